@@ -1,0 +1,42 @@
+/* What the mechanics offer to the rest of the core: the same table for each arithmetic. */
+#ifndef LW_KERNELS_H
+#define LW_KERNELS_H
+#include "model.h"
+
+/* The mutable part of a state as the mechanics see it. The integers are the pivots of the loops. */
+typedef struct lw_block {
+  void *reals; /* size.reals scalars of the arithmetic */
+  int32_t *rank;  /* of each loop's closure */
+  int32_t *order; /* of each loop's columns: dependent ones first; indices within the loop */
+} lw_block;
+
+/* What went wrong and where; index is a body, joint or loop. */
+typedef enum lw_fault_kind {
+  LW_FAULT_NONE = 0,
+  LW_FAULT_MASS,
+  LW_FAULT_ORIENTATION,
+  LW_FAULT_NOT_FINITE,
+  LW_FAULT_OPEN_LOOP
+} lw_fault_kind;
+
+typedef struct lw_fault {
+  lw_fault_kind kind;
+  int32_t index;
+  double value; /* the remaining gap of an open loop [m] */
+} lw_fault;
+
+typedef struct lw_kernels {
+  lw_fault (*constants)(const lw_model *m, lw_block b);
+  lw_fault (*accelerations)(const lw_model *m, lw_block b);
+  void (*derivatives)(const lw_model *m, lw_block b);
+  void (*outputs)(const lw_model *m, lw_block b);
+  /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage. */
+  void (*inverse_dynamics)(const lw_model *m, lw_block b, const void *udot, void *tau);
+  /* Loads that accelerate the tree at rest without gravity: a product with the mass matrix. */
+  void (*mass_product)(const lw_model *m, lw_block b, const void *udot, void *tau);
+  /* Start guesses to states that close the loops; double only. */
+  lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
+} lw_kernels;
+
+extern const lw_kernels lw_kernels_double, lw_kernels_complex;
+#endif

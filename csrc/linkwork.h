@@ -1,0 +1,164 @@
+/* The public interface of the Linkwork core: closed-chain multibody dynamics in C.
+ *
+ * A model is const after loading and may be shared by any number of states and threads. A state owns
+ * every number that changes, in one flat block of doubles; a variable is an offset into that block.
+ * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
+ * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation.
+ * Only plain declarations stand in this file: the Python binding reads it as it is. */
+#ifndef LINKWORK_H
+#define LINKWORK_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum lw_status {
+  LW_OK = 0,
+  LW_ERROR_MEMORY,    /* an allocation failed */
+  LW_ERROR_FORMAT,    /* the serialised model is truncated, altered or of another version */
+  LW_ERROR_PARAMETER, /* a parameter has a value that no mechanism can have */
+  LW_ERROR_VALUE,     /* a state or input is not finite, or a result came out not finite */
+  LW_ERROR_USAGE,     /* an unknown variable, or one that may not be set or read this way */
+  LW_ERROR_ASSEMBLY,  /* the loops cannot be closed from this guess */
+  LW_ERROR_SINGULAR,  /* the equations of motion have no unique solution in this pose */
+  LW_ERROR_SOLVER     /* the integrator gave up */
+} lw_status;
+
+typedef struct lw_model lw_model;
+typedef struct lw_state lw_state;
+
+typedef struct lw_sizes {
+  int32_t bodies, joints, loops;
+  int32_t nq, nu;         /* coordinates and speeds of the spanning tree: the continuous states */
+  int32_t nq_cut, nu_cut; /* those of the cut joints, which follow from the states */
+  int32_t event_indicators;
+  int32_t reals; /* doubles in the block of a state */
+} lw_sizes;
+
+typedef enum lw_access {
+  LW_INTERNAL = 0,
+  LW_PARAMETER,  /* settable until the motion starts */
+  LW_START,      /* start guess of a coordinate or speed; settable until the motion starts */
+  LW_INPUT,      /* settable at any time */
+  LW_STATE,      /* q, then u: contiguous */
+  LW_DERIVATIVE, /* qdot, then udot: contiguous, in the order of the states */
+  LW_OUTPUT
+} lw_access;
+
+/* How far the block has been computed. Each stage includes those before it. */
+typedef enum lw_stage {
+  LW_STAGE_NONE = 0,
+  LW_STAGE_CONSTANTS,     /* what follows from the parameters alone */
+  LW_STAGE_ACCELERATIONS, /* accelerations of all joints */
+  LW_STAGE_DERIVATIVES,   /* time derivatives of the states */
+  LW_STAGE_OUTPUTS        /* poses, reactions, energies, residuals */
+} lw_stage;
+
+/* A field of the block: rows x columns doubles, row by row, from offset `first`. */
+typedef struct lw_field {
+  const char *name;
+  const char *meaning; /* what it holds, its unit and axes */
+  int32_t first, rows, columns;
+  lw_access access;
+  lw_stage stage; /* what must have been computed before it can be read */
+} lw_field;
+
+/* ---- model ---------------------------------------------------------------------------------------- */
+
+/* Reads and checks a serialised model; the bytes are copied. On failure *model is NULL and the message says why. */
+lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
+void lw_model_free(lw_model *model);
+lw_sizes lw_model_sizes(const lw_model *model);
+int32_t lw_field_count(void);
+lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
+
+/* ---- state ---------------------------------------------------------------------------------------- */
+
+lw_status lw_state_create(const lw_model *model, lw_state **state); /* the model must outlive the state */
+void lw_state_free(lw_state *state);
+lw_status lw_state_reset(lw_state *state);          /* parameters, starts and inputs back to the model's defaults */
+const char *lw_state_message(const lw_state *state); /* what the last failed call on this state met */
+
+/* The block itself. After writing to it call lw_state_changed with the highest stage that is still valid. */
+double *lw_state_reals(lw_state *state);
+void lw_state_changed(lw_state *state, lw_stage valid);
+
+/* By offset, checked: setting refuses what may not be set and what is not finite; getting computes what it needs. */
+lw_status lw_set_reals(lw_state *state, const uint32_t *offsets, size_t n, const double *values);
+lw_status lw_get_reals(lw_state *state, const uint32_t *offsets, size_t n, double *values);
+lw_access lw_access_of(const lw_state *state, uint32_t offset);
+
+/* Whole snapshots: parameters, inputs, states and everything computed. */
+size_t lw_state_size(const lw_state *state);
+void lw_state_save(const lw_state *state, void *bytes);
+lw_status lw_state_restore(lw_state *state, const void *bytes, size_t size);
+
+/* ---- mechanics ------------------------------------------------------------------------------------ */
+
+lw_status lw_evaluate(lw_state *state, lw_stage stage);
+
+/* Start guesses (fields q_start, u_start) to states (q, u) that close every loop. Coordinates given in the
+ * mechanism's description are kept where they can be; the rest is found. `tolerance` is the residual accepted. */
+lw_status lw_assemble(lw_state *state, double tolerance);
+
+/* Tree joint loads tau[nu] that give the accelerations udot[nu] at the state's q, u, without the state's own tau.
+ * With loops many loads do; these are the ones of least norm. */
+lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
+
+/* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */
+lw_status lw_mass_matrix(lw_state *state, double *matrix);
+
+/* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
+ * Knowns: parameters, inputs, states. Unknowns: derivatives and outputs. */
+lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
+                                    const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                    double *sensitivity);
+
+/* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
+int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
+int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
+
+/* An accepted step ends at the present states: remember the turns of the cut joints. */
+void lw_step_accepted(lw_state *state);
+
+/* ---- integrator: Dormand-Prince 5(4), dense output, event location; knows no mechanism ------------- */
+
+/* out = f(t, y). Returns 0; positive: not here, try a shorter step; negative: stop. */
+typedef int (*lw_ode_function)(void *context, double t, const double *y, double *out);
+
+typedef struct lw_ode lw_ode;
+
+typedef struct lw_ode_options {
+  double rtol, atol;
+  double first_step; /* 0: chosen */
+  double max_step;   /* 0: unlimited */
+  int64_t max_steps; /* accepted and rejected, since the start; 0: unlimited */
+} lw_ode_options;
+
+typedef struct lw_ode_statistics {
+  int64_t steps, rejected, evaluations, event_evaluations;
+} lw_ode_statistics;
+
+typedef enum lw_ode_outcome {
+  LW_ODE_STEP = 0,      /* one step accepted */
+  LW_ODE_EVENT,         /* one step accepted, ending where an indicator changed its domain (z <= 0 against z > 0) */
+  LW_ODE_STOPPED,       /* the function returned a negative value */
+  LW_ODE_STEP_TOO_SMALL, /* the error or the function's domain cannot be met with any step */
+  LW_ODE_TOO_MANY_STEPS,
+  LW_ODE_NOT_FINITE     /* the start gives no finite derivative */
+} lw_ode_outcome;
+
+lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events,
+                      void *context, const lw_ode_options *options); /* NULL: no memory */
+void lw_ode_free(lw_ode *ode);
+void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
+/* Starts at (t, y), or starts again after y or f jumped. LW_ODE_STEP when ready. */
+lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
+/* One step towards t_bound, ending there exactly if it comes that far; either direction of time. */
+lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
+double lw_ode_time(const lw_ode *ode);
+const double *lw_ode_y(const lw_ode *ode);
+void lw_ode_dense(const lw_ode *ode, double t, double *y);  /* t within the last step; error of the method's order */
+const int32_t *lw_ode_crossings(const lw_ode *ode);         /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
+lw_ode_statistics lw_ode_counts(const lw_ode *ode);
+
+const char *lw_version(void);
+#endif

@@ -1,0 +1,36 @@
+/* The mechanics as one translation unit for each arithmetic, so that the compiler sees through all of it. */
+#include "../kernels.h"
+#include "../real.h"
+
+#include "view.inc"
+
+#include "spatial.inc"
+
+#include "../joints/joints.inc"
+
+#include "constants.inc"
+
+#include "kinematics.inc"
+
+#include "tree.inc"
+
+#include "loop.inc"
+
+#include "reduce.inc"
+
+#include "dynamics.inc"
+
+#include "feedback.inc"
+
+#include "wrenches.inc"
+
+#include "outputs.inc"
+
+#if LW_ARITHMETIC == LW_DOUBLE
+#include "assembly.inc"
+#define ASSEMBLE assemble
+#else
+#define ASSEMBLE NULL
+#endif
+
+const lw_kernels KERNELS = {constants, accelerations, derivatives, outputs, inverse_dynamics, mass_product, ASSEMBLE};

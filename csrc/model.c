@@ -1,0 +1,369 @@
+/* Reading the serialised model. Layout, little-endian, without padding:
+ *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
+ *   int32 counts[8]     bodies joints loops segments nq nu nq_cut nu_cut
+ *   int32 links[][4]    body joint parent reversed, parents first
+ *   int32 joints[][3]   type, first coordinate, first speed
+ *   int32 loops[][6]    joint parent child root first_link links
+ *   int32 sides[]       of each link: on the parent's side of its loop
+ *   int32 segments[][3] loop first count
+ *   double              the parameter and start fields of fields.h, in their order
+ *   names               zero-terminated: bodies, then joints
+ * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
+#include "model.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODEL_VERSION 1u
+#define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
+
+typedef struct reader {
+  const unsigned char *bytes;
+  size_t size, position;
+  char *message;
+  size_t message_size;
+} reader;
+
+static lw_status fail(reader *r, const char *format, ...) {
+  if (r->message && r->message_size) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(r->message, r->message_size, format, list);
+    va_end(list);
+  }
+  return LW_ERROR_FORMAT;
+}
+
+static const void *take(reader *r, size_t n) {
+  if (n > r->size - r->position) return NULL;
+  const void *p = r->bytes + r->position;
+  r->position += n;
+  return p;
+}
+
+static uint64_t fnv1a(const unsigned char *p, size_t n) {
+  uint64_t h = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001b3u;
+  return h;
+}
+
+typedef struct header {
+  char magic[8];
+  uint32_t version, size;
+  uint64_t checksum;
+} header;
+
+static lw_status read_header(reader *r) {
+  header h;
+  const void *p = take(r, sizeof h);
+  if (!p) return fail(r, "the model is truncated: %zu bytes are too few for a header; export it again", r->size);
+  memcpy(&h, p, sizeof h);
+  if (memcmp(h.magic, "LWMODEL", 8) != 0) return fail(r, "this is no Linkwork model: its first bytes are wrong");
+  if (h.version != MODEL_VERSION)
+    return fail(r, "the model has format version %u, this library reads %u; export it again", h.version, MODEL_VERSION);
+  if (h.size != r->size)
+    return fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again", r->size, h.size);
+#ifndef LW_FUZZING
+  if (h.checksum != fnv1a(r->bytes + r->position, r->size - r->position))
+    return fail(r, "the model was altered: its checksum does not match; export it again");
+#else
+  (void)fnv1a;
+#endif
+  return LW_OK;
+}
+
+typedef struct counts {
+  int32_t bodies, joints, loops, segments, nq, nu, nq_cut, nu_cut;
+} counts;
+
+static lw_status read_counts(reader *r, counts *c) {
+  const void *p = take(r, sizeof *c);
+  if (!p) return fail(r, "the model is truncated in its counts");
+  memcpy(c, p, sizeof *c);
+  const int32_t *v = (const int32_t *)c;
+  for (size_t i = 0; i < sizeof *c / sizeof *v; i++)
+    if (v[i] < 0 || v[i] > MAX_COUNT) return fail(r, "the model has an impossible count (%d)", v[i]);
+  if (c->bodies < 1 || c->joints != c->bodies + c->loops)
+    return fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies, c->joints, c->loops);
+  return LW_OK;
+}
+
+/* Pieces of the one allocation, each aligned for any type. */
+static void *carve(unsigned char *memory, size_t *used, size_t n) {
+  void *p = memory ? memory + *used : NULL;
+  *used += (n + 15) / 16 * 16;
+  return p;
+}
+
+static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t parameters, size_t names) {
+  size_t used = 0;
+  m->link = carve(memory, &used, sizeof *m->link * (size_t)c->bodies);
+  m->joint = carve(memory, &used, sizeof *m->joint * (size_t)c->joints);
+  m->loop = carve(memory, &used, sizeof *m->loop * (size_t)c->loops);
+  m->on_parent_side = carve(memory, &used, sizeof *m->on_parent_side * (size_t)c->bodies);
+  m->segment = carve(memory, &used, sizeof *m->segment * (size_t)c->segments);
+  m->column = carve(memory, &used, sizeof *m->column * (size_t)(c->nu + c->nu_cut));
+  m->defaults = carve(memory, &used, sizeof *m->defaults * parameters);
+  m->body_name = carve(memory, &used, sizeof *m->body_name * (size_t)c->bodies);
+  m->joint_name = carve(memory, &used, sizeof *m->joint_name * (size_t)c->joints);
+  m->names = carve(memory, &used, names);
+  return used;
+}
+
+static int within(int32_t i, int32_t low, int32_t count) { return i >= low && i < count; }
+
+static int coordinates_of(int32_t type) { return type == LW_FIXED ? 0 : 1; }
+
+static lw_status read_links(reader *r, lw_model *m) {
+  const int32_t n = m->size.bodies;
+  for (int32_t k = 0; k < m->size.joints; k++) m->joint[k].link = m->joint[k].loop = -1;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t v[4];
+    const void *p = take(r, sizeof v);
+    if (!p) return fail(r, "the model is truncated in its links");
+    memcpy(v, p, sizeof v);
+    if (!within(v[0], 0, n) || !within(v[1], 0, m->size.joints) || !within(v[2], -1, k) || !within(v[3], 0, 2))
+      return fail(r, "the model's link %d points outside the model", k);
+    lw_link *link = &m->link[k];
+    *link = (lw_link){.body = v[0], .joint = v[1], .parent = v[2], .reversed = v[3], .loop = -1};
+    if (m->joint[v[1]].link >= 0) return fail(r, "the model's links %d and %d share a joint", m->joint[v[1]].link, k);
+    m->joint[v[1]].link = k;
+  }
+  return LW_OK;
+}
+
+/* Coordinates and speeds are numbered in joint order: first those of the tree, then those of the cuts. */
+static lw_status read_joints(reader *r, lw_model *m) {
+  int32_t q[2] = {0, m->size.nq}, u[2] = {0, m->size.nu};
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    int32_t v[3];
+    const void *p = take(r, sizeof v);
+    if (!p) return fail(r, "the model is truncated in its joints");
+    memcpy(v, p, sizeof v);
+    lw_joint *joint = &m->joint[j];
+    const int cut = joint->link < 0;
+    if (!within(v[0], LW_FIXED, LW_PRISMATIC + 1) || v[1] != q[cut] || v[2] != u[cut])
+      return fail(r, "the model's joint %d has an unknown type or wrong numbering", j);
+    joint->type = v[0], joint->q = v[1], joint->u = v[2];
+    q[cut] += coordinates_of(v[0]), u[cut] += coordinates_of(v[0]);
+    if (cut) continue;
+    lw_link *link = &m->link[joint->link];
+    link->type = v[0], link->q = v[1], link->u = v[2];
+  }
+  if (q[0] != m->size.nq || u[0] != m->size.nu || q[1] != m->size.nq + m->size.nq_cut || u[1] != m->size.nu + m->size.nu_cut)
+    return fail(r, "the model's joints and its number of coordinates contradict each other");
+  return LW_OK;
+}
+
+static lw_status read_loops(reader *r, lw_model *m) {
+  const int32_t n = m->size.bodies;
+  for (int32_t i = 0; i < m->size.loops; i++) {
+    int32_t v[6];
+    const void *p = take(r, sizeof v);
+    if (!p) return fail(r, "the model is truncated in its loops");
+    memcpy(v, p, sizeof v);
+    if (!within(v[0], 0, m->size.joints) || m->joint[v[0]].link >= 0 || m->joint[v[0]].loop >= 0 ||
+        !within(v[1], -1, n) || !within(v[2], -1, n) || !within(v[3], -1, n) || !within(v[4], 0, n + 1) ||
+        !within(v[5], 0, n - v[4] + 1))
+      return fail(r, "the model's loop %d points outside the model", i);
+    lw_joint *joint = &m->joint[v[0]];
+    joint->loop = i;
+    m->loop[i] = (lw_loop){.joint = v[0], .parent = v[1], .child = v[2], .root = v[3], .type = joint->type,
+                           .q = joint->q, .u = joint->u, .first = v[4], .count = v[5]};
+    for (int32_t k = v[4]; k < v[4] + v[5]; k++) {
+      if (m->link[k].loop >= 0) return fail(r, "the model's loops %d and %d share a link", m->link[k].loop, i);
+      m->link[k].loop = i;
+    }
+  }
+  const void *p = take(r, sizeof(int32_t) * (size_t)n);
+  if (!p) return fail(r, "the model is truncated in its loops");
+  memcpy(m->on_parent_side, p, sizeof(int32_t) * (size_t)n);
+  return LW_OK;
+}
+
+/* Going from an end of the cut joint to the root meets just the loop's links of that side. */
+static int32_t walk(const lw_model *m, const lw_loop *loop, int32_t link, int32_t side) {
+  int32_t met = 0;
+  for (; link != loop->root; link = m->link[link].parent, met++)
+    if (link < loop->first || link >= loop->first + loop->count || !m->on_parent_side[link] != !side) return -1;
+  return met;
+}
+
+static lw_status check_loops(reader *r, const lw_model *m) {
+  for (int32_t i = 0; i < m->size.loops; i++) {
+    const lw_loop *loop = &m->loop[i];
+    const int32_t a = walk(m, loop, loop->parent, 1), b = walk(m, loop, loop->child, 0);
+    if (a < 0 || b < 0 || a + b != loop->count) return fail(r, "the model's loop %d is not a closed path", i);
+  }
+  return LW_OK;
+}
+
+/* The segments cover the links in order; each loop is one segment. */
+static lw_status read_segments(reader *r, lw_model *m) {
+  int32_t next = 0;
+  for (int32_t i = 0; i < m->segments; i++) {
+    lw_segment *s = &m->segment[i];
+    const void *p = take(r, sizeof *s);
+    if (!p) return fail(r, "the model is truncated in its segments");
+    memcpy(s, p, sizeof *s);
+    if (!within(s->loop, -1, m->size.loops) || s->first != next || !within(s->count, 0, m->size.bodies - next + 1))
+      return fail(r, "the model's segment %d does not follow the one before", i);
+    next += s->count;
+    for (int32_t k = s->first; k < next; k++)
+      if (m->link[k].loop != s->loop) return fail(r, "the model's segment %d mixes loops", i);
+    if (s->loop >= 0 && (s->first != m->loop[s->loop].first || s->count != m->loop[s->loop].count))
+      return fail(r, "the model's segment %d is not its whole loop", i);
+  }
+  int32_t loops = 0;
+  for (int32_t i = 0; i < m->segments; i++) loops += m->segment[i].loop >= 0;
+  if (next != m->size.bodies || loops != m->size.loops) return fail(r, "the model's segments do not cover its links");
+  return LW_OK;
+}
+
+static lw_status read_parameters(reader *r, lw_model *m) {
+  const size_t bytes = sizeof(double) * (size_t)m->parameters;
+  const void *p = take(r, bytes);
+  if (!p) return fail(r, "the model is truncated in its parameters");
+  memcpy(m->defaults, p, bytes);
+  for (int32_t i = 0; i < m->parameters; i++)
+    if (!isfinite(m->defaults[i])) return fail(r, "the model's parameter %d is not finite", i);
+  return LW_OK;
+}
+
+static lw_status read_names(reader *r, lw_model *m, size_t size) {
+  memcpy(m->names, take(r, size), size);
+  const char *next = m->names, *end = m->names + size;
+  for (int32_t i = 0; i < m->size.bodies + m->size.joints; i++) {
+    const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL;
+    if (!stop) return fail(r, "the model is truncated in its names");
+    if (i < m->size.bodies) m->body_name[i] = next;
+    else m->joint_name[i - m->size.bodies] = next;
+    next = stop + 1;
+  }
+  return next == end ? LW_OK : fail(r, "the model has bytes behind its names");
+}
+
+static void list_columns(lw_model *m) {
+  m->columns = m->loop_reals = 0;
+  for (int32_t i = 0; i < m->size.loops; i++) {
+    lw_loop *loop = &m->loop[i];
+    loop->first_column = m->columns;
+    loop->cut_columns = coordinates_of(loop->type);
+    for (int32_t c = 0; c < loop->cut_columns; c++)
+      m->column[m->columns++] = (lw_column){.u = loop->u + c, .link = -1, .side = 1, .translation = loop->type == LW_PRISMATIC};
+    for (int32_t k = loop->first; k < loop->first + loop->count; k++) {
+      m->link[k].column = m->columns - loop->first_column;
+      for (int32_t c = 0; c < coordinates_of(m->link[k].type); c++)
+        m->column[m->columns++] = (lw_column){.u = m->link[k].u + c, .link = k, .side = m->on_parent_side[k] ? 1 : -1,
+                                              .translation = m->link[k].type == LW_PRISMATIC};
+    }
+    loop->columns = m->columns - loop->first_column;
+    loop->first_real = m->loop_reals;
+    const int64_t n = loop->columns, reals = m->loop_reals + LW_LOOP_REALS(n, (int64_t)loop->count);
+    m->loop_reals = reals > INT32_MAX / 8 ? -1 : (int32_t)reals;
+    if (m->loop_reals < 0) return;
+  }
+}
+
+/* In a backward sweep the first to reach a link stores, the others add: no pass that zeroes. */
+static void mark_first(lw_model *m, unsigned char *reached) {
+  for (int32_t s = m->segments - 1; s >= 0; s--) {
+    const lw_segment *seg = &m->segment[s];
+    if (seg->loop >= 0) {
+      lw_loop *loop = &m->loop[seg->loop];
+      if (loop->root < 0 || seg->count == 0) continue;
+      loop->first_on_parent = !reached[loop->root];
+      reached[loop->root] = 1;
+      continue;
+    }
+    for (int32_t k = seg->first + seg->count - 1; k >= seg->first; k--) {
+      const int32_t parent = m->link[k].parent;
+      if (parent < 0) continue;
+      m->link[k].first_on_parent = !reached[parent];
+      reached[parent] = 1;
+    }
+  }
+  for (int32_t k = 0; k < m->size.bodies; k++) m->link[k].carries = reached[k];
+}
+
+static lw_status lay_out(reader *r, lw_model *m) {
+  const lw_sizes *s = &m->size;
+  int64_t next = 0;
+  lw_field *f = m->field;
+#define X(name, rows, columns, access, stage, meaning)                                              \
+  m->at.name = (int32_t)next;                                                                       \
+  *f++ = (lw_field){#name, meaning, (int32_t)next, (int32_t)(rows), (int32_t)(columns), access, stage}; \
+  next += (int64_t)(rows) * (columns);                                                              \
+  if (next > INT32_MAX / 4) return fail(r, "the model is too large for its block of numbers");
+  LW_FIELDS(X)
+#undef X
+  m->at.end = m->size.reals = (int32_t)next;
+  return LW_OK;
+}
+
+static lw_status read_all(reader *r, lw_model *m, size_t names) {
+  lw_status e;
+  if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = check_loops(r, m)) ||
+      (e = read_segments(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m, names)))
+    return e;
+  list_columns(m);
+  if (m->loop_reals < 0) return fail(r, "a loop of the model is too long");
+  unsigned char *reached = calloc((size_t)m->size.bodies, 1);
+  if (!reached) return LW_ERROR_MEMORY;
+  mark_first(m, reached);
+  free(reached);
+  return lay_out(r, m);
+}
+
+lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
+  reader r = {bytes, size, 0, message, message_size};
+  *model = NULL;
+  if (message && message_size) message[0] = 0;
+  if (!bytes) return fail(&r, "there is no model: its bytes are missing");
+  counts c;
+  lw_status e;
+  if ((e = read_header(&r)) || (e = read_counts(&r, &c))) return e;
+  const lw_sizes size_of = {c.bodies, c.joints, c.loops, c.nq, c.nu, c.nq_cut, c.nu_cut, 0, 0}, *s = &size_of;
+  int64_t parameters = 0;
+#define X(name, rows, columns, access, stage, meaning) parameters += (int64_t)(rows) * (columns);
+  LW_PARAMETER_FIELDS(X)
+#undef X
+  const int64_t fixed = 4 * (4 * (int64_t)c.bodies + 3 * (int64_t)c.joints + 6 * (int64_t)c.loops + c.bodies + 3 * (int64_t)c.segments) +
+                        8 * parameters;
+  const int64_t names = (int64_t)(r.size - r.position) - fixed;
+  if (names < 0) return fail(&r, "the model is truncated: %lld bytes are missing", (long long)-names);
+
+  lw_model *m = calloc(1, sizeof *m);
+  const size_t need = m ? place(m, NULL, &c, (size_t)parameters, (size_t)names) : 0;
+  if (m) m->memory = calloc(1, need);
+  if (!m || !m->memory) {
+    free(m);
+    return LW_ERROR_MEMORY;
+  }
+  place(m, m->memory, &c, (size_t)parameters, (size_t)names);
+  m->size = size_of, m->segments = c.segments, m->parameters = (int32_t)parameters;
+  if ((e = read_all(&r, m, (size_t)names))) {
+    lw_model_free(m);
+    return e;
+  }
+  *model = m;
+  return LW_OK;
+}
+
+void lw_model_free(lw_model *m) {
+  if (!m) return;
+  free(m->memory);
+  free(m);
+}
+
+lw_sizes lw_model_sizes(const lw_model *m) { return m->size; }
+
+int32_t lw_field_count(void) { return LW_FIELD_COUNT; }
+
+lw_status lw_model_field(const lw_model *m, int32_t index, lw_field *field) {
+  if (!within(index, 0, LW_FIELD_COUNT)) return LW_ERROR_USAGE;
+  *field = m->field[index];
+  return LW_OK;
+}

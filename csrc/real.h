@@ -1,0 +1,101 @@
+/* The scalar of the mechanics: one source, several arithmetics. A translation unit defines LW_ARITHMETIC and
+ * includes mechanics/unity.h once. Comparisons look at real parts only; where data decides, a value is selected
+ * rather than a branch taken, so that a later arithmetic may hold several states side by side. */
+#ifndef LW_REAL_H
+#define LW_REAL_H
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LW_DOUBLE 1
+#define LW_COMPLEX 2 /* complex step: imaginary parts near 1e-40, so that their squares vanish */
+
+#define INLINE static inline __attribute__((always_inline, unused))
+
+#if LW_ARITHMETIC == LW_DOUBLE
+typedef double real;
+#define KERNELS lw_kernels_double
+#else
+typedef double _Complex real;
+#define KERNELS lw_kernels_complex
+#endif
+
+/* Sine and cosine: reduction by pi/2 in three parts (Cody and Waite), then the minimax polynomials of fdlibm.
+ * Our own, and without a branch, so that every platform gives the same bits and loops over it vectorise. */
+#define LW_SINCOS_LIMIT 8e5
+
+INLINE void sincos_reduced(double x, double *sine, double *cosine) {
+  const double shifter = 0x1.8p52; /* adding it rounds to an integer, found in the low bits */
+  const double turned = x * 0x1.45f306dc9c883p-1 + shifter, quarters = turned - shifter;
+  uint64_t n, s_bits, c_bits;
+  memcpy(&n, &turned, sizeof n);
+  const double head = x - quarters * 0x1.921fb544p0, tail = quarters * 0x1.0b4611a6p-34;
+  const double r = head - tail;
+  const double rest = quarters * 0x1.3198a2e037073p-69 - ((head - r) - tail);
+  const double y = r - rest, low = (r - y) - rest, z = y * y, y3 = z * y;
+  const double ps = 8.33333333332248946124e-03 +
+                    z * (-1.98412698298579493134e-04 +
+                         z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));
+  const double s = y - ((z * (0.5 * low - y3 * ps) - low) + y3 * 1.66666666666666324348e-01);
+  const double pc = 4.16666666666666019037e-02 +
+                    z * (-1.38888888888741095749e-03 +
+                         z * (2.48015872894767294178e-05 +
+                              z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))));
+  const double half = 0.5 * z, w = 1.0 - half, c = w + (((1.0 - w) - half) + (z * (z * pc) - y * low));
+  memcpy(&s_bits, &s, sizeof s);
+  memcpy(&c_bits, &c, sizeof c);
+  const uint64_t swap = 0 - (n & 1);
+  const uint64_t sine_bits = ((c_bits & swap) | (s_bits & ~swap)) ^ ((n & 2) << 62);
+  const uint64_t cosine_bits = ((s_bits & swap) | (c_bits & ~swap)) ^ (((n + 1) & 2) << 62);
+  memcpy(sine, &sine_bits, sizeof *sine);
+  memcpy(cosine, &cosine_bits, sizeof *cosine);
+}
+
+INLINE void sincos_double(double x, double *s, double *c) {
+  if (fabs(x) < LW_SINCOS_LIMIT) sincos_reduced(x, s, c);
+  else *s = sin(x), *c = cos(x);
+}
+
+#if LW_ARITHMETIC == LW_DOUBLE
+INLINE double re(real x) { return x; }
+INLINE real root(real x) { return sqrt(x); }
+INLINE real select_less(real a, real b, real yes, real no) { return a < b ? yes : no; }
+INLINE real arctan2(real y, real x) { return atan2(y, x); }
+
+INLINE void sincos_all(const real *x, int32_t n, real *sc) {
+  int32_t large = 0;
+  for (int32_t i = 0; i < n; i++) {
+    sincos_reduced(x[i], &sc[2 * i], &sc[2 * i + 1]);
+    large |= !(fabs(x[i]) < LW_SINCOS_LIMIT);
+  }
+  if (large)
+    for (int32_t i = 0; i < n; i++) sincos_double(x[i], &sc[2 * i], &sc[2 * i + 1]);
+}
+#else
+INLINE double re(real x) { return __real__ x; }
+INLINE real complex_of(double r, double i) {
+  real z;
+  __real__ z = r;
+  __imag__ z = i;
+  return z;
+}
+INLINE real root(real x) {
+  const double r = sqrt(__real__ x);
+  return complex_of(r, __imag__ x / (r + r));
+}
+INLINE real select_less(real a, real b, real yes, real no) { return __real__ a < __real__ b ? yes : no; }
+INLINE real arctan2(real y, real x) {
+  const double yr = __real__ y, xr = __real__ x;
+  return complex_of(atan2(yr, xr), (xr * __imag__ y - yr * __imag__ x) / (xr * xr + yr * yr));
+}
+INLINE void sincos_all(const real *x, int32_t n, real *sc) {
+  for (int32_t i = 0; i < n; i++) {
+    double s, c;
+    const double step = __imag__ x[i];
+    sincos_double(__real__ x[i], &s, &c);
+    sc[2 * i] = complex_of(s, c * step);
+    sc[2 * i + 1] = complex_of(c, -s * step);
+  }
+}
+#endif
+#endif

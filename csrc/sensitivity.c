@@ -1,0 +1,56 @@
+/* Exact derivatives by complex step: f(x + i h s) = f(x) + i h f'(x) s, with h so small that its square vanishes
+ * beside one, so that no digits cancel. The complex block has the layout of the real one. */
+#include "state.h"
+#include <math.h>
+#include <string.h>
+
+#define STEP 1e-40
+
+/* Interleaved real and imaginary parts, whatever the platform calls a complex number. */
+static double *complex_reals(const lw_state *s) { return s->complex_block.reals; }
+
+static void copy_range(const lw_state *s, int32_t from, int32_t to) {
+  const double *x = s->block.reals;
+  double *z = complex_reals(s);
+  for (int32_t i = from; i < to; i++) z[2 * i] = x[i], z[2 * i + 1] = 0.0;
+}
+
+static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, const double *seed, int *parameters) {
+  *parameters = 0;
+  for (size_t i = 0; i < n; i++) {
+    const lw_access a = lw_access_of(s, knowns[i]);
+    if (a != LW_PARAMETER && a != LW_INPUT && a != LW_STATE)
+      return lw_fail(s, LW_ERROR_USAGE, "variable %u is no parameter, input or state: nothing depends on it here", knowns[i]);
+    if (!isfinite(seed[i])) return lw_fail(s, LW_ERROR_VALUE, "the seed of variable %u is not finite", knowns[i]);
+    complex_reals(s)[2 * knowns[i] + 1] += STEP * seed[i];
+    *parameters |= a == LW_PARAMETER;
+  }
+  return LW_OK;
+}
+
+static lw_status check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const lw_access a = lw_access_of(s, unknowns[i]);
+    if (a == LW_INTERNAL) return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", unknowns[i]);
+  }
+  return LW_OK;
+}
+
+lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                    size_t n_knowns, const double *seed, double *sensitivity) {
+  const lw_model *m = s->model;
+  const lw_kernels *k = &lw_kernels_complex;
+  int parameters;
+  lw_status e = check_unknowns(s, unknowns, n_unknowns);
+  if (e || (e = lw_evaluate(s, LW_STAGE_DERIVATIVES))) return e; /* whatever is wrong is reported there */
+  copy_range(s, 0, m->at.qdot);
+  copy_range(s, m->at.cut_reference, m->at.link_constants);
+  if ((e = seed_knowns(s, knowns, n_knowns, seed, &parameters))) return e;
+  if (parameters || !s->complex_constants) k->constants(m, s->complex_block);
+  s->complex_constants = !parameters;
+  k->accelerations(m, s->complex_block);
+  k->derivatives(m, s->complex_block);
+  k->outputs(m, s->complex_block);
+  for (size_t i = 0; i < n_unknowns; i++) sensitivity[i] = complex_reals(s)[2 * unknowns[i] + 1] / STEP;
+  return LW_OK;
+}

@@ -1,0 +1,268 @@
+/* The life of a state, access to its variables by offset, and the stages of evaluation. */
+#include "state.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 64
+
+static double *reals(const lw_state *s) { return s->block.reals; }
+
+lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(s->message, sizeof s->message, format, list);
+  va_end(list);
+  return status;
+}
+
+static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static int32_t *place_pivots(const lw_model *m, lw_block *b, int32_t *at) {
+  b->rank = at;
+  b->order = at + m->size.loops;
+  return b->order + m->columns;
+}
+
+lw_status lw_state_create(const lw_model *m, lw_state **state) {
+  *state = NULL;
+  const size_t pivots = sizeof(int32_t) * (size_t)(m->size.loops + m->columns);
+  const size_t head = aligned(sizeof(int32_t) + pivots), n = sizeof(double) * (size_t)m->size.reals;
+  lw_state *s = calloc(1, sizeof *s);
+  if (!s) return LW_ERROR_MEMORY;
+  s->memory = calloc(1, ALIGNMENT + head + aligned(n) + aligned(pivots) + 2 * n);
+  if (!s->memory) {
+    free(s);
+    return LW_ERROR_MEMORY;
+  }
+  s->model = m;
+  s->snapshot = s->memory + (ALIGNMENT - (uintptr_t)s->memory % ALIGNMENT) % ALIGNMENT;
+  s->snapshot_size = head + n;
+  s->stage = (int32_t *)s->snapshot;
+  place_pivots(m, &s->block, s->stage + 1);
+  s->block.reals = s->snapshot + head;
+  place_pivots(m, &s->complex_block, (int32_t *)(s->snapshot + head + aligned(n)));
+  s->complex_block.reals = s->snapshot + head + aligned(n) + aligned(pivots);
+  *state = s;
+  return lw_state_reset(s);
+}
+
+void lw_state_free(lw_state *s) {
+  if (!s) return;
+  free(s->memory);
+  free(s);
+}
+
+lw_status lw_state_reset(lw_state *s) {
+  memset(s->snapshot, 0, s->snapshot_size);
+  memcpy(reals(s), s->model->defaults, sizeof(double) * (size_t)s->model->parameters);
+  lw_state_changed(s, LW_STAGE_NONE);
+  return LW_OK;
+}
+
+const char *lw_state_message(const lw_state *s) { return s->message; }
+
+double *lw_state_reals(lw_state *s) { return reals(s); }
+
+void lw_state_changed(lw_state *s, lw_stage valid) {
+  if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
+  if (*s->stage > (int32_t)valid) *s->stage = (int32_t)valid;
+}
+
+/* ---- snapshots ---- */
+
+size_t lw_state_size(const lw_state *s) { return s->snapshot_size; }
+
+void lw_state_save(const lw_state *s, void *bytes) { memcpy(bytes, s->snapshot, s->snapshot_size); }
+
+lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
+  if (size != s->snapshot_size)
+    return lw_fail(s, LW_ERROR_USAGE, "a snapshot of %zu bytes does not fit this mechanism, whose snapshots have %zu", size, s->snapshot_size);
+  memcpy(s->snapshot, bytes, size);
+  /* a foreign snapshot must not lead the mechanics out of bounds: what is computed is computed again */
+  *s->stage = LW_STAGE_NONE;
+  s->complex_constants = 0;
+  return LW_OK;
+}
+
+/* ---- variables ---- */
+
+static const lw_field no_field = {"nothing", "", 0, 0, 0, LW_INTERNAL, LW_STAGE_NONE};
+
+static const lw_field *field_at(const lw_state *s, uint32_t offset) {
+  for (const lw_field *f = s->model->field; f < s->model->field + LW_FIELD_COUNT; f++)
+    if (offset < (uint32_t)(f->first + f->rows * f->columns)) return f;
+  return &no_field;
+}
+
+lw_access lw_access_of(const lw_state *s, uint32_t offset) { return field_at(s, offset)->access; }
+
+/* A start value that differs from the description's own was set on purpose: assembly keeps it before all others. */
+#define FIRST_RANK 0.5
+static void hold_start(lw_state *s, int32_t offset, double value) {
+  const lw_offsets *at = &s->model->at;
+  double *x = reals(s);
+  if (value == s->model->defaults[offset]) return;
+  if (offset >= at->q_start && offset < at->u_start) x[at->q_held + offset - at->q_start] = FIRST_RANK;
+  else if (offset >= at->u_start && offset < at->q_held) x[at->u_held + offset - at->u_start] = FIRST_RANK;
+}
+
+static lw_status check_setting(lw_state *s, uint32_t offset, double value) {
+  const lw_field *f = field_at(s, offset);
+  switch (f->access) {
+    case LW_INTERNAL: return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offset);
+    case LW_DERIVATIVE:
+    case LW_OUTPUT: return lw_fail(s, LW_ERROR_USAGE, "variable %u (%s) is computed and cannot be set", offset, f->name);
+    case LW_PARAMETER:
+    case LW_START:
+    case LW_INPUT:
+    case LW_STATE: break;
+  }
+  if (!isfinite(value))
+    return lw_fail(s, LW_ERROR_VALUE, "variable %u (%s[%d]) was set to a value that is not finite", offset, f->name,
+                   (int)offset - f->first);
+  return LW_OK;
+}
+
+/* All or none are set. */
+lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const double *values) {
+  for (size_t i = 0; i < n; i++) {
+    const lw_status e = check_setting(s, offsets[i], values[i]);
+    if (e) return e;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const lw_access access = lw_access_of(s, offsets[i]);
+    reals(s)[offsets[i]] = values[i];
+    if (access == LW_START) hold_start(s, (int32_t)offsets[i], values[i]);
+    else lw_state_changed(s, access == LW_PARAMETER ? LW_STAGE_NONE : LW_STAGE_CONSTANTS);
+  }
+  return LW_OK;
+}
+
+lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *values) {
+  for (size_t i = 0; i < n; i++) {
+    const lw_field *f = field_at(s, offsets[i]);
+    if (f->access == LW_INTERNAL) return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offsets[i]);
+    const lw_status e = lw_evaluate(s, f->stage);
+    if (e) return e;
+    values[i] = reals(s)[offsets[i]];
+  }
+  return LW_OK;
+}
+
+/* ---- stages ---- */
+
+static const char *joint_name(const lw_state *s, int32_t j) { return s->model->joint_name[j]; }
+
+/* What was not finite: an input or state that was written as such, or else the pose has no unique acceleration. */
+static lw_status blame(lw_state *s, int32_t joint) {
+  const lw_model *m = s->model;
+  for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
+    if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
+    for (int32_t k = 0; k < f->rows * f->columns; k++)
+      if (!isfinite(reals(s)[f->first + k]))
+        return lw_fail(s, LW_ERROR_VALUE, "%s[%d] is not finite; set it to a number", f->name, k);
+  }
+  return lw_fail(s, LW_ERROR_SINGULAR, "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
+                 "mechanism has no unique acceleration; start from another pose or check masses and inertias", joint_name(s, joint));
+}
+
+static lw_status report(lw_state *s, lw_fault fault) {
+  const lw_model *m = s->model;
+  switch (fault.kind) {
+    case LW_FAULT_NONE: return LW_OK;
+    case LW_FAULT_MASS:
+      return lw_fail(s, LW_ERROR_PARAMETER, "the mass of body '%s' is not positive; give it a mass above zero", m->body_name[fault.index]);
+    case LW_FAULT_ORIENTATION:
+      return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction", joint_name(s, fault.index));
+    case LW_FAULT_NOT_FINITE: return blame(s, fault.index);
+    case LW_FAULT_OPEN_LOOP:
+      return lw_fail(s, LW_ERROR_ASSEMBLY, "the loop closed by joint '%s' cannot be closed: the nearest pose found leaves a gap of "
+                     "%.3g m; check the lengths and frames along the loop, or give start values nearer to a closed pose",
+                     joint_name(s, m->loop[fault.index].joint), fault.value);
+  }
+  return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
+}
+
+lw_status lw_evaluate(lw_state *s, lw_stage stage) {
+  const lw_kernels *k = &lw_kernels_double;
+  lw_status e = LW_OK;
+  if (*s->stage >= (int32_t)stage) return e;
+  if (*s->stage < LW_STAGE_CONSTANTS) {
+    if ((e = report(s, k->constants(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_CONSTANTS;
+  }
+  if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
+    if ((e = report(s, k->accelerations(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_ACCELERATIONS;
+  }
+  if (stage >= LW_STAGE_DERIVATIVES && *s->stage < LW_STAGE_DERIVATIVES) {
+    k->derivatives(s->model, s->block);
+    *s->stage = LW_STAGE_DERIVATIVES;
+  }
+  if (stage >= LW_STAGE_OUTPUTS && *s->stage < LW_STAGE_OUTPUTS) {
+    k->outputs(s->model, s->block);
+    *s->stage = LW_STAGE_OUTPUTS;
+  }
+  return e;
+}
+
+/* ---- mechanics ---- */
+
+lw_status lw_assemble(lw_state *s, double tolerance) {
+  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  if (e) return e;
+  const lw_offsets *at = &s->model->at;
+  for (int32_t i = at->q_start; i < at->time; i++)
+    if (!isfinite(reals(s)[i])) return blame(s, 0);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return report(s, lw_kernels_double.assemble(s->model, s->block, tolerance));
+}
+
+lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  if (e) return e;
+  lw_kernels_double.inverse_dynamics(s->model, s->block, udot, tau);
+  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it used the increments' storage */
+  return LW_OK;
+}
+
+lw_status lw_mass_matrix(lw_state *s, double *matrix) {
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  if (e) return e;
+  const int32_t n = s->model->size.nu;
+  double *unit = reals(s) + s->model->at.acceleration;
+  for (int32_t j = 0; j < n; j++) {
+    for (int32_t i = 0; i < n; i++) unit[i] = i == j;
+    lw_kernels_double.mass_product(s->model, s->block, unit, matrix + (size_t)j * (size_t)n);
+  }
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return LW_OK;
+}
+
+void lw_step_accepted(lw_state *s) {
+  const lw_offsets *at = &s->model->at;
+  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+  memcpy(reals(s) + at->cut_reference, reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
+}
+
+int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
+  lw_state *s = state;
+  const lw_model *m = s->model;
+  const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
+  reals(s)[m->at.time] = t;
+  memcpy(reals(s) + m->at.q, y, n);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+  memcpy(ydot, reals(s) + m->at.qdot, n);
+  return 0;
+}
+
+int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
+  (void)state, (void)t, (void)y, (void)indicators; /* no transitions in a mechanism so far: no indicators */
+  return 0;
+}
+
+const char *lw_version(void) { return "0.1.0"; }

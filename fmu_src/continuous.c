@@ -1,0 +1,73 @@
+#include <math.h>
+#include <string.h>
+
+#include "instance.h"
+
+static fmu_status check_array(const fmu *f, const double *values, size_t n, size_t expected, const char *what) {
+  if (n != expected) return fmu_say(&f->log, FMU_ERROR, "there are %zu %s, not %zu", expected, what, n);
+  if (n && !values) return fmu_say(&f->log, FMU_ERROR, "the array of %s is NULL", what);
+  return FMU_OK;
+}
+
+fmu_status fmu_set_time(fmu *f, double time) {
+  if (!isfinite(time)) return fmu_say(&f->log, FMU_ERROR, "the time %g is not a finite number", time);
+  f->run.time = time;
+  if (f->time_reference >= (uint32_t)f->size.reals) return FMU_OK;
+  return fmu_core(f, lw_set_reals(f->state, &f->time_reference, 1, &time), "the time");
+}
+
+void fmu_put_states(fmu *f, const double *x) {
+  double *states = lw_state_reals(f->state) + f->first_state;
+  const size_t size = f->n_states * sizeof *x;
+  if (memcmp(states, x, size) == 0) return;
+  memcpy(states, x, size);
+  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+}
+
+fmu_status fmu_set_states(fmu *f, const double *x, size_t n) {
+  const fmu_status status = check_array(f, x, n, f->n_states, "continuous states");
+  if (status != FMU_OK || n == 0) return status;
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i]))
+      return fmu_say(&f->log, FMU_ERROR, "the continuous state %zu (value reference %zu): %g is not a finite number",
+                     i + 1, f->first_state + i, x[i]);
+  fmu_put_states(f, x);
+  return FMU_OK;
+}
+
+fmu_status fmu_get_states(fmu *f, double *x, size_t n) {
+  fmu_status status = check_array(f, x, n, f->n_states, "continuous states");
+  if (status == FMU_OK) status = fmu_assemble(f);
+  if (status == FMU_OK && n) memcpy(x, lw_state_reals(f->state) + f->first_state, n * sizeof *x);
+  return status;
+}
+
+fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n) {
+  fmu_status status = check_array(f, derivatives, n, f->n_states, "derivatives");
+  if (status == FMU_OK) status = fmu_assemble(f);
+  if (status == FMU_OK) status = fmu_core(f, lw_evaluate(f->state, LW_STAGE_DERIVATIVES), "the derivatives");
+  if (status == FMU_OK && n)
+    memcpy(derivatives, lw_state_reals(f->state) + f->first_derivative, n * sizeof *derivatives);
+  return status;
+}
+
+/* In SI units the states of a mechanism are of order one. */
+fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n) {
+  const fmu_status status = check_array(f, nominals, n, f->n_states, "nominals");
+  for (size_t i = 0; status == FMU_OK && i < n; i++) nominals[i] = 1;
+  return status;
+}
+
+fmu_status fmu_get_indicators(fmu *f, double *indicators, size_t n) {
+  fmu_status status = check_array(f, indicators, n, (size_t)f->size.event_indicators, "event indicators");
+  if (status == FMU_OK) status = fmu_assemble(f);
+  if (status != FMU_OK || n == 0) return status;
+  memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
+  if (lw_ode_mechanism_events(f->state, f->run.time, f->y, indicators) == 0) return FMU_OK;
+  return fmu_say(&f->log, FMU_DISCARD, "the event indicators do not exist here: %s", lw_state_message(f->state));
+}
+
+fmu_status fmu_completed_step(fmu *f) {
+  lw_step_accepted(f->state);
+  return FMU_OK;
+}

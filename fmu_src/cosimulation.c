@@ -1,0 +1,124 @@
+#include <math.h>
+#include <string.h>
+
+#include "instance.h"
+
+/* The integrator takes its own steps and runs ahead of the importer, whose points are read from the dense output:
+ * what comes out does not depend on the communication step. Only when an input has changed it starts afresh from
+ * the communication point, and then ends the first step at the next one, because that input will change again. */
+
+static const double unlimited = 1e300; /* a bound on time that is none */
+
+static const char *outcome_text(lw_ode_outcome outcome) {
+  switch (outcome) {
+  case LW_ODE_STEP:
+  case LW_ODE_EVENT: return "";
+  case LW_ODE_STOPPED: return "the equations of motion cannot be evaluated";
+  case LW_ODE_STEP_TOO_SMALL: return "no step is short enough";
+  case LW_ODE_TOO_MANY_STEPS: return "too many steps";
+  case LW_ODE_NOT_FINITE: return "the accelerations are not finite";
+  }
+  return "";
+}
+
+static fmu_status integration_failed(const fmu *f, lw_ode_outcome outcome) {
+  return fmu_say(&f->log, FMU_DISCARD, "the integration stops at t = %.9g, %s: %s; a shorter step may succeed",
+                 lw_ode_time(f->ode), outcome_text(outcome), lw_state_message(f->state));
+}
+
+static fmu_status start_integrator(fmu *f) {
+  const lw_ode_options options = {f->run.tolerance, f->run.tolerance, f->run.last_step, 0, 0};
+  lw_ode_set_options(f->ode, &options);
+  memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
+  const lw_ode_outcome outcome = lw_ode_start(f->ode, f->run.time, f->y);
+  if (outcome != LW_ODE_STEP) return integration_failed(f, outcome);
+  f->run.restart = f->run.event_pending = 0;
+  return FMU_OK;
+}
+
+static fmu_status one_step(fmu *f, double bound) {
+  const double before = lw_ode_time(f->ode);
+  const lw_ode_outcome outcome = lw_ode_step(f->ode, bound);
+  if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return integration_failed(f, outcome);
+  f->run.last_step = lw_ode_time(f->ode) - before;
+  f->run.event_pending = outcome == LW_ODE_EVENT;
+  fmu_put_states(f, lw_ode_y(f->ode));
+  lw_step_accepted(f->state);
+  return FMU_OK;
+}
+
+/* Puts time and states where the integrator's dense output has them. */
+static fmu_status arrive(fmu *f, double time) {
+  if (time < lw_ode_time(f->ode)) {
+    lw_ode_dense(f->ode, time, f->y);
+    fmu_put_states(f, f->y);
+  } else {
+    fmu_put_states(f, lw_ode_y(f->ode));
+  }
+  return fmu_set_time(f, time);
+}
+
+/* At an event: whether the step ends there. The importer is asked only if it said that it can be. */
+static int returns_at_event(const fmu *f, double end) {
+  return f->event_mode_used && (f->early_return_allowed || f->run.time >= end);
+}
+
+static fmu_status advance(fmu *f, double end, fmu_step *step) {
+  const double stop = f->run.stop_defined ? fmax(f->run.stop_time, end) : unlimited;
+  const double bound = f->run.input_changed ? end : stop;
+  fmu_status status = f->run.restart ? start_integrator(f) : FMU_OK;
+  while (status == FMU_OK) {
+    const double reached = lw_ode_time(f->ode);
+    if (f->run.event_pending && reached <= end) {
+      status = arrive(f, reached);
+      f->run.restart = 1;
+      f->run.event_pending = 0;
+      if (status == FMU_OK && returns_at_event(f, end)) {
+        step->event = 1;
+        step->early = reached < end;
+        return FMU_OK;
+      }
+      if (status == FMU_OK) status = start_integrator(f);
+    } else if (reached >= end) {
+      return arrive(f, end);
+    } else {
+      status = one_step(f, bound);
+    }
+  }
+  return status;
+}
+
+/* Importers add up steps or multiply them: the points may differ by rounding. */
+static int same_time(double a, double b, double length) {
+  return fabs(a - b) <= 1e-6 * length + 1e-12 * fmax(fabs(a), fabs(b));
+}
+
+static fmu_status check_step(const fmu *f, double time, double length) {
+  if (!isfinite(time) || !isfinite(length) || !(length > 0) || !(time + length > time))
+    return fmu_say(&f->log, FMU_ERROR, "the step from %g by %g is not a step forward", time, length);
+  if (!same_time(time, f->run.time, length))
+    return fmu_say(&f->log, FMU_ERROR, "the communication point is %.17g, not %.17g", f->run.time, time);
+  const double end = time + length;
+  if (f->run.stop_defined && end > f->run.stop_time && !same_time(end, f->run.stop_time, length))
+    return fmu_say(&f->log, FMU_ERROR, "the step ends at %.17g, after the stop time %.17g", end, f->run.stop_time);
+  return FMU_OK;
+}
+
+fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step) {
+  const fmu_run start = f->run;
+  *step = (fmu_step){start.time, 0, 0};
+  fmu_status status = check_step(f, time, length);
+  if (status != FMU_OK) return status;
+  lw_state_save(f->state, f->step_start);
+  status = f->ode ? advance(f, time + length, step) : fmu_set_time(f, time + length);
+  if (status == FMU_OK) {
+    f->run.input_changed = 0;
+    step->last_time = f->run.time;
+    return FMU_OK;
+  }
+  /* as if it had not been tried: a shorter step can follow */
+  const fmu_status undone = fmu_core(f, lw_state_restore(f->state, f->step_start, lw_state_size(f->state)), "the start");
+  f->run = start;
+  f->run.restart = 1;
+  return undone == FMU_OK ? status : undone;
+}

@@ -1,0 +1,319 @@
+#include "fmi2.h"
+
+#include <string.h>
+
+#include "instance.h"
+
+/* ---- which function in which mode -------------------------------------------------------------------- */
+
+#define BEFORE_MOTION (FMU_INSTANTIATED | FMU_INITIALIZATION)
+#define READABLE (FMU_INITIALIZATION | FMU_INITIALIZED | FMU_TERMINATED)
+#define SETTABLE (BEFORE_MOTION | FMU_INITIALIZED)
+#define SETTABLE_DISCRETE (BEFORE_MOTION | FMU_EVENT)
+#define MOTION (FMU_EVENT | FMU_CONTINUOUS)
+
+/* X(function, modes in Model Exchange, modes in Co-Simulation) */
+#define FMI2_CALLS(X)                                                                                              \
+  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                                                           \
+  X(SetupExperiment, FMU_INSTANTIATED, FMU_INSTANTIATED)                                                         \
+  X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                                                 \
+  X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)                                              \
+  X(Terminate, MOTION, FMU_STEP)                                                                                 \
+  X(Reset, FMU_ANY, FMU_ANY)                                                                                     \
+  X(GetReal, READABLE, READABLE)                                                                                 \
+  X(GetInteger, READABLE, READABLE)                                                                              \
+  X(GetBoolean, READABLE, READABLE)                                                                              \
+  X(GetString, READABLE, READABLE)                                                                               \
+  X(SetReal, SETTABLE, SETTABLE)                                                                                 \
+  X(SetInteger, SETTABLE_DISCRETE, SETTABLE)                                                                     \
+  X(SetBoolean, SETTABLE_DISCRETE, SETTABLE)                                                                     \
+  X(SetString, SETTABLE_DISCRETE, SETTABLE)                                                                      \
+  X(GetFMUstate, FMU_ANY, FMU_ANY)                                                                               \
+  X(SetFMUstate, FMU_ANY, FMU_ANY)                                                                               \
+  X(FreeFMUstate, FMU_ANY, FMU_ANY)                                                                              \
+  X(SerializedFMUstateSize, FMU_ANY, FMU_ANY)                                                                    \
+  X(SerializeFMUstate, FMU_ANY, FMU_ANY)                                                                         \
+  X(DeSerializeFMUstate, FMU_ANY, FMU_ANY)                                                                       \
+  X(GetDirectionalDerivative, READABLE, READABLE)                                                                \
+  X(EnterEventMode, MOTION, 0)                                                                                   \
+  X(NewDiscreteStates, FMU_EVENT, 0)                                                                             \
+  X(EnterContinuousTimeMode, FMU_EVENT, 0)                                                                       \
+  X(CompletedIntegratorStep, FMU_CONTINUOUS, 0)                                                                  \
+  X(SetTime, MOTION, 0)                                                                                          \
+  X(SetContinuousStates, FMU_CONTINUOUS, 0)                                                                      \
+  X(GetDerivatives, MOTION | FMU_TERMINATED, 0)                                                                  \
+  X(GetEventIndicators, READABLE, 0)                                                                             \
+  X(GetContinuousStates, READABLE, 0)                                                                            \
+  X(GetNominalsOfContinuousStates, FMU_INSTANTIATED | MOTION | FMU_TERMINATED, 0)                                \
+  X(SetRealInputDerivatives, 0, BEFORE_MOTION | FMU_STEP)                                                        \
+  X(GetRealOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                                                      \
+  X(DoStep, 0, FMU_STEP)                                                                                         \
+  X(CancelStep, 0, 0)                                                                                            \
+  X(GetStatus, 0, FMU_STEP | FMU_TERMINATED)                                                                     \
+  X(GetRealStatus, 0, FMU_STEP | FMU_TERMINATED)                                                                 \
+  X(GetIntegerStatus, 0, FMU_STEP | FMU_TERMINATED)                                                              \
+  X(GetBooleanStatus, 0, FMU_STEP | FMU_TERMINATED)                                                              \
+  X(GetStringStatus, 0, FMU_STEP | FMU_TERMINATED)
+
+#define X(name, model_exchange, co_simulation) CALL_##name,
+enum { FMI2_CALLS(X) };
+#undef X
+#define X(name, model_exchange, co_simulation) {"fmi2" #name, {model_exchange, co_simulation}},
+static const fmu_call calls[] = {FMI2_CALLS(X)};
+#undef X
+
+#define BEGIN(name)                              \
+  fmu *f = fmu_begin(c, &calls[CALL_##name]); \
+  if (!f) return fmi2Error
+#define NEED(pointer) \
+  if (!(pointer)) return (fmi2Status)fmu_say(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
+#define RETURN(status) return (fmi2Status)(status)
+
+/* ---- life cycle -------------------------------------------------------------------------------------- */
+
+/* The callback takes a format of printf and reads #r1# as a variable: neither is meant by a line of text. */
+static void write_log(const fmu_log *log, fmu_status status, const char *category, const char *text) {
+  char escaped[2100];
+  size_t n = 0;
+  for (; *text && n + 3 < sizeof escaped; text++) {
+    if (*text == '%' || *text == '#') escaped[n++] = *text;
+    escaped[n++] = *text;
+  }
+  escaped[n] = 0;
+  ((fmi2CallbackLogger)log->callback)(log->environment, log->instance_name, (fmi2Status)status, category, escaped);
+}
+
+const char *fmi2GetTypesPlatform(void) { return "default"; }
+
+const char *fmi2GetVersion(void) { return "2.0"; }
+
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const fmi2String categories[]) {
+  BEGIN(SetDebugLogging);
+  RETURN(fmu_set_logging(&f->log, on, n, categories));
+}
+
+fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                              const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging) {
+  (void)visible;
+  const fmu_settings settings = {
+    .kind = type == fmi2CoSimulation ? FMU_CO_SIMULATION : FMU_MODEL_EXCHANGE,
+    .token = guid,
+    .resources = resources,
+    .log = {.write = write_log,
+            .callback = functions ? (void (*)(void))functions->logger : NULL,
+            .environment = functions ? functions->componentEnvironment : NULL,
+            .instance_name = name,
+            .enabled = logging ? FMU_LOG_ALL : 0,
+            .call = "fmi2Instantiate"},
+  };
+  return fmu_create(&settings);
+}
+
+void fmi2FreeInstance(fmi2Component c) { fmu_free(c); }
+
+fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start,
+                               fmi2Boolean stop_defined, fmi2Real stop) {
+  BEGIN(SetupExperiment);
+  RETURN(fmu_set_up(f, tolerance_defined, tolerance, start, stop_defined, stop));
+}
+
+fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
+  BEGIN(EnterInitializationMode);
+  RETURN(fmu_enter(f, FMU_INITIALIZATION));
+}
+
+fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
+  BEGIN(ExitInitializationMode);
+  RETURN(fmu_exit_initialization(f));
+}
+
+fmi2Status fmi2Terminate(fmi2Component c) {
+  BEGIN(Terminate);
+  RETURN(fmu_enter(f, FMU_TERMINATED));
+}
+
+fmi2Status fmi2Reset(fmi2Component c) {
+  BEGIN(Reset);
+  RETURN(fmu_reset(f));
+}
+
+/* ---- variables --------------------------------------------------------------------------------------- */
+
+fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2Real values[]) {
+  BEGIN(GetReal);
+  RETURN(fmu_get(f, refs, n, values));
+}
+
+fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Real values[]) {
+  BEGIN(SetReal);
+  RETURN(fmu_set(f, refs, n, values));
+}
+
+#define NO_VARIABLES(Type)                                                                                         \
+  fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2##Type values[]) {    \
+    (void)refs, (void)values;                                                                                    \
+    BEGIN(Get##Type);                                                                                            \
+    RETURN(fmu_no_variables(f, #Type, n));                                                                       \
+  }                                                                                                              \
+  fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n,                           \
+                           const fmi2##Type values[]) {                                                          \
+    (void)refs, (void)values;                                                                                    \
+    BEGIN(Set##Type);                                                                                            \
+    RETURN(fmu_no_variables(f, #Type, n));                                                                       \
+  }
+NO_VARIABLES(Integer)
+NO_VARIABLES(Boolean)
+NO_VARIABLES(String)
+
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns,
+                                        const fmi2ValueReference knowns[], size_t n_knowns, const fmi2Real seed[],
+                                        fmi2Real sensitivity[]) {
+  BEGIN(GetDirectionalDerivative);
+  RETURN(fmu_directional(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
+}
+
+/* ---- state of the instance --------------------------------------------------------------------------- */
+
+fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state) {
+  BEGIN(GetFMUstate);
+  RETURN(fmu_snapshot_get(f, state));
+}
+
+fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state) {
+  BEGIN(SetFMUstate);
+  RETURN(fmu_snapshot_set(f, state));
+}
+
+fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state) {
+  BEGIN(FreeFMUstate);
+  RETURN(fmu_snapshot_free(f, state));
+}
+
+fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size) {
+  BEGIN(SerializedFMUstateSize);
+  RETURN(fmu_snapshot_size(f, state, size));
+}
+
+fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size) {
+  BEGIN(SerializeFMUstate);
+  RETURN(fmu_snapshot_write(f, state, bytes, size));
+}
+
+fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state) {
+  BEGIN(DeSerializeFMUstate);
+  RETURN(fmu_snapshot_read(f, bytes, size, state));
+}
+
+/* ---- Model Exchange ---------------------------------------------------------------------------------- */
+
+fmi2Status fmi2EnterEventMode(fmi2Component c) {
+  BEGIN(EnterEventMode);
+  RETURN(fmu_enter(f, FMU_EVENT));
+}
+
+fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
+  BEGIN(NewDiscreteStates);
+  NEED(info);
+  memset(info, 0, sizeof *info);
+  return fmi2OK;
+}
+
+fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
+  BEGIN(EnterContinuousTimeMode);
+  RETURN(fmu_enter(f, FMU_CONTINUOUS));
+}
+
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state_before,
+                                       fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
+  (void)no_set_state_before;
+  BEGIN(CompletedIntegratorStep);
+  NEED(enter_event_mode);
+  NEED(terminate);
+  *enter_event_mode = *terminate = fmi2False;
+  RETURN(fmu_completed_step(f));
+}
+
+fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {
+  BEGIN(SetTime);
+  RETURN(fmu_set_time(f, time));
+}
+
+fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n) {
+  BEGIN(SetContinuousStates);
+  RETURN(fmu_set_states(f, x, n));
+}
+
+#define GET_ARRAY(Name, get)                                                    \
+  fmi2Status fmi2Get##Name(fmi2Component c, fmi2Real values[], size_t n) {    \
+    BEGIN(Get##Name);                                                         \
+    RETURN(get(f, values, n));                                                \
+  }
+GET_ARRAY(Derivatives, fmu_get_derivatives)
+GET_ARRAY(EventIndicators, fmu_get_indicators)
+GET_ARRAY(ContinuousStates, fmu_get_states)
+GET_ARRAY(NominalsOfContinuousStates, fmu_get_nominals)
+
+/* ---- Co-Simulation ----------------------------------------------------------------------------------- */
+
+fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,
+                                       const fmi2Integer orders[], const fmi2Real values[]) {
+  (void)refs, (void)n, (void)orders, (void)values;
+  BEGIN(SetRealInputDerivatives);
+  RETURN(fmu_unsupported(f, "inputs are held during a step (canInterpolateInputs is false)"));
+}
+
+fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,
+                                        const fmi2Integer orders[], fmi2Real values[]) {
+  (void)refs, (void)n, (void)orders, (void)values;
+  BEGIN(GetRealOutputDerivatives);
+  RETURN(fmu_unsupported(f, "no derivatives of outputs (maxOutputDerivativeOrder is 0); read the accelerations"));
+}
+
+fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean no_set_state_before) {
+  (void)no_set_state_before;
+  BEGIN(DoStep);
+  fmu_step done;
+  RETURN(fmu_do_step(f, time, step, &done));
+}
+
+fmi2Status fmi2CancelStep(fmi2Component c) {
+  BEGIN(CancelStep); /* no step ever runs asynchronously: the table has no mode for it */
+  return fmi2OK;
+}
+
+/* What is asked for only while a step is pending, which none ever is. */
+static fmi2Status no_status(fmu *f) { RETURN(fmu_say(&f->log, FMU_DISCARD, "no step is pending")); }
+
+fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value) {
+  (void)kind, (void)value;
+  BEGIN(GetStatus);
+  return no_status(f);
+}
+
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value) {
+  BEGIN(GetRealStatus);
+  NEED(value);
+  if (kind != fmi2LastSuccessfulTime) return no_status(f);
+  *value = f->run.time;
+  return fmi2OK;
+}
+
+fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value) {
+  (void)kind, (void)value;
+  BEGIN(GetIntegerStatus);
+  return no_status(f);
+}
+
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value) {
+  BEGIN(GetBooleanStatus);
+  NEED(value);
+  if (kind != fmi2Terminated) return no_status(f);
+  *value = fmi2False;
+  return fmi2OK;
+}
+
+fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value) {
+  (void)kind, (void)value;
+  BEGIN(GetStringStatus);
+  return no_status(f);
+}

@@ -1,0 +1,234 @@
+#include "fmi3_calls.h"
+
+#define X(name, model_exchange, co_simulation) {"fmi3" #name, {model_exchange, co_simulation}},
+const fmu_call fmi3_calls[] = {FMI3_CALLS(X)};
+#undef X
+
+/* ---- life cycle -------------------------------------------------------------------------------------- */
+
+static void write_log(const fmu_log *log, fmu_status status, const char *category, const char *text) {
+  ((fmi3LogMessageCallback)log->callback)(log->environment, (fmi3Status)status, category, text);
+}
+
+fmu_log fmi3_log(const char *call, fmi3String name, fmi3Boolean on, fmi3InstanceEnvironment environment,
+                 fmi3LogMessageCallback callback) {
+  return (fmu_log){.write = write_log,
+                   .callback = (void (*)(void))callback,
+                   .environment = environment,
+                   .instance_name = name,
+                   .enabled = on ? FMU_LOG_ALL : 0,
+                   .call = call};
+}
+
+const char *fmi3GetVersion(void) { return "3.0"; }
+
+fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const fmi3String categories[]) {
+  BEGIN(SetDebugLogging);
+  RETURN(fmu_set_logging(&f->log, on, n, categories));
+}
+
+fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
+                                          fmi3Boolean visible, fmi3Boolean logging,
+                                          fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
+  (void)visible;
+  const fmu_settings settings = {
+    .kind = FMU_MODEL_EXCHANGE,
+    .token = token,
+    .resources = resources,
+    .log = fmi3_log("fmi3InstantiateModelExchange", name, logging, environment, log),
+  };
+  return fmu_create(&settings);
+}
+
+fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
+                                         fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean event_mode_used,
+                                         fmi3Boolean early_return_allowed, const fmi3ValueReference intermediate[],
+                                         size_t n_intermediate, fmi3InstanceEnvironment environment,
+                                         fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
+  (void)visible, (void)intermediate, (void)n_intermediate, (void)update; /* providesIntermediateUpdate is false */
+  const fmu_settings settings = {
+    .kind = FMU_CO_SIMULATION,
+    .token = token,
+    .resources = resources,
+    .event_mode_used = event_mode_used,
+    .early_return_allowed = early_return_allowed,
+    .log = fmi3_log("fmi3InstantiateCoSimulation", name, logging, environment, log),
+  };
+  return fmu_create(&settings);
+}
+
+void fmi3FreeInstance(fmi3Instance c) { fmu_free(c); }
+
+fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_defined, fmi3Float64 tolerance,
+                                       fmi3Float64 start, fmi3Boolean stop_defined, fmi3Float64 stop) {
+  BEGIN(EnterInitializationMode);
+  const fmu_status status = fmu_set_up(f, tolerance_defined, tolerance, start, stop_defined, stop);
+  RETURN(status == FMU_OK ? fmu_enter(f, FMU_INITIALIZATION) : status);
+}
+
+#define CHANGE_MODE(Name, change)               \
+  fmi3Status fmi3##Name(fmi3Instance c) {     \
+    BEGIN(Name);                              \
+    RETURN(change);                           \
+  }
+CHANGE_MODE(ExitInitializationMode, fmu_exit_initialization(f))
+CHANGE_MODE(EnterEventMode, fmu_enter(f, FMU_EVENT))
+CHANGE_MODE(EnterContinuousTimeMode, fmu_enter(f, FMU_CONTINUOUS))
+CHANGE_MODE(EnterStepMode, fmu_enter(f, FMU_STEP))
+CHANGE_MODE(Terminate, fmu_enter(f, FMU_TERMINATED))
+CHANGE_MODE(Reset, fmu_reset(f))
+
+/* ---- variables --------------------------------------------------------------------------------------- */
+
+fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[],
+                          size_t n_values) {
+  BEGIN(GetFloat64);
+  NEED_SIZE(n_values, n);
+  RETURN(fmu_get(f, refs, n, values));
+}
+
+fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[],
+                          size_t n_values) {
+  BEGIN(SetFloat64);
+  NEED_SIZE(n_values, n);
+  RETURN(fmu_set(f, refs, n, values));
+}
+
+fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
+                                        const fmi3ValueReference knowns[], size_t n_knowns,
+                                        const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[],
+                                        size_t n_sensitivity) {
+  BEGIN(GetDirectionalDerivative);
+  NEED_SIZE(n_seed, n_knowns);
+  NEED_SIZE(n_sensitivity, n_unknowns);
+  RETURN(fmu_directional(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
+}
+
+fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
+                                    const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
+                                    size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
+  BEGIN(GetAdjointDerivative);
+  NEED_SIZE(n_seed, n_unknowns);
+  NEED_SIZE(n_sensitivity, n_knowns);
+  RETURN(fmu_adjoint(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
+}
+
+/* ---- state of the instance --------------------------------------------------------------------------- */
+
+fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state) {
+  BEGIN(GetFMUState);
+  RETURN(fmu_snapshot_get(f, state));
+}
+
+fmi3Status fmi3SetFMUState(fmi3Instance c, fmi3FMUState state) {
+  BEGIN(SetFMUState);
+  RETURN(fmu_snapshot_set(f, state));
+}
+
+fmi3Status fmi3FreeFMUState(fmi3Instance c, fmi3FMUState *state) {
+  BEGIN(FreeFMUState);
+  RETURN(fmu_snapshot_free(f, state));
+}
+
+fmi3Status fmi3SerializedFMUStateSize(fmi3Instance c, fmi3FMUState state, size_t *size) {
+  BEGIN(SerializedFMUStateSize);
+  RETURN(fmu_snapshot_size(f, state, size));
+}
+
+fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[], size_t size) {
+  BEGIN(SerializeFMUState);
+  RETURN(fmu_snapshot_write(f, state, bytes, size));
+}
+
+fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_t size, fmi3FMUState *state) {
+  BEGIN(DeserializeFMUState);
+  RETURN(fmu_snapshot_read(f, bytes, size, state));
+}
+
+/* ---- Event Mode -------------------------------------------------------------------------------------- */
+
+fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance c) {
+  BEGIN(EvaluateDiscreteStates);
+  return fmi3OK;
+}
+
+fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *need_update, fmi3Boolean *terminate,
+                                    fmi3Boolean *nominals_changed, fmi3Boolean *values_changed,
+                                    fmi3Boolean *next_event_defined, fmi3Float64 *next_event) {
+  BEGIN(UpdateDiscreteStates);
+  NEED(need_update);
+  NEED(terminate);
+  NEED(nominals_changed);
+  NEED(values_changed);
+  NEED(next_event_defined);
+  NEED(next_event);
+  *need_update = *terminate = *nominals_changed = *values_changed = *next_event_defined = false;
+  *next_event = 0;
+  return fmi3OK;
+}
+
+/* ---- Model Exchange ---------------------------------------------------------------------------------- */
+
+fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean no_set_state_before,
+                                       fmi3Boolean *enter_event_mode, fmi3Boolean *terminate) {
+  (void)no_set_state_before;
+  BEGIN(CompletedIntegratorStep);
+  NEED(enter_event_mode);
+  NEED(terminate);
+  *enter_event_mode = *terminate = false;
+  RETURN(fmu_completed_step(f));
+}
+
+fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time) {
+  BEGIN(SetTime);
+  RETURN(fmu_set_time(f, time));
+}
+
+fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t n) {
+  BEGIN(SetContinuousStates);
+  RETURN(fmu_set_states(f, x, n));
+}
+
+#define GET_ARRAY(Name, get)                                                      \
+  fmi3Status fmi3Get##Name(fmi3Instance c, fmi3Float64 values[], size_t n) {      \
+    BEGIN(Get##Name);                                                             \
+    RETURN(get(f, values, n));                                                    \
+  }
+GET_ARRAY(ContinuousStateDerivatives, fmu_get_derivatives)
+GET_ARRAY(EventIndicators, fmu_get_indicators)
+GET_ARRAY(ContinuousStates, fmu_get_states)
+GET_ARRAY(NominalsOfContinuousStates, fmu_get_nominals)
+
+fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *n) {
+  BEGIN(GetNumberOfEventIndicators);
+  NEED(n);
+  *n = (size_t)f->size.event_indicators;
+  return fmi3OK;
+}
+
+fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t *n) {
+  BEGIN(GetNumberOfContinuousStates);
+  NEED(n);
+  *n = f->n_states;
+  return fmi3OK;
+}
+
+/* ---- Co-Simulation ----------------------------------------------------------------------------------- */
+
+fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Boolean no_set_state_before,
+                      fmi3Boolean *event_handling_needed, fmi3Boolean *terminate, fmi3Boolean *early_return,
+                      fmi3Float64 *last_time) {
+  (void)no_set_state_before;
+  BEGIN(DoStep);
+  NEED(event_handling_needed);
+  NEED(terminate);
+  NEED(early_return);
+  NEED(last_time);
+  fmu_step done;
+  const fmu_status status = fmu_do_step(f, time, step, &done);
+  *event_handling_needed = done.event;
+  *early_return = done.early;
+  *terminate = false;
+  *last_time = done.last_time;
+  RETURN(status);
+}

@@ -1,0 +1,193 @@
+#include "instance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double default_tolerance = 1e-7;  /* of the integrator in Co-Simulation */
+static const double smallest_tolerance = 1e-13; /* below, rounding rules */
+static const double assembly_tolerance = 1e-8;
+
+static const char *mode_name(uint32_t mode) {
+  switch ((fmu_mode)mode) {
+  case FMU_INSTANTIATED: return "the instantiated state";
+  case FMU_INITIALIZATION: return "Initialization Mode";
+  case FMU_EVENT: return "Event Mode";
+  case FMU_CONTINUOUS: return "Continuous-Time Mode";
+  case FMU_STEP: return "Step Mode";
+  case FMU_TERMINATED: return "the terminated state";
+  }
+  return "an unknown mode";
+}
+
+/* ---- creation and destruction ------------------------------------------------------------------------ */
+
+static void start_run(fmu *f) {
+  memset(&f->run, 0, sizeof f->run);
+  f->run.tolerance = default_tolerance;
+  f->run.mode = FMU_INSTANTIATED;
+  f->run.restart = 1;
+}
+
+static int load_model(fmu *f, const char *token, const char *resources) {
+  size_t size = 0;
+  unsigned char *bytes = fmu_read_resource(&f->log, resources, "model.lwm", &size);
+  if (!bytes) return 0;
+  char message[512] = "";
+  fmu_make_token(bytes, size, f->token);
+  const lw_status status = lw_model_load(bytes, size, &f->model, message, sizeof message);
+  free(bytes);
+  if (status != LW_OK) {
+    fmu_say(&f->log, FMU_ERROR, "resources/model.lwm: %s", message);
+    return 0;
+  }
+  if (token && strcmp(token, f->token) == 0) return 1;
+  fmu_say(&f->log, FMU_ERROR, "the token is '%s', but resources/model.lwm is of '%s': they are not of one FMU",
+          token ? token : "NULL", f->token);
+  return 0;
+}
+
+/* Where the fields begin that the importer meets through functions of their own. */
+static void find_fields(fmu *f) {
+  f->size = lw_model_sizes(f->model);
+  f->n_states = (uint32_t)(f->size.nq + f->size.nu);
+  f->first_state = f->first_derivative = f->time_reference = (uint32_t)f->size.reals;
+  for (int32_t i = 0; i < lw_field_count(); i++) {
+    lw_field field;
+    if (lw_model_field(f->model, i, &field) != LW_OK) continue;
+    const uint32_t first = (uint32_t)field.first;
+    if (field.access == LW_STATE && first < f->first_state) f->first_state = first;
+    if (field.access == LW_DERIVATIVE && first < f->first_derivative) f->first_derivative = first;
+    if (strcmp(field.name, "time") == 0) f->time_reference = first;
+  }
+}
+
+static int allocate(fmu *f) {
+  if (lw_state_create(f->model, &f->state) != LW_OK) return 0;
+  f->y = calloc((size_t)f->n_states + 1, sizeof *f->y);
+  if (!f->y) return 0;
+  if (f->kind == FMU_MODEL_EXCHANGE) return 1;
+  f->step_start = malloc(lw_state_size(f->state));
+  if (f->n_states) {
+    const lw_ode_options options = {default_tolerance, default_tolerance, 0, 0, 0};
+    f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, lw_ode_mechanism,
+                           lw_ode_mechanism_events, f->state, &options);
+  }
+  return f->step_start && (f->ode || !f->n_states);
+}
+
+fmu *fmu_create(const fmu_settings *settings) {
+  fmu *f = calloc(1, sizeof *f);
+  const char *name = settings->log.instance_name ? settings->log.instance_name : "";
+  char *copy = malloc(strlen(name) + 1);
+  int made = f && copy;
+  if (!made) {
+    fmu_say(&settings->log, FMU_ERROR, "out of memory");
+    free(copy);
+    free(f);
+    return NULL;
+  }
+  memcpy(copy, name, strlen(name) + 1);
+  f->name = copy;
+  f->kind = settings->kind;
+  f->event_mode_used = settings->event_mode_used;
+  f->early_return_allowed = settings->early_return_allowed;
+  f->log = settings->log;
+  f->log.instance_name = f->name;
+  start_run(f);
+  made = load_model(f, settings->token, settings->resources);
+  if (made) {
+    find_fields(f);
+    made = allocate(f);
+    if (!made) fmu_say(&f->log, FMU_ERROR, "out of memory");
+  }
+  if (made) return f;
+  fmu_free(f);
+  return NULL;
+}
+
+void fmu_free(fmu *f) {
+  if (!f) return;
+  lw_ode_free(f->ode);
+  lw_state_free(f->state);
+  lw_model_free(f->model);
+  free(f->step_start);
+  free(f->y);
+  free(f->name);
+  free(f);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------- */
+
+fmu *fmu_begin(void *instance, const fmu_call *call) {
+  fmu *f = instance;
+  if (!f) return NULL;
+  f->log.call = call->name;
+  if (call->modes[f->kind] & f->run.mode) return f;
+  fmu_say(&f->log, FMU_ERROR, "not allowed in %s of %s", mode_name(f->run.mode),
+          f->kind == FMU_CO_SIMULATION ? "Co-Simulation" : "Model Exchange");
+  return NULL;
+}
+
+fmu_status fmu_unsupported(fmu *f, const char *why) { return fmu_say(&f->log, FMU_ERROR, "%s", why); }
+
+fmu_status fmu_no_variables(fmu *f, const char *type, size_t n) {
+  if (n == 0) return FMU_OK;
+  return fmu_say(&f->log, FMU_ERROR, "this FMU has no variables of type %s", type);
+}
+
+fmu_status fmu_core(const fmu *f, lw_status status, const char *doing) {
+  fmu_status result = FMU_ERROR;
+  switch (status) {
+  case LW_OK: return FMU_OK;
+  case LW_ERROR_ASSEMBLY:
+  case LW_ERROR_SINGULAR:
+  case LW_ERROR_SOLVER: result = FMU_DISCARD; break;
+  case LW_ERROR_MEMORY:
+  case LW_ERROR_FORMAT:
+  case LW_ERROR_PARAMETER:
+  case LW_ERROR_VALUE:
+  case LW_ERROR_USAGE: break;
+  }
+  return fmu_say(&f->log, result, "%s: %s", doing, lw_state_message(f->state));
+}
+
+/* ---- life cycle -------------------------------------------------------------------------------------- */
+
+fmu_status fmu_set_up(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined, double stop) {
+  if (!isfinite(start)) return fmu_say(&f->log, FMU_ERROR, "the start time is not finite");
+  if (stop_defined && !(stop >= start && isfinite(stop)))
+    return fmu_say(&f->log, FMU_ERROR, "the stop time %g lies before the start time %g or is not finite", stop, start);
+  if (tolerance_defined && !(tolerance > 0 && isfinite(tolerance)))
+    return fmu_say(&f->log, FMU_ERROR, "the tolerance %g is not a positive number", tolerance);
+  f->run.tolerance = tolerance_defined ? fmax(tolerance, smallest_tolerance) : default_tolerance;
+  f->run.stop_defined = stop_defined != 0;
+  f->run.stop_time = stop_defined ? stop : 0;
+  return fmu_set_time(f, start);
+}
+
+fmu_status fmu_enter(fmu *f, fmu_mode mode) {
+  f->run.mode = mode;
+  return fmu_say(&f->log, FMU_OK, "enters %s at t = %.17g", mode_name(mode), f->run.time);
+}
+
+fmu_status fmu_assemble(fmu *f) {
+  if (f->run.mode != FMU_INITIALIZATION || f->run.assembled) return FMU_OK;
+  const lw_status status = lw_assemble(f->state, assembly_tolerance);
+  if (status != LW_OK) return fmu_say(&f->log, FMU_ERROR, "start values: %s", lw_state_message(f->state));
+  f->run.assembled = f->run.restart = 1;
+  return FMU_OK;
+}
+
+fmu_status fmu_exit_initialization(fmu *f) {
+  const fmu_status status = fmu_assemble(f);
+  if (status != FMU_OK) return status;
+  lw_step_accepted(f->state);
+  f->run.input_changed = 0;
+  return fmu_enter(f, f->kind == FMU_CO_SIMULATION && !f->event_mode_used ? FMU_STEP : FMU_EVENT);
+}
+
+fmu_status fmu_reset(fmu *f) {
+  start_run(f);
+  return fmu_core(f, lw_state_reset(f->state), "the model's defaults");
+}

@@ -1,0 +1,164 @@
+/* One instance of an FMU, as neither version of the standard calls it: fmi2.c and fmi3.c translate to these
+ * functions and hold nothing themselves. A variable is its value reference, and that is its offset in the core's
+ * block of doubles. Every call that fails logs why; a call that is refused has changed nothing. */
+#ifndef LINKWORK_INSTANCE_H
+#define LINKWORK_INSTANCE_H
+#include "linkwork.h"
+
+#ifdef __GNUC__
+#define FMU_PRINTF __attribute__((format(printf, 3, 4)))
+#else
+#define FMU_PRINTF
+#endif
+
+/* Numbered as the statuses of both versions. */
+typedef enum fmu_status { FMU_OK, FMU_WARNING, FMU_DISCARD, FMU_ERROR, FMU_FATAL } fmu_status;
+
+typedef enum fmu_kind { FMU_MODEL_EXCHANGE, FMU_CO_SIMULATION } fmu_kind;
+
+typedef enum fmu_mode {
+  FMU_INSTANTIATED = 1,
+  FMU_INITIALIZATION = 2,
+  FMU_EVENT = 4,
+  FMU_CONTINUOUS = 8, /* Model Exchange only */
+  FMU_STEP = 16,      /* Co-Simulation only */
+  FMU_TERMINATED = 32
+} fmu_mode;
+#define FMU_INITIALIZED (FMU_EVENT | FMU_CONTINUOUS | FMU_STEP)
+#define FMU_ANY (FMU_INSTANTIATED | FMU_INITIALIZATION | FMU_INITIALIZED | FMU_TERMINATED)
+
+/* A row of a version's table: the modes in which a function may be called, for each kind of instance. */
+typedef struct fmu_call {
+  const char *name;
+  uint32_t modes[2]; /* by fmu_kind */
+} fmu_call;
+
+/* ---- logging ---------------------------------------------------------------------------------------- */
+
+typedef enum fmu_category {
+  FMU_LOG_EVENTS = 1, /* changes of mode; only when logging is on */
+  FMU_LOG_WARNING = 2,
+  FMU_LOG_DISCARD = 4,
+  FMU_LOG_ERROR = 8,
+  FMU_LOG_ALL = 15
+} fmu_category;
+
+typedef struct fmu_log {
+  /* How this version passes a line on to the importer's callback, which may be NULL. */
+  void (*write)(const struct fmu_log *log, fmu_status status, const char *category, const char *text);
+  void (*callback)(void); /* cast back by `write` to what it is */
+  void *environment;
+  const char *instance_name;
+  uint32_t enabled; /* fmu_category bits; failures are logged whether or not logging is on */
+  const char *call; /* the function under way, which opens every line */
+} fmu_log;
+
+/* Logs, and returns the status it was given. */
+fmu_status fmu_say(const fmu_log *log, fmu_status status, const char *format, ...) FMU_PRINTF;
+fmu_status fmu_set_logging(fmu_log *log, int on, size_t n, const char *const categories[]);
+
+/* ---- the resources folder --------------------------------------------------------------------------- */
+
+#define FMU_TOKEN_SIZE 40 /* "{8-4-4-4-12}" in hexadecimal digits and a 0 */
+
+/* Reads a file of the folder, which is a path or a file: URI. NULL: it says why; otherwise the caller frees. */
+unsigned char *fmu_read_resource(const fmu_log *log, const char *folder, const char *file, size_t *size);
+uint32_t fmu_crc32(const unsigned char *bytes, size_t size);
+/* What ties a model description to the bytes of its model: CRC-32, Adler-32 and size. */
+void fmu_make_token(const unsigned char *bytes, size_t size, char token[FMU_TOKEN_SIZE]);
+
+/* ---- instance --------------------------------------------------------------------------------------- */
+
+/* All that changes beside the core's block. Flat: an instance is saved by two copies. */
+typedef struct fmu_run {
+  double time, stop_time, tolerance;
+  double last_step;       /* of the integrator: the first guess when it starts again; 0: none */
+  uint32_t mode;          /* fmu_mode */
+  uint32_t stop_defined;
+  uint32_t assembled;     /* the states follow from the present parameters and start values */
+  uint32_t restart;       /* the integrator's memory is not of the present states and inputs */
+  uint32_t input_changed; /* since the last communication step */
+  uint32_t event_pending; /* the integrator stands at an event that is still ahead */
+} fmu_run;
+
+typedef struct fmu {
+  fmu_kind kind;
+  int event_mode_used, early_return_allowed; /* Co-Simulation in FMI 3.0 */
+  char *name;
+  char token[FMU_TOKEN_SIZE];
+  fmu_log log;
+  lw_model *model;
+  lw_state *state;
+  lw_ode *ode; /* Co-Simulation with states, else NULL */
+  lw_sizes size;
+  uint32_t n_states, first_state, first_derivative, time_reference;
+  double *y;        /* n_states: handed to and from the integrator */
+  void *step_start; /* Co-Simulation: the core's snapshot at the start of a communication step */
+  fmu_run run;
+} fmu;
+
+typedef struct fmu_settings {
+  fmu_kind kind;
+  const char *token, *resources;
+  int event_mode_used, early_return_allowed;
+  fmu_log log;
+} fmu_settings;
+
+fmu *fmu_create(const fmu_settings *settings);
+void fmu_free(fmu *f);
+
+/* Opens every call: the instance if the call is allowed in its present mode, else NULL after logging. */
+fmu *fmu_begin(void *instance, const fmu_call *call);
+/* For functions that need a capability which the model description does not declare. */
+fmu_status fmu_unsupported(fmu *f, const char *why);
+/* Getting and setting n variables of a type that no model has. */
+fmu_status fmu_no_variables(fmu *f, const char *type, size_t n);
+
+fmu_status fmu_set_up(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined, double stop);
+fmu_status fmu_enter(fmu *f, fmu_mode mode);
+fmu_status fmu_exit_initialization(fmu *f);
+fmu_status fmu_reset(fmu *f);
+/* Computes the states from the start values if that is due. */
+fmu_status fmu_assemble(fmu *f);
+/* Translates what the core says; `doing` tells what was attempted. */
+fmu_status fmu_core(const fmu *f, lw_status status, const char *doing);
+
+/* ---- variables -------------------------------------------------------------------------------------- */
+
+fmu_status fmu_get(fmu *f, const uint32_t *references, size_t n, double *values);
+fmu_status fmu_set(fmu *f, const uint32_t *references, size_t n, const double *values);
+fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                           size_t n_knowns, const double *seed, double *sensitivity);
+fmu_status fmu_adjoint(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
+                       const double *seed, double *sensitivity);
+
+/* ---- Model Exchange --------------------------------------------------------------------------------- */
+
+fmu_status fmu_set_time(fmu *f, double time);
+fmu_status fmu_set_states(fmu *f, const double *x, size_t n);
+fmu_status fmu_get_states(fmu *f, double *x, size_t n);
+fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n);
+fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n);
+fmu_status fmu_get_indicators(fmu *f, double *indicators, size_t n);
+fmu_status fmu_completed_step(fmu *f);
+void fmu_put_states(fmu *f, const double *x); /* unchecked */
+
+/* ---- Co-Simulation ---------------------------------------------------------------------------------- */
+
+typedef struct fmu_step {
+  double last_time; /* how far it came */
+  int event;        /* an event wants Event Mode */
+  int early;        /* it stopped before the end */
+} fmu_step;
+
+fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step);
+
+/* ---- snapshots: the serialised form is the form in memory ------------------------------------------- */
+
+fmu_status fmu_snapshot_get(fmu *f, void **snapshot);
+fmu_status fmu_snapshot_set(fmu *f, const void *snapshot);
+fmu_status fmu_snapshot_free(fmu *f, void **snapshot);
+fmu_status fmu_snapshot_size(fmu *f, const void *snapshot, size_t *size);
+fmu_status fmu_snapshot_write(fmu *f, const void *snapshot, void *bytes, size_t size);
+fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **snapshot);
+#endif

@@ -1,0 +1,105 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "instance.h"
+
+/* A snapshot is one run of bytes, in memory as in a file: this head, then what the core saves. The checksum is
+ * filled in when it is written out. */
+typedef struct head {
+  char magic[8];
+  uint64_t size;
+  char token[FMU_TOKEN_SIZE];
+  uint32_t kind;
+  uint32_t checksum; /* of everything after it */
+  fmu_run run;
+} head;
+
+static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '1'};
+
+static size_t snapshot_size(const fmu *f) { return sizeof(head) + lw_state_size(f->state); }
+
+static uint32_t checksum_of(const unsigned char *bytes, size_t size) {
+  const size_t covered = offsetof(head, run);
+  return fmu_crc32(bytes + covered, size - covered);
+}
+
+static const char *why_foreign(const fmu *f, const head *h) {
+  if (memcmp(h->magic, magic, sizeof magic) != 0) return "it is not a state of such an FMU";
+  if (memcmp(h->token, f->token, sizeof f->token) != 0) return "it is the state of another FMU";
+  if (h->size != snapshot_size(f)) return "it has the wrong size";
+  if (h->kind != (uint32_t)f->kind) return "Model Exchange and Co-Simulation have different states";
+  return NULL;
+}
+
+fmu_status fmu_snapshot_get(fmu *f, void **snapshot) {
+  if (!snapshot) return fmu_say(&f->log, FMU_ERROR, "the pointer to the state is NULL");
+  const size_t size = snapshot_size(f);
+  unsigned char *bytes = *snapshot ? *snapshot : malloc(size);
+  if (!bytes) return fmu_say(&f->log, FMU_ERROR, "out of memory");
+  /* Going on and coming back must give the same bits, so the integrator starts afresh either way. */
+  f->run.restart = 1;
+  head h;
+  memset(&h, 0, sizeof h);
+  memcpy(h.magic, magic, sizeof magic);
+  memcpy(h.token, f->token, sizeof h.token);
+  h.size = size;
+  h.kind = (uint32_t)f->kind;
+  h.run = f->run;
+  memcpy(bytes, &h, sizeof h);
+  lw_state_save(f->state, bytes + sizeof h);
+  *snapshot = bytes;
+  return FMU_OK;
+}
+
+fmu_status fmu_snapshot_set(fmu *f, const void *snapshot) {
+  if (!snapshot) return fmu_say(&f->log, FMU_ERROR, "the state is NULL");
+  head h;
+  memcpy(&h, snapshot, sizeof h);
+  const char *why = why_foreign(f, &h);
+  if (why) return fmu_say(&f->log, FMU_ERROR, "%s", why);
+  const unsigned char *core = (const unsigned char *)snapshot + sizeof h;
+  const fmu_status status = fmu_core(f, lw_state_restore(f->state, core, lw_state_size(f->state)), "the state");
+  if (status != FMU_OK) return status;
+  f->run = h.run;
+  return FMU_OK;
+}
+
+fmu_status fmu_snapshot_free(fmu *f, void **snapshot) {
+  (void)f;
+  if (snapshot) {
+    free(*snapshot);
+    *snapshot = NULL;
+  }
+  return FMU_OK;
+}
+
+fmu_status fmu_snapshot_size(fmu *f, const void *snapshot, size_t *size) {
+  if (!snapshot || !size) return fmu_say(&f->log, FMU_ERROR, "a pointer is NULL");
+  *size = snapshot_size(f);
+  return FMU_OK;
+}
+
+fmu_status fmu_snapshot_write(fmu *f, const void *snapshot, void *bytes, size_t size) {
+  if (!snapshot || !bytes) return fmu_say(&f->log, FMU_ERROR, "a pointer is NULL");
+  if (size < snapshot_size(f)) return fmu_say(&f->log, FMU_ERROR, "the state takes %zu bytes", snapshot_size(f));
+  memcpy(bytes, snapshot, snapshot_size(f));
+  const uint32_t checksum = checksum_of(bytes, snapshot_size(f));
+  memcpy((unsigned char *)bytes + offsetof(head, checksum), &checksum, sizeof checksum);
+  return FMU_OK;
+}
+
+fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **snapshot) {
+  if (!bytes || !snapshot) return fmu_say(&f->log, FMU_ERROR, "a pointer is NULL");
+  if (size < snapshot_size(f))
+    return fmu_say(&f->log, FMU_ERROR, "the state is truncated: %zu bytes of %zu", size, snapshot_size(f));
+  head h;
+  memcpy(&h, bytes, sizeof h);
+  const char *why = why_foreign(f, &h);
+  if (!why && checksum_of(bytes, snapshot_size(f)) != h.checksum) why = "its bytes have been altered";
+  if (why) return fmu_say(&f->log, FMU_ERROR, "%s", why);
+  void *copy = malloc(snapshot_size(f));
+  if (!copy) return fmu_say(&f->log, FMU_ERROR, "out of memory");
+  memcpy(copy, bytes, snapshot_size(f));
+  *snapshot = copy;
+  return FMU_OK;
+}

@@ -1,0 +1,65 @@
+"""Closed-chain multibody dynamics in linear time, as FMUs.
+
+A mechanism is described once (`Mechanism`), compiled (`compile`), and then computed, simulated (`simulate`) or exported
+as a functional mock-up unit (`export_fmu`).
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from linkwork.compiler.compile import compile
+from linkwork.description import Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, inertia
+from linkwork.errors import (
+    AssemblyError,
+    ExportError,
+    FmuError,
+    LinkworkError,
+    MechanismError,
+    SingularityError,
+    SolverError,
+)
+from linkwork.result import Result
+from linkwork.simulate import simulate
+from linkwork.state import State
+from linkwork.system import System
+
+if TYPE_CHECKING:
+    from linkwork.export import export_fmu
+
+try:
+    __version__ = version("linkwork")
+except PackageNotFoundError:  # a checkout that was never installed
+    __version__ = "0"
+
+__all__ = [
+    "AssemblyError",
+    "ExportError",
+    "Fixed",
+    "FmuError",
+    "Frame",
+    "LinkworkError",
+    "Mechanism",
+    "MechanismError",
+    "Prismatic",
+    "Result",
+    "Revolute",
+    "SingularityError",
+    "SolverError",
+    "SpringDamper",
+    "State",
+    "System",
+    "compile",
+    "export_fmu",
+    "inertia",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "export_fmu":  # loaded when asked for: computing needs no XML
+        from linkwork.export import export_fmu
+
+        return export_fmu
+    raise AttributeError(f"module 'linkwork' has no attribute {name!r}")

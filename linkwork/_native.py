@@ -1,0 +1,172 @@
+"""The C core seen from Python. This is the one module of the package that touches the FFI for the mechanics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwork._core import ffi, lib
+from linkwork.description.checks import FloatArray
+from linkwork.errors import AssemblyError, LinkworkError, MechanismError, SingularityError, SolverError
+
+OffsetArray = NDArray[np.uint32]
+
+_ERRORS: dict[int, type[LinkworkError]] = {
+    lib.LW_ERROR_FORMAT: MechanismError,
+    lib.LW_ERROR_PARAMETER: MechanismError,
+    lib.LW_ERROR_VALUE: MechanismError,
+    lib.LW_ERROR_USAGE: MechanismError,
+    lib.LW_ERROR_ASSEMBLY: AssemblyError,
+    lib.LW_ERROR_SINGULAR: SingularityError,
+    lib.LW_ERROR_SOLVER: SolverError,
+}
+
+
+class Stage(IntEnum):
+    """How far a block has been computed; each stage includes those before it."""
+
+    NONE = lib.LW_STAGE_NONE
+    CONSTANTS = lib.LW_STAGE_CONSTANTS
+    ACCELERATIONS = lib.LW_STAGE_ACCELERATIONS
+    DERIVATIVES = lib.LW_STAGE_DERIVATIVES
+    OUTPUTS = lib.LW_STAGE_OUTPUTS
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a block: `rows` x `columns` numbers from offset `first`, readable from `stage` on."""
+
+    first: int
+    rows: int
+    columns: int
+    stage: Stage
+    meaning: str
+
+    @property
+    def span(self) -> slice:
+        """Its offsets."""
+        return slice(self.first, self.first + self.rows * self.columns)
+
+
+def _raise(status: int, message: str) -> NoReturn:
+    if status == lib.LW_ERROR_MEMORY:
+        raise MemoryError("the C core could not allocate memory")
+    raise _ERRORS[status](message)
+
+
+class Model:
+    """A compiled model, const and shared by its blocks.
+
+    Raises
+    ------
+    MechanismError
+        If the bytes are truncated, altered or of another version.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        handle = ffi.new("lw_model **")
+        message = ffi.new("char[256]")
+        status = lib.lw_model_load(data, len(data), handle, message, 256)
+        if status:
+            _raise(status, _text(message))
+        self.handle = ffi.gc(handle[0], lib.lw_model_free)
+        self.sizes = lib.lw_model_sizes(self.handle)
+        self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
+
+    def _field(self, index: int) -> tuple[str, Field]:
+        f = ffi.new("lw_field *")
+        lib.lw_model_field(self.handle, index, f)
+        return _text(f.name), Field(f.first, f.rows, f.columns, Stage(f.stage), _text(f.meaning))
+
+
+class Block:
+    """All numbers of one instance of a model: parameters, inputs, states and what follows from them.
+
+    Attributes
+    ----------
+    reals
+        The numbers, as an array that shares the block's memory. After writing to it call `changed`.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        handle = ffi.new("lw_state **")
+        status = lib.lw_state_create(model.handle, handle)
+        if status:
+            _raise(status, "the state could not be created")
+        self.handle = ffi.gc(handle[0], lib.lw_state_free)
+        memory = ffi.buffer(lib.lw_state_reals(self.handle), 8 * model.sizes.reals)
+        self.reals: FloatArray = np.frombuffer(memory, dtype=np.float64)
+
+    def _check(self, status: int) -> None:
+        if status:
+            _raise(status, _text(lib.lw_state_message(self.handle)))
+
+    def __getitem__(self, field: str) -> FloatArray:
+        """The numbers of a field, flat, computed as far as needed; shares the block's memory."""
+        f = self.model.fields[field]
+        self.evaluate(f.stage)
+        view: FloatArray = self.reals[f.span]
+        return view
+
+    def put(self, field: str, values: FloatArray | float, valid: Stage = Stage.CONSTANTS) -> None:
+        """Write a field; `valid` is the highest stage that does not depend on it."""
+        self.reals[self.model.fields[field].span] = values
+        lib.lw_state_changed(self.handle, valid)
+
+    def evaluate(self, stage: Stage) -> None:
+        """Compute the block up to a stage."""
+        self._check(lib.lw_evaluate(self.handle, stage))
+
+    def assemble(self, tolerance: float) -> None:
+        """Find states that close the loops from the start guesses; residual accepted in m."""
+        self._check(lib.lw_assemble(self.handle, tolerance))
+
+    def step_accepted(self) -> None:
+        """Remember the turns of the cut joints at the present states."""
+        lib.lw_step_accepted(self.handle)
+
+    def inverse_dynamics(self, udot: FloatArray) -> FloatArray:
+        """Return tree loads (nu,) for accelerations (nu,) at the present states."""
+        tau = np.empty(self.model.sizes.nu)
+        given = np.ascontiguousarray(udot, dtype=np.float64)
+        self._check(lib.lw_inverse_dynamics(self.handle, _doubles(given), _doubles(tau)))
+        return tau
+
+    def mass_matrix(self) -> FloatArray:
+        """Return the mass matrix (nu, nu) of the tree at the present states."""
+        matrix = np.empty((self.model.sizes.nu, self.model.sizes.nu))
+        self._check(lib.lw_mass_matrix(self.handle, _doubles(matrix)))
+        return matrix
+
+    def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
+        """Return the change of `unknowns` along `seed` in `knowns`, both by offset."""
+        result = np.empty(unknowns.size)
+        status = lib.lw_directional_derivative(
+            self.handle,
+            ffi.from_buffer("uint32_t[]", unknowns),
+            unknowns.size,
+            ffi.from_buffer("uint32_t[]", knowns),
+            knowns.size,
+            _doubles(seed),
+            _doubles(result),
+        )
+        self._check(status)
+        return result
+
+    def ode_addresses(self) -> tuple[int, int]:
+        """Addresses of the derivative function and of this block, for a compiled solver."""
+        derivative = ffi.cast("intptr_t", ffi.addressof(lib, "lw_ode_mechanism"))
+        return int(derivative), int(ffi.cast("intptr_t", self.handle))
+
+
+def _doubles(array: FloatArray) -> Any:
+    return ffi.from_buffer("double[]", array)
+
+
+def _text(chars: Any) -> str:
+    return str(ffi.string(chars).decode(errors="replace"))

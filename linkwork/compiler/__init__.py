@@ -1,0 +1,1 @@
+"""From a description to a compiled system: graph, numbering, serialised model."""

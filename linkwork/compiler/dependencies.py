@@ -1,0 +1,111 @@
+"""Which states and inputs a variable depends on.
+
+Lists longer than `MOST` are left out, which stands for "all": true, and it keeps what is written linear in the size of
+the mechanism.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from linkwork.compiler.numbering import Numbering
+from linkwork.compiler.topology import Topology
+from linkwork.description import Mechanism
+
+MOST = 48
+
+Names = tuple[str, ...] | None
+
+
+class Dependencies:
+    """Dependencies of one compiled mechanism."""
+
+    def __init__(self, mech: Mechanism, topology: Topology, numbering: Numbering) -> None:
+        self._mech = mech
+        self._topology = topology
+        self._numbering = numbering
+        self._joints = list(mech.joints)
+        self._link_of_body = {link.body: i for i, link in enumerate(topology.links)}
+        self._loop_of_link = {link: i for i, loop in enumerate(topology.loops) for link in loop.links}
+        self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
+
+    def _elements(self, joint: str, what: str) -> list[str]:
+        span = (self._numbering.q if what == "q" else self._numbering.u)[joint]
+        n = span.stop - span.start
+        return [f"{joint}.{what}"] if n == 1 else [f"{joint}.{what}[{i + 1}]" for i in range(n)]
+
+    def _names(self, joints: list[str], *what: str) -> Names:
+        if len(joints) * len(what) > MOST:
+            return None
+        return tuple(name for joint in joints for kind in what for name in self._elements(joint, kind))
+
+    def _tree_joints(self, links: tuple[int, ...] | list[int]) -> list[str]:
+        return [self._joints[self._topology.links[link].joint] for link in links]
+
+    def coordinate_rate(self, joint: str) -> Names:
+        """Of the rate of a tree joint's coordinate: its speed, or on a loop all that the loop's feedback reads."""
+        loop = self._loop_of_link.get(self._link_of_joint[self._joints.index(joint)])
+        if loop is None:
+            return self._names([joint], "u")
+        return self._names(self._tree_joints(self._topology.loops[loop].links), "q", "u")
+
+    def loop(self, cut_joint: str) -> tuple[Names, Names]:
+        """Of a loop's geometry and of its velocities."""
+        loop = self._topology.loops[self._numbering.cut.index(cut_joint)]
+        joints = self._tree_joints(loop.links)
+        return self._names(joints, "q"), self._names(joints, "q", "u")
+
+    def path(self, body: int) -> tuple[Names, Names]:
+        """Of a body's pose and of its velocity: the tree joints between it and the ground."""
+        links = []
+        link = self._link_of_body[body]
+        while link >= 0:
+            links.append(link)
+            if 2 * len(links) > MOST:
+                return None, None
+            link = self._topology.links[link].parent
+        joints = self._tree_joints(links[::-1])
+        return self._names(joints, "q"), self._names(joints, "q", "u")
+
+    @cached_property
+    def everything(self) -> tuple[Names, Names]:
+        """All coordinates, and all states: once for a mechanism, so in full."""
+        q = tuple(name for joint in self._numbering.tree for name in self._elements(joint, "q"))
+        return q, q + tuple(name for joint in self._numbering.tree for name in self._elements(joint, "u"))
+
+    @cached_property
+    def _parts(self) -> dict[str, list[str]]:
+        """For each joint all joints of its part: what stands on the ground separately does not interact."""
+        part_of_link: list[int] = []
+        for i, link in enumerate(self._topology.links):
+            part_of_link.append(i if link.parent < 0 else part_of_link[link.parent])
+        merged = {part: part for part in part_of_link}
+
+        def root(part: int) -> int:
+            while merged[part] != part:
+                part = merged[part]
+            return part
+
+        for loop in self._topology.loops:
+            ends = [root(part_of_link[end]) for end in (loop.parent, loop.child) if end >= 0]
+            merged[ends[0]] = ends[-1]
+        joints: dict[int, list[str]] = {}
+        part_of: dict[str, int] = {}
+        for joint, name in enumerate(self._joints):
+            if joint in self._link_of_joint:
+                link = self._link_of_joint[joint]
+            else:
+                loop = self._topology.loops[self._numbering.cut.index(name)]
+                link = max(loop.parent, loop.child)
+            part_of[name] = root(part_of_link[link])
+            joints.setdefault(part_of[name], []).append(name)
+        return {name: joints[part] for name, part in part_of.items()}
+
+    def acceleration(self, joint: str) -> Names:
+        """Of a joint's acceleration and reaction: every state and load of its part."""
+        part = self._parts[joint]
+        if len(part) == len(self._joints) or 3 * len(part) > MOST:
+            return None
+        tree = [name for name in part if name in set(self._numbering.tree)]
+        names = self._names(tree, "q", "u"), tuple(name for joint in part for name in self._elements(joint, "tau"))
+        return None if names[0] is None else names[0] + names[1]

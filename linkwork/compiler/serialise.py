@@ -1,0 +1,144 @@
+"""A compiled mechanism as bytes, in the layout that `csrc/model.c` reads."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from linkwork.compiler.numbering import Numbering
+from linkwork.compiler.topology import Topology
+from linkwork.description import Joint, Mechanism
+from linkwork.description.checks import FloatArray
+
+VERSION = 1
+TYPE_CODES = {"fixed": 0, "revolute": 1, "prismatic": 2}  # lw_joint_type
+AUTOMATIC_GAIN = -1.0
+_HEADER = struct.Struct("<8sIIQ")
+
+
+def serialise(mech: Mechanism, topology: Topology, numbering: Numbering) -> bytes:
+    """Return the model as bytes: topology, default parameters and names, with a checksum."""
+    body = b"".join(
+        [
+            _integers(mech, topology, numbering),
+            np.concatenate(_parameters(mech, numbering)).astype("<f8").tobytes(),
+            "".join(f"{name}\0" for name in [*mech.bodies, *mech.joints]).encode(),
+        ]
+    )
+    return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), fnv1a(body)) + body
+
+
+def fnv1a(data: bytes) -> int:
+    """Return the 64-bit FNV-1a hash of `data`."""
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return value
+
+
+def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> bytes:
+    counts = [
+        len(mech.bodies),
+        len(mech.joints),
+        len(topology.loops),
+        len(topology.segments),
+        numbering.nq,
+        numbering.nu,
+        numbering.nq_cut,
+        numbering.nu_cut,
+    ]
+    links = [[link.body, link.joint, link.parent, link.reversed] for link in topology.links]
+    joints = [
+        [TYPE_CODES[joint.kind.type_name], numbering.q[name].start, numbering.u[name].start]
+        for name, joint in mech.joints.items()
+    ]
+    loops = [
+        [loop.joint, loop.parent, loop.child, loop.root, loop.links[0] if loop.links else 0, len(loop.links)]
+        for loop in topology.loops
+    ]
+    sides = np.zeros(len(links), dtype="<i4")
+    for loop in topology.loops:
+        sides[list(loop.links)] = loop.on_parent_side
+    segments = [[segment.loop, segment.first, segment.count] for segment in topology.segments]
+    tables = [counts, links, joints, loops, sides, segments]
+    return b"".join(np.asarray(table, dtype="<i4").tobytes() for table in tables)
+
+
+def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
+    """Return the parameter and start fields of csrc/fields.h in their order, each flat."""
+    bodies, joints = mech.bodies.values(), mech.joints.values()
+    upper = np.triu_indices(3)
+    stiffness, damping, free = np.zeros((3, numbering.nu_all))
+    for force in mech.forces:
+        columns = numbering.u[force.joint]
+        stiffness[columns], damping[columns], free[columns] = force.stiffness, force.damping, force.free
+    q_start, q_held = np.zeros((2, numbering.nq_all))
+    u_start, u_held = np.zeros((2, numbering.nu_all))
+    for rank, (name, value) in enumerate(mech.start_q.items(), start=1):  # assembly keeps the first given longest
+        q_start[numbering.q[name]], q_held[numbering.q[name]] = value, rank
+    for rank, (name, value) in enumerate(mech.start_u.items(), start=1):
+        u_start[numbering.u[name]], u_held[numbering.u[name]] = value, rank
+    return [
+        mech.gravity,
+        np.array([body.mass for body in bodies]),
+        np.concatenate([body.com for body in bodies]),
+        np.concatenate([body.inertia[upper] for body in bodies]),
+        np.concatenate([joint.parent_frame.position for joint in joints]),
+        np.concatenate([_orientation(joint, joint.parent_frame.rotation) for joint in joints]),
+        np.concatenate([joint.child_frame.position for joint in joints]),
+        np.concatenate([_orientation(joint, joint.child_frame.rotation) for joint in joints]),
+        stiffness,
+        damping,
+        free,
+        np.full(2, AUTOMATIC_GAIN),
+        q_start,
+        u_start,
+        q_held,
+        u_held,
+    ]
+
+
+def _orientation(joint: Joint, rotation: FloatArray) -> FloatArray:
+    """Return the quaternion of a joint frame turned so that the joint's axis is its z."""
+    axes = joint.kind.axes
+    return quaternion(rotation @ rotation_to_z(axes[0])) if axes else quaternion(rotation)
+
+
+def rotation_to_z(axis: FloatArray) -> FloatArray:
+    """Return a rotation (3, 3) whose third column is the unit vector `axis`, the shortest one from z.
+
+    >>> rotation_to_z(np.array([1.0, 0.0, 0.0]))[:, 2]
+    array([1., 0., 0.])
+    """
+    x, y, z = axis
+    if z < -0.5:  # turned half about x first, to stay away from the opposite direction
+        return rotation_to_z(np.array([x, -y, -z])) * np.array([[1.0], [-1.0], [-1.0]])
+    f = 1.0 / (1.0 + z)
+    return np.array([[1 - f * x * x, -f * x * y, x], [-f * x * y, 1 - f * y * y, y], [-x, -y, z]])
+
+
+def quaternion(rotation: FloatArray) -> FloatArray:
+    """Return the unit quaternion [w, x, y, z], w >= 0, of a rotation matrix."""
+    r = rotation
+    squares = 1.0 + np.array(
+        [
+            r[0, 0] + r[1, 1] + r[2, 2],
+            r[0, 0] - r[1, 1] - r[2, 2],
+            r[1, 1] - r[0, 0] - r[2, 2],
+            r[2, 2] - r[0, 0] - r[1, 1],
+        ]
+    )
+    largest = int(np.argmax(squares))
+    twice = np.sqrt(squares[largest])
+    products = np.array(
+        [
+            [twice * twice, r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]],
+            [r[2, 1] - r[1, 2], twice * twice, r[0, 1] + r[1, 0], r[0, 2] + r[2, 0]],
+            [r[0, 2] - r[2, 0], r[0, 1] + r[1, 0], twice * twice, r[1, 2] + r[2, 1]],
+            [r[1, 0] - r[0, 1], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], twice * twice],
+        ]
+    )
+    q: FloatArray = products[largest] / (2.0 * twice)
+    q /= np.linalg.norm(q)
+    return -q if q[0] < 0 else q

@@ -1,0 +1,125 @@
+"""The spanning tree of a mechanism: which joints carry the bodies, and which are cut.
+
+The bodies and the ground are the nodes of a graph, the joints its edges. The tree holds the joints that one would
+rather not cut: joints without cut=True before joints with it, then fixed joints (they cost no states), then joints
+with a start value or a force, then those that were added first. Taking the joints in this order and leaving out each
+one that would close a loop (Kruskal) gives the maximum spanning tree in this order of preference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from linkwork.description import GROUND, Mechanism
+from linkwork.description.checks import quoted
+from linkwork.errors import MechanismError
+
+
+class SpanningTree:
+    """The spanning tree of a connected mechanism, rooted in ground; bodies by position in `mech.bodies`, -1: ground.
+
+    Attributes
+    ----------
+    ends
+        For each joint, its declared parent and child.
+    cuts
+        The joints outside the tree, ascending.
+    parent, joint, depth, children
+        For each body: the body and the joint that carry it, the number of joints to ground, and the bodies it
+        carries. The last entry is the ground's, so that -1 finds it.
+
+    Raises
+    ------
+    MechanismError
+        If a joint with cut=True is needed in the tree; the text names it and the body it carries.
+    """
+
+    def __init__(self, mech: Mechanism) -> None:
+        body_at = {GROUND: -1, **{name: index for index, name in enumerate(mech.bodies)}}
+        self.ends = [(body_at[joint.parent], body_at[joint.child]) for joint in mech.joints.values()]
+        in_tree = _spanning_joints(_least_wanted_cuts_first(mech), self.ends, len(mech.bodies))
+        self.cuts = [joint for joint, kept in enumerate(in_tree) if not kept]
+        self.parent = [-1] * (len(mech.bodies) + 1)
+        self.joint = [-1] * len(self.parent)
+        self.depth = [0] * len(self.parent)
+        self.children: list[list[int]] = [[] for _ in self.parent]
+        self._root_in_ground(in_tree)
+        self._check_wishes(mech)
+
+    def cycle(self, first: int, second: int) -> tuple[int, list[int], list[int]]:
+        """Return the body where the paths from two bodies to ground meet, and the bodies before it on each path."""
+        paths: tuple[list[int], list[int]] = [], []
+        while first != second:
+            if self.depth[first] >= self.depth[second]:
+                paths[0].append(first)
+                first = self.parent[first]
+            else:
+                paths[1].append(second)
+                second = self.parent[second]
+        return first, *paths
+
+    def _root_in_ground(self, in_tree: Sequence[bool]) -> None:
+        neighbours: list[list[tuple[int, int]]] = [[] for _ in self.parent]
+        for joint, (first, second) in enumerate(self.ends):
+            if in_tree[joint]:
+                neighbours[first].append((joint, second))
+                neighbours[second].append((joint, first))
+        waiting = [-1]
+        for body in waiting:
+            for joint, other in neighbours[body]:
+                if joint != self.joint[body]:
+                    self.parent[other], self.joint[other] = body, joint
+                    self.depth[other] = self.depth[body] + 1
+                    self.children[body].append(other)
+                    waiting.append(other)
+
+    def _check_wishes(self, mech: Mechanism) -> None:
+        joints = list(mech.joints.values())
+        refused = next((joint for joint in sorted(self.joint[:-1]) if joints[joint].cut), None)
+        if refused is None:
+            return
+        carried = self.joint.index(refused)
+        outboard = self._outboard(carried)
+        others = [joints[cut].name for cut in self.cuts if len(outboard.intersection(self.ends[cut])) == 1]
+        which = f"every loop through it is cut already, at {quoted(others)}" if others else "it is on no loop"
+        body = list(mech.bodies)[carried]
+        raise MechanismError(
+            f"joint {joints[refused].name!r} cannot be cut: {which}, and without it body {body!r} "
+            "would not be connected to ground; leave out its cut=True"
+        )
+
+    def _outboard(self, body: int) -> set[int]:
+        """Return the body and all that it carries."""
+        waiting = [body]
+        for carrier in waiting:
+            waiting.extend(self.children[carrier])
+        return set(waiting)
+
+
+def _least_wanted_cuts_first(mech: Mechanism) -> list[int]:
+    """Return the joints in the order in which they are taken into the tree."""
+    joints = list(mech.joints.values())
+    used = {*mech.start_q, *mech.start_u, *(force.joint for force in mech.forces)}
+
+    def rank(index: int) -> tuple[bool, bool, bool]:
+        joint = joints[index]
+        return joint.cut, joint.kind.nq > 0, joint.name not in used
+
+    return sorted(range(len(joints)), key=rank)
+
+
+def _spanning_joints(order: Sequence[int], ends: Sequence[tuple[int, int]], bodies: int) -> list[bool]:
+    """Return for each joint whether it joins what the joints before it in `order` do not."""
+    group = list(range(bodies + 1))  # union-find; the ground, -1, is the last
+
+    def find(body: int) -> int:
+        while group[body] != body:
+            group[body] = body = group[group[body]]
+        return body
+
+    kept = [False] * len(ends)
+    for joint in order:
+        first, second = map(find, ends[joint])
+        kept[joint] = first != second
+        group[first] = second
+    return kept

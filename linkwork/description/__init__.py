@@ -1,0 +1,24 @@
+"""The description of a mechanism: bodies, joints and forces as the user gives them, in Python or as JSON."""
+
+from linkwork.description import inertia
+from linkwork.description.checks import GROUND
+from linkwork.description.forces import Force, SpringDamper
+from linkwork.description.frames import Frame
+from linkwork.description.joints import Fixed, JointKind, Prismatic, Revolute
+from linkwork.description.mechanism import Mechanism
+from linkwork.description.parts import Body, Joint
+
+__all__ = [
+    "GROUND",
+    "Body",
+    "Fixed",
+    "Force",
+    "Frame",
+    "Joint",
+    "JointKind",
+    "Mechanism",
+    "Prismatic",
+    "Revolute",
+    "SpringDamper",
+    "inertia",
+]

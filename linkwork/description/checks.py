@@ -1,0 +1,197 @@
+"""What a description must satisfy: single values as they are given, and a mechanism as a whole."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwork.errors import MechanismError
+
+if TYPE_CHECKING:
+    from linkwork.description.mechanism import Mechanism
+
+FloatArray = NDArray[np.float64]
+
+GROUND = "ground"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_INERTIA_TOLERANCE = 1e-9  # relative to the largest principal moment
+
+
+def quoted(names: Iterable[str], most: int = 8) -> str:
+    """List names for a message; the middle of a long list is left out.
+
+    >>> quoted(["a", "b"])
+    "'a', 'b'"
+    """
+    listed = [repr(name) for name in names]
+    if len(listed) > most:
+        listed = [*listed[: most - 1], f"... ({len(listed) - most} more)", listed[-1]]
+    return ", ".join(listed)
+
+
+def suggest(name: object, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the nearest known one, or all of them.
+
+    >>> suggest("cranc", ["crank", "rod"])
+    "did you mean 'crank'?"
+    """
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) else []
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known are {quoted(known)}" if known else "there is none yet"
+
+
+def check_name(name: object, what: str) -> str:
+    """Return `name` if it can stand in an FMU variable name; `what` says whose it is ("body", "joint")."""
+    if not isinstance(name, str):
+        raise MechanismError(f"the name of a {what} must be a string, not {name!r}")
+    if not _NAME.fullmatch(name):
+        legal = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        legal = legal if _NAME.fullmatch(legal) else f"_{legal}"
+        raise MechanismError(
+            f"{what} {name!r}: a name consists of the letters a to z and A to Z, digits and underscores, "
+            f"and does not start with a digit; {legal!r} would do"
+        )
+    return name
+
+
+def check_new_name(name: object, what: str, taken: Container[str]) -> None:
+    """Refuse a name for a new body or joint that is illegal, reserved or taken."""
+    check_name(name, what)
+    if name == GROUND:
+        raise MechanismError(f"{what} {GROUND!r}: this name stands for the world; give another one")
+    if name in taken:
+        raise MechanismError(f"there is a {what} {name!r} already: give this one another name")
+
+
+def numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:
+    """Return a read-only copy of `value` as floats of the given shape; they may still be NaN or infinite."""
+    try:
+        array = np.asarray(value)
+    except ValueError:  # ragged
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiu" or array.shape != shape:
+        size = " x ".join(map(str, shape))
+        wanted = f"{size} numbers" if np.prod(shape) > 1 else "one number"
+        raise MechanismError(f"{what} must be {wanted}, not {_shortened(value)}")
+    array = np.array(array, dtype=float)
+    array.setflags(write=False)
+    return array
+
+
+def finite(value: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:
+    """Return a read-only copy of `value` as finite floats of the given shape."""
+    array = numbers(value, shape, what)
+    check_finite(array, what)
+    return array
+
+
+def check_finite(array: FloatArray, what: str) -> None:
+    """Refuse NaN and infinity."""
+    if not np.isfinite(array).all():
+        raise MechanismError(f"{what} must be finite, not {_shortened(array.tolist())}")
+
+
+def number(value: object, what: str) -> float:
+    """Return `value` as one finite float."""
+    return float(finite(value, (), what))  # type: ignore[arg-type]
+
+
+def check_mass(mass: object, what: str) -> float:
+    """Return a mass in kg: finite and positive."""
+    value = number(mass, f"{what}: mass")
+    if value <= 0:
+        raise MechanismError(
+            f"{what}: mass must be positive, not {value:g} kg; join a massless part to its neighbour instead"
+        )
+    return value
+
+
+def check_inertia(inertia: ArrayLike, what: str) -> FloatArray:
+    """Return an inertia (3, 3) in kg m^2 that some distribution of mass can have, symmetric to the bit."""
+    given = finite(inertia, (3, 3), f"{what}: inertia")
+    scale = np.abs(given).max()
+    if np.abs(given - given.T).max() > _INERTIA_TOLERANCE * scale:
+        raise MechanismError(f"{what}: inertia must be a symmetric 3 x 3 matrix, not {_shortened(given.tolist())}")
+    symmetric = given if (given == given.T).all() else 0.5 * given + 0.5 * given.T
+    moments = np.linalg.eigvalsh(symmetric)
+    listed = "principal moments " + ", ".join(f"{moment:.6g}" for moment in moments) + " kg m^2"
+    if moments[0] < -_INERTIA_TOLERANCE * scale:
+        raise MechanismError(f"{what}: inertia must not be negative ({listed}); check the signs of its products")
+    if moments[2] > moments[0] + moments[1] + _INERTIA_TOLERANCE * scale:
+        raise MechanismError(
+            f"{what}: inertia violates the triangle inequality ({listed}: the largest may not exceed the sum of the "
+            "other two); give it about the centre of mass, in body axes, and check its units"
+        )
+    symmetric.setflags(write=False)
+    return symmetric
+
+
+def check(mech: Mechanism) -> None:
+    """Refuse a mechanism that cannot be compiled: no body, a name that leads nowhere, a body that hangs on nothing.
+
+    Raises
+    ------
+    MechanismError
+        The text names the body, joint or force and what to do.
+    """
+    if not mech.bodies:
+        raise MechanismError(f"mechanism {mech.name!r} has no bodies: add one with add_body")
+    check_references(mech)
+    check_connected(mech)
+
+
+def check_references(mech: Mechanism) -> None:
+    """Refuse joints, forces and start values that name what does not exist (any more)."""
+    for joint in mech.joints.values():
+        for body in (joint.parent, joint.child):
+            check_body_known(mech, joint.name, body)
+    for force in mech.forces:
+        check_joint_known(mech, force.joint, type(force).__name__)
+    for name in (*mech.start_q, *mech.start_u):
+        check_joint_known(mech, name, "start")
+
+
+def check_body_known(mech: Mechanism, joint: str, body: object) -> None:
+    """Refuse a joint to a body that does not exist."""
+    if not isinstance(body, str) or (body != GROUND and body not in mech.bodies):
+        hint = suggest(body, [*mech.bodies, GROUND])
+        raise MechanismError(f"joint {joint!r}: there is no body {body!r}: {hint} (bodies are added before joints)")
+
+
+def check_joint_known(mech: Mechanism, joint: object, what: str) -> None:
+    """Refuse a joint that does not exist; `what` says who names it."""
+    if not isinstance(joint, str) or joint not in mech.joints:
+        raise MechanismError(f"{what}: there is no joint {joint!r}: {suggest(joint, mech.joints)}")
+
+
+def check_connected(mech: Mechanism) -> None:
+    """Refuse bodies that no path of joints leads to from the ground."""
+    neighbours: dict[str, list[str]] = {name: [] for name in (GROUND, *mech.bodies)}
+    for joint in mech.joints.values():
+        neighbours[joint.parent].append(joint.child)
+        neighbours[joint.child].append(joint.parent)
+    reached = {GROUND}
+    waiting = [GROUND]
+    while waiting:
+        for name in neighbours[waiting.pop()]:
+            if name not in reached:
+                reached.add(name)
+                waiting.append(name)
+    lost = [name for name in mech.bodies if name not in reached]
+    if lost:
+        subject = f"body {lost[0]!r} is" if len(lost) == 1 else f"bodies {quoted(lost)} are"
+        raise MechanismError(
+            f"{subject} not connected to ground: add a joint between {lost[0]!r} and 'ground' or a body that is"
+        )
+
+
+def _shortened(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."

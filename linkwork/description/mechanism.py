@@ -1,0 +1,295 @@
+"""The description of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.description import json_io, reading
+from linkwork.description.checks import (
+    GROUND,
+    FloatArray,
+    check_body_known,
+    check_inertia,
+    check_joint_known,
+    check_mass,
+    check_name,
+    check_new_name,
+    finite,
+)
+from linkwork.description.forces import Force
+from linkwork.description.frames import Frame, check_rotation, rotation_matrix
+from linkwork.description.joints import JointKind
+from linkwork.description.parts import Body, Joint
+from linkwork.errors import MechanismError
+
+
+class Mechanism:
+    """Bodies, joints, forces and start guesses; what is wrong is refused where it is added.
+
+    Parameters
+    ----------
+    name
+        A word of letters, digits and underscores.
+    gravity
+        Acceleration of free fall in world axes, (3,), m/s^2.
+
+    Attributes
+    ----------
+    bodies, joints
+        `Body` and `Joint` by name, in the order in which they were added.
+    forces
+        In the order in which they were added.
+    start_q, start_u
+        Start guesses of coordinates and speeds by name of the joint, arrays (nq,) and (nu,).
+
+    Examples
+    --------
+    >>> from linkwork.description import Revolute, inertia
+    >>> mech = Mechanism("pendulum")
+    >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+    >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+    >>> mech.start(q={"hinge": 0.3})
+    >>> mech
+    Mechanism('pendulum': 1 body, 1 joint, 0 forces)
+    """
+
+    name: str
+    bodies: dict[str, Body]
+    joints: dict[str, Joint]
+    forces: list[Force]
+    start_q: dict[str, FloatArray]
+    start_u: dict[str, FloatArray]
+
+    def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        self.name = check_name(name, "mechanism")
+        self.gravity = gravity
+        self.bodies = {}
+        self.joints = {}
+        self.forces = []
+        self.start_q = {}
+        self.start_u = {}
+
+    @property
+    def gravity(self) -> FloatArray:
+        """Acceleration of free fall in world axes, (3,), m/s^2."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._gravity = finite(value, (3,), f"mechanism {self.name!r}: gravity")
+
+    def add_body(
+        self,
+        name: str,
+        mass: float,
+        com: ArrayLike,
+        inertia: ArrayLike,
+        origin: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike | None = None,
+    ) -> None:
+        """Add a rigid body.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        mass
+            kg, positive.
+        com
+            Centre of mass in body axes from the body's origin, (3,), m.
+        inertia
+            About the centre of mass in body axes, (3, 3), kg m^2; `linkwork.inertia` has the usual shapes.
+        origin, rotation
+            Reference pose in the world: (3,), m, and a rotation matrix (3, 3), body to world, or a unit quaternion
+            [w, x, y, z]. Joints given with `at=` are placed in this pose.
+
+        Raises
+        ------
+        MechanismError
+            On a value that no body can have; the text names the body and the remedy. Nothing is added then.
+        """
+        check_new_name(name, "body", self.bodies)
+        what = f"body {name!r}"
+        turned = rotation_matrix(rotation, f"{what}: rotation")
+        check_rotation(turned, f"{what}: rotation")
+        self.bodies[name] = Body(
+            name=name,
+            mass=check_mass(mass, what),
+            com=finite(com, (3,), f"{what}: com"),
+            inertia=check_inertia(inertia, what),
+            origin=finite(origin, (3,), f"{what}: origin"),
+            rotation=turned,
+        )
+
+    def add_joint(
+        self,
+        name: str,
+        kind: JointKind,
+        parent: str,
+        child: str,
+        *,
+        at: ArrayLike | None = None,
+        parent_frame: Frame | None = None,
+        child_frame: Frame | None = None,
+        cut: bool = False,
+    ) -> None:
+        """Add a joint between bodies that have been added; one that closes a loop is added like any other.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        kind
+            `Revolute(axis)`, `Prismatic(axis)` or `Fixed()`.
+        parent, child
+            Names of the bodies, one of them may be "ground".
+        at
+            World point, (3,), m, where the joint is in the reference poses; the axis is then in world axes, too.
+        parent_frame, child_frame
+            Instead of `at`: the joint frame in the parent's and in the child's own frame; the axis is in its axes.
+            One that is left out is `Frame()`.
+        cut
+            True: cut the loop at this joint rather than at one that is chosen, so that its coordinates are no states.
+
+        Raises
+        ------
+        MechanismError
+            On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
+        """
+        check_new_name(name, "joint", self.joints)
+        what = f"joint {name!r}"
+        if not isinstance(kind, JointKind):
+            raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
+        kind.check(what)
+        for body in (parent, child):
+            check_body_known(self, name, body)
+        if parent == child:
+            raise MechanismError(f"{what} joins {parent!r} to itself: give two different bodies")
+        if not isinstance(cut, bool | np.bool_):
+            raise MechanismError(f"{what}: cut must be True or False, not {cut!r}")
+        if at is None:
+            frames = self._given_frames(what, parent_frame, child_frame)
+        elif parent_frame is None and child_frame is None:
+            point = finite(at, (3,), f"{what}: at")
+            frames = self._frame_in(parent, point), self._frame_in(child, point)
+        else:
+            raise MechanismError(f"{what}: give either at= or parent_frame= and child_frame=, not both")
+        self.joints[name] = Joint(name, kind, parent, child, *frames, cut=bool(cut))
+
+    def add_force(self, force: Force) -> None:
+        """Add a force, such as a `SpringDamper` in a joint that has been added.
+
+        Raises
+        ------
+        MechanismError
+            If there is no such joint, if it has not one coordinate, or if it has a force of this kind already.
+        """
+        if not isinstance(force, Force):
+            raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
+        kind = type(force).__name__
+        check_joint_known(self, force.joint, kind)
+        coordinates = self.joints[force.joint].kind.nu
+        if coordinates != 1:
+            raise MechanismError(
+                f"{kind}: joint {force.joint!r} has {coordinates} coordinates, a {kind} acts on one: name another joint"
+            )
+        if any(type(other) is type(force) and other.joint == force.joint for other in self.forces):
+            raise MechanismError(f"joint {force.joint!r} has a {kind} already: give one with the sum of both")
+        self.forces.append(force)
+
+    def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
+        """Give start guesses by name of the joint; assembly keeps them where it can and finds the others.
+
+        Parameters
+        ----------
+        q
+            Coordinates: a number, or an array (nq,); rad or m.
+        u
+            Speeds: a number, or an array (nu,); rad/s or m/s.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown joint or a value of the wrong size, naming the joint. Nothing is changed then.
+        """
+        new_q, new_u = self._start_values(q, "q"), self._start_values(u, "u")
+        self.start_q.update(new_q)
+        self.start_u.update(new_u)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism as dictionaries, lists, strings and numbers, as they stand in a file."""
+        return json_io.to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Mechanism:
+        """Return the mechanism that `to_dict` gave, with the same bits.
+
+        Raises MechanismError, naming the place in `data`, the mistake and the remedy.
+        """
+        return reading.from_dict(cls, data)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the mechanism as JSON; a file of that name is replaced in one step, or left as it was."""
+        json_io.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Mechanism:
+        """Read a mechanism from JSON.
+
+        Raises MechanismError, naming the file, line and column, the mistake and the remedy, or OSError.
+        """
+        return json_io.load(cls, path)
+
+    def __repr__(self) -> str:
+        counts = ((self.bodies, "body", "bodies"), (self.joints, "joint", "joints"), (self.forces, "force", "forces"))
+        parts = (f"{len(things)} {one if len(things) == 1 else many}" for things, one, many in counts)
+        return f"Mechanism({self.name!r}: {', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @staticmethod
+    def _given_frames(what: str, parent_frame: Frame | None, child_frame: Frame | None) -> tuple[Frame, Frame]:
+        if parent_frame is None and child_frame is None:
+            raise MechanismError(
+                f"{what} has no place: give at=(x, y, z), its point in the world in the reference poses, "
+                "or parent_frame=Frame(...) and child_frame=Frame(...)"
+            )
+        frames = []
+        for frame, side in ((parent_frame, "parent_frame"), (child_frame, "child_frame")):
+            if not isinstance(frame, Frame | None):
+                raise MechanismError(f"{what}: {side} must be a Frame(position, rotation), not {frame!r}")
+            frames.append(Frame() if frame is None else frame)
+            frames[-1].check(f"{what}: {side}")
+        return frames[0], frames[1]
+
+    def _frame_in(self, body: str, point: FloatArray) -> Frame:
+        """Return the frame at a world point, parallel to the world, in the frame of a body in its reference pose."""
+        if body == GROUND:
+            return Frame(point)
+        pose = self.bodies[body]
+        return Frame(pose.rotation.T @ (point - pose.origin), pose.rotation.T)
+
+    def _start_values(self, values: Mapping[str, ArrayLike] | None, of: str) -> dict[str, FloatArray]:
+        if not isinstance(values, Mapping | None):
+            raise MechanismError(f"start {of} must be a dictionary such as {{'A': 0.1}}, not {values!r}")
+        return {name: self._start_value(name, value, of) for name, value in (values or {}).items()}
+
+    def _start_value(self, name: str, value: ArrayLike, of: str) -> FloatArray:
+        check_joint_known(self, name, f"start {of}")
+        kind = self.joints[name].kind
+        size = kind.nq if of == "q" else kind.nu
+        if size == 0:
+            raise MechanismError(f"start {of}: joint {name!r} ({type(kind).__name__}) has no coordinates: leave it out")
+        if isinstance(value, int | float | np.number):
+            value = [float(value)]
+        return finite(value, (size,), f"start {of} of joint {name!r}")

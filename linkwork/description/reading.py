@@ -1,0 +1,144 @@
+"""From dictionaries and lists to a mechanism, keeping track of the place for messages."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from linkwork.description.checks import quoted, suggest
+from linkwork.description.forces import FORCES, Force
+from linkwork.description.frames import Frame
+from linkwork.description.joints import KINDS
+from linkwork.errors import MechanismError
+
+if TYPE_CHECKING:
+    from linkwork.description.mechanism import Mechanism
+
+VERSION = 1
+
+DataPath = tuple[str | int, ...]
+
+
+class Misread(Exception):
+    """A mistake and where it stands in the data."""
+
+    def __init__(self, message: str, path: DataPath) -> None:
+        super().__init__(message)
+        self.path = path
+
+    @property
+    def place(self) -> str:
+        """The path as it is written: joints[3].parent_frame."""
+        text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return text.removeprefix(".")
+
+
+def from_dict(cls: type[Mechanism], data: Mapping[str, Any]) -> Mechanism:
+    """Return the mechanism that `data` describes; MechanismError names the place in it."""
+    try:
+        return read_mechanism(cls, data)
+    except Misread as error:
+        raise MechanismError(f"{error.place}: {error}" if error.path else str(error)) from None
+
+
+def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
+    """Return the mechanism that `data` describes; raises `Misread`."""
+    _check_version(data)
+    _check_keys(data, ["linkwork", "name", "bodies", "joints"], ["gravity", "forces", "start"])
+    with _at():
+        mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
+    _each(data, "bodies", lambda item: _add_body(mech, item))
+    _each(data, "joints", lambda item: _add_joint(mech, item))
+    _each(data, "forces", lambda item: mech.add_force(_force(item)))
+    with _at("start"):
+        start = data.get("start", {})
+        _check_keys(start, [], ["q", "u"])
+        for which in start:
+            with _at(which):
+                _check_keys(start[which], [], mech.joints)
+        mech.start(**start)
+    return mech
+
+
+def _add_body(mech: Mechanism, item: Any) -> None:
+    _check_keys(item, ["name", "mass", "com", "inertia"], ["origin", "rotation"])
+    mech.add_body(**item)
+
+
+def _add_joint(mech: Mechanism, item: Any) -> None:
+    kind = _chosen(item, KINDS, "joint")
+    required = ["name", "type", *kind.axis_names, "parent", "child"]
+    _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut"])
+    arguments = {key: value for key, value in item.items() if key != "type" and key not in kind.axis_names}
+    for side in ("parent_frame", "child_frame"):
+        if side in item:
+            with _at(side):
+                _check_keys(item[side], [], ["position", "rotation"])
+                arguments[side] = Frame(**item[side])
+    mech.add_joint(kind=kind(**{name: item[name] for name in kind.axis_names}), **arguments)
+
+
+def _force(item: Any) -> Force:
+    kind = _chosen(item, FORCES, "force")
+    optional = [field.name for field in dataclasses.fields(kind) if field.name != "joint"]
+    _check_keys(item, ["type", "joint"], optional)
+    force: Force = kind(**{key: value for key, value in item.items() if key != "type"})
+    return force
+
+
+def _check_version(data: Any) -> None:
+    if not isinstance(data, Mapping) or "linkwork" not in data:
+        raise Misread(f'this is no Linkwork mechanism: it has no key "linkwork": {VERSION}', ())
+    version = data["linkwork"]
+    if type(version) is not int or version != VERSION:
+        raise Misread(
+            f"version {version!r} of the format is not known, only {VERSION}: "
+            "use the Linkwork that wrote it, or a newer one",
+            ("linkwork",),
+        )
+
+
+def _check_keys(item: Any, required: Sequence[str], optional: Sequence[str] | Mapping[str, Any]) -> None:
+    if not isinstance(item, Mapping):
+        raise Misread(f"this must be an object with keys, not {item!r:.60}", ())
+    for key in item:
+        if key not in required and key not in optional:
+            raise Misread(f"key {key!r} is not known here: {suggest(key, [*required, *optional])}", (key,))
+    missing = [key for key in required if key not in item]
+    if missing:
+        named = f" of {item['name']!r}" if isinstance(item.get("name"), str) else ""
+        verb = "is missing: add it" if len(missing) == 1 else "are missing: add them"
+        raise Misread(f"{quoted(missing)}{named} {verb}", ())
+
+
+def _chosen(item: Any, kinds: Mapping[str, Any], what: str) -> Any:
+    """Return the kind that an item's key "type" names."""
+    if not isinstance(item, Mapping) or "type" not in item:
+        raise Misread(f'this must be a {what}: an object with the key "type"', ())
+    name = item["type"]
+    if not isinstance(name, str) or name not in kinds:
+        named = f" {item['name']!r}" if isinstance(item.get("name"), str) else ""
+        raise Misread(f"{what}{named} has the unknown type {name!r}: {suggest(name, kinds)}", ("type",))
+    return kinds[name]
+
+
+def _each(data: Mapping[str, Any], key: str, add: Callable[[Any], None]) -> None:
+    items = data.get(key, [])
+    if not isinstance(items, Sequence) or isinstance(items, str):
+        raise Misread(f"this must be a list, not {items!r:.60}", (key,))
+    for index, item in enumerate(items):
+        with _at(key, index):
+            add(item)
+
+
+@contextmanager
+def _at(*path: str | int) -> Iterator[None]:
+    """Put `path` in front of the place of any mistake met inside."""
+    try:
+        yield
+    except Misread as error:
+        raise Misread(str(error), (*path, *error.path)) from None
+    except MechanismError as error:
+        raise Misread(str(error), path) from None

@@ -1,0 +1,39 @@
+"""The exceptions of Linkwork: one type for each kind of failure, all of them `LinkworkError`."""
+
+
+class LinkworkError(Exception):
+    """Base of every exception that Linkwork raises on purpose; its text names the thing and the remedy."""
+
+
+class MechanismError(LinkworkError):
+    """The description of a mechanism is wrong or asks for what is not supported."""
+
+
+class AssemblyError(LinkworkError):
+    """The loops of a mechanism cannot be closed from the guess given."""
+
+
+class SingularityError(LinkworkError):
+    """The equations of motion have no unique solution in the present pose."""
+
+
+class SolverError(LinkworkError):
+    """An integration stopped early.
+
+    Attributes
+    ----------
+    result
+        What had been computed until then, or None.
+    """
+
+    def __init__(self, message: str, result: object | None = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class ExportError(LinkworkError):
+    """A mechanism cannot be written as an FMU."""
+
+
+class FmuError(LinkworkError):
+    """An FMU cannot be read or reported a failure."""

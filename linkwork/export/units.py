@@ -1,0 +1,70 @@
+"""Units as FMI wants them: exponents of the SI base units, and how angles are shown."""
+
+import math
+import re
+from collections import Counter
+
+from linkwork.errors import ExportError
+
+# name: exponents of the base units; none of them needs a factor
+_SYMBOLS: dict[str, dict[str, int]] = {
+    "m": {"m": 1},
+    "kg": {"kg": 1},
+    "s": {"s": 1},
+    "rad": {"rad": 1},
+    "A": {"A": 1},
+    "K": {"K": 1},
+    "N": {"kg": 1, "m": 1, "s": -2},
+    "J": {"kg": 1, "m": 2, "s": -2},
+    "W": {"kg": 1, "m": 2, "s": -3},
+    "Pa": {"kg": 1, "m": -1, "s": -2},
+    "Hz": {"s": -1},
+}
+_TOKEN = re.compile(r"([A-Za-z]+)(-?\d+)?|[./(]|1|\)")
+_DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2"}
+
+
+def base_exponents(unit: str) -> dict[str, int]:
+    """Return the exponents of the SI base units in a unit such as ``N.m.s/rad``; every sign ``/`` divides once.
+
+    >>> base_exponents("kg.m2/s2")
+    {'kg': 1, 'm': 2, 's': -2}
+    >>> base_exponents("N.m/(rad/s)")
+    {'kg': 1, 'm': 2, 's': -1, 'rad': -1}
+    >>> base_exponents("1")
+    {}
+
+    Raises
+    ------
+    ExportError
+        If the unit is not written in this form or holds an unknown symbol.
+    """
+    exponents: Counter[str] = Counter()
+    outer, sign, end = [1], 1, 0
+    while (token := _TOKEN.match(unit, end)) is not None:
+        end, text, symbol = token.end(), token[0], token[1]
+        if symbol:
+            for base, exponent in _SYMBOLS.get(symbol, {}).items():
+                exponents[base] += sign * int(token[2] or 1) * exponent
+            if symbol not in _SYMBOLS:
+                break
+        elif text == "/":
+            sign = -outer[-1]
+        elif text == "(":
+            outer.append(sign)
+        elif text == ")":
+            if len(outer) == 1:
+                break
+            sign = outer.pop()
+    if token is not None or end != len(unit) or end == 0 or len(outer) != 1:
+        raise ExportError(f"the unit {unit!r} is not made of {', '.join(_SYMBOLS)} with '.', '/' and exponents")
+    return {base: exponent for base, exponent in exponents.items() if exponent}
+
+
+def display_unit(unit: str) -> tuple[str, float] | None:
+    """Return name and factor of the unit in which a quantity is shown, or None where the unit itself serves.
+
+    >>> display_unit("rad/s")
+    ('deg/s', 57.29577951308232)
+    """
+    return (_DEGREES[unit], 180.0 / math.pi) if unit in _DEGREES else None

@@ -1,0 +1,152 @@
+"""What a simulation gives back: columns by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork.description.checks import FloatArray
+from linkwork.solvers import Solution
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from linkwork.system import System
+
+
+class Result:
+    """A simulated motion.
+
+    Every variable of the system is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]`` (nt, 3). What
+    was not asked for costs nothing.
+
+    Attributes
+    ----------
+    system
+        What was simulated.
+    t
+        Times, (nt,), s.
+    y
+        States [q; u] of the tree joints, (nt, nq + nu).
+    events
+        What happened on the way, in order.
+    statistics
+        Steps, evaluations and so on.
+    message
+        How the run ended.
+    """
+
+    def __init__(self, system: System, solution: Solution, loads: FloatArray) -> None:
+        self.system = system
+        self.t = solution.t
+        self.y = solution.y
+        self.events = solution.events
+        self.statistics = solution.statistics
+        self.message = solution.message
+        self._loads = np.broadcast_to(loads, (len(self.t), system.numbering.nu_all))
+
+    def __getitem__(self, name: str) -> FloatArray:
+        column = self.system.column(name)
+        first, last = self._span
+        if not first <= column.first < last:  # a parameter or start value
+            values = np.tile(self.system.block().reals[column.first : column.first + column.count], (len(self.t), 1))
+        else:
+            values = self._rows[:, column.first - first : column.first - first + column.count]
+        return values.copy() if column.vector else values[:, 0].copy()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all scalar columns but the parameters."""
+        return [v.name for v in self.system.variables if v.kind in ("time", "input", "state", "derivative", "output")]
+
+    @property
+    def _span(self) -> tuple[int, int]:
+        fields = self.system.fields
+        return fields["time"].first, fields["energy_potential"].span.stop
+
+    @cached_property
+    def _rows(self) -> FloatArray:
+        """Everything computed at every time: (nt, numbers); the angles of cut joints are followed from row to row."""
+        system, block = self.system, self.system.block()
+        first, last = self._span
+        rows = np.empty((len(self.t), last - first))
+        nq = system.numbering.nq
+        for i, (t, y, loads) in enumerate(zip(self.t, self.y, self._loads, strict=True)):
+            block.put("time", t)
+            block.put("tau", loads)
+            block.put("q", y[:nq])
+            block.put("u", y[nq:])
+            block.step_accepted()
+            block["energy_potential"]
+            rows[i] = block.reals[first:last]
+        return rows
+
+    def to_dataframe(self, names: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return columns (all by default) as a pandas table with the time as index; needs pandas (extra `viz`)."""
+        import pandas as pd
+
+        return pd.DataFrame(self._scalars(names), index=pd.Index(self.t, name="time"))
+
+    def to_csv(self, path: str | os.PathLike[str], names: Iterable[str] | None = None) -> None:
+        """Write time and columns (all by default) as CSV, all digits; the file appears whole or not at all."""
+        columns = self._scalars(names)
+        target = Path(path)
+        temporary = target.with_name(f".{target.name}.part")
+        table = np.column_stack([self.t, *columns.values()])
+        try:
+            np.savetxt(temporary, table, fmt="%.17g", delimiter=",", header=",".join(["time", *map(_quoted, columns)]), comments="")
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _scalars(self, names: Iterable[str] | None) -> dict[str, FloatArray]:
+        """Return scalar columns by name; a quantity of several numbers gives its elements."""
+        if names is None:
+            return {name: self[name] for name in self.names if name != "time"}
+        columns: dict[str, FloatArray] = {}
+        for name in names:
+            values = self[name]
+            if values.ndim == 1:
+                columns[name] = values
+            else:
+                columns.update({f"{name}[{i + 1}]": values[:, i] for i in range(values.shape[1])})
+        return columns
+
+    def plot(self, names: Iterable[str] | None = None, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Plot columns over time, one panel for each unit; needs matplotlib (extra `viz`).
+
+        Parameters
+        ----------
+        names
+            Columns; by default coordinates, speeds and energies.
+        path
+            Where to save the picture, if anywhere.
+        """
+        from linkwork.plotting import plot_columns
+
+        if names is None:
+            cut = [f"{joint}.{kind}" for kind in "qu" for joint in self.system.loop_names]
+            energies = ["energy.kinetic", "energy.potential"]
+            states = [*self.system.q_names, *self.system.u_names]
+            names = [*states, *(name for name in cut if name in self.system.columns), *energies]
+        columns = self._scalars(names)
+        return plot_columns(self.t, columns, {n: self._unit(n) for n in columns}, self.system.mechanism.name, path)
+
+    def _unit(self, name: str) -> str:
+        return self.system.column(name).unit
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:.6g} to {self.t[-1]:.6g} s" if len(self.t) else "empty"
+        return f"Result({self.system.mechanism.name!r}: {len(self.t)} times, {span}; {self.message})"
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if "," in name else name
+
+

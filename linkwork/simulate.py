@@ -1,0 +1,207 @@
+"""Running a mechanism in time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._native import Block
+from linkwork.compiler.compile import compile
+from linkwork.description import Mechanism
+from linkwork.description.checks import FloatArray, suggest
+from linkwork.errors import LinkworkError, MechanismError, SingularityError, SolverError
+from linkwork.progress import Progress
+from linkwork.result import Result
+from linkwork.solvers import CompiledFunctions, Problem, Solution, solve
+from linkwork.state import State
+from linkwork.system import System
+
+Input = float | Callable[[float], float]
+
+
+def simulate(
+    mechanism: Mechanism | System,
+    t_end: float,
+    *,
+    t_start: float = 0.0,
+    state: State | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    solver: str = "dopri5",
+    rtol: float = 1e-8,
+    atol: float | None = None,
+    t_eval: ArrayLike | None = None,
+    max_step: float | None = None,
+    first_step: float | None = None,
+    max_steps: int | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Simulate a mechanism from its start values.
+
+    Parameters
+    ----------
+    mechanism
+        A description, or a system compiled before.
+    t_end, t_start
+        s.
+    state
+        Where to start; by default the system is assembled from the start values of the description.
+    inputs
+        Driving loads by joint name, N m or N: numbers, or functions of time. Joints left out are not driven.
+    solver
+        "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
+    rtol, atol
+        Error allowed in a step: atol + rtol |y|; `atol` is `rtol` if left out.
+    t_eval
+        Times of the output, (nt,), s; by default every step.
+    max_step, first_step, max_steps
+        Limits of the steps, s, and of their number.
+    progress
+        Show the time reached on standard error; by default only on a terminal.
+
+    Returns
+    -------
+    Result
+        Columns by name, such as ``result["A.q"]``.
+
+    Raises
+    ------
+    MechanismError
+        On a description or an input that is wrong.
+    AssemblyError
+        If the loops cannot be closed at the start.
+    SolverError
+        If the run cannot go on; its attribute `result` holds what was computed until then.
+    Exception
+        Whatever a function among `inputs` raises, unchanged; its attribute `result` likewise.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> result = lw.simulate(mech, t_end=1.0, t_eval=[0.0, 0.5, 1.0])
+    >>> result["A.q"].shape
+    (3,)
+    """
+    system = mechanism if isinstance(mechanism, System) else compile(mechanism)
+    if state is None:
+        state = system.assemble()
+    elif not isinstance(state, State):
+        raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
+    run = _Run(system, dict(inputs or {}), state)
+    problem = run.problem(float(t_start), float(t_end), progress)
+    options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
+    try:
+        with run.progress:
+            solution = solve(problem, float(t_end), solver, rtol, atol, **options)
+    except BaseException as error:
+        partial = getattr(error, "solution", None)
+        if isinstance(partial, Solution):
+            _keep(error, run.result(partial))
+        if isinstance(error, SolverError) and run.fault is not None:
+            raise error from run.fault
+        raise
+    return run.result(solution)
+
+
+def _keep(error: BaseException, result: Result) -> None:
+    """Leave what was computed on the exception; some foreign ones take no attributes."""
+    try:
+        error.result = result  # type: ignore[attr-defined]
+    except AttributeError:
+        error.add_note("(what was computed until then could not be kept on this exception)")
+
+
+class _Run:
+    """One simulation: the block it computes in, its inputs, and the problem for the solver."""
+
+    def __init__(self, system: System, inputs: dict[str, Input], state: State) -> None:
+        self.system = system
+        self.block: Block = system.block()
+        self.fault: LinkworkError | None = None
+        self.progress = Progress(None, 0.0, 0.0)
+        self.functions = {self._column(joint): f for joint, f in inputs.items() if callable(f)}
+        self.constant = np.zeros(system.numbering.nu_all)
+        for joint, value in inputs.items():
+            if not callable(value):
+                self.constant[self._column(joint)] = self._number(value, joint)
+        self.y0 = np.concatenate(system._arrays(state, None))
+        self.block.put("tau", self.constant)
+
+    def _column(self, joint: str) -> int:
+        """Position of an input: a joint, or one speed of a joint of several as in "S[2]"."""
+        spans = self.system.numbering.u
+        names = {
+            name if span.stop - span.start == 1 else f"{name}[{i + 1}]": c
+            for name, span in spans.items()
+            for i, c in enumerate(range(span.start, span.stop))
+        }
+        if joint not in names:
+            raise MechanismError(f"inputs: there is no driven joint {joint!r}: {suggest(joint, names)}")
+        return names[joint]
+
+    @staticmethod
+    def _number(value: object, joint: str) -> float:
+        if not isinstance(value, int | float | np.number) or not math.isfinite(float(value)):
+            raise MechanismError(f"inputs: the load of joint {joint!r} must be a finite number or a function of time, not {value!r}")
+        return float(value)
+
+    def loads(self, t: float) -> FloatArray:
+        """Driving loads of all joints at a time."""
+        if not self.functions:
+            return self.constant
+        loads = self.constant.copy()
+        for column, function in self.functions.items():
+            loads[column] = function(t)
+        return loads
+
+    def enter(self, t: float, y: FloatArray) -> None:
+        nq = self.system.numbering.nq
+        self.block.put("time", t)
+        self.block.put("q", y[:nq])
+        self.block.put("u", y[nq:])
+        if self.functions:
+            self.block.put("tau", self.loads(t))
+
+    def derivative(self, t: float, y: FloatArray) -> FloatArray:
+        """As the solver wants it: not a number where it does not exist."""
+        self.enter(t, y)
+        try:
+            return np.concatenate([self.block["qdot"], self.block["udot"]])
+        except (SingularityError, MechanismError) as fault:
+            self.fault = fault
+            return np.full(y.size, np.nan)
+
+    def jacobian(self, t: float, y: FloatArray) -> FloatArray:
+        self.enter(t, y)
+        return self.system.block_jacobian(self.block)
+
+    def step(self, t: float, y: FloatArray) -> None:
+        self.progress.show(t)
+        if self._turns:
+            self.enter(t, y)
+            self.block.step_accepted()
+
+    @property
+    def _turns(self) -> bool:
+        """A spring in a cut joint must know how often the joint has turned."""
+        cut = slice(self.system.numbering.nu, None)
+        span = self.system.fields["stiffness"].span
+        return bool(self.block.reals[span][cut].any())
+
+    def problem(self, t_start: float, t_end: float, progress: bool | None) -> Problem:
+        self.progress = Progress(progress, t_start, t_end)
+        compiled = None if self.functions else CompiledFunctions(*self.block.ode_addresses())
+        hook = self.step if self._turns or self.progress.wanted else None
+        return Problem(self.derivative, t_start, self.y0, jacobian=self.jacobian, on_step=hook, compiled=compiled)
+
+    def result(self, solution: Solution) -> Result:
+        loads = np.array([self.loads(t) for t in solution.t]).reshape(len(solution.t), -1) if self.functions else self.constant
+        return Result(self.system, solution, loads)
+
+

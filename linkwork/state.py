@@ -1,0 +1,58 @@
+"""Coordinates and speeds of a system at one instant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwork.description.checks import FloatArray
+
+if TYPE_CHECKING:
+    from linkwork.system import System
+
+
+class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
+    """An array over the tree joints (..., nu) or (..., nq) that remembers the values of the cut joints beside it.
+
+    It is an ordinary array in every other respect; what is computed from it forgets them.
+    """
+
+    cut: FloatArray | None = None
+
+    @classmethod
+    def split(cls, values: FloatArray, tree: int) -> JointArray:
+        """Return the first `tree` values along the last axis, with the rest aside."""
+        array = np.ascontiguousarray(values[..., :tree]).view(cls)
+        array.cut = np.ascontiguousarray(values[..., tree:])
+        return array
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A pose and a velocity of a system.
+
+    Attributes
+    ----------
+    system
+        Whose state it is.
+    q
+        Coordinates of the tree joints, (nq,), in the order of `system.q_names`.
+    u
+        Speeds of the tree joints, (nu,), in the order of `system.u_names`.
+
+    Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints.
+    """
+
+    system: System
+    q: JointArray
+    u: JointArray
+
+    def __getitem__(self, name: str) -> float | FloatArray:
+        return self.system.value(name, self)
+
+    def __repr__(self) -> str:
+        pairs = [f"{n}={v:.6g}" for n, v in zip((*self.system.q_names, *self.system.u_names), (*self.q, *self.u), strict=True)]
+        more = f", ... ({len(pairs)} in all)" if len(pairs) > 8 else ""
+        return f"State({', '.join(pairs[:8])}{more})"

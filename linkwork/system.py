@@ -1,0 +1,360 @@
+"""A compiled mechanism: what can be computed at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._native import Block, Field, Model, OffsetArray, Stage
+from linkwork.compiler.numbering import Numbering
+from linkwork.compiler.topology import Topology
+from linkwork.description import Mechanism
+from linkwork.description.checks import FloatArray, suggest
+from linkwork.errors import MechanismError
+from linkwork.state import JointArray, State
+from linkwork.variables import Column, Variable, columns_of, list_variables
+
+ASSEMBLY_TOLERANCE = 1e-8
+
+Loads = ArrayLike | Mapping[str, ArrayLike] | None
+
+
+class Energy(NamedTuple):
+    """Kinetic and potential energy, J; the latter of gravity (zero at the world's origin) and springs."""
+
+    kinetic: FloatArray | float
+    potential: FloatArray | float
+
+
+class System:
+    """A mechanism ready to compute; made by `linkwork.compile`.
+
+    Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions are
+    a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in which
+    cut joints may stand as well. Arrays come in the order of `q_names` and `u_names`; `by_joint` names them.
+
+    Attributes
+    ----------
+    mechanism, topology, numbering
+        The description, its graph, and where each joint's numbers stand.
+    model_bytes
+        The serialised model, as an FMU carries it.
+    sizes
+        Counts of bodies, joints, loops, coordinates and speeds.
+    """
+
+    def __init__(self, mechanism: Mechanism, topology: Topology, numbering: Numbering, model_bytes: bytes) -> None:
+        self.mechanism = mechanism
+        self.topology = topology
+        self.numbering = numbering
+        self.model_bytes = model_bytes
+        self._model = Model(model_bytes)
+        self.sizes = self._model.sizes
+        self._block = self.block()
+
+    def block(self) -> Block:
+        """Return a new block of numbers for this system, independent of all others."""
+        return Block(self._model)
+
+    # ---- names ----
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """Fields of the core's block by name."""
+        return self._model.fields
+
+    @cached_property
+    def variables(self) -> list[Variable]:
+        """All variables by which parameters, inputs, states and outputs are known."""
+        return list_variables(self)
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Where each quantity stands in the block, by name, with and without index."""
+        return columns_of(self.variables)
+
+    @cached_property
+    def q_names(self) -> list[str]:
+        """Names of the coordinates of the tree joints."""
+        return [v.name for v in self.variables if v.kind == "state" and self._within("q", v)]
+
+    @cached_property
+    def u_names(self) -> list[str]:
+        """Names of the speeds of the tree joints."""
+        return [v.name for v in self.variables if v.kind == "state" and self._within("u", v)]
+
+    def _within(self, field: str, variable: Variable) -> bool:
+        span = self.fields[field].span
+        return span.start <= variable.reference < span.stop
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of all joints in the order added."""
+        return list(self.mechanism.joints)
+
+    @property
+    def loop_names(self) -> list[str]:
+        """The joint that closes each loop."""
+        return list(self.numbering.cut)
+
+    def column(self, name: str) -> Column:
+        """Return where a quantity stands; an unknown name is an error that suggests a known one."""
+        if name not in self.columns:
+            raise MechanismError(f"there is no variable {name!r}: {suggest(name, self.columns)}")
+        return self.columns[name]
+
+    def by_joint(self, array: ArrayLike) -> dict[str, float | FloatArray]:
+        """Return the entries of an array by joint name.
+
+        Parameters
+        ----------
+        array
+            Over the speeds or coordinates of the tree joints, as the functions of a system return it (the cut joints'
+            values come along), or with one row a joint, as `reactions` returns it.
+        """
+        given = np.asarray(array)
+        if given.ndim == 2 and given.shape[0] == len(self.joint_names):
+            return dict(zip(self.joint_names, given, strict=True))
+        cut = getattr(array, "cut", None)
+        values = given if cut is None else np.concatenate([given, cut], axis=-1)
+        for slices, tree, total in (
+            (self.numbering.u, self.numbering.nu, self.numbering.nu_all),
+            (self.numbering.q, self.numbering.nq, self.numbering.nq_all),
+        ):
+            if values.shape[-1] in (tree, total):
+                spans = {name: span for name, span in slices.items() if span.stop <= values.shape[-1]}
+                spans = {name: span for name, span in spans.items() if span.stop > span.start}
+                return {n: values[..., s.start] if s.stop - s.start == 1 else values[..., s] for n, s in spans.items()}
+        raise MechanismError(f"an array of shape {given.shape} is none over the {self.numbering.nu} tree speeds of this system")
+
+    # ---- states ----
+
+    def assemble(
+        self,
+        q: Mapping[str, ArrayLike] | None = None,
+        u: Mapping[str, ArrayLike] | None = None,
+        tolerance: float = ASSEMBLY_TOLERANCE,
+    ) -> State:
+        """Find a state that closes every loop.
+
+        Parameters
+        ----------
+        q, u
+            Start values by joint name beside or instead of those of `Mechanism.start`. They are kept where the loops
+            allow it, before those of the description, and the first given longest; the others serve as guesses. What
+            is not given is found; it starts at zero.
+        tolerance
+            Largest gap of a loop that is accepted, m.
+
+        Raises
+        ------
+        AssemblyError
+            If a loop cannot be closed; the text names the joint and the gap that remains.
+        MechanismError
+            On an unknown joint, a wrong size or a number that is not finite.
+        """
+        block = self.block()
+        self.set_starts(block, q, u)
+        block.assemble(tolerance)
+        return self.state_of(block)
+
+    def set_starts(self, block: Block, q: Mapping[str, ArrayLike] | None, u: Mapping[str, ArrayLike] | None) -> None:
+        """Write start values by joint name into a block, to be kept by its assembly."""
+        for given, slices, name in ((q, self.numbering.q, "q"), (u, self.numbering.u, "u")):
+            for rank, (joint, value) in enumerate((given or {}).items(), start=1):
+                span = self._span(slices, joint, name)
+                offset = self.fields[f"{name}_start"].first
+                block.reals[offset + span.start : offset + span.stop] = self._vector(value, span, f"{name} of joint {joint!r}")
+                held = self.fields[f"{name}_held"].first
+                block.reals[held + span.start : held + span.stop] = rank / (1.0 + rank)  # before the description's
+
+    def state_of(self, block: Block) -> State:
+        """Return the state that a block is in."""
+        q = np.concatenate([block["q"], block["q_cut"]])
+        u = np.concatenate([block["u"], block["u_cut"]])
+        return State(self, JointArray.split(q, self.numbering.nq), JointArray.split(u, self.numbering.nu))
+
+    def state(self, q: ArrayLike, u: ArrayLike) -> State:
+        """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
+        self._enter(self._block, *self._arrays(q, u), np.zeros(self.numbering.nu_all))
+        return self.state_of(self._block)
+
+    # ---- what is computed ----
+
+    def accelerations(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> JointArray:
+        """Return the accelerations of the tree joints (..., nu), those of the cut joints along with them.
+
+        Recursive coordinate reduction in O(n + m). Raises SingularityError where they are not unique.
+        """
+        values = self._each(state, u, tau, lambda block: block["acceleration"].copy())
+        return JointArray.split(values, self.numbering.nu)
+
+    def derivatives(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
+        """Return the derivatives [qdot; udot] (..., nq + nu) that a solver integrates, with the loops' feedback."""
+        return self._each(state, u, tau, lambda block: np.concatenate([block["qdot"], block["udot"]]))
+
+    def energy(self, state: State | ArrayLike, u: ArrayLike | None = None) -> Energy:
+        """Return kinetic and potential energy, each (...), J."""
+        values = self._each(state, u, None, lambda b: np.concatenate([b["energy_kinetic"], b["energy_potential"]]))
+        if values.ndim == 1:
+            return Energy(float(values[0]), float(values[1]))
+        return Energy(values[..., 0], values[..., 1])
+
+    def loop_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
+        """Return the gap of every loop (..., loops), m, misalignments times the loop's length included."""
+        return self._each(state, u, None, lambda block: block["loop_residual"].copy())
+
+    def reactions(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
+        """Return the wrench [torque; force] of every joint on its child (..., joints, 6), N m and N.
+
+        In world axes about the origin of the child's joint frame, the driving load along the axis included; rows in the
+        order of `joint_names`. Where redundant constraints leave a loop's reactions open, those of least norm.
+        """
+        n = self.sizes.joints
+
+        def wrenches(block: Block) -> FloatArray:
+            torque, force = block["reaction_torque"].reshape(n, 3), block["reaction_force"].reshape(n, 3)
+            return np.concatenate([torque, force], axis=1)
+
+        return self._each(state, u, tau, wrenches)
+
+    def mass_matrix(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
+        """Return the joint-space mass matrix of the spanning tree, loops open, (..., nu, nu)."""
+        return self._each(state, u, None, lambda block: block.mass_matrix())
+
+    def inverse_dynamics(self, state: State | ArrayLike, udot: ArrayLike, u: ArrayLike | None = None) -> JointArray:
+        """Return tree loads tau (..., nu) that make the accelerations udot (..., nu), springs and dampers at work.
+
+        With loops many loads do; these are the least ones, and no load acts in the cut joints.
+        """
+        q, speeds = self._arrays(state, u)
+        wanted = self._sized(udot, self.numbering.nu, "udot")
+        shape = np.broadcast_shapes(q.shape[:-1], wanted.shape[:-1])
+        q, speeds, wanted = (np.broadcast_to(a, (*shape, a.shape[-1])) for a in (q, speeds, wanted))
+        result = np.empty(wanted.shape)
+        for i in np.ndindex(shape):
+            self._enter(self._block, q[i], speeds[i], np.zeros(self.numbering.nu_all))
+            result[i] = self._block.inverse_dynamics(wanted[i])
+        cut = np.zeros((*shape, self.numbering.nu_cut))
+        return JointArray.split(np.concatenate([result, cut], axis=-1), self.numbering.nu)
+
+    def jacobian(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
+        """Return the matrix (..., n, n), n = nq + nu, of `derivatives` by the states, exact to rounding."""
+        return self._each(state, u, tau, self.block_jacobian)
+
+    def block_jacobian(self, block: Block) -> FloatArray:
+        """Return the same of a block at its present states."""
+        n = self.numbering.nq + self.numbering.nu
+        rows = _offsets(self.fields["qdot"].first, n)
+        columns = _offsets(self.fields["q"].first, n)
+        one = np.ones(1)
+        return np.stack([block.directional_derivative(rows, columns[k : k + 1], one) for k in range(n)], axis=1)
+
+    def value(self, name: str, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> float | FloatArray:
+        """Return a variable by name at a state: a number (...), or (..., n) for a quantity of several."""
+        column = self.column(name)
+
+        def read(block: Block) -> FloatArray:
+            block.evaluate(Stage.OUTPUTS)
+            return block.reals[column.first : column.first + column.count].copy()
+
+        values = self._each(state, u, tau, read)
+        if column.vector:
+            return values
+        return float(values[0]) if values.ndim == 1 else values[..., 0]
+
+    # ---- inside ----
+
+    def _each(
+        self, state: State | ArrayLike, u: ArrayLike | None, tau: Loads, read: Callable[[Block], FloatArray]
+    ) -> FloatArray:
+        """Return what `read` finds in the block at every state of a batch."""
+        q, speeds = self._arrays(state, u)
+        loads = self.loads(tau)
+        shape = np.broadcast_shapes(q.shape[:-1], loads.shape[:-1])
+        q, speeds, loads = (np.broadcast_to(a, (*shape, a.shape[-1])) for a in (q, speeds, loads))
+        if not shape:
+            self._enter(self._block, q, speeds, loads)
+            return read(self._block)
+        rows = []
+        for i in np.ndindex(shape):
+            self._enter(self._block, q[i], speeds[i], loads[i])
+            rows.append(read(self._block))
+        return np.stack(rows).reshape(*shape, *rows[0].shape) if rows else np.empty((*shape, 0))
+
+    def _enter(self, block: Block, q: FloatArray, u: FloatArray, tau: FloatArray) -> None:
+        block.put("q", q)
+        block.put("u", u)
+        block.put("tau", tau)
+        block.put("cut_reference", 0.0)
+
+    def _arrays(self, state: State | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+        if isinstance(state, State):
+            if state.system is not self and state.system.model_bytes != self.model_bytes:
+                raise MechanismError(f"this state belongs to another system, of mechanism {state.system.mechanism.name!r}")
+            return np.asarray(state.q), np.asarray(state.u)
+        if u is None:
+            raise MechanismError("give a State, or both arrays q and u of the tree joints")
+        q, speeds = self._sized(state, self.numbering.nq, "q"), self._sized(u, self.numbering.nu, "u")
+        shape = np.broadcast_shapes(q.shape[:-1], speeds.shape[:-1])
+        return np.broadcast_to(q, (*shape, q.shape[-1])), np.broadcast_to(speeds, (*shape, speeds.shape[-1]))
+
+    def _sized(self, values: ArrayLike, size: int, what: str) -> FloatArray:
+        try:
+            array = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise MechanismError(f"{what} must be an array of {size} numbers, not {values!r}") from None
+        if array.ndim == 0 or array.shape[-1] != size:
+            raise MechanismError(f"{what} has shape {array.shape}; its last dimension must be {size}, one for each of the tree joints")
+        if not np.isfinite(array).all():
+            raise MechanismError(f"{what} is not finite at index {tuple(np.argwhere(~np.isfinite(array))[0].tolist())}; give numbers")
+        return array
+
+    def loads(self, tau: Loads) -> FloatArray:
+        """Return loads as an array over all joints (..., nu + nu_cut)."""
+        n = self.numbering
+        if tau is None:
+            return np.zeros(n.nu_all)
+        if isinstance(tau, Mapping):
+            given = {j: self._vector(v, self._span(n.u, j, "tau"), f"tau of joint {j!r}") for j, v in tau.items()}
+            shape = np.broadcast_shapes(*(value.shape[:-1] for value in given.values()))
+            loads = np.zeros((*shape, n.nu_all))
+            for joint, value in given.items():
+                loads[..., n.u[joint]] = value
+            return loads
+        array = np.asarray(tau)
+        if array.ndim and array.shape[-1] == n.nu_all:
+            return self._sized(array, n.nu_all, "tau")
+        tree = self._sized(tau, n.nu, "tau")
+        return np.concatenate([tree, np.zeros((*tree.shape[:-1], n.nu_cut))], axis=-1)
+
+    def _span(self, slices: dict[str, slice], joint: str, what: str) -> slice:
+        if joint not in slices:
+            raise MechanismError(f"{what}: there is no joint {joint!r}: {suggest(joint, slices)}")
+        span = slices[joint]
+        if span.stop == span.start:
+            raise MechanismError(f"{what}: joint {joint!r} has no coordinates: leave it out")
+        return span
+
+    def _vector(self, value: ArrayLike, span: slice, what: str) -> FloatArray:
+        size = span.stop - span.start
+        array = np.asarray(value, dtype=np.float64)
+        if size == 1 and (array.ndim == 0 or array.shape[-1] != 1):
+            array = array[..., None]
+        if array.shape[-1:] != (size,):
+            raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers")
+        if not np.isfinite(array).all():
+            raise MechanismError(f"{what} is not finite; give a number")
+        return array
+
+    def __repr__(self) -> str:
+        s = self.sizes
+        return f"System({self.mechanism.name!r}: {s.bodies} bodies, {s.joints} joints, {s.loops} loops, {s.nq + s.nu} states)"
+
+
+def _offsets(first: int, n: int) -> OffsetArray:
+    return np.arange(first, first + n, dtype=np.uint32)

@@ -1,0 +1,138 @@
+"""The contract of a solver.
+
+A solver promises:
+
+1. `start(t, y)` makes it ready at (t, y). It is called once before the first step and again whenever the state or the
+   derivative has jumped; nothing remembered from before the jump may be used. A first step that was asked for is used
+   at every start, otherwise one is chosen anew.
+2. `step()` advances by one accepted step in the direction of `t_end`, of at most `max_step`, and never beyond `t_end`;
+   it reaches `t_end` exactly. Without events it returns None.
+3. If an indicator changes between z <= 0 and z > 0, the step ends just after the first change: `t` is within some
+   units in the last place of it and on its far side. `step()` then returns the crossings, +1, -1 or 0 for each
+   indicator. Several indicators that change together are reported together. What is exactly zero at a start and
+   leaves zero is no event.
+4. `dense(t)` gives the states within the last step (its cut part, if it ended at an event) to the method's dense order;
+   at the end of the step it equals `y` to the bit.
+5. `statistics` is counted while the run goes on and survives restarts.
+6. A derivative that is not finite makes the step shorter; at a start it is an error.
+7. What cannot be met raises `SolverError` with a text from `failure`, which says what to do next. The last good (t, y)
+   stays readable. An exception of the problem's functions passes through as the same object.
+
+`solve` in `linkwork.solvers.driver` does the rest, the same for all: outputs, handlers, the limit of steps, partial
+results. A new solver is a module with a subclass of `Solver`, a line in `linkwork.solvers.registry`, and a line in the
+list of the tests.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from linkwork.errors import SolverError
+from linkwork.solvers.problem import FloatArray, IntArray, Problem
+from linkwork.solvers.solution import Statistics
+
+SMALLEST_RTOL = 100 * float(np.finfo(np.float64).eps)
+
+
+class Failure(StrEnum):
+    """Why a run cannot go on, and what to do about it."""
+
+    STEP_TOO_SMALL = (
+        "the error or the domain of the derivative cannot be met with any step; the solution may grow without bound "
+        "there, or be discontinuous (give it as an event); else relax rtol and atol"
+    )
+    TOO_MANY_STEPS = "max_steps is used up; raise it, relax rtol and atol, or try a stiff solver such as 'Radau'"
+    NOT_FINITE = (
+        "the state, its derivative or an event indicator is not finite there; check the start values and parameters"
+    )
+    STOPPED = "the compiled derivative or event function asked to stop; see the message of its owner"
+    NOT_CONVERGED = (
+        "the method's equations could not be solved; check the jacobian, relax rtol and atol, or try another solver"
+    )
+
+
+def failure(kind: Failure, solver: str, t: float, y: FloatArray) -> SolverError:
+    """Return the exception that says where the run stopped and what to do."""
+    size = float(np.linalg.norm(y))
+    return SolverError(f"{solver} stopped at t = {t:.17g}, where the norm of the state is {size:.6g}: {kind}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Accuracy and limits of steps.
+
+    Parameters
+    ----------
+    rtol, atol
+        The local error of a state y is kept below about atol + rtol |y|.
+    max_step, first_step
+        Longest and first step, in units of time, positive also backwards; None leaves them to the solver.
+
+    Raises
+    ------
+    SolverError
+        If a number is not one that any run can use.
+    """
+
+    rtol: float = 1e-8
+    atol: float = 1e-8
+    max_step: float | None = None
+    first_step: float | None = None
+
+    def __post_init__(self) -> None:
+        if not SMALLEST_RTOL <= self.rtol < np.inf:
+            raise SolverError(
+                f"rtol = {self.rtol:g} cannot be kept in double precision; give at least {SMALLEST_RTOL:.2g}"
+            )
+        if not 0.0 < self.atol < np.inf:
+            raise SolverError(f"atol = {self.atol:g}; give a positive number, the error that is harmless near zero")
+        for name in ("max_step", "first_step"):
+            value = getattr(self, name)
+            if value is not None and not value > 0.0:
+                raise SolverError(f"{name} = {value:g}; give a positive time, or None to leave it to the solver")
+
+
+class Solver(ABC):
+    """One run of a method on a problem; the contract stands at the top of this module."""
+
+    def __init__(self, name: str, problem: Problem, t_end: float, options: Options) -> None:
+        self.name = name
+        self.problem = problem
+        self.t_end = t_end
+        self.options = options
+        self.statistics = Statistics()
+        self.t: float = problem.t0
+        self.y: FloatArray = problem.y0
+
+    @abstractmethod
+    def start(self, t: float, y: FloatArray) -> None:
+        """Start, or start again, at time t and state y, shape (n,)."""
+
+    @abstractmethod
+    def step(self) -> IntArray | None:
+        """Take one step; return the crossings, shape (n_events,), if it ended at an event."""
+
+    @abstractmethod
+    def dense(self, t: FloatArray) -> FloatArray:
+        """Return the states, shape (nt, n), at times within the last step, shape (nt,)."""
+
+    def derivative(self, t: float, y: FloatArray) -> FloatArray:
+        """Call the problem's derivative, counted and checked."""
+        self.statistics.evaluations += 1
+        ydot = np.asarray(self.problem.derivative(t, y), dtype=np.float64)
+        if ydot.shape != y.shape:
+            raise SolverError(f"the derivative has shape {ydot.shape}, the state {y.shape}; they must agree")
+        return ydot
+
+    def indicators(self, t: float, y: FloatArray) -> FloatArray:
+        """Call the problem's events, counted."""
+        self.statistics.event_evaluations += 1
+        return self.problem.event_values(t, y)
+
+    def fail(self, kind: Failure) -> SolverError:
+        """Return the exception for a failure at the last good state."""
+        return failure(kind, self.name, self.t, self.y)

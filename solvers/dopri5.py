@@ -1,0 +1,108 @@
+"""The compiled Dormand-Prince 5(4) of csrc/ode behind the contract: the integrator inside the co-simulation FMU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from linkwork._core import ffi, lib
+from linkwork.solvers.base import Failure, Options, Solver
+from linkwork.solvers.problem import FloatArray, IntArray, Problem
+
+FAILURES = {
+    lib.LW_ODE_STOPPED: Failure.STOPPED,
+    lib.LW_ODE_STEP_TOO_SMALL: Failure.STEP_TOO_SMALL,
+    lib.LW_ODE_TOO_MANY_STEPS: Failure.TOO_MANY_STEPS,
+    lib.LW_ODE_NOT_FINITE: Failure.NOT_FINITE,
+}
+
+
+class Dopri5(Solver):
+    """A run of the compiled integrator; the problem's C functions are called without Python where it has them."""
+
+    def __init__(self, name: str, problem: Problem, t_end: float, options: Options) -> None:
+        super().__init__(name, problem, t_end, options)
+        self._raised: BaseException | None = None
+        self._handle = ffi.new_handle(self)  # C keeps only a pointer to it
+        derivative, events, context = lib.lw_py_derivative, lib.lw_py_events, self._handle
+        if problem.compiled is not None:
+            derivative = ffi.cast("lw_ode_function", problem.compiled.derivative)
+            events = ffi.cast("lw_ode_function", problem.compiled.events)
+            context = ffi.cast("void *", problem.compiled.context)
+        limits = {
+            "rtol": options.rtol,
+            "atol": options.atol,
+            "first_step": options.first_step or 0.0,
+            "max_step": options.max_step or 0.0,
+        }
+        created = lib.lw_ode_create(
+            problem.n, problem.n_events, derivative, events, context, ffi.new("lw_ode_options *", limits)
+        )
+        if created == ffi.NULL:
+            raise MemoryError(f"no memory for an integrator of {problem.n} states")
+        self._ode = ffi.gc(created, lib.lw_ode_free)
+
+    def start(self, t: float, y: FloatArray) -> None:
+        """Start the integrator at (t, y)."""
+        self.t, self.y = t, y
+        start = np.ascontiguousarray(y, dtype=np.float64)
+        self._checked(lib.lw_ode_start(self._ode, t, ffi.from_buffer("double[]", start)))
+
+    def step(self) -> IntArray | None:
+        """Take one step in C."""
+        outcome = lib.lw_ode_step(self._ode, self.t_end)
+        self._checked(outcome)
+        self.t = lib.lw_ode_time(self._ode)
+        self.y = _array(lib.lw_ode_y(self._ode), self.problem.n)
+        if outcome != lib.LW_ODE_EVENT:
+            return None
+        crossings = ffi.buffer(lib.lw_ode_crossings(self._ode), 4 * self.problem.n_events)
+        return np.frombuffer(crossings, dtype=np.int32).copy()
+
+    def dense(self, t: FloatArray) -> FloatArray:
+        """Evaluate the method's own interpolant of order 4."""
+        states = np.empty((t.size, self.problem.n))
+        for time, row in zip(t, states, strict=True):
+            lib.lw_ode_dense(self._ode, time, ffi.from_buffer("double[]", row, require_writable=True))
+        return states
+
+    def call(self, function: Callable[[float, FloatArray], FloatArray], t: float, y: Any, out: Any, size: int) -> int:
+        """Call a function of the problem for C; what it raises waits here until C has returned."""
+        try:
+            values = function(t, _array(y, self.problem.n))
+            np.frombuffer(ffi.buffer(out, 8 * size), dtype=np.float64)[:] = values
+        except BaseException as error:
+            self._raised = error
+            return -1
+        return 0
+
+    def _checked(self, outcome: int) -> None:
+        counts = lib.lw_ode_counts(self._ode)
+        for name in ("steps", "rejected", "evaluations", "event_evaluations"):
+            setattr(self.statistics, name, getattr(counts, name))
+        if self._raised is not None:
+            raised, self._raised = self._raised, None
+            raise raised
+        if outcome in FAILURES:
+            raise self.fail(FAILURES[outcome])
+
+
+def _array(pointer: Any, n: int) -> FloatArray:
+    """Copy n doubles; nothing of what Python is given shares memory with C."""
+    return np.frombuffer(ffi.buffer(pointer, 8 * n), dtype=np.float64).copy()
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def lw_py_derivative(context: Any, t: float, y: Any, ydot: Any) -> int:
+    """Serve C's call of a derivative written in Python."""
+    solver: Dopri5 = ffi.from_handle(context)
+    return solver.call(solver.derivative, t, y, ydot, solver.problem.n)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def lw_py_events(context: Any, t: float, y: Any, indicators: Any) -> int:
+    """Serve C's call of event indicators written in Python."""
+    solver: Dopri5 = ffi.from_handle(context)
+    return solver.call(solver.indicators, t, y, indicators, solver.problem.n_events)

@@ -1,0 +1,48 @@
+"""Solvers by name. Their modules are imported when one is asked for, so that a missing backend hurts nobody else."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+
+from linkwork.errors import SolverError
+from linkwork.solvers.base import Options, Solver
+from linkwork.solvers.problem import Problem
+
+_CLASSES = {
+    "dopri5": "linkwork.solvers.dopri5:Dopri5",
+    "RK23": "linkwork.solvers.scipy_backend:SciPySolver",
+    "RK45": "linkwork.solvers.scipy_backend:SciPySolver",
+    "DOP853": "linkwork.solvers.scipy_backend:SciPySolver",
+    "Radau": "linkwork.solvers.scipy_backend:SciPySolver",
+    "BDF": "linkwork.solvers.scipy_backend:SciPySolver",
+    "LSODA": "linkwork.solvers.scipy_backend:SciPySolver",
+}
+
+
+def solver_names() -> tuple[str, ...]:
+    """Return the names that `solve` accepts."""
+    return tuple(_CLASSES)
+
+
+def solver_class(name: str) -> type[Solver]:
+    """Return the class behind a name.
+
+    Raises
+    ------
+    SolverError
+        If there is none of that name.
+    """
+    if name not in _CLASSES:
+        by_lower_case = {known.lower(): known for known in _CLASSES}
+        close = get_close_matches(str(name).lower(), by_lower_case, n=1, cutoff=0.5)
+        hint = f"; did you mean {by_lower_case[close[0]]!r}?" if close else ""
+        raise SolverError(f"there is no solver {name!r} among {', '.join(_CLASSES)}{hint}")
+    module, attribute = _CLASSES[name].split(":")
+    found: type[Solver] = getattr(import_module(module), attribute)
+    return found
+
+
+def create(name: str, problem: Problem, t_end: float, options: Options) -> Solver:
+    """Return a solver by name, not yet started."""
+    return solver_class(name)(name, problem, t_end, options)

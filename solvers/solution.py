@@ -1,0 +1,72 @@
+"""What a run gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from linkwork.solvers.problem import FloatArray
+
+
+class Status(StrEnum):
+    """How a run ended."""
+
+    FINISHED = "finished"  #: at the end time
+    TERMINATED = "terminated"  #: earlier, as an event handler or step hook asked
+    FAILED = "failed"  #: earlier, by an error; the solution is partial
+
+
+@dataclass
+class Statistics:
+    """What a run has cost.
+
+    `rejected` is None where the method does not say. `event_evaluations` counts calls of all indicators together;
+    `events` counts times at which something was recorded, `restarts` those at which the solver started again.
+    """
+
+    steps: int = 0
+    rejected: int | None = 0
+    evaluations: int = 0
+    jacobian_evaluations: int = 0
+    event_evaluations: int = 0
+    events: int = 0
+    restarts: int = 0
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """An event: the indicators that changed at time t, each +1 (to z > 0) or -1 (to z <= 0), and the states, (n,)."""
+
+    t: float
+    indices: tuple[int, ...]
+    directions: tuple[int, ...]
+    y_before: FloatArray
+    y_after: FloatArray
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The states along a run.
+
+    Attributes
+    ----------
+    t, y
+        Times (nt,) and states (nt, n). With `t_eval` exactly those times, as far as the run came; at the time of an
+        event the state before it. Otherwise the start and the end of every step, and at an event the states before
+        and after.
+    t_end, y_end
+        Where the run ended, and the state (n,) there, after a last event.
+    events
+        In the order in which they happened.
+    message
+        How the run ended, in words; for a failure what to try.
+    """
+
+    t: FloatArray
+    y: FloatArray
+    t_end: float
+    y_end: FloatArray
+    events: list[EventRecord]
+    statistics: Statistics
+    status: Status
+    message: str

@@ -1,0 +1,278 @@
+/* Calls every function of linkwork.h on each model file given, rightly and wrongly. It is meant to run under the
+ * sanitizers and valgrind: numbers are tested from Python, memory and refusals here. */
+#include "linkwork.h"
+#include "model_file.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+static const char *subject;
+
+#define EXPECT(condition)                                                                \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
+      fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, subject, #condition); \
+      failures++;                                                                        \
+    }                                                                                    \
+  } while (0)
+
+typedef struct bench {
+  const lw_model *model;
+  lw_state *state;
+  lw_sizes size;
+} bench;
+
+static double *reals(size_t n) {
+  double *p = calloc(n + 1, sizeof *p);
+  if (!p) exit(2);
+  return p;
+}
+
+static int same(const double *a, const double *b, size_t n) { return memcmp(a, b, n * sizeof *a) == 0; }
+
+static lw_field field_named(const lw_model *model, const char *name) {
+  lw_field field = {0};
+  for (int32_t i = 0; i < lw_field_count(); i++)
+    if (lw_model_field(model, i, &field) == LW_OK && strcmp(field.name, name) == 0) return field;
+  fprintf(stderr, "no field %s\n", name);
+  exit(2);
+}
+
+/* ---- loading --------------------------------------------------------------------------------------- */
+
+/* The bytes lie in an allocation of just their size, so that reading past the end is seen. */
+static void expect_refused(const unsigned char *bytes, size_t size) {
+  unsigned char *copy = malloc(size ? size : 1);
+  char message[160] = "";
+  lw_model *model = NULL;
+  if (!copy) exit(2);
+  memcpy(copy, bytes, size);
+  EXPECT(lw_model_load(copy, size, &model, message, sizeof message) == LW_ERROR_FORMAT);
+  EXPECT(!model && message[0]);
+  EXPECT(lw_model_load(copy, size, &model, NULL, 0) == LW_ERROR_FORMAT);
+  free(copy);
+}
+
+static void load_wrongly(unsigned char *bytes, size_t size) {
+  lw_model *model = NULL;
+  char message[160];
+  EXPECT(lw_model_load(NULL, 0, &model, message, sizeof message) == LW_ERROR_FORMAT);
+  const size_t step = size / 300 + 1;
+  for (size_t n = 0; n < size; n += n < 64 ? 1 : step) expect_refused(bytes, n);
+  for (size_t at = 0; at < size; at += at < 64 ? 1 : step) {
+    bytes[at] ^= 0x10;
+    expect_refused(bytes, size);
+    bytes[at] ^= 0x10;
+  }
+}
+
+static void describe(const bench *b) {
+  lw_field field;
+  int32_t next = 0;
+  EXPECT(lw_model_field(b->model, -1, &field) == LW_ERROR_USAGE);
+  EXPECT(lw_model_field(b->model, lw_field_count(), &field) == LW_ERROR_USAGE);
+  for (int32_t i = 0; i < lw_field_count(); i++) {
+    EXPECT(lw_model_field(b->model, i, &field) == LW_OK);
+    EXPECT(field.name[0] && field.meaning && field.first == next);
+    next += field.rows * field.columns;
+    for (int32_t k = field.first; k < next; k++) EXPECT(lw_access_of(b->state, (uint32_t)k) == field.access);
+  }
+  EXPECT(next == b->size.reals);
+  EXPECT(lw_access_of(b->state, (uint32_t)b->size.reals) == LW_INTERNAL);
+  EXPECT(lw_access_of(b->state, UINT32_MAX) == LW_INTERNAL);
+  EXPECT(lw_version()[0]);
+}
+
+/* ---- variables ------------------------------------------------------------------------------------- */
+
+static int is_settable(lw_access access) {
+  return access == LW_PARAMETER || access == LW_START || access == LW_INPUT || access == LW_STATE;
+}
+
+/* Every variable takes its own value back, or refuses to be set; none takes what is not finite. */
+static void set_and_get(const bench *b) {
+  for (uint32_t k = 0; k < (uint32_t)b->size.reals; k++) {
+    const lw_access access = lw_access_of(b->state, k);
+    double value = 0, again = 0;
+    const lw_status status = lw_get_reals(b->state, &k, 1, &value);
+    if (access == LW_INTERNAL) continue;
+    EXPECT(status == LW_OK && isfinite(value));
+    if (is_settable(access)) {
+      EXPECT(lw_set_reals(b->state, &k, 1, &value) == LW_OK);
+      EXPECT(lw_set_reals(b->state, &k, 1, &(double){NAN}) != LW_OK);
+      EXPECT(lw_set_reals(b->state, &k, 1, &(double){-INFINITY}) != LW_OK);
+      EXPECT(lw_get_reals(b->state, &k, 1, &again) == LW_OK && same(&value, &again, 1));
+    } else {
+      EXPECT(lw_set_reals(b->state, &k, 1, &value) == LW_ERROR_USAGE);
+    }
+    EXPECT(lw_state_message(b->state) != NULL);
+  }
+  const uint32_t outside[] = {(uint32_t)b->size.reals, UINT32_MAX};
+  for (size_t i = 0; i < 2; i++) {
+    double value = 1;
+    EXPECT(lw_set_reals(b->state, &outside[i], 1, &value) == LW_ERROR_USAGE);
+    EXPECT(lw_get_reals(b->state, &outside[i], 1, &value) == LW_ERROR_USAGE);
+    EXPECT(lw_state_message(b->state)[0]);
+  }
+  EXPECT(lw_set_reals(b->state, NULL, 0, NULL) == LW_OK);
+  EXPECT(lw_get_reals(b->state, NULL, 0, NULL) == LW_OK);
+}
+
+/* Impossible numbers written past the checks: any status will do, as long as there is one. */
+static void poison(const bench *b) {
+  const double bad[] = {NAN, INFINITY, 0, -1, 1e300, 1e-300};
+  for (int32_t k = 0; k < b->size.reals; k++) {
+    if (!is_settable(lw_access_of(b->state, (uint32_t)k))) continue;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+      double *real = &lw_state_reals(b->state)[k];
+      const double kept = *real;
+      *real = bad[i];
+      lw_state_changed(b->state, LW_STAGE_NONE);
+      lw_evaluate(b->state, LW_STAGE_OUTPUTS);
+      if (i < 2) lw_assemble(b->state, 1e-10);
+      EXPECT(lw_state_reset(b->state) == LW_OK);
+      *real = kept;
+    }
+  }
+  EXPECT(lw_assemble(b->state, 1e-10) == LW_OK);
+  const lw_field q = field_named(b->model, "q");
+  if (!b->size.nq) return;
+  lw_state_reals(b->state)[q.first] = NAN;
+  lw_state_changed(b->state, LW_STAGE_NONE);
+  EXPECT(lw_evaluate(b->state, LW_STAGE_OUTPUTS) == LW_ERROR_VALUE);
+  EXPECT(lw_state_message(b->state)[0]);
+  EXPECT(lw_state_reset(b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
+}
+
+static void save_and_restore(const bench *b) {
+  const size_t size = lw_state_size(b->state), n = (size_t)b->size.reals;
+  unsigned char *bytes = malloc(size), *shorter = malloc(size - 1);
+  lw_state *other = NULL;
+  if (!bytes || !shorter) exit(2);
+  EXPECT(lw_evaluate(b->state, LW_STAGE_OUTPUTS) == LW_OK);
+  lw_state_save(b->state, bytes);
+  EXPECT(lw_state_create(b->model, &other) == LW_OK);
+  EXPECT(lw_state_restore(other, bytes, size) == LW_OK);
+  EXPECT(same(lw_state_reals(b->state), lw_state_reals(other), n));
+  memcpy(shorter, bytes, size - 1);
+  EXPECT(lw_state_restore(other, shorter, size - 1) != LW_OK);
+  EXPECT(lw_state_restore(other, bytes, 0) != LW_OK);
+  EXPECT(lw_state_message(other)[0]);
+  EXPECT(same(lw_state_reals(b->state), lw_state_reals(other), n));
+  lw_state_free(other);
+  free(bytes);
+  free(shorter);
+}
+
+/* ---- mechanics ------------------------------------------------------------------------------------- */
+
+static void evaluate(const bench *b) {
+  const size_t n = (size_t)b->size.nu;
+  double *udot = reals(n), *tau = reals(n), *matrix = reals(n * n);
+  for (int stage = LW_STAGE_NONE; stage <= LW_STAGE_OUTPUTS; stage++) EXPECT(lw_evaluate(b->state, (lw_stage)stage) == LW_OK);
+  EXPECT(lw_inverse_dynamics(b->state, udot, tau) == LW_OK);
+  EXPECT(lw_mass_matrix(b->state, matrix) == LW_OK);
+  for (size_t i = 0; i < n; i++) {
+    EXPECT(isfinite(tau[i]) && matrix[i * n + i] > 0);
+    for (size_t j = 0; j < i; j++) EXPECT(fabs(matrix[i * n + j] - matrix[j * n + i]) <= 1e-12 * fabs(matrix[i * n + i]));
+  }
+  lw_step_accepted(b->state);
+  free(udot);
+  free(tau);
+  free(matrix);
+}
+
+static void differentiate(const bench *b) {
+  const lw_field udot = field_named(b->model, "udot"), u = field_named(b->model, "u"), mass = field_named(b->model, "body_mass");
+  const uint32_t unknown = (uint32_t)udot.first, knowns[] = {(uint32_t)mass.first, (uint32_t)u.first};
+  const uint32_t outside = UINT32_MAX;
+  const double seed[] = {1, 1};
+  double slope = NAN;
+  EXPECT(lw_directional_derivative(b->state, &outside, 1, knowns, 1, seed, &slope) == LW_ERROR_USAGE);
+  EXPECT(lw_directional_derivative(b->state, NULL, 0, NULL, 0, NULL, NULL) == LW_OK);
+  if (!b->size.nu) return;
+  EXPECT(lw_directional_derivative(b->state, &unknown, 1, &outside, 1, seed, &slope) == LW_ERROR_USAGE);
+  EXPECT(lw_directional_derivative(b->state, &unknown, 1, knowns, 2, seed, &slope) == LW_OK && isfinite(slope));
+}
+
+static void integrate(const bench *b) {
+  const size_t n = (size_t)(b->size.nq + b->size.nu);
+  const lw_field q = field_named(b->model, "q");
+  double *start = reals(n), *y = reals(n), *ydot = reals(n), *indicators = reals((size_t)b->size.event_indicators);
+  memcpy(start, lw_state_reals(b->state) + q.first, n * sizeof *start);
+  EXPECT(lw_ode_mechanism(b->state, 0, start, ydot) == 0);
+  EXPECT(lw_ode_mechanism_events(b->state, 0, start, indicators) == 0);
+
+  lw_ode_options options = {.rtol = 1e-8, .atol = 1e-8};
+  lw_ode *ode = lw_ode_create((int32_t)n, b->size.event_indicators, lw_ode_mechanism, lw_ode_mechanism_events, b->state, &options);
+  EXPECT(ode && lw_ode_start(ode, 0, start) == LW_ODE_STEP);
+  for (double end = 0.1; end >= 0; end -= 0.1) {
+    while (lw_ode_time(ode) != end) {
+      const double before = lw_ode_time(ode);
+      const lw_ode_outcome outcome = lw_ode_step(ode, end);
+      EXPECT(outcome == LW_ODE_STEP || outcome == LW_ODE_EVENT);
+      if (outcome > LW_ODE_EVENT) break;
+      lw_ode_dense(ode, 0.5 * (before + lw_ode_time(ode)), y);
+      lw_step_accepted(b->state);
+    }
+  }
+  EXPECT(lw_ode_counts(ode).steps > 0 && lw_ode_crossings(ode));
+  for (size_t i = 0; i < n; i++) EXPECT(fabs(lw_ode_y(ode)[i] - start[i]) < 1e-4 * (1 + fabs(start[i])));
+
+  options.max_steps = 1;
+  lw_ode_set_options(ode, &options);
+  EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
+  for (int i = 0; n && i < 2; i++) EXPECT(lw_ode_step(ode, 1e9) == (i ? LW_ODE_TOO_MANY_STEPS : LW_ODE_STEP));
+  if (n) {
+    memcpy(y, start, n * sizeof *y);
+    y[0] = NAN;
+    EXPECT(lw_ode_start(ode, 0, y) == LW_ODE_NOT_FINITE);
+    EXPECT(lw_ode_mechanism(b->state, 0, y, ydot) != 0);
+  }
+  lw_ode_free(ode);
+  free(start);
+  free(y);
+  free(ydot);
+  free(indicators);
+}
+
+static void drive(const char *path) {
+  size_t size = 0;
+  unsigned char *bytes = read_file(path, &size);
+  char message[160] = "";
+  lw_model *model = NULL;
+  bench b = {0};
+  subject = path;
+  EXPECT(bytes && lw_model_load(bytes, size, &model, message, sizeof message) == LW_OK);
+  if (model) {
+    b.model = model;
+    b.size = lw_model_sizes(model);
+    EXPECT(lw_state_create(model, &b.state) == LW_OK);
+    load_wrongly(bytes, size);
+    free(bytes); /* the model has copied them */
+    bytes = NULL;
+    EXPECT(lw_assemble(b.state, 1e-10) == LW_OK);
+    describe(&b);
+    evaluate(&b);
+    set_and_get(&b);
+    save_and_restore(&b);
+    differentiate(&b);
+    integrate(&b);
+    poison(&b);
+  } else {
+    fprintf(stderr, "%s: %s\n", path, message);
+  }
+  lw_state_free(b.state);
+  lw_model_free(model);
+  free(bytes);
+}
+
+int main(int count, char **paths) {
+  for (int i = 1; i < count; i++) drive(paths[i]);
+  lw_state_free(NULL);
+  lw_model_free(NULL);
+  lw_ode_free(NULL);
+  if (count < 2) fprintf(stderr, "usage: drive_core MODEL ...\n");
+  return count < 2 || failures ? 1 : 0;
+}

@@ -1,0 +1,163 @@
+/* A stand-in for the mechanics behind linkwork.h: one mass on a spring, with what no mechanism has yet or has only
+ * rarely. It has an event (q passes zero), a wall at |q| = limit beyond which no derivative exists, and start values
+ * that cannot be assembled (|q_start| > 1000). The FMU wrapper is tested on it; the integrator is the real one.
+ *   qdot = u,  udot = -stiffness q + tau,  energy = (u^2 + stiffness q^2) / 2 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linkwork.h"
+
+enum { STIFFNESS, LIMIT, Q_START, U_START, TIME, TAU, Q, U, QDOT, UDOT, ENERGY, STEPS, REALS };
+
+static const lw_field fields[] = {
+  {"stiffness", "[N/m]", STIFFNESS, 1, 1, LW_PARAMETER, LW_STAGE_NONE},
+  {"limit", "[m]", LIMIT, 1, 1, LW_PARAMETER, LW_STAGE_NONE},
+  {"q_start", "[m]", Q_START, 1, 1, LW_START, LW_STAGE_NONE},
+  {"u_start", "[m/s]", U_START, 1, 1, LW_START, LW_STAGE_NONE},
+  {"time", "[s]", TIME, 1, 1, LW_INPUT, LW_STAGE_NONE},
+  {"tau", "[N]", TAU, 1, 1, LW_INPUT, LW_STAGE_NONE},
+  {"q", "[m]", Q, 1, 1, LW_STATE, LW_STAGE_NONE},
+  {"u", "[m/s]", U, 1, 1, LW_STATE, LW_STAGE_NONE},
+  {"qdot", "[m/s]", QDOT, 1, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES},
+  {"udot", "[m/s2]", UDOT, 1, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES},
+  {"energy", "[J]", ENERGY, 1, 1, LW_OUTPUT, LW_STAGE_OUTPUTS},
+  {"steps", "accepted so far", STEPS, 1, 1, LW_OUTPUT, LW_STAGE_NONE},
+};
+enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+struct lw_model {
+  double defaults[REALS];
+};
+
+struct lw_state {
+  const lw_model *model;
+  char message[128];
+  double x[REALS];
+};
+
+static lw_status fail(lw_state *s, lw_status status, const char *message) {
+  snprintf(s->message, sizeof s->message, "%s", message);
+  return status;
+}
+
+lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
+  *model = NULL;
+  if (size != 5 || memcmp(bytes, "FAKE1", 5) != 0) {
+    snprintf(message, message_size, "this is no fake model");
+    return LW_ERROR_FORMAT;
+  }
+  *model = calloc(1, sizeof **model);
+  if (!*model) return LW_ERROR_MEMORY;
+  (*model)->defaults[STIFFNESS] = 1;
+  (*model)->defaults[LIMIT] = 100;
+  (*model)->defaults[Q_START] = 1;
+  return LW_OK;
+}
+
+void lw_model_free(lw_model *model) { free(model); }
+
+lw_sizes lw_model_sizes(const lw_model *model) {
+  (void)model;
+  return (lw_sizes){.bodies = 1, .joints = 1, .nq = 1, .nu = 1, .event_indicators = 1, .reals = REALS};
+}
+
+int32_t lw_field_count(void) { return N_FIELDS; }
+
+lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field) {
+  (void)model;
+  if (index < 0 || index >= N_FIELDS) return LW_ERROR_USAGE;
+  *field = fields[index];
+  return LW_OK;
+}
+
+lw_status lw_state_create(const lw_model *model, lw_state **state) {
+  *state = calloc(1, sizeof **state);
+  if (!*state) return LW_ERROR_MEMORY;
+  (*state)->model = model;
+  return lw_state_reset(*state);
+}
+
+void lw_state_free(lw_state *state) { free(state); }
+
+lw_status lw_state_reset(lw_state *s) {
+  memcpy(s->x, s->model->defaults, sizeof s->x);
+  return LW_OK;
+}
+
+const char *lw_state_message(const lw_state *s) { return s->message; }
+double *lw_state_reals(lw_state *s) { return s->x; }
+void lw_state_changed(lw_state *s, lw_stage valid) { (void)s, (void)valid; }
+lw_access lw_access_of(const lw_state *s, uint32_t offset) {
+  (void)s;
+  return offset < N_FIELDS ? fields[offset].access : LW_INTERNAL;
+}
+
+lw_status lw_evaluate(lw_state *s, lw_stage stage) {
+  double *x = s->x;
+  if (stage < LW_STAGE_ACCELERATIONS) return LW_OK;
+  if (fabs(x[Q]) > x[LIMIT]) return fail(s, LW_ERROR_SINGULAR, "the mass is behind the wall");
+  x[QDOT] = x[U];
+  x[UDOT] = -x[STIFFNESS] * x[Q] + x[TAU];
+  x[ENERGY] = 0.5 * (x[U] * x[U] + x[STIFFNESS] * x[Q] * x[Q]);
+  return LW_OK;
+}
+
+lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const double *values) {
+  for (size_t i = 0; i < n; i++) s->x[offsets[i]] = values[i];
+  return LW_OK;
+}
+
+lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *values) {
+  for (size_t i = 0; i < n; i++) {
+    if (lw_access_of(s, offsets[i]) == LW_INTERNAL) return fail(s, LW_ERROR_USAGE, "there is no such variable");
+    const lw_status status = lw_evaluate(s, fields[offsets[i]].stage);
+    if (status) return status;
+    values[i] = s->x[offsets[i]];
+  }
+  return LW_OK;
+}
+
+size_t lw_state_size(const lw_state *s) { return sizeof s->x; }
+void lw_state_save(const lw_state *s, void *bytes) { memcpy(bytes, s->x, sizeof s->x); }
+lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
+  if (size != sizeof s->x) return fail(s, LW_ERROR_USAGE, "the snapshot has the wrong size");
+  memcpy(s->x, bytes, size);
+  return LW_OK;
+}
+
+lw_status lw_assemble(lw_state *s, double tolerance) {
+  (void)tolerance;
+  if (fabs(s->x[Q_START]) > 1000) return fail(s, LW_ERROR_ASSEMBLY, "the start is out of reach");
+  s->x[Q] = s->x[Q_START];
+  s->x[U] = s->x[U_START];
+  return LW_OK;
+}
+
+lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                    size_t n_knowns, const double *seed, double *sensitivity) {
+  double d[REALS] = {0};
+  for (size_t i = 0; i < n_knowns; i++) d[knowns[i]] += seed[i];
+  d[QDOT] = d[U];
+  d[UDOT] = -s->x[STIFFNESS] * d[Q] - d[STIFFNESS] * s->x[Q] + d[TAU];
+  for (size_t i = 0; i < n_unknowns; i++) sensitivity[i] = d[unknowns[i]];
+  return LW_OK;
+}
+
+int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
+  lw_state *s = state;
+  s->x[TIME] = t;
+  memcpy(s->x + Q, y, 2 * sizeof *y);
+  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+  memcpy(ydot, s->x + QDOT, 2 * sizeof *ydot);
+  return 0;
+}
+
+int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
+  (void)state, (void)t;
+  indicators[0] = y[0];
+  return 0;
+}
+
+void lw_step_accepted(lw_state *s) { s->x[STEPS] += 1; }

@@ -1,0 +1,96 @@
+/* libFuzzer: any sequence of calls by a careless host on one model, the file named by LINKWORK_FUZZ_MODEL. Bytes choose
+ * the calls and their arguments; snapshots are restored whole, cut short and overwritten. */
+#include "linkwork.h"
+#include "model_file.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct input {
+  const uint8_t *bytes;
+  size_t size;
+} input;
+
+static lw_model *model;
+static unsigned char *snapshot;
+
+static void take(input *in, void *to, size_t n) {
+  const size_t have = n < in->size ? n : in->size;
+  memset(to, 0, n);
+  memcpy(to, in->bytes, have);
+  in->bytes += have;
+  in->size -= have;
+}
+
+/* Offsets mostly fall into the block, and sometimes just behind it. */
+static uint32_t take_offset(input *in) {
+  uint32_t offset;
+  take(in, &offset, sizeof offset);
+  return offset % ((uint32_t)lw_model_sizes(model).reals + 8);
+}
+
+static double take_real(input *in) {
+  double value;
+  take(in, &value, sizeof value);
+  return value;
+}
+
+static void restore(input *in, lw_state *state, size_t size) {
+  uint16_t at;
+  take(in, &at, sizeof at);
+  const size_t first = at % size, room = size - first;
+  take(in, snapshot + first, room < 16 ? room : 16);
+  lw_state_restore(state, snapshot, size);
+  lw_state_restore(state, snapshot, first);
+}
+
+static void call(input *in, lw_state *state) {
+  const size_t size = lw_state_size(state);
+  uint8_t which;
+  take(in, &which, sizeof which);
+  const uint32_t a = take_offset(in), b = take_offset(in);
+  double value = 0;
+  switch (which % 10) {
+  case 0: lw_assemble(state, 1e-10); break;
+  case 1: lw_evaluate(state, (lw_stage)(a % (LW_STAGE_OUTPUTS + 1))); break;
+  case 2: value = take_real(in); lw_set_reals(state, &a, 1, &value); break;
+  case 3: lw_get_reals(state, &a, 1, &value); break;
+  case 4: value = take_real(in); lw_directional_derivative(state, &a, 1, &b, 1, &value, &(double){0}); break;
+  case 5: lw_state_save(state, snapshot); break;
+  case 6: restore(in, state, size); break;
+  case 7: lw_state_reset(state); break;
+  case 8: lw_step_accepted(state); break;
+  case 9:
+    if (a < (uint32_t)lw_model_sizes(model).reals) lw_state_reals(state)[a] = take_real(in);
+    lw_state_changed(state, (lw_stage)(b % (LW_STAGE_OUTPUTS + 1)));
+    break;
+  }
+  if (!lw_state_message(state)) abort();
+}
+
+static void load(void) {
+  const char *path = getenv("LINKWORK_FUZZ_MODEL");
+  size_t size = 0;
+  unsigned char *bytes = path ? read_file(path, &size) : NULL;
+  char message[200] = "LINKWORK_FUZZ_MODEL names no readable file";
+  lw_state *state = NULL;
+  if (!bytes || lw_model_load(bytes, size, &model, message, sizeof message) || lw_state_create(model, &state)) {
+    fprintf(stderr, "fuzz_state: %s\n", message);
+    exit(2);
+  }
+  snapshot = malloc(lw_state_size(state));
+  if (!snapshot) exit(2);
+  lw_state_free(state);
+  free(bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  if (!model) load();
+  lw_state *state = NULL;
+  if (lw_state_create(model, &state) != LW_OK) return 0;
+  lw_state_save(state, snapshot);
+  for (input in = {bytes, size}; in.size;) call(&in, state);
+  lw_state_free(state);
+  return 0;
+}

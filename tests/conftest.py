@@ -1,0 +1,66 @@
+"""What all tests share: optional needs, which a developer may lack and CI may not."""
+
+import importlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The top folder of the checkout."""
+    return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def needs() -> Callable[[str], ModuleType]:
+    """`fmpy = needs("fmpy")`: the module, or a skip that names it (in CI a failure)."""
+
+    def module(name: str) -> ModuleType:
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            pytest.skip(f"needs the Python package {name}: {error}")
+
+    return module
+
+
+@pytest.fixture(scope="session")
+def needs_program() -> Callable[[str], str]:
+    """`valgrind = needs_program("valgrind")`: its path, or a skip that names it (in CI a failure)."""
+
+    def program(name: str) -> str:
+        path = shutil.which(name)
+        if path is None:
+            pytest.skip(f"needs the program {name}")
+        return path
+
+    return program
+
+
+def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
+    """Turn a skip into a failure; an expected failure is reported as skipped too, and stays."""
+    if IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        report.outcome = "failed"
+        report.longrepr = f"{report.nodeid}: nothing may be skipped in CI. {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
+    report = yield
+    _fail_if_skipped(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector):
+    report = yield
+    _fail_if_skipped(report)
+    return report

@@ -1,0 +1,1 @@
+"""Helpers of the tests: random mechanisms, an independent solution of their dynamics, and published cases."""

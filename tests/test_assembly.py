@@ -1,0 +1,117 @@
+"""Closing the loops from guesses."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.cases import five_bar_with_three_legs, four_bar
+from support.oracle import Oracle
+from support.placement import body_poses
+from support.random_mechanisms import FAMILIES, well_posed
+
+LOOPS = ["planar_4R", "planar_5R", "slider_crank", "spatial_7R", "spherical_4R", "bennett_4R", "closed_chain_12R"]
+LOOPS += ["moving_slider_crank", "outboard_trees", "loop_on_loop", "fixed_in_loop", "closed_by_fixed", "sarrus_6R"]
+
+
+def residual(system, state):
+    return float(np.abs(system.loop_residual(state)).max())
+
+
+def pose_gap(system, state):
+    """The gap as the oracle sees it, from the states alone."""
+    mechanism = system.mechanism
+    joints = list(mechanism.joints)
+    tree = [joints[link.joint] for link in system.topology.links]
+    poses = body_poses(mechanism, {name: float(v) for name, v in system.by_joint(state.q).items() if np.size(v)}, tree)
+    return Oracle(mechanism, poses).gap()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("family", LOOPS)
+def test_perturbed_guesses_close(family, seed):
+    scene = well_posed(FAMILIES[family][0], seed)
+    rng = np.random.default_rng(seed)
+    system = lw.compile(scene.mechanism)
+    reach = 0.2 if family in ("spatial_7R", "bennett_4R") else 0.4
+    guess = {name: value + rng.uniform(-reach, reach) for name, value in scene.q.items()}
+    state = system.assemble(q=guess, u=scene.u)
+    assert residual(system, state) < 1e-12
+    assert pose_gap(system, state) < 1e-11
+
+
+def crank_rocker(**start):
+    """The four-bar of record without its solution."""
+    mech = four_bar().mechanism
+    mech.start(**start)
+    return lw.compile(mech)
+
+
+@pytest.mark.parametrize("angle", np.linspace(-3.0, 3.0, 9))
+def test_the_driving_joint_alone_is_given(angle):
+    system = crank_rocker()
+    state = system.assemble(q={"A": angle}, u={"A": 2.0})
+    assert state["A.q"] == angle
+    assert state["A.u"] == pytest.approx(2.0, abs=1e-14)
+    assert residual(system, state) < 1e-12
+    assert pose_gap(system, state) < 1e-12
+
+
+def test_start_values_of_the_mechanism_are_guesses():
+    system = crank_rocker(q={"A": -0.7, "B": 0.3}, u={"A": -3.0})
+    state = system.assemble()
+    assert state["A.q"] == -0.7
+
+
+def test_speeds_follow_from_the_given_one():
+    case = four_bar()
+    system = lw.compile(case.mechanism)
+    state = system.assemble(q=case.q, u={"A": case.u["A"]})
+    assert state["A.u"] == pytest.approx(case.u["A"], rel=1e-13)
+    for name in "BCD":
+        assert state[f"{name}.u"] == pytest.approx(case.u[name], rel=1e-11)
+
+
+def test_coordinates_that_contradict_change_as_little_as_needed():
+    """A and B given both, 0.01 off: nobody wins, and the change is of that order."""
+    case = four_bar()
+    system = lw.compile(case.mechanism)
+    guess = {"A": case.q["A"] + 0.01, "B": case.q["B"] - 0.01, "C": case.q["C"] + 0.01}
+    state = system.assemble(q=guess)
+    assert residual(system, state) < 1e-12
+    assert max(abs(state[f"{name}.q"] - guess[name]) for name in guess) < 0.03
+
+
+def test_all_links_in_line():
+    """At zero angles the bars lie in line, where the closing rows lose rank."""
+    system = crank_rocker()
+    state = system.assemble(q={"A": 0.0, "B": 0.0, "C": 0.0})
+    assert residual(system, state) < 1e-12
+    assert pose_gap(system, state) < 1e-12
+
+
+def test_without_any_guess():
+    system = crank_rocker()
+    assert residual(system, system.assemble()) < 1e-12
+
+
+def test_links_too_short():
+    mech = lw.Mechanism("short")
+    for name in ("left", "right"):
+        mech.add_body(name, mass=1.0, com=(0.1, 0, 0), inertia=0.01 * np.eye(3))
+    axis = (0, 1, 0)
+    mech.add_joint("A", lw.Revolute(axis=axis), "ground", "left", parent_frame=lw.Frame())
+    mech.add_joint("B", lw.Revolute(axis=axis), "left", "right", parent_frame=lw.Frame((0.3, 0, 0)))
+    ends = {"parent_frame": lw.Frame((1.0, 0, 0)), "child_frame": lw.Frame((0.3, 0, 0))}
+    mech.add_joint("C", lw.Revolute(axis=axis), "ground", "right", cut=True, **ends)
+    with pytest.raises(lw.AssemblyError) as refused:
+        lw.compile(mech).assemble(q={"A": 0.3, "B": 0.2})
+    message = str(refused.value)
+    assert "'C'" in message
+    assert "0.4" in message  # metres that are missing at best
+    with pytest.raises(lw.AssemblyError):
+        lw.simulate(mech, 1.0)
+
+
+def test_coupled_loops_are_refused_by_name():
+    with pytest.raises(lw.MechanismError, match="'G' and 'H' share"):
+        lw.compile(five_bar_with_three_legs().mechanism)

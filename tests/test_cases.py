@@ -1,0 +1,42 @@
+"""Published motions."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.cases import chain_before_the_lock, fourbar_planar, pendulum, single_window
+
+
+def run(case, solver, rtol):
+    case.mechanism.start(q=case.q, u=case.u)
+    return lw.simulate(case.mechanism, case.t[-1], solver=solver, rtol=rtol, t_eval=case.t)
+
+
+def largest_error(case, result):
+    return max(np.abs(result[f"{name}.q"] - expected).max() for name, expected in case.motion.items())
+
+
+@pytest.mark.parametrize("solver", ["dopri5", "DOP853"])
+def test_planar_four_bar(solver):
+    case = fourbar_planar()
+    result = run(case, solver, 1e-10)
+    assert largest_error(case, result) < 2e-8
+    assert np.abs(result["loop.D.residual"]).max() < 1e-7
+
+
+@pytest.mark.parametrize("solver", ["dopri5", "DOP853"])
+def test_iftomm_pendulum(solver):
+    case = pendulum()
+    assert largest_error(case, run(case, solver, 1e-10)) < 1e-8
+
+
+@pytest.mark.parametrize("solver", ["dopri5", "DOP853"])
+def test_chain_of_four(solver):
+    case = chain_before_the_lock()
+    assert largest_error(case, run(case, solver, 1e-10)) < 1e-8
+
+
+def test_parallelogram_keeps_its_branch():
+    """All bars come into line, where a second branch crosses; only the state's own past tells them apart."""
+    case = single_window()
+    assert largest_error(case, run(case, "dopri5", 1e-10)) < 1e-6

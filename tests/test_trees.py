@@ -1,0 +1,105 @@
+"""Open chains and trees against Pinocchio."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.driving import by_joint, largest_difference, random_loads, reached
+from support.oracle import Oracle
+from support.pinocchio_tree import PinocchioTree
+from support.placement import body_poses
+from support.poses import quaternion_matrix
+from support.random_mechanisms import random_tree
+
+TREES = [(1, False), (2, False), (6, True), (12, False), (40, True), (100, False)]
+
+
+@pytest.fixture(params=[(size, chain, seed) for size, chain in TREES for seed in range(3)], ids=str)
+def scene(request):
+    size, chain, seed = request.param
+    return random_tree(np.random.default_rng([seed, size]), size, chain=chain)
+
+
+def test_accelerations(scene):
+    system, state = reached(scene)
+    tau = random_loads(np.random.default_rng(0), scene)
+    found = by_joint(system, system.accelerations(state, tau=tau))
+    expected = PinocchioTree(scene.mechanism).accelerations(scene.q, scene.u, tau)
+    assert largest_difference(found, expected) < 1e-10
+
+
+def test_inverse_dynamics_returns_the_loads(scene):
+    system, state = reached(scene)
+    tau = random_loads(np.random.default_rng(1), scene)
+    found = by_joint(system, system.inverse_dynamics(state, system.accelerations(state, tau=tau)))
+    assert largest_difference(found, tau) < 1e-10
+
+
+def test_mass_matrix(scene):
+    system, state = reached(scene)
+    found = system.mass_matrix(state)
+    expected = PinocchioTree(scene.mechanism).mass_matrix(scene.q, [name.removesuffix(".u") for name in system.u_names])
+    assert found == pytest.approx(expected, abs=1e-12 * np.abs(expected).max(initial=0.0))
+
+
+def test_energy(scene):
+    system, state = reached(scene)
+    expected = PinocchioTree(scene.mechanism).energy(scene.q, scene.u)
+    assert system.energy(state) == pytest.approx(expected, rel=1e-12)
+
+
+def test_poses_and_velocities_of_bodies(scene):
+    _, state = reached(scene)
+    poses = PinocchioTree(scene.mechanism).poses(scene.q)
+    velocities = scene.oracle.velocities(scene.u)
+    for i, name in enumerate(scene.mechanism.bodies):
+        omega = velocities[i, :3]
+        at_origin = velocities[i, 3:] + np.cross(omega, poses[name].position - scene.oracle.com[i])
+        assert state[f"{name}.r"] == pytest.approx(poses[name].position, abs=1e-11)
+        assert quaternion_matrix(state[f"{name}.Q"]) == pytest.approx(poses[name].rotation, abs=1e-11)
+        assert np.linalg.norm(state[f"{name}.Q"]) == pytest.approx(1.0, abs=1e-14)
+        assert state[f"{name}.w"] == pytest.approx(omega, abs=1e-10 * max(1.0, np.abs(omega).max()))
+        assert state[f"{name}.v"] == pytest.approx(at_origin, abs=1e-10 * max(1.0, np.abs(at_origin).max()))
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_one_kind_only(kind):
+    """Mixed trees could hide a mistake in one kind behind the other."""
+    scene = random_tree(np.random.default_rng(5), 8, (kind,))
+    system, state = reached(scene)
+    expected = PinocchioTree(scene.mechanism).accelerations(scene.q, scene.u, {})
+    assert largest_difference(by_joint(system, system.accelerations(state)), expected) < 1e-12
+
+
+def test_springs_and_dampers_load_their_joints():
+    scene = random_tree(np.random.default_rng(6), 10, springs=5)
+    system, state = reached(scene)
+    tau = random_loads(np.random.default_rng(6), scene)
+    expected = PinocchioTree(scene.mechanism).accelerations(scene.q, scene.u, scene.oracle.loads(scene.u, tau))
+    assert largest_difference(by_joint(system, system.accelerations(state, tau=tau)), expected) < 1e-11
+    assert system.energy(state) == pytest.approx(scene.oracle.energy(scene.u), rel=1e-12)
+
+
+def test_far_from_the_world_origin():
+    """Nothing may be lost by distance: the same chain 10 km away moves alike to 1e-10."""
+    near = _chain_at(np.zeros(3))
+    far = _chain_at(np.array([1e4, -2e4, 5e3]))
+    q = u = {f"j{i}": 0.3 * (i + 1) for i in range(5)}
+    found = []
+    for mechanism in (near, far):
+        system = lw.compile(mechanism)
+        found.append(by_joint(system, system.accelerations(system.assemble(q=q, u=u))))
+    assert largest_difference(found[1], found[0]) < 1e-10
+    reference = Oracle(near, body_poses(near, q, list(q))).solve(u).udot
+    assert largest_difference(found[0], reference) < 1e-12
+
+
+def _chain_at(place):
+    mech = lw.Mechanism("chain")
+    for i in range(5):
+        mech.add_body(f"b{i}", mass=1.0 + i, com=(0.2, 0.1, 0.0), inertia=np.diag([0.02, 0.03, 0.04]))
+        frame = lw.Frame(place) if i == 0 else lw.Frame((0.5, 0, 0))
+        mech.add_joint(
+            f"j{i}", lw.Revolute(axis=np.eye(3)[i % 3]), f"b{i - 1}" if i else "ground", f"b{i}", parent_frame=frame
+        )
+    return mech
