@@ -38,5 +38,12 @@ typedef struct lw_kernels {
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
 } lw_kernels;
 
-extern const lw_kernels lw_kernels_double, lw_kernels_complex;
+extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;
+
+/* The fastest double kernels that this processor runs. All give the same bits. */
+const lw_kernels *lw_best_kernels(void);
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define LW_HAVE_AVX2 1
+#endif
 #endif

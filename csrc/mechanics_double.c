@@ -1,2 +1,3 @@
 #define LW_ARITHMETIC 1 /* LW_DOUBLE */
+#define KERNELS lw_kernels_double
 #include "mechanics/unity.h"

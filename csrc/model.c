@@ -267,7 +267,7 @@ static void list_columns(lw_model *m) {
   }
 }
 
-/* In a backward sweep the first to reach a link stores, the others add: no pass that zeroes. */
+/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. */
 static void mark_first(lw_model *m, unsigned char *reached) {
   for (int32_t s = m->segments - 1; s >= 0; s--) {
     const lw_segment *seg = &m->segment[s];
@@ -280,7 +280,8 @@ static void mark_first(lw_model *m, unsigned char *reached) {
     }
     for (int32_t k = seg->first + seg->count - 1; k >= seg->first; k--) {
       const int32_t parent = m->link[k].parent;
-      if (parent < 0) continue;
+      m->link[k].next = k > seg->first && parent == k - 1;
+      if (parent < 0 || m->link[k].next) continue;
       m->link[k].first_on_parent = !reached[parent];
       reached[parent] = 1;
     }

@@ -14,8 +14,9 @@ typedef struct lw_link {
   int32_t type;                /* lw_joint_type of the tree joint */
   int32_t q, u;                /* where its coordinates and speeds start */
   int32_t loop, column;        /* the loop whose path it lies on, or -1; its first column there */
-  int32_t carries;             /* other links stand on it */
-  int32_t first_on_parent;     /* in a backward sweep it is the first to reach its parent */
+  int32_t next;                /* its parent is the next in the inward sweep: handed over without storing */
+  int32_t carries;             /* the field outboard holds what others put on it */
+  int32_t first_on_parent;     /* in an inward sweep it is the first to store in its parent's */
 } lw_link;
 
 typedef struct lw_joint {
@@ -40,7 +41,7 @@ typedef struct lw_loop {
   int32_t first_column, columns;      /* in the column list: cut joint's first, then the tree's */
   int32_t cut_columns;
   int32_t first_real;      /* its part of the field loop_work */
-  int32_t first_on_parent; /* in a backward sweep it is the first to reach its root */
+  int32_t first_on_parent; /* in an inward sweep it is the first to store on its root */
 } lw_loop;
 
 /* A run of links that one algorithm sweeps. */

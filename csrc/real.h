@@ -1,5 +1,5 @@
-/* The scalar of the mechanics: one source, several arithmetics. A translation unit defines LW_ARITHMETIC and
- * includes mechanics/unity.h once. Comparisons look at real parts only; where data decides, a value is selected
+/* The scalar of the mechanics: one source, several arithmetics. A translation unit defines LW_ARITHMETIC
+ * and the name KERNELS of its table, and includes mechanics/unity.h once. Comparisons look at real parts only; where data decides, a value is selected
  * rather than a branch taken, so that a later arithmetic may hold several states side by side. */
 #ifndef LW_REAL_H
 #define LW_REAL_H
@@ -14,10 +14,8 @@
 
 #if LW_ARITHMETIC == LW_DOUBLE
 typedef double real;
-#define KERNELS lw_kernels_double
 #else
 typedef double _Complex real;
-#define KERNELS lw_kernels_complex
 #endif
 
 /* Sine and cosine: reduction by pi/2 in three parts (Cody and Waite), then the minimax polynomials of fdlibm.

@@ -38,6 +38,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
     return LW_ERROR_MEMORY;
   }
   s->model = m;
+  s->kernels = lw_best_kernels();
   s->snapshot = s->memory + (ALIGNMENT - (uintptr_t)s->memory % ALIGNMENT) % ALIGNMENT;
   s->snapshot_size = head + n;
   s->stage = (int32_t *)s->snapshot;
@@ -187,7 +188,7 @@ static lw_status report(lw_state *s, lw_fault fault) {
 }
 
 lw_status lw_evaluate(lw_state *s, lw_stage stage) {
-  const lw_kernels *k = &lw_kernels_double;
+  const lw_kernels *k = s->kernels;
   lw_status e = LW_OK;
   if (*s->stage >= (int32_t)stage) return e;
   if (*s->stage < LW_STAGE_CONSTANTS) {
@@ -218,13 +219,13 @@ lw_status lw_assemble(lw_state *s, double tolerance) {
   for (int32_t i = at->q_start; i < at->time; i++)
     if (!isfinite(reals(s)[i])) return blame(s, 0);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
-  return report(s, lw_kernels_double.assemble(s->model, s->block, tolerance));
+  return report(s, s->kernels->assemble(s->model, s->block, tolerance));
 }
 
 lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   if (e) return e;
-  lw_kernels_double.inverse_dynamics(s->model, s->block, udot, tau);
+  s->kernels->inverse_dynamics(s->model, s->block, udot, tau);
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it used the increments' storage */
   return LW_OK;
 }
@@ -236,7 +237,7 @@ lw_status lw_mass_matrix(lw_state *s, double *matrix) {
   double *unit = reals(s) + s->model->at.acceleration;
   for (int32_t j = 0; j < n; j++) {
     for (int32_t i = 0; i < n; i++) unit[i] = i == j;
-    lw_kernels_double.mass_product(s->model, s->block, unit, matrix + (size_t)j * (size_t)n);
+    s->kernels->mass_product(s->model, s->block, unit, matrix + (size_t)j * (size_t)n);
   }
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return LW_OK;

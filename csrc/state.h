@@ -5,6 +5,7 @@
 
 struct lw_state {
   const lw_model *model;
+  const lw_kernels *kernels; /* double */
   unsigned char *memory; /* one allocation: snapshot part (stage, pivots, reals), then the complex block */
   int32_t *stage;
   lw_block block, complex_block;

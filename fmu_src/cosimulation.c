@@ -9,6 +9,9 @@
 
 static const double unlimited = 1e300; /* a bound on time that is none */
 
+/* The importer's tolerance is meant for what it sees; the integrator's holds for one step of many. */
+static const double tolerance_of_step = 0.1, smallest_tolerance = 1e-13;
+
 static const char *outcome_text(lw_ode_outcome outcome) {
   switch (outcome) {
   case LW_ODE_STEP:
@@ -27,7 +30,8 @@ static fmu_status integration_failed(const fmu *f, lw_ode_outcome outcome) {
 }
 
 static fmu_status start_integrator(fmu *f) {
-  const lw_ode_options options = {f->run.tolerance, f->run.tolerance, f->run.last_step, 0, 0};
+  const double tolerance = fmax(tolerance_of_step * f->run.tolerance, smallest_tolerance);
+  const lw_ode_options options = {tolerance, tolerance, f->run.last_step, 0, 0};
   lw_ode_set_options(f->ode, &options);
   memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
   const lw_ode_outcome outcome = lw_ode_start(f->ode, f->run.time, f->y);

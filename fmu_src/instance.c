@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double default_tolerance = 1e-7;  /* of the integrator in Co-Simulation */
-static const double smallest_tolerance = 1e-13; /* below, rounding rules */
+static const double default_tolerance = 1e-7; /* in Co-Simulation */
 static const double assembly_tolerance = 1e-8;
 
 static const char *mode_name(uint32_t mode) {
@@ -160,7 +159,7 @@ fmu_status fmu_set_up(fmu *f, int tolerance_defined, double tolerance, double st
     return fmu_say(&f->log, FMU_ERROR, "the stop time %g lies before the start time %g or is not finite", stop, start);
   if (tolerance_defined && !(tolerance > 0 && isfinite(tolerance)))
     return fmu_say(&f->log, FMU_ERROR, "the tolerance %g is not a positive number", tolerance);
-  f->run.tolerance = tolerance_defined ? fmax(tolerance, smallest_tolerance) : default_tolerance;
+  f->run.tolerance = tolerance_defined ? tolerance : default_tolerance;
   f->run.stop_defined = stop_defined != 0;
   f->run.stop_time = stop_defined ? stop : 0;
   return fmu_set_time(f, start);

@@ -14,6 +14,7 @@ C_LIBRARY = {
     for name in (
         *("complex", "errno", "float", "inttypes", "limits", "math", "stdarg"),
         *("stdbool", "stddef", "stdint", "stdio", "stdlib", "string"),
+        "cpuid",  # the compiler's
     )
 }
 PRINTS_OR_EXITS = re.compile(r"\b(?:printf|fprintf|puts|exit|abort|assert|raise)\s*\(")
@@ -23,7 +24,7 @@ STANDARD = set(sys.stdlib_module_names)
 PYTHON_ARROWS = {
     "linkwork.errors": set(),
     "linkwork.description": {"numpy", "linkwork.errors"},
-    "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork.description"},
+    "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork.description", "linkwork.system"},
     "linkwork.solvers": {"numpy", "scipy", "linkwork.errors", "linkwork._core"},
     "linkwork.cosim": {"numpy", "fmpy", "linkwork.errors", "linkwork.result"},
     "linkwork._core_build": {"cffi"},

@@ -79,10 +79,9 @@ def test_jacobian_against_central_differences(scene):
     y = np.r_[state.q, state.u]
 
     def slope(direction, h=1e-5):
-        values = [
-            system.derivatives((y[:n] + k * h * direction[:n], y[n:] + k * h * direction[n:])) for k in (-2, -1, 1, 2)
-        ]
-        return (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * h)
+        points = [y + k * h * direction for k in (-2, -1, 1, 2)]
+        before2, before, after, after2 = (system.derivatives(point[:n], point[n:]) for point in points)
+        return (before2 - 8 * before + 8 * after - after2) / (12 * h)
 
     expected = np.column_stack([slope(direction) for direction in np.eye(2 * n)])
     assert system.jacobian(state) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())

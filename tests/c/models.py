@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from support.cases import four_bar
-from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
 import linkwork as lw
+from support.cases import four_bar
+from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
 
 def mechanisms() -> dict[str, lw.Mechanism]:

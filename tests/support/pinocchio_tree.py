@@ -18,12 +18,17 @@ class PinocchioTree:
         self.model = pin.Model()
         self.model.gravity.linear = np.asarray(mechanism.gravity, float)
         self.carriers: dict[str, tuple[int, pin.SE3]] = {"ground": (0, pin.SE3.Identity())}  # body frame in its joint
-        waiting = list(mechanism.joints.values())
-        while waiting:
-            joint = next(j for j in waiting if (j.parent in self.carriers) != (j.child in self.carriers))
-            self._add(joint, mechanism)
-            waiting.remove(joint)
+        self._continue_from("ground", mechanism)
         self.data = self.model.createData()
+
+    def _continue_from(self, body: str, mechanism: Any) -> None:
+        """Depth first: Pinocchio's mass matrix needs the joints of a branch side by side."""
+        for joint in mechanism.joints.values():
+            if body in (joint.parent, joint.child):
+                outer = joint.child if joint.parent == body else joint.parent
+                if outer not in self.carriers:
+                    self._add(joint, mechanism)
+                    self._continue_from(outer, mechanism)
 
     def _add(self, joint: Any, mechanism: Any) -> None:
         outward = joint.parent in self.carriers

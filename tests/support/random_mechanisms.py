@@ -198,6 +198,8 @@ FAMILIES: dict[str, tuple[Maker, int | None]] = {
     "spherical_5R_cut_inside": (single(lambda rng: rings.spherical(rng, 5), cut=2), 2),
     "bennett_4R": (single(rings.bennett), 1),
     "sarrus_6R": (single(rings.sarrus), 1),
+    "door_2R": (single(rings.door), 1),
+    "rails_2P": (single(rings.rails), 1),
     "closed_chain_8R": (single(lambda rng: rings.spatial(rng, 8), cut=3), 2),
     "closed_chain_12R": (single(lambda rng: rings.spatial(rng, 12)), 6),
     "planar_8R": (single(lambda rng: rings.planar(rng, 8)), 5),

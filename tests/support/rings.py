@@ -84,3 +84,13 @@ def sarrus(rng: np.random.Generator) -> Ring:
     bulge = (0.6, 1.0, 0.6)
     ring: Ring = [("revolute", bulge[i] * Y + rise[i] * Z + rng.uniform(-0.1, 0.1, 3), X) for i in range(3)]
     return ring + [("revolute", bulge[i] * X + rise[i] * Z + rng.uniform(-0.1, 0.1, 3), Y) for i in (2, 1, 0)]
+
+
+def door(rng: np.random.Generator) -> Ring:
+    """One body on two hinges of the same axis: five of six rows are redundant."""
+    return [("revolute", rng.uniform(-0.3, 0.3) * Z, Z), ("revolute", (1.0 + rng.uniform()) * Z, -Z)]
+
+
+def rails(rng: np.random.Generator) -> Ring:
+    """One carriage on two parallel slides."""
+    return [("prismatic", rng.uniform(-0.3, 0.3, 3), X), ("prismatic", rng.uniform(0.5, 1.0, 3), X)]

@@ -1,0 +1,127 @@
+"""Partial derivatives through the FMU, and the dependencies that the model description states."""
+
+import numpy as np
+import pytest
+from fmi_calls import ERROR
+
+KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
+
+
+def matrix(instance, unknowns, knowns) -> np.ndarray:
+    return np.array([instance.directional(unknowns, [known], [1.0]) for known in knowns]).T
+
+
+def test_the_jacobian_is_pythons(fmu, system):
+    instance = fmu.new("ME")
+    instance.initialize()
+    expected = system.jacobian(system.assemble())
+    states = sorted(fmu.references("state"))
+    found = matrix(instance, sorted(fmu.references("derivative")), states)
+    assert np.array_equal(found, expected)
+
+
+@KINDS
+def test_derivatives_equal_differences(fmu, kind, system):
+    instance = fmu.new("ME")
+    instance.initialize()
+    if kind == "CS":  # where states cannot be set, what it says must be what Model Exchange says
+        slave = fmu.new("CS")
+        slave.initialize()
+    states, inputs = sorted(fmu.references("state")), fmu.references("input")
+    unknowns = fmu.references("state", "derivative", "output")
+    x = np.array(instance.get(states))
+    found = matrix(instance if kind == "ME" else slave, unknowns, [*states, *inputs])
+    h = 1e-6
+    for column, known in enumerate([*states, *inputs]):
+        values = []
+        for sign in (1.0, -1.0):
+            if known in states:
+                instance.set_states(x + sign * h * (np.array(states) == known))
+            else:
+                instance.set([known], [sign * h])
+            values.append(np.array(instance.get(unknowns)))
+        instance.set_states(x)
+        instance.set(inputs, [0.0] * len(inputs))
+        difference = (values[0] - values[1]) / (2 * h)
+        assert np.abs(found[:, column] - difference).max() < 1e-6 * (1 + np.abs(difference).max())
+
+
+def test_parameters_are_knowns_after_initialization_only(fmu):
+    instance = fmu.new("ME")
+    mass, unknowns = fmu.reference("coupler.m"), fmu.references("derivative")
+    instance.set_up()
+    call = pytest.raises(AssertionError, match="Initialization Mode")
+    with call:
+        instance.directional(unknowns, [mass], [1.0])
+    instance.must("ExitInitializationMode")
+    found = instance.directional(unknowns, [mass], [1.0])
+    values = []
+    for value in (2.0 + 1e-6, 2.0 - 1e-6):
+        other = fmu.new("ME")
+        other.set([mass], [value])
+        other.initialize()
+        values.append(np.array(other.get(unknowns)))
+    assert np.allclose(found, (values[0] - values[1]) / 2e-6, rtol=1e-5, atol=1e-6)
+
+
+def test_in_initialization_mode(fmu):
+    instance, later = fmu.new("ME"), fmu.new("ME")
+    instance.set_up()
+    later.initialize()
+    unknowns, knowns = fmu.references("derivative", "output"), fmu.references("input")
+    assert np.array_equal(matrix(instance, unknowns, knowns), matrix(later, unknowns, knowns))
+
+
+def test_the_adjoint_is_the_transpose(built):
+    fmu = built("3.0")
+    instance = fmu.new("CS")
+    instance.initialize()
+    unknowns, knowns = fmu.references("derivative", "output"), fmu.references("state", "input")
+    seed = np.random.default_rng(2).normal(size=len(unknowns))
+    found = instance.product("GetAdjointDerivative", unknowns, knowns, list(seed))
+    assert np.allclose(found, seed @ matrix(instance, unknowns, knowns), rtol=1e-12, atol=1e-12)
+
+
+def test_wrong_requests_are_refused(fmu):
+    instance = fmu.new("ME")
+    instance.initialize()
+    unknown, output = fmu.references("derivative")[0], fmu.references("output")[0]
+    for unknowns, knowns, seed in (([unknown], [output], [1.0]), ([10**6], [output], [1.0]), ([unknown], [10**6], [1.0])):
+        with pytest.raises(AssertionError):
+            instance.directional(unknowns, knowns, seed)
+        assert instance.messages[-1][0] == ERROR
+    with pytest.raises(AssertionError, match="finite"):
+        instance.directional([unknown], fmu.references("state")[:1], [np.nan])
+    assert instance.directional([], [], []) == []
+
+
+def test_undeclared_knowns_change_nothing(fmu, needs):
+    fmpy = needs("fmpy")
+    model = fmpy.read_model_description(str(fmu.path))
+    instance = fmu.new("ME")
+    instance.initialize()
+    states, inputs = sorted(fmu.references("state")), fmu.references("input")
+    rng = np.random.default_rng(3)
+    x = np.array(instance.get(states)) + rng.normal(scale=0.02, size=len(states))  # off the manifold: nothing cancels
+    instance.set(inputs, list(rng.normal(size=len(inputs))))
+    instance.set_states(x)
+    instance.must("CompletedIntegratorStep", 1, bytes(8), bytes(8))
+    unknowns = [*model.outputs, *model.derivatives]
+    references = [u.variable.valueReference for u in unknowns]
+    before = instance.get(references)
+    checked = 0
+    for known in [*states, *inputs]:
+        if known in states:
+            instance.set_states(x + 0.01 * (np.array(states) == known))
+        else:
+            (value,) = instance.get([known])
+            instance.set([known], [value + 0.3])
+        after = instance.get(references)
+        for unknown, old, new in zip(unknowns, before, after, strict=True):
+            if unknown.dependencies is not None and known not in [d.valueReference for d in unknown.dependencies]:
+                checked += 1
+                assert old == new, (unknown.variable.name, known)
+        instance.set_states(x)
+        if known in inputs:
+            instance.set([known], [value])
+    assert checked > 100

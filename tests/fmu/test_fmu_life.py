@@ -1,0 +1,266 @@
+"""Instances: made, reset and freed in any order; what they say when something is wrong."""
+
+import ctypes
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+from fmi_calls import ERROR, OK, Instance
+
+KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
+
+
+def attempt(fmu, resources, token=None, **options) -> Instance:
+    return Instance(fmu.library, fmu.version, "ME", resources, token or fmu.token, **options)
+
+
+# ---- resources and token
+
+
+@pytest.mark.parametrize("form", ["file://{}", "file:{}", "file://localhost{}", "file://{}/", "{}", "{}/"])
+def test_every_form_of_the_path(fmu, form):
+    folder = fmu.folder / "resources"
+    assert " " in str(folder)
+    path = folder.as_posix()
+    instance = attempt(fmu, form.format(path.replace(" ", "%20") if "file:" in form else path))
+    assert instance.handle, instance.messages
+    instance.free()
+
+
+def test_a_percent_sign_in_a_plain_path_is_one(fmu, tmp_path):
+    shutil.copytree(fmu.folder / "resources", tmp_path / "100%20x")
+    for path in (str(tmp_path / "100%20x"), (tmp_path / "100%20x").as_uri()):
+        instance = attempt(fmu, path)
+        assert instance.handle, instance.messages
+        instance.free()
+
+
+@pytest.mark.parametrize("resources", [None, "", "file:", "file://", "/nowhere", "file:///nowhere", "%", "file:///%4"])
+def test_a_missing_folder_is_a_message(fmu, resources):
+    instance = attempt(fmu, resources)
+    assert instance.handle is None
+    assert instance.messages[0][:2] == (ERROR, "logStatusError")
+    assert "resources" in instance.last or "cannot read" in instance.last
+
+
+def test_a_folder_in_place_of_the_file_is_a_message(fmu, tmp_path):
+    (tmp_path / "model.lwm").mkdir()
+    instance = attempt(fmu, str(tmp_path))
+    assert instance.handle is None
+    assert "cannot read" in instance.last
+
+
+def test_a_truncated_or_altered_model_is_a_message(fmu, tmp_path):
+    from linkwork.export.token import instantiation_token
+
+    whole = (fmu.folder / "resources/model.lwm").read_bytes()
+    step = max(1, len(whole) // 60)
+    broken = [whole[:n] for n in range(0, len(whole), step)]
+    broken += [whole[:n] + bytes([whole[n] ^ 64]) + whole[n + 1 :] for n in range(0, len(whole), step)] + [whole + b"x"]
+    for data in broken:
+        (tmp_path / "model.lwm").write_bytes(data)
+        for token in (fmu.token, instantiation_token(data)):  # the loader must not rely on the token
+            instance = attempt(fmu, str(tmp_path), token)
+            assert instance.handle is None
+            assert "model.lwm" in instance.last
+
+
+@pytest.mark.parametrize("token", ["", "{wrong}", "{00000000-0000-0000-0000-000000000000}"])
+def test_a_wrong_token_is_a_message(fmu, token):
+    instance = Instance(fmu.library, fmu.version, "CS", fmu.resources, token)
+    assert instance.handle is None
+    assert "not of one FMU" in instance.last
+    assert Instance(fmu.library, fmu.version, "CS", fmu.resources, None).handle is None
+
+
+def test_scheduled_execution_is_declined(built):
+    fmu = built("3.0")
+    library = ctypes.CDLL(str(fmu.library))
+    library.fmi3InstantiateScheduledExecution.restype = ctypes.c_void_p
+    assert library.fmi3InstantiateScheduledExecution(b"x", b"t", b"r", *[None] * 7) is None
+
+
+# ---- logging
+
+
+@KINDS
+def test_without_a_logger_and_without_logging(fmu, kind):
+    for options in ({"logger": False}, {"logging": False}, {"logger": False, "logging": False}):
+        instance = fmu.new(kind, **options)
+        assert instance.call("Terminate") == ERROR
+        instance.initialize()
+        assert instance.try_set([fmu.reference("A.tau")], [math.nan]) == ERROR
+        categories = {category for _, category, _ in instance.messages}
+        assert categories <= {"logStatusError"}
+    bad = Instance(fmu.library, fmu.version, kind, None, "x", logger=False)
+    assert bad.handle is None
+
+
+def test_categories_can_be_chosen(fmu):
+    instance = fmu.new("ME")
+    names = (ctypes.c_char_p * 1)(b"logEvents")
+    instance.must("SetDebugLogging", 1, ctypes.c_size_t(1), names)
+    instance.set_up()
+    assert "Initialization Mode" in instance.last
+    instance.must("SetDebugLogging", 0, ctypes.c_size_t(0), None)
+    instance.messages.clear()
+    instance.must("ExitInitializationMode")
+    assert instance.messages == []
+    unknown = (ctypes.c_char_p * 1)(b"logNonsense")
+    assert instance.call("SetDebugLogging", 1, ctypes.c_size_t(1), unknown) == ERROR
+    assert "logNonsense" in instance.last
+
+
+# ---- instances
+
+
+@KINDS
+def test_instances_do_not_know_each_other(fmu, kind):
+    first, second, third = (fmu.new(kind) for _ in range(3))
+    gravity, states = fmu.reference("gravity[3]"), fmu.references("state")
+    second.set([gravity], [-1.0])
+    for instance in (third, first, second):
+        instance.initialize()
+    if kind == "CS":
+        for instance in (second, first, third):
+            instance.step(0.0, 0.3)
+    fmu.instances.remove(second)
+    results = [instance.get([gravity, *states]) for instance in (first, third)]
+    different = second.get([gravity, *states])
+    second.free()
+    assert results[0] == results[1] == first.get([gravity, *states])
+    assert different[0] == -1.0
+    assert (different[1:] != results[0][1:]) == (kind == "CS")
+
+
+@KINDS
+def test_reset_from_every_mode_gives_a_new_instance(fmu, kind):
+    fresh = fmu.new(kind)
+    fresh.initialize()
+    everything = fmu.references("parameter", "start", "input", "state", "derivative", "output")
+    expected = fresh.get(everything)
+    instance = fmu.new(kind)
+    modes = ["instantiated", "initialization", "terminated", "continuous" if kind == "ME" else "step"]
+    for mode in modes:
+        instance.set([fmu.reference("crank.m"), fmu.reference("A.q_start")], [9.0, 0.3])
+        instance.set([fmu.reference("A.tau")], [4.0])
+        instance.go_to(mode)
+        instance.must("Reset")
+        instance.initialize()
+        assert instance.get(everything) == expected
+        instance.must("Reset")
+
+
+def memory() -> int:
+    """Resident memory of this process, kB."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+@KINDS
+def test_memory_stays_flat(fmu, kind):
+    resources, token = fmu.resources, fmu.token
+
+    def cycle(times: int) -> None:
+        for k in range(times):
+            instance = Instance(fmu.library, fmu.version, kind, resources, token)
+            if k % 50 == 0:
+                instance.initialize()
+                if kind == "CS":
+                    instance.step(0.0, 0.01)
+                state = instance.save()
+                instance.drop(state)
+            instance.free()
+
+    cycle(200)
+    before = memory()
+    cycle(2000)
+    assert memory() - before < 500
+
+
+# ---- values
+
+
+@KINDS
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_number_that_is_none_is_refused_by_name(fmu, kind, value):
+    instance = fmu.new(kind)
+    instance.set_up()
+    for name, field in (("A.tau", "tau[1,1]"), ("crank.r_cm[2]", "body_com[1,2]"), ("B.q_start", "q_start[2,1]")):
+        reference = fmu.reference(name)
+        before = instance.get([reference])
+        assert instance.try_set([reference], [value]) == ERROR
+        assert field in instance.last
+        assert f"value reference {reference})" in instance.last
+        assert instance.get([reference]) == before
+    instance.must("ExitInitializationMode")
+
+
+def test_a_state_or_time_that_is_none_is_refused(fmu):
+    instance = fmu.new("ME")
+    instance.initialize()
+    n = len(fmu.references("state"))
+    before = instance.array("GetContinuousStates", n)
+    assert instance.set_states([math.nan, *before[1:]]) == ERROR
+    assert f"value reference {min(fmu.references('state'))})" in instance.last
+    assert instance.array("GetContinuousStates", n) == before
+    assert instance.call("SetTime", ctypes.c_double(math.nan)) == ERROR
+    assert instance.set_states(before[1:]) == ERROR
+    assert f"{n} continuous states" in instance.last
+    assert len(instance.derivatives(n)) == n
+
+
+@KINDS
+def test_what_is_computed_cannot_be_set(fmu, kind):
+    instance = fmu.new(kind)
+    for reference in fmu.references("state", "derivative", "output", "time"):
+        assert instance.try_set([reference], [0.0]) == ERROR
+        assert "cannot be set" in instance.last
+    instance.initialize()
+    for reference in fmu.references("parameter", "start"):
+        assert instance.try_set([reference], [0.0]) == ERROR
+        assert "until Initialization Mode" in instance.last
+    for reference in (10**6, 2**32 - 1):
+        assert instance.try_set([reference], [0.0]) == ERROR
+        assert instance.try_get([reference])[0] == ERROR
+
+
+def test_outputs_are_unknown_before_initialization(built):
+    fmu = built("3.0")
+    instance = fmu.new("ME")
+    assert instance.get([fmu.reference("crank.m")]) == [1.0]
+    assert instance.try_get([fmu.reference("A.q")])[0] == ERROR
+    assert "before Initialization Mode" in instance.last
+
+
+def test_setting_all_or_nothing(fmu):
+    instance = fmu.new("ME")
+    instance.set_up()
+    mass, torque = fmu.reference("crank.m"), fmu.reference("A.tau")
+    assert instance.try_set([torque, mass], [3.0, math.nan]) == ERROR
+    assert instance.get([torque, mass]) == [0.0, 1.0]
+
+
+@KINDS
+def test_a_loop_that_cannot_close_is_an_error_and_can_be_mended(fmu, kind):
+    instance = fmu.new(kind)
+    length = fmu.reference("C.parent_frame.r[1]")
+    instance.set([length], [50.0])
+    instance.set_up()
+    assert instance.call("ExitInitializationMode") == ERROR
+    assert "start values" in instance.last
+    assert "loop" in instance.last
+    status, _ = instance.try_get([fmu.reference("A.q")])
+    assert status == ERROR
+    instance.set([length], [1.0])
+    instance.must("ExitInitializationMode")
+    assert instance.try_get([fmu.reference("A.q")])[0] == OK
+
+
+def test_a_mass_that_is_none_is_an_error(fmu):
+    instance = fmu.new("ME")
+    instance.set([fmu.reference("crank.m")], [-1.0])
+    instance.set_up()
+    assert instance.call("ExitInitializationMode") == ERROR
+    assert "crank" in instance.last

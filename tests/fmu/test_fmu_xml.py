@@ -1,0 +1,151 @@
+"""The model description and the archive around it."""
+
+import subprocess
+import sys
+import time
+import zipfile
+from xml.etree import ElementTree
+
+import pytest
+
+import linkwork as lw
+from linkwork.errors import ExportError
+from linkwork.export import fmu as exporter
+
+
+def description(path) -> ElementTree.Element:
+    with zipfile.ZipFile(path) as archive:
+        return ElementTree.fromstring(archive.read("modelDescription.xml"))
+
+
+def outputs_of(path) -> set[str]:
+    root = description(path)
+    return {v.get("name") for v in root.find("ModelVariables") if v.get("causality") == "output"}
+
+
+def test_validates_without_a_message(fmu, needs):
+    needs("fmpy")
+    from fmpy.validation import validate_fmu
+
+    assert validate_fmu(str(fmu.path)) == []
+
+
+def test_validates_with_chosen_outputs_of_every_kind(fmu, system, needs, tmp_path):
+    needs("fmpy")
+    from fmpy.validation import validate_fmu
+
+    path = lw.export_fmu(system, tmp_path / "some.fmu", fmu.version, ["A.q", "der(A.u)", "coupler.r", "loop"])
+    assert validate_fmu(str(path)) == []
+    (loop,) = system.loop_names
+    pose = {f"coupler.r[{i}]" for i in (1, 2, 3)}
+    assert outputs_of(path) == {"A.q", "der(A.u)", f"loop.{loop}.residual", f"loop.{loop}.conditioning"} | pose
+
+
+def test_every_variable_is_there_once(fmu, system):
+    entries = list(description(fmu.path).find("ModelVariables"))
+    expected = [v for v in system.variables if fmu.version == "3.0" or v.kind != "time"]
+    assert [e.get("name") for e in entries] == [v.name for v in expected]
+    assert [int(e.get("valueReference")) for e in entries] == [v.reference for v in expected]
+    assert len({v.reference for v in expected}) == len(expected)
+
+
+def test_start_values_are_the_mechanisms(fmu, system):
+    for entry, variable in zip(
+        description(fmu.path).find("ModelVariables"),
+        [v for v in system.variables if fmu.version == "3.0" or v.kind != "time"],
+        strict=True,
+    ):
+        start = (entry if fmu.version == "3.0" else entry[0]).get("start")
+        assert (start is None) == (variable.start is None)
+        assert start is None or float(start) == variable.start
+
+
+def test_derivatives_are_in_the_order_of_the_states(fmu, system, needs):
+    fmpy = needs("fmpy")
+    model = fmpy.read_model_description(str(fmu.path))
+    states = [d.variable.derivative.name for d in model.derivatives]
+    assert states == [*system.q_names, *system.u_names]
+
+
+def test_a_string_is_one_output(system, tmp_path):
+    assert outputs_of(lw.export_fmu(system, tmp_path / "a.fmu", outputs="energy")) == {
+        "energy.kinetic",
+        "energy.potential",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("A.w", "did you mean"), ("coupler.R", "coupler.r"), ("A.tau", "input"), ("gravity", "parameter"), ("", "no variable")],
+)
+def test_wrong_outputs_are_refused(system, tmp_path, name, text):
+    with pytest.raises(ExportError, match=text):
+        lw.export_fmu(system, tmp_path / "a.fmu", outputs=[name])
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_same_mechanism_gives_the_same_bytes(fmu, four_bar, tmp_path):
+    again = lw.export_fmu(four_bar, tmp_path / "again.fmu", fmu.version)
+    assert again.read_bytes() == fmu.path.read_bytes()
+
+
+def test_wrong_arguments_are_refused(system, tmp_path):
+    with pytest.raises(ExportError, match=r"'2.0' or '3.0'"):
+        lw.export_fmu(system, tmp_path / "a.fmu", fmi="1.0")
+    with pytest.raises(ExportError, match="stop_time"):
+        lw.export_fmu(system, tmp_path / "a.fmu", stop_time=float("nan"))
+    with pytest.raises(ExportError, match="cannot write"):
+        lw.export_fmu(system, tmp_path / "nowhere" / "a.fmu")
+
+
+def test_a_missing_library_is_an_error_with_a_remedy(system, tmp_path, monkeypatch):
+    def missing():
+        raise FileNotFoundError("none here; reinstall linkwork")
+
+    monkeypatch.setattr(exporter, "fmu_libraries", missing)
+    with pytest.raises(ExportError, match="reinstall"):
+        lw.export_fmu(system, tmp_path / "a.fmu")
+
+
+def test_a_failing_export_leaves_the_old_file(system, tmp_path, monkeypatch):
+    path = lw.export_fmu(system, tmp_path / "a.fmu")
+    before = path.read_bytes()
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(ExportError, match="disk full"):
+        lw.export_fmu(system, path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_export_is_quick(system, tmp_path):
+    lw.export_fmu(system, tmp_path / "a.fmu")
+    start = time.perf_counter()
+    lw.export_fmu(system, tmp_path / "a.fmu")
+    assert time.perf_counter() - start < 0.3
+
+
+def test_command_line(checkout, tmp_path):
+    command = [sys.executable, str(checkout / "build_fmu.py"), str(checkout / "examples/four_bar.py")]
+    target = tmp_path / "four_bar.fmu"
+    done = subprocess.run([*command, "-o", target, "--fmi", "2.0"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert description(target).get("fmiVersion") == "2.0"
+    done = subprocess.run([*command, "-o", target, "--outputs", "coupler.R"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "coupler.r" in done.stderr
+    assert "Traceback" not in done.stderr
+    done = subprocess.run([*command[:2], tmp_path / "none.py"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "no file" in done.stderr
+
+
+def test_command_line_reads_json_and_checks_python(four_bar, tmp_path):
+    from linkwork.export.command import load_mechanism, main
+
+    four_bar.save(tmp_path / "four_bar.json")
+    assert main([str(tmp_path / "four_bar.json"), "-o", str(tmp_path / "a.fmu")]) == 0
+    (tmp_path / "empty.py").write_text("")
+    (tmp_path / "other.py").write_text("def mechanism():\n    return 3\n")
+    for name, text in (("empty.py", "defines no function"), ("other.py", "returns int"), ("a.fmu", "neither")):
+        with pytest.raises(ExportError, match=text):
+            load_mechanism(tmp_path / name)
