@@ -14,6 +14,7 @@ typedef struct lw_block {
 typedef enum lw_fault_kind {
   LW_FAULT_NONE = 0,
   LW_FAULT_MASS,
+  LW_FAULT_INERTIA,
   LW_FAULT_ORIENTATION,
   LW_FAULT_NOT_FINITE,
   LW_FAULT_OPEN_LOOP

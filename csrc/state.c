@@ -176,6 +176,9 @@ static lw_status report(lw_state *s, lw_fault fault) {
     case LW_FAULT_NONE: return LW_OK;
     case LW_FAULT_MASS:
       return lw_fail(s, LW_ERROR_PARAMETER, "the mass of body '%s' is not positive; give it a mass above zero", m->body_name[fault.index]);
+    case LW_FAULT_INERTIA:
+      return lw_fail(s, LW_ERROR_PARAMETER, "the inertia of body '%s' belongs to no rigid body: a principal moment is negative or "
+                     "exceeds the sum of the other two; check its elements", m->body_name[fault.index]);
     case LW_FAULT_ORIENTATION:
       return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction", joint_name(s, fault.index));
     case LW_FAULT_NOT_FINITE: return blame(s, fault.index);

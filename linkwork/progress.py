@@ -32,6 +32,8 @@ class Progress:
         self._next = time.monotonic() + 0.2
         self._shown = True
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._shown:
             sys.stderr.write("\r" + 60 * " " + "\r")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class Result:
     """A simulated motion.
 
-    Every variable of the system is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]`` (nt, 3). What
-    was not asked for costs nothing.
+    Every variable of the system is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]`` (nt, 3).
+    What was not asked for costs nothing.
 
     Attributes
     ----------
@@ -99,8 +99,9 @@ class Result:
         target = Path(path)
         temporary = target.with_name(f".{target.name}.part")
         table = np.column_stack([self.t, *columns.values()])
+        header = ",".join(["time", *map(_quoted, columns)])
         try:
-            np.savetxt(temporary, table, fmt="%.17g", delimiter=",", header=",".join(["time", *map(_quoted, columns)]), comments="")
+            np.savetxt(temporary, table, fmt="%.17g", delimiter=",", header=header, comments="")
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)

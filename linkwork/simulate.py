@@ -130,7 +130,7 @@ class _Run:
         for joint, value in inputs.items():
             if not callable(value):
                 self.constant[self._column(joint)] = self._number(value, joint)
-        self.y0 = np.concatenate(system._arrays(state, None))
+        self.y0 = np.concatenate(system.arguments.states(state, None))
         self.block.put("tau", self.constant)
 
     def _column(self, joint: str) -> int:
@@ -148,7 +148,8 @@ class _Run:
     @staticmethod
     def _number(value: object, joint: str) -> float:
         if not isinstance(value, int | float | np.number) or not math.isfinite(float(value)):
-            raise MechanismError(f"inputs: the load of joint {joint!r} must be a finite number or a function of time, not {value!r}")
+            what = f"the load of joint {joint!r} must be a finite number or a function of time"
+            raise MechanismError(f"inputs: {what}, not {value!r}")
         return float(value)
 
     def loads(self, t: float) -> FloatArray:
@@ -201,7 +202,9 @@ class _Run:
         return Problem(self.derivative, t_start, self.y0, jacobian=self.jacobian, on_step=hook, compiled=compiled)
 
     def result(self, solution: Solution) -> Result:
-        loads = np.array([self.loads(t) for t in solution.t]).reshape(len(solution.t), -1) if self.functions else self.constant
+        if not self.functions:
+            return Result(self.system, solution, self.constant)
+        loads = np.array([self.loads(t) for t in solution.t]).reshape(len(solution.t), -1)
         return Result(self.system, solution, loads)
 
 

@@ -53,6 +53,7 @@ class State:
         return self.system.value(name, self)
 
     def __repr__(self) -> str:
-        pairs = [f"{n}={v:.6g}" for n, v in zip((*self.system.q_names, *self.system.u_names), (*self.q, *self.u), strict=True)]
+        names = (*self.system.q_names, *self.system.u_names)
+        pairs = [f"{name}={value:.6g}" for name, value in zip(names, (*self.q, *self.u), strict=True)]
         more = f", ... ({len(pairs)} in all)" if len(pairs) > 8 else ""
         return f"State({', '.join(pairs[:8])}{more})"

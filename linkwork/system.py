@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._native import Block, Field, Model, OffsetArray, Stage
+from linkwork.arguments import Arguments, Loads, sized, vector
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
 from linkwork.description import Mechanism
@@ -19,8 +20,6 @@ from linkwork.state import JointArray, State
 from linkwork.variables import Column, Variable, columns_of, list_variables
 
 ASSEMBLY_TOLERANCE = 1e-8
-
-Loads = ArrayLike | Mapping[str, ArrayLike] | None
 
 
 class Energy(NamedTuple):
@@ -33,8 +32,8 @@ class Energy(NamedTuple):
 class System:
     """A mechanism ready to compute; made by `linkwork.compile`.
 
-    Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions are
-    a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in which
+    Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
+    are a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in which
     cut joints may stand as well. Arrays come in the order of `q_names` and `u_names`; `by_joint` names them.
 
     Attributes
@@ -55,6 +54,7 @@ class System:
         self._model = Model(model_bytes)
         self.sizes = self._model.sizes
         self._block = self.block()
+        self.arguments = Arguments(model_bytes, numbering)
 
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""
@@ -89,7 +89,7 @@ class System:
 
     def _within(self, field: str, variable: Variable) -> bool:
         span = self.fields[field].span
-        return span.start <= variable.reference < span.stop
+        return bool(span.start <= variable.reference < span.stop)
 
     @property
     def joint_names(self) -> list[str]:
@@ -129,7 +129,8 @@ class System:
                 spans = {name: span for name, span in slices.items() if span.stop <= values.shape[-1]}
                 spans = {name: span for name, span in spans.items() if span.stop > span.start}
                 return {n: values[..., s.start] if s.stop - s.start == 1 else values[..., s] for n, s in spans.items()}
-        raise MechanismError(f"an array of shape {given.shape} is none over the {self.numbering.nu} tree speeds of this system")
+        speeds = self.numbering.nu
+        raise MechanismError(f"an array of shape {given.shape} is not over the {speeds} speeds of the tree joints")
 
     # ---- states ----
 
@@ -165,12 +166,11 @@ class System:
     def set_starts(self, block: Block, q: Mapping[str, ArrayLike] | None, u: Mapping[str, ArrayLike] | None) -> None:
         """Write start values by joint name into a block, to be kept by its assembly."""
         for given, slices, name in ((q, self.numbering.q, "q"), (u, self.numbering.u, "u")):
+            starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "held"))
             for rank, (joint, value) in enumerate((given or {}).items(), start=1):
-                span = self._span(slices, joint, name)
-                offset = self.fields[f"{name}_start"].first
-                block.reals[offset + span.start : offset + span.stop] = self._vector(value, span, f"{name} of joint {joint!r}")
-                held = self.fields[f"{name}_held"].first
-                block.reals[held + span.start : held + span.stop] = rank / (1.0 + rank)  # before the description's
+                span = self.arguments.span(slices, joint, name)
+                starts[span] = vector(value, span, f"{name} of joint {joint!r}")
+                held[span] = rank / (1.0 + rank)  # below 1: kept before those of the description
 
     def state_of(self, block: Block) -> State:
         """Return the state that a block is in."""
@@ -180,7 +180,7 @@ class System:
 
     def state(self, q: ArrayLike, u: ArrayLike) -> State:
         """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
-        self._enter(self._block, *self._arrays(q, u), np.zeros(self.numbering.nu_all))
+        self._enter(self._block, *self.arguments.states(q, u), np.zeros(self.numbering.nu_all))
         return self.state_of(self._block)
 
     # ---- what is computed ----
@@ -231,8 +231,8 @@ class System:
 
         With loops many loads do; these are the least ones, and no load acts in the cut joints.
         """
-        q, speeds = self._arrays(state, u)
-        wanted = self._sized(udot, self.numbering.nu, "udot")
+        q, speeds = self.arguments.states(state, u)
+        wanted = sized(udot, self.numbering.nu, "udot")
         shape = np.broadcast_shapes(q.shape[:-1], wanted.shape[:-1])
         q, speeds, wanted = (np.broadcast_to(a, (*shape, a.shape[-1])) for a in (q, speeds, wanted))
         result = np.empty(wanted.shape)
@@ -254,7 +254,9 @@ class System:
         one = np.ones(1)
         return np.stack([block.directional_derivative(rows, columns[k : k + 1], one) for k in range(n)], axis=1)
 
-    def value(self, name: str, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> float | FloatArray:
+    def value(
+        self, name: str, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None
+    ) -> float | FloatArray:
         """Return a variable by name at a state: a number (...), or (..., n) for a quantity of several."""
         column = self.column(name)
 
@@ -273,8 +275,8 @@ class System:
         self, state: State | ArrayLike, u: ArrayLike | None, tau: Loads, read: Callable[[Block], FloatArray]
     ) -> FloatArray:
         """Return what `read` finds in the block at every state of a batch."""
-        q, speeds = self._arrays(state, u)
-        loads = self.loads(tau)
+        q, speeds = self.arguments.states(state, u)
+        loads = self.arguments.loads(tau)
         shape = np.broadcast_shapes(q.shape[:-1], loads.shape[:-1])
         q, speeds, loads = (np.broadcast_to(a, (*shape, a.shape[-1])) for a in (q, speeds, loads))
         if not shape:
@@ -286,74 +288,17 @@ class System:
             rows.append(read(self._block))
         return np.stack(rows).reshape(*shape, *rows[0].shape) if rows else np.empty((*shape, 0))
 
-    def _enter(self, block: Block, q: FloatArray, u: FloatArray, tau: FloatArray) -> None:
+    @staticmethod
+    def _enter(block: Block, q: FloatArray, u: FloatArray, tau: FloatArray) -> None:
         block.put("q", q)
         block.put("u", u)
         block.put("tau", tau)
         block.put("cut_reference", 0.0)
 
-    def _arrays(self, state: State | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
-        if isinstance(state, State):
-            if state.system is not self and state.system.model_bytes != self.model_bytes:
-                raise MechanismError(f"this state belongs to another system, of mechanism {state.system.mechanism.name!r}")
-            return np.asarray(state.q), np.asarray(state.u)
-        if u is None:
-            raise MechanismError("give a State, or both arrays q and u of the tree joints")
-        q, speeds = self._sized(state, self.numbering.nq, "q"), self._sized(u, self.numbering.nu, "u")
-        shape = np.broadcast_shapes(q.shape[:-1], speeds.shape[:-1])
-        return np.broadcast_to(q, (*shape, q.shape[-1])), np.broadcast_to(speeds, (*shape, speeds.shape[-1]))
-
-    def _sized(self, values: ArrayLike, size: int, what: str) -> FloatArray:
-        try:
-            array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise MechanismError(f"{what} must be an array of {size} numbers, not {values!r}") from None
-        if array.ndim == 0 or array.shape[-1] != size:
-            raise MechanismError(f"{what} has shape {array.shape}; its last dimension must be {size}, one for each of the tree joints")
-        if not np.isfinite(array).all():
-            raise MechanismError(f"{what} is not finite at index {tuple(np.argwhere(~np.isfinite(array))[0].tolist())}; give numbers")
-        return array
-
-    def loads(self, tau: Loads) -> FloatArray:
-        """Return loads as an array over all joints (..., nu + nu_cut)."""
-        n = self.numbering
-        if tau is None:
-            return np.zeros(n.nu_all)
-        if isinstance(tau, Mapping):
-            given = {j: self._vector(v, self._span(n.u, j, "tau"), f"tau of joint {j!r}") for j, v in tau.items()}
-            shape = np.broadcast_shapes(*(value.shape[:-1] for value in given.values()))
-            loads = np.zeros((*shape, n.nu_all))
-            for joint, value in given.items():
-                loads[..., n.u[joint]] = value
-            return loads
-        array = np.asarray(tau)
-        if array.ndim and array.shape[-1] == n.nu_all:
-            return self._sized(array, n.nu_all, "tau")
-        tree = self._sized(tau, n.nu, "tau")
-        return np.concatenate([tree, np.zeros((*tree.shape[:-1], n.nu_cut))], axis=-1)
-
-    def _span(self, slices: dict[str, slice], joint: str, what: str) -> slice:
-        if joint not in slices:
-            raise MechanismError(f"{what}: there is no joint {joint!r}: {suggest(joint, slices)}")
-        span = slices[joint]
-        if span.stop == span.start:
-            raise MechanismError(f"{what}: joint {joint!r} has no coordinates: leave it out")
-        return span
-
-    def _vector(self, value: ArrayLike, span: slice, what: str) -> FloatArray:
-        size = span.stop - span.start
-        array = np.asarray(value, dtype=np.float64)
-        if size == 1 and (array.ndim == 0 or array.shape[-1] != 1):
-            array = array[..., None]
-        if array.shape[-1:] != (size,):
-            raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers")
-        if not np.isfinite(array).all():
-            raise MechanismError(f"{what} is not finite; give a number")
-        return array
-
     def __repr__(self) -> str:
         s = self.sizes
-        return f"System({self.mechanism.name!r}: {s.bodies} bodies, {s.joints} joints, {s.loops} loops, {s.nq + s.nu} states)"
+        counts = f"{s.bodies} bodies, {s.joints} joints, {s.loops} loops, {s.nq + s.nu} states"
+        return f"System({self.mechanism.name!r}: {counts})"
 
 
 def _offsets(first: int, n: int) -> OffsetArray:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from linkwork.compiler.dependencies import Dependencies
+from linkwork.compiler.dependencies import Dependencies, Names
 
 if TYPE_CHECKING:
     from linkwork._native import Field
@@ -62,45 +62,83 @@ class Column:
     vector: bool
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A quantity that every body or joint has: its name behind the dot, the field that holds it, and what it is."""
+
+    name: str
+    field: str
+    unit: str
+    text: str
+
+
+_FRAME = (
+    _Row("r", "position", "m", "origin of the joint frame in {}"),
+    _Row("Q", "orientation", "1", "joint frame in {}, unit quaternion, joint axis along z"),
+)
+_COORDINATE = (
+    _Row("c", "stiffness", "{load}/{angle}", "stiffness of the spring in the joint"),
+    _Row("d", "damping", "{load}.s/{angle}", "damping of the damper in the joint"),
+    _Row("q_free", "free_coordinate", "{angle}", "coordinate at which the spring is free"),
+    _Row("q_start", "q_start", "{angle}", "start value; on a loop a guess"),
+    _Row("u_start", "u_start", "{angle}/s", "start value; on a loop a guess"),
+)
+_REACTION = (
+    _Row("f", "reaction_force", "N", "force of the joint on its child, world axes"),
+    _Row("t", "reaction_torque", "N.m", "torque of the joint on its child about its frame there, world axes"),
+)
+_POSE = (
+    _Row("r", "body_position", "m", "position of the body frame in the world"),
+    _Row("Q", "body_orientation", "1", "unit quaternion, body to world"),
+)
+_VELOCITY = (
+    _Row("v", "body_velocity", "m/s", "velocity of the body frame's origin, world axes"),
+    _Row("w", "body_angular_velocity", "rad/s", "angular velocity, world axes"),
+)
+
+
 class _Namer:
     """Makes the variables of one system; offsets come from the core's field table."""
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.mech = system.mechanism
+        self.numbering = system.numbering
         self.fields: dict[str, Field] = system.fields
+        self.defaults = system.block().reals
         self.depends = Dependencies(system.mechanism, system.topology, system.numbering)
-        self.block = system.block()
 
     def at(self, field: str, index: int = 0) -> int:
         return self.fields[field].first + index
 
-    def parameter(self, name: str, field: str, index: int, unit: str, text: str, minimum: float | None = None) -> Variable:
+    def parameter(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
         reference = self.at(field, index)
         kind: Kind = "start" if field in ("q_start", "u_start") else "parameter"
-        return Variable(name, reference, kind, unit, text, start=float(self.block.reals[reference]), minimum=minimum)
+        minimum = 0.0 if field == "body_mass" else None
+        return Variable(name, reference, kind, unit, text, start=float(self.defaults[reference]), minimum=minimum)
 
-    def vector(self, name: str, field: str, row: int, unit: str, text: str, depends: tuple[str, ...] | None) -> Iterator[Variable]:
-        columns = self.fields[field].columns
-        for i in range(columns):
-            reference = self.at(field, row * columns + i)
-            yield Variable(f"{name}[{i + 1}]", reference, "output", unit, text, depends=depends)
+    def vector(self, owner: str, row: _Row, index: int, depends: Names) -> Iterator[Variable]:
+        """The elements of an output of body or joint `index`."""
+        n = self.fields[row.field].columns
+        for i in range(n):
+            name, reference = f"{owner}.{row.name}[{i + 1}]", self.at(row.field, n * index + i)
+            yield Variable(name, reference, "output", row.unit, row.text, depends=depends)
 
     def world(self) -> Iterator[Variable]:
         yield Variable("time", self.at("time"), "time", "s", "time")
         for i in range(3):
             yield self.parameter(f"gravity[{i + 1}]", "gravity", i, "m/s2", "gravitational acceleration, world axes")
         if self.system.topology.loops:
-            text = "feedback on loop {} errors; below zero: the loop's rate"
-            yield self.parameter("loop_gain.position", "correction_gain", 0, "1/s", text.format("position"))
-            yield self.parameter("loop_gain.speed", "correction_gain", 1, "1/s", text.format("speed"))
+            for i, what in enumerate(("position", "speed")):
+                text = f"feedback on the {what} errors of loops; below zero: as fast as the loop moves"
+                yield self.parameter(f"loop_gain.{what}", "correction_gain", i, "1/s", text)
 
     def body_parameters(self) -> Iterator[Variable]:
+        pairs = [(i, j) for i in range(3) for j in range(i, 3)]
         for b, name in enumerate(self.mech.bodies):
-            yield self.parameter(f"{name}.m", "body_mass", b, "kg", f"mass of {name}", minimum=0.0)
+            yield self.parameter(f"{name}.m", "body_mass", b, "kg", "mass")
             for i in range(3):
                 yield self.parameter(f"{name}.r_cm[{i + 1}]", "body_com", 3 * b + i, "m", "centre of mass, body axes")
-            pairs = [(i, j) for i in range(3) for j in range(i, 3)]
             for k, (i, j) in enumerate(pairs):
                 text = "inertia about the centre of mass, body axes"
                 yield self.parameter(f"{name}.I[{i + 1},{j + 1}]", "body_inertia", 6 * b + k, "kg.m2", text)
@@ -108,82 +146,84 @@ class _Namer:
     def joint_parameters(self) -> Iterator[Variable]:
         for j, (name, joint) in enumerate(self.mech.joints.items()):
             for side, body in (("parent", joint.parent), ("child", joint.child)):
-                for i in range(3):
-                    text = f"origin of the joint frame in {body}"
-                    yield self.parameter(f"{name}.{side}_frame.r[{i + 1}]", f"{side}_position", 3 * j + i, "m", text)
-                for i in range(4):
-                    text = f"joint frame in {body}, unit quaternion, joint axis along z"
-                    yield self.parameter(f"{name}.{side}_frame.Q[{i + 1}]", f"{side}_orientation", 4 * j + i, "1", text)
-            for suffix, column in self.columns(name):
-                force, angle = self.units(name)
-                at = f"{name}.{{}}{suffix}"
-                yield self.parameter(at.format("c"), "stiffness", column, f"{force}/{angle}", "stiffness of the joint's spring")
-                yield self.parameter(at.format("d"), "damping", column, f"{force}.s/{angle}", "damping of the joint's damper")
-                yield self.parameter(at.format("q_free"), "free_coordinate", column, angle, "where the spring is free")
-                yield self.parameter(at.format("q_start"), "q_start", column, angle, "start value; a guess on loops")
-                yield self.parameter(at.format("u_start"), "u_start", column, f"{angle}/s", "start value; a guess on loops")
+                for row in _FRAME:
+                    field = f"{side}_{row.field}"
+                    n = self.fields[field].columns
+                    for i in range(n):
+                        element = f"{name}.{side}_frame.{row.name}[{i + 1}]"
+                        yield self.parameter(element, field, n * j + i, row.unit, row.text.format(body))
+            units = self.units(name)
+            for suffix, c in self.columns(name):
+                for row in _COORDINATE:
+                    yield self.parameter(f"{name}.{row.name}{suffix}", row.field, c, row.unit.format(**units), row.text)
 
     def columns(self, joint: str) -> list[tuple[str, int]]:
         """Name suffix and position over all joints of each speed of a joint."""
-        span = self.system.numbering.u[joint]
+        span = self.numbering.u[joint]
         many = span.stop - span.start > 1
         return [(f"[{i + 1}]" if many else "", c) for i, c in enumerate(range(span.start, span.stop))]
 
-    def units(self, joint: str) -> tuple[str, str]:
+    def units(self, joint: str) -> dict[str, str]:
         """Units of load and coordinate."""
-        return ("N", "m") if self.mech.joints[joint].kind.type_name == "prismatic" else ("N.m", "rad")
+        slides = self.mech.joints[joint].kind.type_name == "prismatic"
+        return {"load": "N", "angle": "m"} if slides else {"load": "N.m", "angle": "rad"}
 
     def motion(self) -> Iterator[Variable]:
-        nu = self.system.numbering.nu
         for name in self.mech.joints:
-            force, angle = self.units(name)
+            unit = self.units(name)
             for suffix, c in self.columns(name):
-                q, u = f"{name}.q{suffix}", f"{name}.u{suffix}"
-                text = f"of joint {name}"
-                yield Variable(f"{name}.tau{suffix}", self.at("tau", c), "input", force, f"driving load {text}", start=0.0)
-                if c < nu:
-                    rate = self.depends.coordinate_rate(name)
-                    yield Variable(q, self.at("q", c), "state", angle, f"coordinate {text}")
-                    yield Variable(u, self.at("u", c), "state", f"{angle}/s", f"speed {text}")
-                    yield Variable(f"der({q})", self.at("qdot", c), "derivative", f"{angle}/s", "", derivative_of=q, depends=rate)
-                    yield Variable(
-                        f"der({u})", self.at("udot", c), "derivative", f"{angle}/s2", "", derivative_of=u,
-                        depends=self.depends.acceleration(name),
-                    )  # fmt: skip
-                else:
-                    positions, motion = self.depends.loop(name)
-                    yield Variable(q, self.at("q_cut", c - nu), "output", angle, f"coordinate {text}", depends=positions)
-                    yield Variable(u, self.at("u_cut", c - nu), "output", f"{angle}/s", f"speed {text}", depends=motion)
-                yield Variable(
-                    f"{name}.a{suffix}", self.at("acceleration", c), "output", f"{angle}/s2", f"acceleration {text}",
-                    depends=self.depends.acceleration(name),
-                )  # fmt: skip
+                tau = f"{name}.tau{suffix}"
+                yield Variable(tau, self.at("tau", c), "input", unit["load"], "driving load of the joint", start=0.0)
+                yield from (self.states if c < self.numbering.nu else self.cut_motion)(name, suffix, c, unit["angle"])
+                a, depends = f"{name}.a{suffix}", self.depends.acceleration(name)
+                at = self.at("acceleration", c)
+                yield Variable(a, at, "output", f"{unit['angle']}/s2", "acceleration of the joint", depends=depends)
+
+    def states(self, joint: str, suffix: str, c: int, angle: str) -> Iterator[Variable]:
+        """Coordinate and speed of a tree joint, and their derivatives."""
+        rows = (
+            ("q", "qdot", angle, "coordinate of the joint", self.depends.coordinate_rate(joint)),
+            ("u", "udot", f"{angle}/s", "speed of the joint", self.depends.acceleration(joint)),
+        )
+        for field, derivative, unit, text, depends in rows:
+            state = f"{joint}.{field}{suffix}"
+            yield Variable(state, self.at(field, c), "state", unit, text)
+            rate = f"{unit}/s" if field == "q" else f"{angle}/s2"
+            text = f"time derivative of {state}"
+            at = self.at(derivative, c)
+            yield Variable(f"der({state})", at, "derivative", rate, text, derivative_of=state, depends=depends)
+
+    def cut_motion(self, joint: str, suffix: str, c: int, angle: str) -> Iterator[Variable]:
+        """Coordinate and speed of a cut joint, which follow from the states."""
+        q_depends, u_depends = self.depends.loop(joint)
+        q, u, i = f"{joint}.q{suffix}", f"{joint}.u{suffix}", c - self.numbering.nu
+        yield Variable(q, self.at("q_cut", i), "output", angle, "coordinate of the joint", depends=q_depends)
+        yield Variable(u, self.at("u_cut", i), "output", f"{angle}/s", "speed of the joint", depends=u_depends)
 
     def reactions(self) -> Iterator[Variable]:
         for j, name in enumerate(self.mech.joints):
             depends = self.depends.acceleration(name)
-            yield from self.vector(f"{name}.f", "reaction_force", j, "N", "force of the joint on its child, world axes", depends)
-            yield from self.vector(f"{name}.t", "reaction_torque", j, "N.m", "torque of the joint on its child, world axes", depends)
+            for row in _REACTION:
+                yield from self.vector(name, row, j, depends)
 
     def bodies(self) -> Iterator[Variable]:
         for b, name in enumerate(self.mech.bodies):
             positions, motion = self.depends.path(b)
-            yield from self.vector(f"{name}.r", "body_position", b, "m", "position of the body frame in the world", positions)
-            yield from self.vector(f"{name}.Q", "body_orientation", b, "1", "unit quaternion, body to world", positions)
-            yield from self.vector(f"{name}.v", "body_velocity", b, "m/s", "velocity of the body frame, world axes", motion)
-            yield from self.vector(f"{name}.w", "body_angular_velocity", b, "rad/s", "angular velocity, world axes", motion)
+            for rows, depends in ((_POSE, positions), (_VELOCITY, motion)):
+                for row in rows:
+                    yield from self.vector(name, row, b, depends)
 
     def totals(self) -> Iterator[Variable]:
         positions, motion = self.depends.everything
-        yield Variable("energy.kinetic", self.at("energy_kinetic"), "output", "J", "kinetic energy", depends=motion)
-        text = "potential energy of gravity and springs"
-        yield Variable("energy.potential", self.at("energy_potential"), "output", "J", text, depends=positions)
-        for i, name in enumerate(self.system.numbering.cut):
-            depends = self.depends.loop(name)[0]
-            text = f"gap of the loop that joint {name} closes"
-            yield Variable(f"loop.{name}.residual", self.at("loop_residual", i), "output", "m", text, depends=depends)
-            text = "least pivot of the loop's closure, 1 far from and 0 at a singular pose"
-            yield Variable(f"loop.{name}.conditioning", self.at("loop_conditioning", i), "output", "1", text, depends=depends)
+        for what, depends in (("kinetic", motion), ("potential", positions)):
+            yield Variable(f"energy.{what}", self.at(f"energy_{what}"), "output", "J", f"{what} energy", depends=depends)
+        for i, name in enumerate(self.numbering.cut):
+            for what, unit, text in (
+                ("residual", "m", "gap of the loop, and misalignment times the loop's length"),
+                ("conditioning", "1", "smallest pivot of the loop's closure: 0 at a singular pose"),
+            ):
+                reference, depends = self.at(f"loop_{what}", i), self.depends.loop(name)[0]
+                yield Variable(f"loop.{name}.{what}", reference, "output", unit, text, depends=depends)
 
 
 def list_variables(system: System) -> list[Variable]:
@@ -213,6 +253,6 @@ def columns_of(variables: Iterable[Variable]) -> dict[str, Column]:
         found[v.name] = Column(v.reference, 1, v.unit, False)
         base, bracket, _ = v.name.partition("[")
         if bracket and not v.name.startswith("der("):
-            before = found.get(base)
-            found[base] = Column(before.first if before else v.reference, (before.count if before else 0) + 1, v.unit, True)
+            before = found.get(base, Column(v.reference, 0, v.unit, True))
+            found[base] = replace(before, count=before.count + 1)
     return found

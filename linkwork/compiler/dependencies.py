@@ -92,14 +92,16 @@ class Dependencies:
         joints: dict[int, list[str]] = {}
         part_of: dict[str, int] = {}
         for joint, name in enumerate(self._joints):
-            if joint in self._link_of_joint:
-                link = self._link_of_joint[joint]
-            else:
-                loop = self._topology.loops[self._numbering.cut.index(name)]
-                link = max(loop.parent, loop.child)
-            part_of[name] = root(part_of_link[link])
+            part_of[name] = root(part_of_link[self._a_link_of(joint, name)])
             joints.setdefault(part_of[name], []).append(name)
         return {name: joints[part] for name, part in part_of.items()}
+
+    def _a_link_of(self, joint: int, name: str) -> int:
+        """A link that a joint moves or closes."""
+        if joint in self._link_of_joint:
+            return self._link_of_joint[joint]
+        loop = self._topology.loops[self._numbering.cut.index(name)]
+        return max(loop.parent, loop.child)
 
     def acceleration(self, joint: str) -> Names:
         """Of a joint's acceleration and reaction: every state and load of its part."""

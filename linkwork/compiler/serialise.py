@@ -8,8 +8,9 @@ import numpy as np
 
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
-from linkwork.description import Joint, Mechanism
+from linkwork.description import Joint, Mechanism, SpringDamper
 from linkwork.description.checks import FloatArray
+from linkwork.errors import MechanismError
 
 VERSION = 1
 TYPE_CODES = {"fixed": 0, "revolute": 1, "prismatic": 2}  # lw_joint_type
@@ -71,6 +72,8 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
     upper = np.triu_indices(3)
     stiffness, damping, free = np.zeros((3, numbering.nu_all))
     for force in mech.forces:
+        if not isinstance(force, SpringDamper):
+            raise MechanismError(f"forces of type {force.type_name!r} are not supported by this version")
         columns = numbering.u[force.joint]
         stiffness[columns], damping[columns], free[columns] = force.stiffness, force.damping, force.free
     q_start, q_held = np.zeros((2, numbering.nq_all))
@@ -113,9 +116,12 @@ def rotation_to_z(axis: FloatArray) -> FloatArray:
     """
     x, y, z = axis
     if z < -0.5:  # turned half about x first, to stay away from the opposite direction
-        return rotation_to_z(np.array([x, -y, -z])) * np.array([[1.0], [-1.0], [-1.0]])
+        half_turn = np.diag([1.0, -1.0, -1.0])
+        opposite: FloatArray = half_turn @ rotation_to_z(np.array([x, -y, -z]))
+        return opposite
     f = 1.0 / (1.0 + z)
-    return np.array([[1 - f * x * x, -f * x * y, x], [-f * x * y, 1 - f * y * y, y], [-x, -y, z]])
+    turned: FloatArray = np.array([[1 - f * x * x, -f * x * y, x], [-f * x * y, 1 - f * y * y, y], [-x, -y, z]])
+    return turned
 
 
 def quaternion(rotation: FloatArray) -> FloatArray:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the export to a parser."""
     parser.add_argument("mechanism", type=Path, help="a .json file, or a .py file that defines mechanism()")
-    parser.add_argument("-o", "--output", type=Path, help="the FMU to write (default: beside you, named after the file)")
+    parser.add_argument(
+        "-o", "--output", type=Path, help="the FMU to write (default: beside you, named after the file)"
+    )
     parser.add_argument("--fmi", choices=("2.0", "3.0"), default="3.0", help="version of FMI (default: %(default)s)")
     parser.add_argument(
         "--outputs", nargs="+", metavar="NAME", help="names or beginnings of names, as A.q or coupler.r (default: all)"

@@ -24,12 +24,19 @@ def test_the_jacobian_is_pythons(fmu, system):
 def test_derivatives_equal_differences(fmu, kind, system):
     instance = fmu.new("ME")
     instance.initialize()
+    # the least pivot is no smooth function, and on the closed pose the residual is none either
+    kinks = ".conditioning" if kind == "ME" else ""
+    diagnostics = {v.reference for v in system.variables if v.name.startswith("loop.") and v.name.endswith(kinks)}
     if kind == "CS":  # where states cannot be set, what it says must be what Model Exchange says
         slave = fmu.new("CS")
         slave.initialize()
     states, inputs = sorted(fmu.references("state")), fmu.references("input")
     unknowns = fmu.references("state", "derivative", "output")
     x = np.array(instance.get(states))
+    if kind == "ME":  # off the closed pose, where a loop's residual has a kink
+        x += np.random.default_rng(4).normal(scale=0.02, size=len(states))
+        instance.set_states(x)
+    unknowns = [r for r in unknowns if r not in diagnostics]
     found = matrix(instance if kind == "ME" else slave, unknowns, [*states, *inputs])
     h = 1e-6
     for column, known in enumerate([*states, *inputs]):
@@ -86,7 +93,11 @@ def test_wrong_requests_are_refused(fmu):
     instance = fmu.new("ME")
     instance.initialize()
     unknown, output = fmu.references("derivative")[0], fmu.references("output")[0]
-    for unknowns, knowns, seed in (([unknown], [output], [1.0]), ([10**6], [output], [1.0]), ([unknown], [10**6], [1.0])):
+    for unknowns, knowns, seed in (
+        ([unknown], [output], [1.0]),
+        ([10**6], [output], [1.0]),
+        ([unknown], [10**6], [1.0]),
+    ):
         with pytest.raises(AssertionError):
             instance.directional(unknowns, knowns, seed)
         assert instance.messages[-1][0] == ERROR

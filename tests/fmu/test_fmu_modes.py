@@ -127,7 +127,9 @@ def arguments(name: str, version: str) -> tuple:
     special = {
         "SetDebugLogging": (c_int(1), c_size_t(0), None),
         "SetupExperiment": (c_int(0), here, here, c_int(0), here),
-        "EnterInitializationMode": () if version == "2.0" else (ctypes.c_bool(False), here, here, ctypes.c_bool(False), here),
+        "EnterInitializationMode": ()
+        if version == "2.0"
+        else (ctypes.c_bool(False), here, here, ctypes.c_bool(False), here),
         "SetTime": (here,),
         "DoStep": (here, c_double(0.01), c_int(1), room, byref(c_double()), byref(c_double()), byref(c_double())),
         "CompletedIntegratorStep": (c_int(1), room, byref(c_double())),

@@ -140,7 +140,12 @@ def test_an_input_that_changes_acts_from_the_communication_point(fmu, four_bar):
         instance.set([torque], [0.5 * k])
         time = instance.step(time, 0.1)
     result = lw.simulate(
-        four_bar, t_end=1.0, rtol=1e-11, t_eval=[1.0], max_step=0.01, inputs={"A": lambda t: 0.5 * math.floor(10 * t + 1e-12)}
+        four_bar,
+        t_end=1.0,
+        rtol=1e-11,
+        t_eval=[1.0],
+        max_step=0.01,
+        inputs={"A": lambda t: 0.5 * math.floor(10 * t + 1e-12)},
     )
     assert abs(instance.get([fmu.reference("A.q")])[0] - result["A.q"][-1]) < 1e-4
 

@@ -92,7 +92,10 @@ def test_a_state_survives_fmpy(fmu, needs):
     model = read_model_description(str(fmu.path))
     make = FMU2Slave if fmu.version == "2.0" else FMU3Slave
     slave = make(
-        guid=model.guid, unzipDirectory=str(fmu.folder), modelIdentifier=model.coSimulation.modelIdentifier, instanceName="s"
+        guid=model.guid,
+        unzipDirectory=str(fmu.folder),
+        modelIdentifier=model.coSimulation.modelIdentifier,
+        instanceName="s",
     )
     slave.instantiate()
     get, serialize, deserialize = (

@@ -76,7 +76,13 @@ def test_a_string_is_one_output(system, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("A.w", "did you mean"), ("coupler.R", "coupler.r"), ("A.tau", "input"), ("gravity", "parameter"), ("", "no variable")],
+    [
+        ("A.w", "did you mean"),
+        ("coupler.R", "coupler.r"),
+        ("A.tau", "input"),
+        ("gravity", "parameter"),
+        ("", "no variable"),
+    ],
 )
 def test_wrong_outputs_are_refused(system, tmp_path, name, text):
     with pytest.raises(ExportError, match=text):

@@ -1,0 +1,81 @@
+"""The peers' neutral descriptions as Linkwork mechanisms, so that all libraries meet the same numbers.
+
+The descriptions come from the folder of the peers' benchmarks, which is not part of the project.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import linkwork as lw
+
+PEERS = "LINKWORK_PEERS"
+CHECKOUT = Path(__file__).resolve().parent.parent
+AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1)}
+
+
+class Missing(Exception):
+    """Something a benchmark needs is not there; the text says what, in one line."""
+
+
+def peer(name: str, folder: Path | None = None) -> ModuleType:
+    """Import a module of the peers' benchmarks from a folder, else from $LINKWORK_PEERS, else from beside the checkout."""
+    folder = folder or Path(os.environ.get(PEERS, CHECKOUT.parent / "shared" / "peers"))
+    if not (folder / f"{name}.py").exists():
+        raise Missing(f"there is no {name}.py in the peers' folder; name that folder by --peers or ${PEERS}")
+    sys.path.insert(0, str(folder.resolve()))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A mechanism in one state: the neutral description and what Linkwork makes of it."""
+
+    name: str
+    size: int  # joints of the tree
+    neutral: dict[str, Any]
+    system: lw.System
+
+    @classmethod
+    def of(cls, neutral: dict[str, Any], name: str) -> Scene:
+        return cls(name, len(neutral["joints"]), neutral, lw.compile(mechanism(neutral, name)))
+
+    @property
+    def motion(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q and u of the tree joints, and tau of all joints."""
+        cut = np.zeros(len(self.neutral["pins"]))
+        return self.neutral["q"], self.neutral["v"], np.concatenate([self.neutral["tau"], cut])
+
+
+def mechanism(neutral: dict[str, Any], name: str) -> lw.Mechanism:
+    """Return the same mechanism; a pin in a planar loop becomes a revolute about the axis of its first body's joint."""
+    mech = lw.Mechanism(name, gravity=neutral["grav"])
+    bodies = {-1: "ground"}
+    axes = [AXES[joint["type"]] for joint in neutral["joints"]]
+    for i, joint in enumerate(neutral["joints"]):
+        bodies[i] = f"b{i}"
+        mech.add_body(bodies[i], mass=joint["m"], com=joint["c"], inertia=joint["I"])
+        place = lw.Frame(joint["p"])
+        mech.add_joint(f"j{i}", lw.Revolute(axes[i]), bodies[joint["parent"]], bodies[i], parent_frame=place)
+    for k, (a, at_a, b, at_b) in enumerate(neutral["pins"]):
+        frames = {"parent_frame": lw.Frame(at_a), "child_frame": lw.Frame(at_b)}
+        mech.add_joint(f"pin{k}", lw.Revolute(axes[a]), bodies[a], bodies[b], cut=True, **frames)
+    return mech
+
+
+def random_tree(chain: dict[str, Any], seed: int = 0) -> dict[str, Any]:
+    """Return the bodies of a chain, each on a body (or the ground) drawn from all before it."""
+    rng = np.random.default_rng(seed)
+    joints = [dict(joint, parent=int(rng.integers(-1, i))) if i else joint for i, joint in enumerate(chain["joints"])]
+    return dict(chain, joints=joints)

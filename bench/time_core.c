@@ -1,0 +1,103 @@
+/* Times the core without Python: time_core MODEL MOTION, where MOTION holds the doubles q, u (tree joints), tau (all).
+ * Prints for each stage its name and the CPU time of one evaluation in us, then the accelerations of the tree joints.
+ * Best of many batches, because the machine may be shared; the stages take turns, so that both meet the same load. */
+#include "linkwork.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { BATCHES = 25 };
+static const double batch_seconds = 0.016; /* as in the peers' benchmark */
+
+static const struct stage {
+  const char *name;
+  lw_stage stage;
+} stages[] = {{"accelerations", LW_STAGE_ACCELERATIONS}, {"derivatives", LW_STAGE_DERIVATIVES}};
+enum { STAGES = sizeof stages / sizeof *stages };
+
+_Noreturn static void fail(const char *what, const char *why) {
+  fprintf(stderr, "%s: %s\n", what, why);
+  exit(1);
+}
+
+static void *read_file(const char *path, size_t *size) {
+  FILE *file = fopen(path, "rb");
+  if (!file || fseek(file, 0, SEEK_END)) fail(path, "cannot be read");
+  *size = (size_t)ftell(file);
+  void *bytes = malloc(*size + 1);
+  rewind(file);
+  if (!bytes || fread(bytes, 1, *size, file) != *size) fail(path, "cannot be read");
+  fclose(file);
+  return bytes;
+}
+
+static lw_field field_named(const lw_model *model, const char *name) {
+  lw_field field = {0};
+  for (int32_t i = 0; i < lw_field_count(); i++)
+    if (lw_model_field(model, i, &field) == LW_OK && !strcmp(field.name, name)) return field;
+  fail(name, "no such field");
+}
+
+static void enter_motion(const lw_model *model, lw_state *state, const char *path) {
+  static const char *const names[] = {"q", "u", "tau"};
+  size_t size, used = 0;
+  double *motion = read_file(path, &size);
+  for (int k = 0; k < 3; k++) {
+    const lw_field field = field_named(model, names[k]);
+    const size_t n = sizeof *motion * (size_t)(field.rows * field.columns);
+    if (used + n > size) fail(path, "too short for this model");
+    memcpy(lw_state_reals(state) + field.first, (char *)motion + used, n);
+    used += n;
+  }
+  if (used != size) fail(path, "too long for this model");
+  free(motion);
+  lw_state_changed(state, LW_STAGE_CONSTANTS);
+}
+
+static double seconds(lw_state *state, lw_stage stage, long evaluations) {
+  struct timespec start, end;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+  for (long i = 0; i < evaluations; i++) {
+    lw_state_changed(state, LW_STAGE_CONSTANTS);
+    if (lw_evaluate(state, stage)) fail("evaluation", lw_state_message(state));
+  }
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+  return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+}
+
+static void print_times(lw_state *state) {
+  long evaluations[STAGES];
+  double best[STAGES];
+  for (int k = 0; k < STAGES; k++) {
+    const double few = seconds(state, stages[k].stage, 100) / 100;
+    evaluations[k] = 1 + (long)(batch_seconds / few);
+    best[k] = few;
+  }
+  for (int batch = 0; batch < BATCHES; batch++)
+    for (int k = 0; k < STAGES; k++) {
+      const double one = seconds(state, stages[k].stage, evaluations[k]) / (double)evaluations[k];
+      if (one < best[k]) best[k] = one;
+    }
+  for (int k = 0; k < STAGES; k++) printf("%s %.6g\n", stages[k].name, 1e6 * best[k]);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) fail("usage", "time_core MODEL MOTION");
+  char message[256];
+  size_t size;
+  lw_model *model;
+  lw_state *state;
+  void *bytes = read_file(argv[1], &size);
+  if (lw_model_load(bytes, size, &model, message, sizeof message)) fail(argv[1], message);
+  if (lw_state_create(model, &state)) fail(argv[1], "no memory");
+  enter_motion(model, state, argv[2]);
+  print_times(state);
+  const double *acceleration = lw_state_reals(state) + field_named(model, "acceleration").first;
+  for (int32_t i = 0; i < lw_model_sizes(model).nu; i++) printf("%.17g ", acceleration[i]);
+  printf("\n");
+  lw_state_free(state);
+  lw_model_free(model);
+  free(bytes);
+  return 0;
+}

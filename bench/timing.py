@@ -1,0 +1,40 @@
+"""Times that can be compared although the machine is shared: CPU time, one core, turn by turn, best of all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Timing:
+    """CPU time of one evaluation, us, and the accelerations it gave."""
+
+    us: float
+    udot: np.ndarray
+
+
+def pin_to_one_core() -> None:
+    """Keep this process and its children on one core."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def in_turn(contestants: Iterable[Callable[[], dict[str, Timing]]], rounds: int) -> dict[str, Timing]:
+    """Run all contestants in every round and return the best time of each name."""
+    contestants = list(contestants)
+    best: dict[str, Timing] = {}
+    for _ in range(rounds):
+        for run in contestants:
+            for name, timing in run().items():
+                if name not in best or timing.us < best[name].us:
+                    best[name] = timing
+    return best
+
+
+def difference(a: np.ndarray, b: np.ndarray) -> float:
+    """Largest difference relative to the largest number."""
+    return float(np.abs(a - b).max() / np.abs(b).max())

@@ -1,0 +1,292 @@
+"""The command line: ``linkwork info``, ``simulate`` and ``export``.
+
+Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import linkwork as lw
+from linkwork.export import command as export_command
+
+if TYPE_CHECKING:
+    from linkwork.result import Result
+    from linkwork.simulate import Input
+    from linkwork.system import System
+
+FILE_HELP = "a .json file, or a .py file that defines mechanism()"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line with the given arguments (by default the process's own); return the exit code."""
+    arguments = make_parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except KeyboardInterrupt:
+        return 130  # as shells expect of a program that was interrupted
+    except (lw.LinkworkError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line; each command knows its function as `run`."""
+    parser = argparse.ArgumentParser(
+        prog="linkwork",
+        description="Closed-chain multibody dynamics: look at a mechanism, simulate it, export it as an FMU.",
+        epilog="'linkwork COMMAND --help' tells more about a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"linkwork {lw.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_info(commands)
+    _add_simulate(commands)
+    _add_export(commands)
+    return parser
+
+
+def _command(commands: Any, name: str, summary: str, details: str, example: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=summary,
+        description=f"{summary[0].upper()}{summary[1:]}. {details}",
+        epilog=f"example:\n  {example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser
+
+
+# ---- info -------------------------------------------------------------------------------------------
+
+
+def _add_info(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "info",
+        "show what a mechanism consists of",
+        "Its bodies, joints and loops,\nits degrees of freedom, and the assembled start.",
+        "linkwork info examples/four_bar.py",
+    )
+    parser.add_argument("mechanism", type=Path, help=FILE_HELP)
+    parser.add_argument("--json", action="store_true", help="print the same as JSON")
+    parser.set_defaults(run=run_info)
+
+
+def run_info(arguments: argparse.Namespace) -> int:
+    """Print what a mechanism consists of."""
+    facts = describe(lw.compile(export_command.load_mechanism(arguments.mechanism)))
+    print(json.dumps(facts, indent=2) if arguments.json else _as_text(facts))
+    return 0
+
+
+def describe(system: System) -> dict[str, Any]:
+    """Gather the facts about a system and its assembled start, as JSON has them."""
+    mech, topology = system.mechanism, system.topology
+    names = list(mech.joints)
+    state = system.assemble()
+    energy = system.energy(state)
+    return {
+        "name": mech.name,
+        "gravity": mech.gravity.tolist(),
+        "bodies": [{"name": body.name, "mass": body.mass} for body in mech.bodies.values()],
+        "joints": [
+            {
+                "name": joint.name,
+                "type": joint.kind.type_name,
+                "parent": joint.parent,
+                "child": joint.child,
+                "cut": joint.name in system.loop_names,
+            }
+            for joint in mech.joints.values()
+        ],
+        "loops": [
+            {"cut": names[loop.joint], "joints": [*(names[topology.links[k].joint] for k in loop.links), names[loop.joint]]}
+            for loop in topology.loops
+        ],
+        "states": len(system.q_names) + len(system.u_names),
+        "degrees_of_freedom": degrees_of_freedom(system, state),
+        "start": {name: float(state[name]) for name in (*system.q_names, *system.u_names)},
+        "loop_residual": float(system.loop_residual(state).max(initial=0.0)),
+        "energy": {"kinetic": energy.kinetic, "potential": energy.potential},
+    }
+
+
+def degrees_of_freedom(system: System, state: lw.State) -> int:
+    """Return how many speeds are independent at a state: the rank of the projection u* = (1 - Y^+ Y) u in qdot."""
+    if not system.loop_names:
+        return len(system.u_names)
+    import numpy as np
+
+    n = len(system.q_names)
+    return int(np.linalg.matrix_rank(system.jacobian(state)[:n, n:], tol=1e-6))
+
+
+def _as_text(facts: dict[str, Any]) -> str:
+    units = {joint["name"]: "m" if joint["type"] == "prismatic" else "rad" for joint in facts["joints"]}
+    lines = [
+        f"{facts['name']}: degrees of freedom {facts['degrees_of_freedom']}, states {facts['states']}",
+        "",
+        f"bodies ({len(facts['bodies'])})",
+        *_aligned([(body["name"], f"{body['mass']:g} kg") for body in facts["bodies"]]),
+        f"joints ({len(facts['joints'])})",
+        *_aligned(
+            [(j["name"], j["type"], f"{j['parent']} - {j['child']}", "cut" if j["cut"] else "") for j in facts["joints"]]
+        ),
+    ]
+    if facts["loops"]:
+        lines += [f"loops ({len(facts['loops'])})"]
+        lines += _aligned([(f"cut at {loop['cut']}:", " ".join(loop["joints"])) for loop in facts["loops"]])
+    lines += ["assembled start"]
+    rows = []
+    for name, value in facts["start"].items():
+        unit = units[name.partition(".")[0]]
+        rows.append((name, f"{value: .6g}", unit if name.endswith(".q") else f"{unit}/s"))
+    rows.append(("kinetic energy", f"{facts['energy']['kinetic']: .6g}", "J"))
+    rows.append(("potential energy", f"{facts['energy']['potential']: .6g}", "J"))
+    if facts["loops"]:
+        rows.append(("loop residual", f"{facts['loop_residual']: .1e}", "m"))
+    return "\n".join([*lines, *_aligned(rows)])
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+# ---- simulate ---------------------------------------------------------------------------------------
+
+
+def _add_simulate(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "simulate",
+        "simulate a mechanism in time",
+        "It starts from the start values of its\ndescription, after its loops have been closed.",
+        "linkwork simulate examples/four_bar.py --t-end 5 --csv four_bar.csv --plot four_bar.png --columns A.q coupler.r",
+    )
+    parser.add_argument("mechanism", type=Path, help=FILE_HELP)
+    parser.add_argument("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
+    parser.add_argument("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
+    parser.add_argument("--solver", default="dopri5", help="dopri5, DOP853, RK45, RK23, LSODA, Radau or BDF (default: %(default)s)")
+    parser.add_argument("--rtol", type=float, default=1e-8, help="tolerance of a step (default: %(default)g)")
+    parser.add_argument(
+        "--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help="constant load in a joint [N.m or N]; may be repeated"
+    )
+    parser.add_argument(
+        "--columns", nargs="+", metavar="NAME", help="what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write columns over time as CSV")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="save a plot (.png, .svg or .pdf; needs matplotlib)")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    parser.set_defaults(run=run_simulate)
+
+
+def _load(text: str) -> tuple[str, float]:
+    joint, _, value = text.partition("=")
+    try:
+        return joint, float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not JOINT=LOAD, such as A=0.5") from None
+
+
+def run_simulate(arguments: argparse.Namespace) -> int:
+    """Simulate as the arguments say; what was computed before a failure is written all the same."""
+    system = lw.compile(export_command.load_mechanism(arguments.mechanism))
+    for name in arguments.columns or ():
+        system.column(name)  # a wrong name is known before the run, not after it
+    inputs: dict[str, Input] = dict(arguments.input)
+    begin = time.perf_counter()
+    try:
+        result = lw.simulate(
+            system,
+            arguments.t_end,
+            inputs=inputs,
+            solver=arguments.solver,
+            rtol=arguments.rtol,
+            t_eval=_times(arguments.every, arguments.t_end),
+        )
+    except lw.SolverError as error:
+        if isinstance(error.result, lw.Result):
+            _write(error.result, arguments)
+        raise
+    wall = time.perf_counter() - begin
+    _write(result, arguments)
+    summary = summarise(result, wall, arguments.columns)
+    print(json.dumps(summary, indent=2) if arguments.json else _summary_text(summary, arguments))
+    return 0
+
+
+def _times(every: float | None, t_end: float) -> list[float] | None:
+    """Return multiples of `every` from 0 on, and the end."""
+    if every is None:
+        return None
+    if not (every > 0 and t_end / every < 1e8):
+        raise lw.MechanismError(f"--every must be a positive time, not {every:g} s")
+    count = int(t_end / every * (1 + 1e-12))
+    times = [k * every for k in range(count + 1)]
+    return [*times[:-1], t_end] if t_end - times[-1] < 1e-9 * every else [*times, t_end]
+
+
+def _write(result: Result, arguments: argparse.Namespace) -> None:
+    if arguments.csv:
+        result.to_csv(arguments.csv, arguments.columns)
+    if arguments.plot:
+        result.plot(arguments.columns, arguments.plot)
+
+
+def summarise(result: Result, wall: float, columns: Sequence[str] | None) -> dict[str, Any]:
+    """Return what a run came to, as JSON has it; `wall` in s, final values of `columns` or of the states."""
+    system, statistics = result.system, result.statistics
+    energy = result["energy.kinetic"] + result["energy.potential"]
+    gaps = [float(result[f"loop.{joint}.residual"].max()) for joint in system.loop_names]
+    final = {name: result[name][-1].tolist() for name in columns or (*system.q_names, *system.u_names)}
+    return {
+        "name": system.mechanism.name,
+        "message": result.message,
+        "t_end": float(result.t[-1]),
+        "wall_time": wall,
+        "steps": statistics.steps,
+        "evaluations": statistics.evaluations,
+        "loop_residual": max(gaps, default=0.0),
+        "energy_start": float(energy[0]),
+        "energy_end": float(energy[-1]),
+        "final": final,
+    }
+
+
+def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str:
+    rows = [
+        (name, " ".join(f"{v: .9g}" for v in (value if isinstance(value, list) else [value])))
+        for name, value in summary["final"].items()
+    ]
+    steps = f"{summary['steps']} steps, {summary['evaluations']} evaluations, {1e3 * summary['wall_time']:.1f} ms"
+    lines = [
+        f"{summary['name']}: {summary['t_end']:g} s with {arguments.solver} at rtol {arguments.rtol:g}; {steps}",
+        f"energy {summary['energy_start']:.9g} J at the start, {summary['energy_end']:.9g} J at the end; "
+        f"loop residual at most {summary['loop_residual']:.1e} m",
+        f"at t = {summary['t_end']:g} s",
+        *_aligned(rows),
+        *(f"wrote {path}" for path in (arguments.csv, arguments.plot) if path),
+    ]
+    return "\n".join(lines)
+
+
+# ---- export -----------------------------------------------------------------------------------------
+
+
+def _add_export(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "export",
+        "write a mechanism as an FMU",
+        "It serves Model Exchange and Co-Simulation.",
+        "linkwork export examples/four_bar.py -o four_bar.fmu --fmi 2.0 --outputs A.q coupler.r energy",
+    )
+    export_command.add_arguments(parser)
+    parser.set_defaults(run=export_command.run)
