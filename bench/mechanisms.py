@@ -27,7 +27,7 @@ class Missing(Exception):
 
 
 def peer(name: str, folder: Path | None = None) -> ModuleType:
-    """Import a module of the peers' benchmarks from a folder, else from $LINKWORK_PEERS, else from beside the checkout."""
+    """Import a module of the peers' benchmarks from `folder`, else $LINKWORK_PEERS, else beside the checkout."""
     folder = folder or Path(os.environ.get(PEERS, CHECKOUT.parent / "shared" / "peers"))
     if not (folder / f"{name}.py").exists():
         raise Missing(f"there is no {name}.py in the peers' folder; name that folder by --peers or ${PEERS}")
@@ -43,13 +43,12 @@ class Scene:
     """A mechanism in one state: the neutral description and what Linkwork makes of it."""
 
     name: str
-    size: int  # joints of the tree
     neutral: dict[str, Any]
     system: lw.System
 
     @classmethod
     def of(cls, neutral: dict[str, Any], name: str) -> Scene:
-        return cls(name, len(neutral["joints"]), neutral, lw.compile(mechanism(neutral, name)))
+        return cls(name, neutral, lw.compile(mechanism(neutral)))
 
     @property
     def motion(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -58,9 +57,9 @@ class Scene:
         return self.neutral["q"], self.neutral["v"], np.concatenate([self.neutral["tau"], cut])
 
 
-def mechanism(neutral: dict[str, Any], name: str) -> lw.Mechanism:
+def mechanism(neutral: dict[str, Any]) -> lw.Mechanism:
     """Return the same mechanism; a pin in a planar loop becomes a revolute about the axis of its first body's joint."""
-    mech = lw.Mechanism(name, gravity=neutral["grav"])
+    mech = lw.Mechanism(neutral["name"], gravity=neutral["grav"])
     bodies = {-1: "ground"}
     axes = [AXES[joint["type"]] for joint in neutral["joints"]]
     for i, joint in enumerate(neutral["joints"]):
@@ -69,8 +68,10 @@ def mechanism(neutral: dict[str, Any], name: str) -> lw.Mechanism:
         place = lw.Frame(joint["p"])
         mech.add_joint(f"j{i}", lw.Revolute(axes[i]), bodies[joint["parent"]], bodies[i], parent_frame=place)
     for k, (a, at_a, b, at_b) in enumerate(neutral["pins"]):
-        frames = {"parent_frame": lw.Frame(at_a), "child_frame": lw.Frame(at_b)}
-        mech.add_joint(f"pin{k}", lw.Revolute(axes[a]), bodies[a], bodies[b], cut=True, **frames)
+        ends = lw.Frame(at_a), lw.Frame(at_b)
+        mech.add_joint(
+            f"pin{k}", lw.Revolute(axes[a]), bodies[a], bodies[b], parent_frame=ends[0], child_frame=ends[1], cut=True
+        )
     return mech
 
 

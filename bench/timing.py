@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+
+MEMORY = 18 * 10**9  # bytes
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,13 @@ def pin_to_one_core() -> None:
     """Keep this process and its children on one core."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+
+
+def limit_memory() -> None:
+    """Keep peers whose storage grows with the cube of the size from filling the machine; children inherit it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def in_turn(contestants: Iterable[Callable[[], dict[str, Timing]]], rounds: int) -> dict[str, Timing]:
@@ -38,3 +48,9 @@ def in_turn(contestants: Iterable[Callable[[], dict[str, Timing]]], rounds: int)
 def difference(a: np.ndarray, b: np.ndarray) -> float:
     """Largest difference relative to the largest number."""
     return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+def growth(sizes: Iterable[float], times: Iterable[float]) -> list[float]:
+    """Return the exponents d log time / d log size between neighbouring sizes."""
+    exponents: list[float] = (np.diff(np.log(list(times))) / np.diff(np.log(list(sizes)))).tolist()
+    return exponents

@@ -29,7 +29,13 @@ TOLERANCE = 1e-10
 REPEATS = 3  # the fastest counts
 
 ANGLES = ("A.q", "B.q", "C.q", "D.q")
-COLUMNS = (*ANGLES, "coupler.r[1]", "coupler.r[3]", "rocker.r[1]", "rocker.r[3]", "loop.D.residual", "energy.kinetic", "energy.potential")
+POSITIONS = ("coupler.r[1]", "coupler.r[3]", "rocker.r[1]", "rocker.r[3]")
+COLUMNS = (*ANGLES, *POSITIONS, "loop.D.residual", "energy.kinetic", "energy.potential")
+NOTE = f"""
+{END:g} s of motion, {SAMPLES} points of output, tolerance {TOLERANCE:g}; the fastest of {REPEATS} runs counts.
+difference: largest of any joint angle to Python, DOP853 at 1e-13. steps: the integrator's; in CS the calls
+of FMPy, between which the FMU takes steps of its own.
+"""
 KINDS = {"ModelExchange": "ME, CVode", "CoSimulation": "CS"}
 
 
@@ -145,12 +151,10 @@ def main() -> None:
     runs = [in_python(system, solver, TOLERANCE) for solver in ("dopri5", "DOP853")]
     runs += [in_fmpy(path, kind) for kind in KINDS for path in fmus]
     print_table(runs, reference)
-    print(f"""
-{END:g} s of motion, {SAMPLES} points of output, tolerance {TOLERANCE:g}; wall times are the fastest of {REPEATS}. The difference is the
-largest of any joint angle to Python, DOP853 at 1e-13. Steps of a co-simulation are FMPy's; inside, the FMU takes its own.
-""")
+    print(NOTE)
     picture = OUT / "four_bar.png"
-    draw(picture, np.linspace(0.0, END, SAMPLES), reference.columns, {run.name: run.difference(reference) for run in runs})
+    differences = {run.name: run.difference(reference) for run in runs}
+    draw(picture, np.linspace(0.0, END, SAMPLES), reference.columns, differences)
     for path in (*fmus, picture):
         print(f"wrote {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
 

@@ -15,12 +15,19 @@ def mechanism() -> lw.Mechanism:
     mech.add_joint("A", hinge, "ground", "crank", parent_frame=lw.Frame())
     mech.add_joint("B", hinge, "crank", "coupler", parent_frame=lw.Frame((CRANK, 0, 0)))
     mech.add_joint("C", hinge, "coupler", "rocker", parent_frame=lw.Frame((COUPLER, 0, 0)))
-    mech.add_joint("D", hinge, "ground", "rocker", parent_frame=lw.Frame((BASE, 0, 0)), child_frame=lw.Frame((ROCKER, 0, 0)))
+    foot, tip = lw.Frame((BASE, 0, 0)), lw.Frame((ROCKER, 0, 0))
+    mech.add_joint("D", hinge, "ground", "rocker", parent_frame=foot, child_frame=tip)  # closes the loop
     mech.start(q={"A": -1.0, "B": 0.6, "C": 1.9}, u={"A": -2.0})
     return mech
 
 
-if __name__ == "__main__":
+def main() -> lw.Result:
+    """Simulate five seconds and print where the crank ends."""
     result = lw.simulate(mechanism(), t_end=5.0)
     print(result)
     print(f"crank angle at the end: {result['A.q'][-1]:.6f} rad")
+    return result
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NoReturn
@@ -98,9 +99,11 @@ class Block:
         status = lib.lw_state_create(model.handle, handle)
         if status:
             _raise(status, "the state could not be created")
-        self.handle = ffi.gc(handle[0], lib.lw_state_free)
-        memory = ffi.buffer(lib.lw_state_reals(self.handle), 8 * model.sizes.reals)
-        self.reals: FloatArray = np.frombuffer(memory, dtype=np.float64)
+        self.handle = ffi.gc(handle[0], _free_after(model.handle, lib.lw_state_free))
+        reals = ffi.gc(lib.lw_state_reals(self.handle), _free_after(self.handle))
+        self.reals: FloatArray = np.frombuffer(ffi.buffer(reals, 8 * model.sizes.reals), dtype=np.float64)
+        self._views = {name: self.reals[field.span] for name, field in model.fields.items()}
+        self._stages = {name: int(field.stage) for name, field in model.fields.items()}
 
     def _check(self, status: int) -> None:
         if status:
@@ -108,15 +111,25 @@ class Block:
 
     def __getitem__(self, field: str) -> FloatArray:
         """The numbers of a field, flat, computed as far as needed; shares the block's memory."""
-        f = self.model.fields[field]
-        self.evaluate(f.stage)
-        view: FloatArray = self.reals[f.span]
-        return view
+        self._check(lib.lw_evaluate(self.handle, self._stages[field]))
+        return self._views[field]
 
     def put(self, field: str, values: FloatArray | float, valid: Stage = Stage.CONSTANTS) -> None:
         """Write a field; `valid` is the highest stage that does not depend on it."""
-        self.reals[self.model.fields[field].span] = values
+        self._views[field][:] = values
         lib.lw_state_changed(self.handle, valid)
+
+    def enter(self, q: FloatArray, u: FloatArray, tau: FloatArray) -> None:
+        """Write coordinates and speeds of the tree joints and loads of all joints."""
+        views = self._views
+        views["q"][:] = q
+        views["u"][:] = u
+        views["tau"][:] = tau
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def forget_turns(self) -> None:
+        """Count the turns of the cut joints from zero."""
+        self._views["cut_reference"][:] = 0.0
 
     def evaluate(self, stage: Stage) -> None:
         """Compute the block up to a stage."""
@@ -162,6 +175,16 @@ class Block:
         """Addresses of the derivative function and of this block, for a compiled solver."""
         derivative = ffi.cast("intptr_t", ffi.addressof(lib, "lw_ode_mechanism"))
         return int(derivative), int(ffi.cast("intptr_t", self.handle))
+
+
+def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callable[[Any], None]:
+    """Return a destructor that keeps `owner` alive until it has run: what shares memory outlives nothing it needs."""
+
+    def destroy(pointer: Any, _owner: Any = owner) -> None:
+        if free is not None:
+            free(pointer)
+
+    return destroy
 
 
 def _doubles(array: FloatArray) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -25,12 +26,14 @@ class Arguments:
     def states(self, state: State | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
         """Return coordinates (..., nq) and speeds (..., nu) of the tree joints, with the same leading dimensions."""
         if isinstance(state, State):
-            if state.system.model_bytes != self._model_bytes:
+            if state.system.model_bytes is not self._model_bytes and state.system.model_bytes != self._model_bytes:
                 raise MechanismError(f"this state belongs to another system, of {state.system.mechanism.name!r}")
-            return np.asarray(state.q), np.asarray(state.u)
+            return state.q, state.u
         if u is None:
             raise MechanismError("give a State, or both arrays q and u of the tree joints")
         q, speeds = sized(state, self._numbering.nq, "q"), sized(u, self._numbering.nu, "u")
+        if q.shape[:-1] == speeds.shape[:-1]:
+            return q, speeds
         shape = np.broadcast_shapes(q.shape[:-1], speeds.shape[:-1])
         return np.broadcast_to(q, (*shape, q.shape[-1])), np.broadcast_to(speeds, (*shape, speeds.shape[-1]))
 
@@ -98,6 +101,6 @@ def _numbers(values: ArrayLike, size: int, what: str) -> FloatArray:
 
 
 def _check_finite(array: FloatArray, what: str) -> None:
-    if not np.isfinite(array).all():
+    if not math.isfinite(array.sum()) and not np.isfinite(array).all():  # the sum is quick
         where = np.argwhere(~np.isfinite(array))[0].tolist()
         raise MechanismError(f"{what} is not finite at index {where}; give finite numbers")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
 from linkwork.export import command as export_command
+from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
     from linkwork.result import Result
@@ -87,7 +88,7 @@ def run_info(arguments: argparse.Namespace) -> int:
 
 def describe(system: System) -> dict[str, Any]:
     """Gather the facts about a system and its assembled start, as JSON has them."""
-    mech, topology = system.mechanism, system.topology
+    mech, links = system.mechanism, system.topology.links
     names = list(mech.joints)
     state = system.assemble()
     energy = system.energy(state)
@@ -106,8 +107,11 @@ def describe(system: System) -> dict[str, Any]:
             for joint in mech.joints.values()
         ],
         "loops": [
-            {"cut": names[loop.joint], "joints": [*(names[topology.links[k].joint] for k in loop.links), names[loop.joint]]}
-            for loop in topology.loops
+            {
+                "cut": names[loop.joint],
+                "joints": [names[j] for j in (*(links[k].joint for k in loop.links), loop.joint)],
+            }
+            for loop in system.topology.loops
         ],
         "states": len(system.q_names) + len(system.u_names),
         "degrees_of_freedom": degrees_of_freedom(system, state),
@@ -135,9 +139,7 @@ def _as_text(facts: dict[str, Any]) -> str:
         f"bodies ({len(facts['bodies'])})",
         *_aligned([(body["name"], f"{body['mass']:g} kg") for body in facts["bodies"]]),
         f"joints ({len(facts['joints'])})",
-        *_aligned(
-            [(j["name"], j["type"], f"{j['parent']} - {j['child']}", "cut" if j["cut"] else "") for j in facts["joints"]]
-        ),
+        *_aligned([(j["name"], j["type"], f"{j['parent']} - {j['child']}", "cut" * j["cut"]) for j in facts["joints"]]),
     ]
     if facts["loops"]:
         lines += [f"loops ({len(facts['loops'])})"]
@@ -156,7 +158,8 @@ def _as_text(facts: dict[str, Any]) -> str:
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows)
+    return ["  " + "  ".join(cells).rstrip() for cells in padded]
 
 
 # ---- simulate ---------------------------------------------------------------------------------------
@@ -168,23 +171,29 @@ def _add_simulate(commands: Any) -> None:
         "simulate",
         "simulate a mechanism in time",
         "It starts from the start values of its\ndescription, after its loops have been closed.",
-        "linkwork simulate examples/four_bar.py --t-end 5 --csv four_bar.csv --plot four_bar.png --columns A.q coupler.r",
+        "linkwork simulate examples/four_bar.py --t-end 5 --columns A.q coupler.r --csv out.csv --plot out.png",
     )
     parser.add_argument("mechanism", type=Path, help=FILE_HELP)
-    parser.add_argument("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
-    parser.add_argument("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
-    parser.add_argument("--solver", default="dopri5", help="dopri5, DOP853, RK45, RK23, LSODA, Radau or BDF (default: %(default)s)")
-    parser.add_argument("--rtol", type=float, default=1e-8, help="tolerance of a step (default: %(default)g)")
-    parser.add_argument(
-        "--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help="constant load in a joint [N.m or N]; may be repeated"
-    )
-    parser.add_argument(
-        "--columns", nargs="+", metavar="NAME", help="what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
-    )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write columns over time as CSV")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="save a plot (.png, .svg or .pdf; needs matplotlib)")
-    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
+    add = parser.add_argument
+    add("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
+    add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
+    add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
+    add("--rtol", type=float, default=1e-8, help="tolerance of a step (default: %(default)g)")
+    load_help = "constant load in a joint [N.m or N]; may be repeated"
+    add("--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
+    columns_help = "what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
+    add("--columns", nargs="+", metavar="NAME", help=columns_help)
+    add("--csv", type=Path, metavar="FILE", help="write columns over time as CSV")
+    add("--plot", type=_picture, metavar="FILE", help="save a plot: .png, .svg or .pdf (needs matplotlib)")
+    add("--json", action="store_true", help="print the summary as JSON")
     parser.set_defaults(run=run_simulate)
+
+
+def _picture(text: str) -> Path:
+    path = Path(text)
+    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png, .svg or .pdf")
+    return path
 
 
 def _load(text: str) -> tuple[str, float]:
@@ -199,7 +208,10 @@ def run_simulate(arguments: argparse.Namespace) -> int:
     """Simulate as the arguments say; what was computed before a failure is written all the same."""
     system = lw.compile(export_command.load_mechanism(arguments.mechanism))
     for name in arguments.columns or ():
-        system.column(name)  # a wrong name is known before the run, not after it
+        system.column(name)  # what is wrong is said before the run, not after it
+    for path in (arguments.csv, arguments.plot):
+        if path and not path.absolute().parent.is_dir():
+            raise lw.LinkworkError(f"cannot write {path}: there is no folder {path.parent}")
     inputs: dict[str, Input] = dict(arguments.input)
     begin = time.perf_counter()
     try:

@@ -79,9 +79,7 @@ class Result:
         nq = system.numbering.nq
         for i, (t, y, loads) in enumerate(zip(self.t, self.y, self._loads, strict=True)):
             block.put("time", t)
-            block.put("tau", loads)
-            block.put("q", y[:nq])
-            block.put("u", y[nq:])
+            block.enter(y[:nq], y[nq:], loads)
             block.step_accepted()
             block["energy_potential"]
             rows[i] = block.reals[first:last]

@@ -164,10 +164,7 @@ class _Run:
     def enter(self, t: float, y: FloatArray) -> None:
         nq = self.system.numbering.nq
         self.block.put("time", t)
-        self.block.put("q", y[:nq])
-        self.block.put("u", y[nq:])
-        if self.functions:
-            self.block.put("tau", self.loads(t))
+        self.block.enter(y[:nq], y[nq:], self.loads(t))
 
     def derivative(self, t: float, y: FloatArray) -> FloatArray:
         """As the solver wants it: not a number where it does not exist."""

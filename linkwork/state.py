@@ -24,8 +24,8 @@ class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
     @classmethod
     def split(cls, values: FloatArray, tree: int) -> JointArray:
         """Return the first `tree` values along the last axis, with the rest aside."""
-        array = np.ascontiguousarray(values[..., :tree]).view(cls)
-        array.cut = np.ascontiguousarray(values[..., tree:])
+        array = values[..., :tree].view(cls)
+        array.cut = values[..., tree:]
         return array
 
 

@@ -180,7 +180,8 @@ class System:
 
     def state(self, q: ArrayLike, u: ArrayLike) -> State:
         """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
-        self._enter(self._block, *self.arguments.states(q, u), np.zeros(self.numbering.nu_all))
+        self._block.forget_turns()
+        self._block.enter(*self.arguments.states(q, u), np.zeros(self.numbering.nu_all))
         return self.state_of(self._block)
 
     # ---- what is computed ----
@@ -233,11 +234,12 @@ class System:
         """
         q, speeds = self.arguments.states(state, u)
         wanted = sized(udot, self.numbering.nu, "udot")
+        self._block.forget_turns()
         shape = np.broadcast_shapes(q.shape[:-1], wanted.shape[:-1])
         q, speeds, wanted = (np.broadcast_to(a, (*shape, a.shape[-1])) for a in (q, speeds, wanted))
         result = np.empty(wanted.shape)
         for i in np.ndindex(shape):
-            self._enter(self._block, q[i], speeds[i], np.zeros(self.numbering.nu_all))
+            self._block.enter(q[i], speeds[i], np.zeros(self.numbering.nu_all))
             result[i] = self._block.inverse_dynamics(wanted[i])
         cut = np.zeros((*shape, self.numbering.nu_cut))
         return JointArray.split(np.concatenate([result, cut], axis=-1), self.numbering.nu)
@@ -277,23 +279,18 @@ class System:
         """Return what `read` finds in the block at every state of a batch."""
         q, speeds = self.arguments.states(state, u)
         loads = self.arguments.loads(tau)
+        block = self._block
+        block.forget_turns()
+        if q.ndim == loads.ndim == 1:
+            block.enter(q, speeds, loads)
+            return read(block)
         shape = np.broadcast_shapes(q.shape[:-1], loads.shape[:-1])
         q, speeds, loads = (np.broadcast_to(a, (*shape, a.shape[-1])) for a in (q, speeds, loads))
-        if not shape:
-            self._enter(self._block, q, speeds, loads)
-            return read(self._block)
         rows = []
         for i in np.ndindex(shape):
-            self._enter(self._block, q[i], speeds[i], loads[i])
-            rows.append(read(self._block))
+            block.enter(q[i], speeds[i], loads[i])
+            rows.append(read(block))
         return np.stack(rows).reshape(*shape, *rows[0].shape) if rows else np.empty((*shape, 0))
-
-    @staticmethod
-    def _enter(block: Block, q: FloatArray, u: FloatArray, tau: FloatArray) -> None:
-        block.put("q", q)
-        block.put("u", u)
-        block.put("tau", tau)
-        block.put("cut_reference", 0.0)
 
     def __repr__(self) -> str:
         s = self.sizes

@@ -43,7 +43,7 @@ def test_reactions_balance_every_body(scene):
     tau = random_loads(np.random.default_rng(1), scene)
     found = wrenches(system, state, tau)
     solution = scene.oracle.solve(scene.u, tau)
-    assert np.abs(scene.oracle.imbalance(solution, scene.u, found)).max() < 1e-9
+    assert np.abs(scene.oracle.imbalance(solution, scene.u, found)).max() < 1e-11
 
 
 def test_reactions_do_the_work_of_the_loads_only(scene):

@@ -223,7 +223,7 @@ typedef struct abused {
 static void random_set(abused *a, const uint32_t *refs, size_t n) {
   double values[LIST] = {0};
   get_real(a->version, a->c, refs, n, values);
-  for (size_t i = 0; i < n; i++) values[i] = dice(9) ? values[i] * (0.9 + 0.2 * dice(100) / 99.0) : number();
+  for (size_t i = 0; i < n; i++) values[i] = dice(9) ? values[i] * (0.9 + 0.2 * dice(100) / 99.0) + 1e-5 * dice(100) : number();
   set_real(a->version, a->c, refs, dice(30) ? n : 0, dice(30) ? values : NULL);
 }
 
@@ -232,7 +232,7 @@ static void random_values(abused *a) {
   double seed[LIST], values[LIST];
   const size_t n = dice(LIST + 1), m = dice(LIST + 1);
   for (int i = 0; i < LIST; i++) {
-    refs[i] = dice(40) ? dice(a->s->reals) : dice(UINT32_MAX);
+    refs[i] = dice(40) ? dice(dice(2) ? a->s->reals : a->s->reals / 8 + 1) : dice(UINT32_MAX); /* parameters come first */
     more[i] = dice(a->s->reals);
     seed[i] = number();
   }

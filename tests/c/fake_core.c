@@ -138,6 +138,10 @@ lw_status lw_assemble(lw_state *s, double tolerance) {
 lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                     size_t n_knowns, const double *seed, double *sensitivity) {
   double d[REALS] = {0};
+  for (size_t i = 0; i < n_knowns; i++)
+    if (knowns[i] >= REALS) return fail(s, LW_ERROR_USAGE, "there is no such variable");
+  for (size_t i = 0; i < n_unknowns; i++)
+    if (unknowns[i] >= REALS) return fail(s, LW_ERROR_USAGE, "there is no such variable");
   for (size_t i = 0; i < n_knowns; i++) d[knowns[i]] += seed[i];
   d[QDOT] = d[U];
   d[UDOT] = -s->x[STIFFNESS] * d[Q] - d[STIFFNESS] * s->x[Q] + d[TAU];

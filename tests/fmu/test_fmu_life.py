@@ -3,6 +3,7 @@
 import ctypes
 import math
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,23 @@ def test_a_mass_that_is_none_is_an_error(fmu):
     instance.set_up()
     assert instance.call("ExitInitializationMode") == ERROR
     assert "crank" in instance.last
+
+
+def test_eight_threads_give_what_one_gives(fmu):
+    names = [fmu.reference(name) for name in ("A.q", "C.q", "energy.kinetic")]
+
+    def run(gravity: float) -> list[float]:
+        instance = Instance(fmu.library, fmu.version, "CS", fmu.resources, fmu.token)
+        instance.set([fmu.reference("gravity[3]")], [gravity])
+        instance.initialize()
+        time = 0.0
+        for _ in range(50):
+            time = instance.step(time, 0.01)
+        values = instance.get(names)
+        instance.free()
+        return values
+
+    pulls = [-float(k) for k in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(run, pulls))
+    assert together == [run(gravity) for gravity in pulls]

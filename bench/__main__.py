@@ -1,0 +1,46 @@
+"""`python -m bench`: the benchmarks, each of which prints its tables and saves them in bench/results."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+from bench.mechanisms import PEERS, Missing
+from bench.timing import limit_memory, pin_to_one_core
+
+BENCHMARKS = {
+    "forward_dynamics": "chains, trees and a four-bar beside Pinocchio's C++, which is compiled once (minutes)",
+    "start_up": "import, compile and export in a fresh process",
+}
+
+
+def main() -> int:
+    """Run what is asked for; what lacks something says so and does not keep the others from running."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Benchmarks on one core.",
+        epilog="\n".join(f"{name}: {about}" for name, about in BENCHMARKS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--peers", type=Path, help=f"folder of the peers' scripts (${PEERS}, else ../shared/peers)")
+    parser.add_argument("--rounds", type=int, default=5, help="more help on a busy machine (default: %(default)s)")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(BENCHMARKS):
+        parser.error(f"there is no {', '.join(sorted(unknown))} among {', '.join(BENCHMARKS)}")
+    pin_to_one_core()
+    limit_memory()
+    lacking = False
+    for name in options.names or BENCHMARKS:
+        try:
+            importlib.import_module(f"bench.{name}").main(options)
+        except Missing as missing:
+            print(f"{name} left out: {missing}", file=sys.stderr)
+            lacking = True
+    return int(lacking)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""FMUs of many mechanisms: a published motion, and one random mechanism of each family."""
+
+import numpy as np
+import pytest
+from conftest import Unpacked, unpack
+
+import linkwork as lw
+from support.cases import fourbar_planar
+from support.random_mechanisms import FAMILIES, random_tree, well_posed
+
+KINDS = {"ModelExchange": 1e-10, "CoSimulation": 1e-9}
+
+
+def mechanism_of(family: str) -> lw.Mechanism:
+    if family == "tree":
+        return random_tree(np.random.default_rng(5), 8, springs=3).mechanism
+    return well_posed(FAMILIES[family][0], seed=2).mechanism
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_published_motion(version, kind, needs, tmp_path):
+    fmpy = needs("fmpy")
+    case = fourbar_planar()
+    case.mechanism.start(q=case.q, u=case.u)
+    path = lw.export_fmu(case.mechanism, tmp_path / "case.fmu", version, list(case.motion))
+    result = fmpy.simulate_fmu(
+        str(path),
+        fmi_type=kind,
+        stop_time=case.t[-1],
+        output_interval=case.t[1] - case.t[0],
+        relative_tolerance=KINDS[kind],
+        output=[f"{name}.q" for name in case.motion],
+    )
+    assert len(result) == len(case.t)
+    for name, expected in case.motion.items():
+        assert np.abs(result[f"{name}.q"] - expected).max() < 1e-6
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+@pytest.mark.parametrize("family", ["tree", *FAMILIES])
+def test_a_random_mechanism(version, family, needs, tmp_path):
+    needs("fmpy")
+    from fmpy.validation import validate_fmu
+
+    system = lw.compile(mechanism_of(family))
+    path = lw.export_fmu(system, tmp_path / "random.fmu", version)
+    assert validate_fmu(str(path)) == []
+    fmu = Unpacked(path, unpack(path), version, system)
+    instance = fmu.new("ME")
+    instance.initialize()
+    state = system.assemble()
+    n, everything = system.sizes.nq + system.sizes.nu, fmu.references("derivative", "output")
+    assert instance.array("GetContinuousStates", n) == [*state.q, *state.u]
+    assert instance.derivatives(n) == list(system.derivatives(state))
+    slave = fmu.new("CS")
+    slave.initialize()
+    assert slave.get(everything) == instance.get(everything)
+    slave.step(0.0, 0.01)
+    slave.free()
+    instance.free()
