@@ -97,6 +97,28 @@ def test_unknown_solver():
         lw.simulate(four_bar().mechanism, 1.0, solver="euler")
 
 
+@pytest.mark.parametrize("guess", [{"A": [1.0, 2.0]}, {"A": "x"}, [1.0, 2.0, 3.0]], ids=str)
+def test_guess_of_the_wrong_form(system, guess):
+    with pytest.raises((lw.MechanismError, TypeError)):
+        system.assemble(q=guess)
+
+
+def test_unknown_joint_in_inputs():
+    with pytest.raises(lw.MechanismError, match="'crank'.*'A'"):
+        lw.simulate(four_bar().mechanism, 1.0, inputs={"crank": 1.0})
+
+
+def test_input_that_stops_being_a_number():
+    """Half way through the run; what came before is kept."""
+    with pytest.raises(lw.LinkworkError, match="A"):
+        lw.simulate(four_bar().mechanism, 1.0, inputs={"A": lambda t: np.nan if t > 0.5 else 0.0})
+
+
+def test_time_that_is_not_finite():
+    with pytest.raises(lw.SolverError, match="nan"):
+        lw.simulate(four_bar().mechanism, np.nan)
+
+
 def test_no_bad_call_spoils_the_state(system, state):
     """What failed leaves no trace: the next call answers as before."""
     before = system.accelerations(state)

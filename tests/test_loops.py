@@ -187,3 +187,23 @@ def test_many_loops_in_a_row():
     tau = random_loads(np.random.default_rng(9), scene)
     found = by_joint(system, system.accelerations(state, tau=tau))
     assert largest_difference(found, scene.oracle.solve(scene.u, tau).udot) < 1e-11
+
+
+@pytest.mark.parametrize("count", [1, 3, 4])
+def test_batches(count):
+    """Leading dimensions are a batch; four is the number of joints, which must not be taken for one row a joint."""
+    case = four_bar()
+    system = lw.compile(case.mechanism)
+    states = [system.assemble(q={"A": 0.2 * k}, u={"A": 1.0 + k}) for k in range(count)]
+    q, u = np.array([state.q for state in states]), np.array([state.u for state in states])
+    tau = {"A": np.arange(float(count))}
+    together = system.accelerations(q, u, tau=tau)
+    named = system.by_joint(together)
+    assert set(named) == set("ABCD")
+    for k, state in enumerate(states):
+        alone = system.accelerations(state, tau={"A": float(k)})
+        assert np.array_equal(together[k], alone)
+        assert {name: values[k] for name, values in named.items()} == by_joint(system, alone)
+    assert system.reactions(q, u).shape == (count, 4, 6)
+    assert system.jacobian(q, u).shape == (count, 6, 6)
+    assert system.energy(q, u).kinetic.shape == (count,)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from fmi_calls import ERROR
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])

@@ -1,12 +1,12 @@
 """FMUs of many mechanisms: a published motion, and one random mechanism of each family."""
 
+import linkwork as lw
 import numpy as np
 import pytest
-from conftest import Unpacked, unpack
-
-import linkwork as lw
 from support.cases import fourbar_planar
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
+
+from unpacked import Unpacked, unpack
 
 KINDS = {"ModelExchange": 1e-10, "CoSimulation": 1e-9}
 

@@ -2,10 +2,9 @@
 
 import math
 
+import linkwork as lw
 import numpy as np
 import pytest
-
-import linkwork as lw
 
 STOP = 2.0
 ANGLES = ["A.q", "B.q", "C.q", "D.q"]

@@ -3,6 +3,7 @@
 import ctypes
 
 import pytest
+
 from fmi_calls import ERROR
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])

@@ -6,9 +6,8 @@ import time
 import zipfile
 from xml.etree import ElementTree
 
-import pytest
-
 import linkwork as lw
+import pytest
 from linkwork.errors import ExportError
 from linkwork.export import fmu as exporter
 
