@@ -70,6 +70,9 @@ def main(options: argparse.Namespace) -> None:
     )
     best = {step: [min(run[step][k] for run in runs) for k in (0, 1)] for step in runs[0]}
     report.table(["step", "wall", "CPU"], [[step, *times] for step, times in best.items()])
-    report.text("Largest imports by package, own modules only, ms of wall time in one run that traces them:")
+    report.text(
+        "Largest imports by package, own modules only, ms of wall time in one run that traces them; the look at "
+        "the C code counts as `linkwork._core`:"
+    )
     report.table(["package", "ms"], largest_imports(fresh_process("-X", "importtime").stderr))
     report.save()

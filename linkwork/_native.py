@@ -127,9 +127,10 @@ class Block:
         views["tau"][:] = tau
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
-    def forget_turns(self) -> None:
-        """Count the turns of the cut joints from zero."""
-        self._views["cut_reference"][:] = 0.0
+    def count_turns(self, reference: FloatArray | float) -> None:
+        """Take the coordinates of the cut joints, known but for whole turns, next to `reference` (nq_cut,)."""
+        self._views["cut_reference"][:] = reference
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
     def evaluate(self, stage: Stage) -> None:
         """Compute the block up to a stage."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork.compiler.numbering import Numbering
 from linkwork.description.checks import FloatArray, suggest
 from linkwork.errors import MechanismError
-from linkwork.state import State
+from linkwork.state import JointArray, State
 
 Loads = ArrayLike | Mapping[str, ArrayLike] | None
 
@@ -28,14 +28,19 @@ class Arguments:
         if isinstance(state, State):
             if state.system.model_bytes is not self._model_bytes and state.system.model_bytes != self._model_bytes:
                 raise MechanismError(f"this state belongs to another system, of {state.system.mechanism.name!r}")
+            if u is not None:
+                raise MechanismError("give a State alone, or arrays q and u; loads are given by name: tau=...")
             return state.q, state.u
         if u is None:
             raise MechanismError("give a State, or both arrays q and u of the tree joints")
-        q, speeds = sized(state, self._numbering.nq, "q"), sized(u, self._numbering.nu, "u")
-        if q.shape[:-1] == speeds.shape[:-1]:
-            return q, speeds
-        shape = np.broadcast_shapes(q.shape[:-1], speeds.shape[:-1])
-        return np.broadcast_to(q, (*shape, q.shape[-1])), np.broadcast_to(speeds, (*shape, speeds.shape[-1]))
+        n = self._numbering
+        q, speeds = together({"q": sized(state, n.nq, "q", n.q), "u": sized(u, n.nu, "u", n.u)})
+        return q, speeds
+
+    def turns(self, state: State | ArrayLike) -> FloatArray:
+        """Return coordinates (nq_cut,) of the cut joints from which their turns are counted: the state's, or zero."""
+        cut = state.q.cut if isinstance(state, State) and isinstance(state.q, JointArray) else None
+        return np.zeros(self._numbering.nq_cut) if cut is None else cut
 
     def loads(self, tau: Loads) -> FloatArray:
         """Return loads over all joints (..., nu + nu_cut); what is not given is zero."""
@@ -46,15 +51,14 @@ class Arguments:
             return self._named_loads(tau)
         array = np.asarray(tau)
         if array.ndim and array.shape[-1] == n.nu_all:
-            return sized(array, n.nu_all, "tau")
-        tree = sized(tau, n.nu, "tau")
+            return sized(array, n.nu_all, "tau", n.u)
+        tree = sized(tau, n.nu, "tau", n.u)
         return np.concatenate([tree, np.zeros((*tree.shape[:-1], n.nu_cut))], axis=-1)
 
     def _named_loads(self, tau: Mapping[str, ArrayLike]) -> FloatArray:
         spans = {joint: self.span(self._numbering.u, joint, "tau") for joint in tau}
         given = {joint: vector(value, spans[joint], f"tau of joint {joint!r}") for joint, value in tau.items()}
-        shape = np.broadcast_shapes(*(value.shape[:-1] for value in given.values()))
-        loads = np.zeros((*shape, self._numbering.nu_all))
+        loads = np.zeros((*batch(given), self._numbering.nu_all))
         for joint, value in given.items():
             loads[..., spans[joint]] = value
         return loads
@@ -70,14 +74,39 @@ class Arguments:
         return span
 
 
-def sized(values: ArrayLike, size: int, what: str) -> FloatArray:
-    """Return finite numbers (..., size)."""
+def batch(arrays: Mapping[str, FloatArray]) -> tuple[int, ...]:
+    """Return the leading dimensions that all arrays share; those that differ are an error, which names them."""
+    try:
+        return np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise MechanismError(f"the leading dimensions of {shapes} do not agree; give all the same batch") from None
+
+
+def together(arrays: Mapping[str, FloatArray]) -> tuple[FloatArray, ...]:
+    """Return the arrays with the same leading dimensions."""
+    shape = batch(arrays)
+    return tuple(np.broadcast_to(array, (*shape, array.shape[-1])) for array in arrays.values())
+
+
+def one(array: FloatArray, what: str) -> FloatArray:
+    """Return an array without leading dimensions."""
+    if array.ndim != 1:
+        raise MechanismError(f"{what} has shape {array.shape}; here only one state at a time can be given")
+    return array
+
+
+def sized(values: ArrayLike, size: int, what: str, slices: Mapping[str, slice]) -> FloatArray:
+    """Return finite numbers (..., size); `slices` tells which joint's stand where."""
     array = _numbers(values, size, what)
     if array.ndim == 0 or array.shape[-1] != size:
         raise MechanismError(
             f"{what} has shape {array.shape}; its last dimension must be {size}, the number of tree coordinates"
         )
-    _check_finite(array, what)
+    if not _is_finite(array):
+        index = np.argwhere(~np.isfinite(array))[0].tolist()
+        joint = next(name for name, span in slices.items() if span.start <= index[-1] < span.stop)
+        raise MechanismError(f"{what} of joint {joint!r} is not finite, at index {index}; give finite numbers")
     return array
 
 
@@ -89,7 +118,8 @@ def vector(value: ArrayLike, span: slice, what: str) -> FloatArray:
         array = array[..., None]
     if array.shape[-1:] != (size,):
         raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers")
-    _check_finite(array, what)
+    if not _is_finite(array):
+        raise MechanismError(f"{what} is not finite; give finite numbers")
     return array
 
 
@@ -97,10 +127,9 @@ def _numbers(values: ArrayLike, size: int, what: str) -> FloatArray:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise MechanismError(f"{what} must be an array of {size} numbers, not {values!r}") from None
+        count = "a number" if size == 1 else f"an array of {size} numbers"
+        raise MechanismError(f"{what} must be {count}, not {values!r}") from None
 
 
-def _check_finite(array: FloatArray, what: str) -> None:
-    if not math.isfinite(array.sum()) and not np.isfinite(array).all():  # the sum is quick
-        where = np.argwhere(~np.isfinite(array))[0].tolist()
-        raise MechanismError(f"{what} is not finite at index {where}; give finite numbers")
+def _is_finite(array: FloatArray) -> bool:
+    return math.isfinite(array.sum()) or bool(np.isfinite(array).all())  # the sum is quick

@@ -81,8 +81,9 @@ def _add_info(commands: Any) -> None:
 
 def run_info(arguments: argparse.Namespace) -> int:
     """Print what a mechanism consists of."""
-    facts = describe(lw.compile(export_command.load_mechanism(arguments.mechanism)))
-    print(json.dumps(facts, indent=2) if arguments.json else _as_text(facts))
+    system = lw.compile(export_command.load_mechanism(arguments.mechanism))
+    facts = describe(system)
+    print(json.dumps(facts, indent=2) if arguments.json else _as_text(facts, system))
     return 0
 
 
@@ -131,8 +132,7 @@ def degrees_of_freedom(system: System, state: lw.State) -> int:
     return int(np.linalg.matrix_rank(system.jacobian(state)[:n, n:], tol=1e-6))
 
 
-def _as_text(facts: dict[str, Any]) -> str:
-    units = {joint["name"]: "m" if joint["type"] == "prismatic" else "rad" for joint in facts["joints"]}
+def _as_text(facts: dict[str, Any], system: System) -> str:
     lines = [
         f"{facts['name']}: degrees of freedom {facts['degrees_of_freedom']}, states {facts['states']}",
         "",
@@ -145,10 +145,7 @@ def _as_text(facts: dict[str, Any]) -> str:
         lines += [f"loops ({len(facts['loops'])})"]
         lines += _aligned([(f"cut at {loop['cut']}:", " ".join(loop["joints"])) for loop in facts["loops"]])
     lines += ["assembled start"]
-    rows = []
-    for name, value in facts["start"].items():
-        unit = units[name.partition(".")[0]]
-        rows.append((name, f"{value: .6g}", unit if name.endswith(".q") else f"{unit}/s"))
+    rows = [(name, f"{value: .6g}", system.column(name).unit) for name, value in facts["start"].items()]
     rows.append(("kinetic energy", f"{facts['energy']['kinetic']: .6g}", "J"))
     rows.append(("potential energy", f"{facts['energy']['potential']: .6g}", "J"))
     if facts["loops"]:

@@ -37,3 +37,4 @@ class Progress:
     ) -> None:
         if self._shown:
             sys.stderr.write("\r" + 60 * " " + "\r")
+            sys.stderr.flush()

@@ -28,6 +28,10 @@ class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
         array.cut = values[..., tree:]
         return array
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Give what is computed back as an ordinary array, or as a number."""
+        return array.view(np.ndarray)[()]
+
 
 @dataclass(frozen=True, eq=False)
 class State:
@@ -42,7 +46,8 @@ class State:
     u
         Speeds of the tree joints, (nu,), in the order of `system.u_names`.
 
-    Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints.
+    Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
+    arrays are read-only; `System.state` makes a state from others.
     """
 
     system: System

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._native import Block, Field, Model, OffsetArray, Stage
-from linkwork.arguments import Arguments, Loads, sized, vector
+from linkwork.arguments import Arguments, Loads, one, sized, together, vector
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
 from linkwork.description import Mechanism
@@ -33,8 +33,8 @@ class System:
     """A mechanism ready to compute; made by `linkwork.compile`.
 
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
-    are a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in which
-    cut joints may stand as well. Arrays come in the order of `q_names` and `u_names`; `by_joint` names them.
+    are a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in
+    which cut joints may stand as well. Arrays come in the order of `q_names` and `u_names`; `by_joint` names them.
 
     Attributes
     ----------
@@ -113,14 +113,14 @@ class System:
         Parameters
         ----------
         array
-            Over the speeds or coordinates of the tree joints, as the functions of a system return it (the cut joints'
-            values come along), or with one row a joint, as `reactions` returns it.
+            (..., nu) or (..., nq) over the speeds or coordinates of the tree joints, as the functions of a system
+            return it (the cut joints' values come along), or (..., joints, 6), as `reactions` returns it.
         """
         given = np.asarray(array)
-        if given.ndim == 2 and given.shape[0] == len(self.joint_names):
-            return dict(zip(self.joint_names, given, strict=True))
         cut = getattr(array, "cut", None)
-        values = given if cut is None else np.concatenate([given, cut], axis=-1)
+        if cut is None and given.shape[-2:] == (len(self.joint_names), 6):
+            return {name: given[..., j, :] for j, name in enumerate(self.joint_names)}
+        values = np.atleast_1d(given if cut is None else np.concatenate([given, cut], axis=-1))
         for slices, tree, total in (
             (self.numbering.u, self.numbering.nu, self.numbering.nu_all),
             (self.numbering.q, self.numbering.nq, self.numbering.nq_all),
@@ -166,22 +166,26 @@ class System:
     def set_starts(self, block: Block, q: Mapping[str, ArrayLike] | None, u: Mapping[str, ArrayLike] | None) -> None:
         """Write start values by joint name into a block, to be kept by its assembly."""
         for given, slices, name in ((q, self.numbering.q, "q"), (u, self.numbering.u, "u")):
+            if not isinstance(given, Mapping | None):
+                raise MechanismError(f"{name} must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
             starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "held"))
             for rank, (joint, value) in enumerate((given or {}).items(), start=1):
                 span = self.arguments.span(slices, joint, name)
-                starts[span] = vector(value, span, f"{name} of joint {joint!r}")
+                starts[span] = one(vector(value, span, f"{name} of joint {joint!r}"), f"{name} of joint {joint!r}")
                 held[span] = rank / (1.0 + rank)  # below 1: kept before those of the description
 
     def state_of(self, block: Block) -> State:
         """Return the state that a block is in."""
         q = np.concatenate([block["q"], block["q_cut"]])
         u = np.concatenate([block["u"], block["u_cut"]])
+        q.flags.writeable = u.flags.writeable = False
         return State(self, JointArray.split(q, self.numbering.nq), JointArray.split(u, self.numbering.nu))
 
     def state(self, q: ArrayLike, u: ArrayLike) -> State:
         """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
-        self._block.forget_turns()
-        self._block.enter(*self.arguments.states(q, u), np.zeros(self.numbering.nu_all))
+        coordinates, speeds = self.arguments.states(q, u)
+        self._block.count_turns(0.0)
+        self._block.enter(one(coordinates, "q"), speeds, np.zeros(self.numbering.nu_all))
         return self.state_of(self._block)
 
     # ---- what is computed ----
@@ -191,23 +195,24 @@ class System:
 
         Recursive coordinate reduction in O(n + m). Raises SingularityError where they are not unique.
         """
-        values = self._each(state, u, tau, lambda block: block["acceleration"].copy())
+        values = self._each(state, u, tau, (self.numbering.nu_all,), lambda block: block["acceleration"])
         return JointArray.split(values, self.numbering.nu)
 
     def derivatives(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
         """Return the derivatives [qdot; udot] (..., nq + nu) that a solver integrates, with the loops' feedback."""
-        return self._each(state, u, tau, lambda block: np.concatenate([block["qdot"], block["udot"]]))
+        size = self.numbering.nq + self.numbering.nu
+        return self._each(state, u, tau, (size,), lambda block: np.concatenate([block["qdot"], block["udot"]]))
 
     def energy(self, state: State | ArrayLike, u: ArrayLike | None = None) -> Energy:
         """Return kinetic and potential energy, each (...), J."""
-        values = self._each(state, u, None, lambda b: np.concatenate([b["energy_kinetic"], b["energy_potential"]]))
+        values = self._each(state, u, None, (2,), lambda b: (b["energy_kinetic"][0], b["energy_potential"][0]))
         if values.ndim == 1:
             return Energy(float(values[0]), float(values[1]))
         return Energy(values[..., 0], values[..., 1])
 
     def loop_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
         """Return the gap of every loop (..., loops), m, misalignments times the loop's length included."""
-        return self._each(state, u, None, lambda block: block["loop_residual"].copy())
+        return self._each(state, u, None, (self.sizes.loops,), lambda block: block["loop_residual"])
 
     def reactions(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
         """Return the wrench [torque; force] of every joint on its child (..., joints, 6), N m and N.
@@ -221,11 +226,12 @@ class System:
             torque, force = block["reaction_torque"].reshape(n, 3), block["reaction_force"].reshape(n, 3)
             return np.concatenate([torque, force], axis=1)
 
-        return self._each(state, u, tau, wrenches)
+        return self._each(state, u, tau, (n, 6), wrenches)
 
     def mass_matrix(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
         """Return the joint-space mass matrix of the spanning tree, loops open, (..., nu, nu)."""
-        return self._each(state, u, None, lambda block: block.mass_matrix())
+        n = self.numbering.nu
+        return self._each(state, u, None, (n, n), lambda block: block.mass_matrix())
 
     def inverse_dynamics(self, state: State | ArrayLike, udot: ArrayLike, u: ArrayLike | None = None) -> JointArray:
         """Return tree loads tau (..., nu) that make the accelerations udot (..., nu), springs and dampers at work.
@@ -233,28 +239,30 @@ class System:
         With loops many loads do; these are the least ones, and no load acts in the cut joints.
         """
         q, speeds = self.arguments.states(state, u)
-        wanted = sized(udot, self.numbering.nu, "udot")
-        self._block.forget_turns()
-        shape = np.broadcast_shapes(q.shape[:-1], wanted.shape[:-1])
-        q, speeds, wanted = (np.broadcast_to(a, (*shape, a.shape[-1])) for a in (q, speeds, wanted))
-        result = np.empty(wanted.shape)
-        for i in np.ndindex(shape):
-            self._block.enter(q[i], speeds[i], np.zeros(self.numbering.nu_all))
-            result[i] = self._block.inverse_dynamics(wanted[i])
-        cut = np.zeros((*shape, self.numbering.nu_cut))
-        return JointArray.split(np.concatenate([result, cut], axis=-1), self.numbering.nu)
+        wanted = sized(udot, self.numbering.nu, "udot", self.numbering.u)
+        q, speeds, wanted = together({"q": q, "u": speeds, "udot": wanted})
+        self._block.count_turns(self.arguments.turns(state))
+        no_load = np.zeros(self.numbering.nu_all)
+        result = np.zeros((*wanted.shape[:-1], self.numbering.nu_all))
+        for i in np.ndindex(wanted.shape[:-1]):
+            self._block.enter(q[i], speeds[i], no_load)
+            result[i][: self.numbering.nu] = self._block.inverse_dynamics(wanted[i])
+        return JointArray.split(result, self.numbering.nu)
 
     def jacobian(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
         """Return the matrix (..., n, n), n = nq + nu, of `derivatives` by the states, exact to rounding."""
-        return self._each(state, u, tau, self.block_jacobian)
+        n = self.numbering.nq + self.numbering.nu
+        return self._each(state, u, tau, (n, n), self.block_jacobian)
 
     def block_jacobian(self, block: Block) -> FloatArray:
         """Return the same of a block at its present states."""
         n = self.numbering.nq + self.numbering.nu
         rows = _offsets(self.fields["qdot"].first, n)
         columns = _offsets(self.fields["q"].first, n)
-        one = np.ones(1)
-        return np.stack([block.directional_derivative(rows, columns[k : k + 1], one) for k in range(n)], axis=1)
+        matrix, seed = np.empty((n, n)), np.ones(1)
+        for k in range(n):
+            matrix[:, k] = block.directional_derivative(rows, columns[k : k + 1], seed)
+        return matrix
 
     def value(
         self, name: str, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None
@@ -264,9 +272,9 @@ class System:
 
         def read(block: Block) -> FloatArray:
             block.evaluate(Stage.OUTPUTS)
-            return block.reals[column.first : column.first + column.count].copy()
+            return block.reals[column.first : column.first + column.count]
 
-        values = self._each(state, u, tau, read)
+        values = self._each(state, u, tau, (column.count,), read)
         if column.vector:
             return values
         return float(values[0]) if values.ndim == 1 else values[..., 0]
@@ -274,23 +282,24 @@ class System:
     # ---- inside ----
 
     def _each(
-        self, state: State | ArrayLike, u: ArrayLike | None, tau: Loads, read: Callable[[Block], FloatArray]
+        self,
+        state: State | ArrayLike,
+        u: ArrayLike | None,
+        tau: Loads,
+        shape: tuple[int, ...],
+        read: Callable[[Block], ArrayLike],
     ) -> FloatArray:
-        """Return what `read` finds in the block at every state of a batch."""
+        """Return what `read` finds in the block, numbers of some shape, at every state of a batch."""
         q, speeds = self.arguments.states(state, u)
         loads = self.arguments.loads(tau)
-        block = self._block
-        block.forget_turns()
-        if q.ndim == loads.ndim == 1:
-            block.enter(q, speeds, loads)
-            return read(block)
-        shape = np.broadcast_shapes(q.shape[:-1], loads.shape[:-1])
-        q, speeds, loads = (np.broadcast_to(a, (*shape, a.shape[-1])) for a in (q, speeds, loads))
-        rows = []
-        for i in np.ndindex(shape):
-            block.enter(q[i], speeds[i], loads[i])
-            rows.append(read(block))
-        return np.stack(rows).reshape(*shape, *rows[0].shape) if rows else np.empty((*shape, 0))
+        if not q.ndim == loads.ndim == 1:
+            q, speeds, loads = together({"q": q, "u": speeds, "tau": loads})
+        self._block.count_turns(self.arguments.turns(state))
+        result = np.empty((*q.shape[:-1], *shape))
+        for i in np.ndindex(q.shape[:-1]):
+            self._block.enter(q[i], speeds[i], loads[i])
+            result[i] = read(self._block)
+        return result
 
     def __repr__(self) -> str:
         s = self.sizes

@@ -216,14 +216,15 @@ class _Namer:
     def totals(self) -> Iterator[Variable]:
         positions, motion = self.depends.everything
         for what, depends in (("kinetic", motion), ("potential", positions)):
-            yield Variable(f"energy.{what}", self.at(f"energy_{what}"), "output", "J", f"{what} energy", depends=depends)
-        for i, name in enumerate(self.numbering.cut):
+            name, reference = f"energy.{what}", self.at(f"energy_{what}")
+            yield Variable(name, reference, "output", "J", f"{what} energy", depends=depends)
+        for i, joint in enumerate(self.numbering.cut):
             for what, unit, text in (
                 ("residual", "m", "gap of the loop, and misalignment times the loop's length"),
                 ("conditioning", "1", "smallest pivot of the loop's closure: 0 at a singular pose"),
             ):
-                reference, depends = self.at(f"loop_{what}", i), self.depends.loop(name)[0]
-                yield Variable(f"loop.{name}.{what}", reference, "output", unit, text, depends=depends)
+                name, reference, depends = f"loop.{joint}.{what}", self.at(f"loop_{what}", i), self.depends.loop(joint)[0]
+                yield Variable(name, reference, "output", unit, text, depends=depends)
 
 
 def list_variables(system: System) -> list[Variable]:

@@ -104,7 +104,7 @@ def test_guess_of_the_wrong_form(system, guess):
 
 
 def test_unknown_joint_in_inputs():
-    with pytest.raises(lw.MechanismError, match="'crank'.*'A'"):
+    with pytest.raises(lw.MechanismError, match=r"'crank'.*'A'"):
         lw.simulate(four_bar().mechanism, 1.0, inputs={"crank": 1.0})
 
 

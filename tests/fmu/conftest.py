@@ -1,17 +1,15 @@
 """FMUs of the four-bar, built and unpacked once, and a wrapper around the stand-in core."""
 
 import importlib.util
-import re
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import linkwork as lw
 import pytest
-from linkwork._sources import fmu_libraries, source_dir
-
-from fmi_calls import Instance
 from unpacked import Unpacked, unpack
+
+import linkwork as lw
+from linkwork._sources import fmu_libraries, source_dir
 
 
 @pytest.fixture(scope="session")
@@ -74,11 +72,3 @@ def fake(request, fake_folder) -> Iterator[Unpacked]:
     yield unpacked
     for instance in unpacked.instances:
         instance.free()
-
-
-@pytest.fixture
-def no_message() -> Callable[[Instance], None]:
-    def check(instance: Instance) -> None:
-        assert [m for m in instance.messages if not re.match("logEvents", m[1])] == []
-
-    return check

@@ -2,11 +2,10 @@
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
 from pathlib import Path
 
 OK, WARNING, DISCARD, ERROR = range(4)
-MODES = ("instantiated", "initialization", "event", "continuous", "step", "terminated")
 
 _LOG2 = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
 _LOG3 = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
@@ -207,7 +206,3 @@ class Instance:
     def from_bytes(self, data: bytes) -> tuple[int, c_void_p]:
         state = c_void_p()
         return self.call(self._state("DeSerializeFMUstate"), data, c_size_t(len(data)), byref(state)), state
-
-
-def size_pointer() -> "POINTER(c_size_t)":
-    return byref(c_size_t())

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from fmi_calls import ERROR
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from linkwork._sources import source_dir
 
 HEADERS = {2: ("fmi2TypesPlatform.h", "fmi2FunctionTypes.h"), 3: ("fmi3PlatformTypes.h", "fmi3FunctionTypes.h")}

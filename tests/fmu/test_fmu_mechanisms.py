@@ -1,14 +1,16 @@
 """FMUs of many mechanisms: a published motion, and one random mechanism of each family."""
 
-import linkwork as lw
 import numpy as np
 import pytest
+from unpacked import Unpacked, unpack
+
+import linkwork as lw
 from support.cases import fourbar_planar
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
-from unpacked import Unpacked, unpack
-
-KINDS = {"ModelExchange": 1e-10, "CoSimulation": 1e-9}
+# (kind, tolerance, largest error). CVODE's multistep formulas lose four to five digits over these ten seconds, in
+# minimal coordinates too; the FMU's own integrator loses two.
+RUNS = [("ModelExchange", 1e-10, 1e-5), ("ModelExchange", 1e-12, 1e-6), ("CoSimulation", 1e-9, 1e-6)]
 
 
 def mechanism_of(family: str) -> lw.Mechanism:
@@ -18,8 +20,8 @@ def mechanism_of(family: str) -> lw.Mechanism:
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_published_motion(version, kind, needs, tmp_path):
+@pytest.mark.parametrize(("kind", "tolerance", "error"), RUNS)
+def test_a_published_motion(version, kind, tolerance, error, needs, tmp_path):
     fmpy = needs("fmpy")
     case = fourbar_planar()
     case.mechanism.start(q=case.q, u=case.u)
@@ -29,12 +31,12 @@ def test_a_published_motion(version, kind, needs, tmp_path):
         fmi_type=kind,
         stop_time=case.t[-1],
         output_interval=case.t[1] - case.t[0],
-        relative_tolerance=KINDS[kind],
+        relative_tolerance=tolerance,
         output=[f"{name}.q" for name in case.motion],
     )
     assert len(result) == len(case.t)
     for name, expected in case.motion.items():
-        assert np.abs(result[f"{name}.q"] - expected).max() < 1e-6
+        assert np.abs(result[f"{name}.q"] - expected).max() < error
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])

@@ -2,9 +2,10 @@
 
 import math
 
-import linkwork as lw
 import numpy as np
 import pytest
+
+import linkwork as lw
 
 STOP = 2.0
 ANGLES = ["A.q", "B.q", "C.q", "D.q"]

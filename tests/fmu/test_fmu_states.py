@@ -3,7 +3,6 @@
 import ctypes
 
 import pytest
-
 from fmi_calls import ERROR
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])

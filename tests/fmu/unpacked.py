@@ -4,10 +4,10 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fmi_calls import Instance
+
 import linkwork as lw
 from linkwork.export.token import instantiation_token
-
-from fmi_calls import Instance
 
 
 @dataclass

@@ -29,10 +29,6 @@ class Scene:
     u: dict[str, float]
     oracle: Oracle
 
-    def only(self, names: list[str]) -> tuple[dict[str, float], dict[str, float]]:
-        """The coordinates and speeds of some joints."""
-        return {name: self.q[name] for name in names}, {name: self.u[name] for name in names}
-
 
 @dataclass
 class _PlannedJoint:
@@ -88,13 +84,12 @@ class Builder:
         stiffness, damping, free = self.rng.uniform(1.0, 20.0), self.rng.uniform(0.1, 1.0), self.rng.uniform(-0.5, 0.5)
         self.springs.append((joint, stiffness, damping, free))
 
-    def build(self, cut: tuple[str, ...] = (), *, shuffle: bool = True) -> Scene:
+    def build(self, cut: tuple[str, ...] = ()) -> Scene:
         """`cut` names the joints that are to close loops; bodies and joints are added in random order."""
         mechanism = lw.Mechanism(self.name, gravity=tuple(self.rng.normal(scale=6.0, size=3)))
         bodies, joints = list(self.coms), list(self.planned)
-        if shuffle:
-            self.rng.shuffle(bodies)
-            self.rng.shuffle(joints)
+        self.rng.shuffle(bodies)
+        self.rng.shuffle(joints)
         for name in bodies:
             mass = self.rng.uniform(0.3, 3.0)
             pose = self.poses[name] if self.hard_points else IDENTITY

@@ -1,0 +1,199 @@
+"""The command line: what it prints, what it writes, and how it fails."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.cli import main
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+FOUR_BAR = str(EXAMPLES / "four_bar.py")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def fails(capsys, *arguments: str) -> str:
+    """The one line on standard error of a command that fails."""
+    assert main(arguments) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    return said.err
+
+
+def test_version(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["--version"])
+    assert exit.value.code == 0
+    assert capsys.readouterr().out == f"linkwork {lw.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["frobnicate"], ["info"], ["simulate", FOUR_BAR, "--rtol", "small"]])
+def test_wrong_usage(arguments, capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(arguments)
+    assert exit.value.code == 2
+    assert "usage: linkwork" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["info", "simulate", "export"])
+def test_help_ends_with_an_example_that_is_understood(command, capsys, monkeypatch):
+    with pytest.raises(SystemExit) as exit:
+        main([command, "--help"])
+    assert exit.value.code == 0
+    text = capsys.readouterr().out
+    example = re.search(r"example:\n  linkwork (.*)\n", text)
+    assert example
+    arguments = example[1].replace("examples/", f"{EXAMPLES}/").split()
+    assert main(arguments) == 0
+
+
+def test_as_a_program():
+    code = "from linkwork.cli import main; raise SystemExit(main())"
+    done = subprocess.run([sys.executable, "-c", code, "info", "no.json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "error: there is no file no.json\n"
+
+
+# ---- info
+
+
+def test_info(capsys):
+    assert main(["info", FOUR_BAR]) == 0
+    text = capsys.readouterr().out
+    assert "degrees of freedom 1, states 6" in text
+    assert re.search(r"D +revolute +ground - rocker +cut", text)
+    assert "cut at D:  A B C D" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "freedoms"), [("four_bar", 1), ("five_bar", 2), ("double_pendulum", 2), ("slider_crank", 1)]
+)
+def test_info_as_json(name, freedoms, capsys):
+    assert main(["info", str(EXAMPLES / f"{name}.py"), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["name"] == name
+    assert facts["degrees_of_freedom"] == freedoms
+    assert facts["states"] == len(facts["start"])
+    assert len(facts["loops"]) == sum(joint["cut"] for joint in facts["joints"])
+    assert facts["loop_residual"] < 1e-12
+
+
+# ---- simulate
+
+
+def test_simulate_writes_what_is_asked_for(capsys, needs):
+    needs("matplotlib")
+    arguments = ["simulate", FOUR_BAR, "--t-end", "1", "--every", "0.3", "--rtol", "1e-9"]
+    assert main([*arguments, "--columns", "A.q", "coupler.r", "--csv", "a.csv", "--plot", "a.png"]) == 0
+    assert "wrote a.csv\nwrote a.png" in capsys.readouterr().out
+    assert Path("a.png").stat().st_size > 1000
+    header, *rows = Path("a.csv").read_text(encoding="utf-8").splitlines()
+    assert header == "time,A.q,coupler.r[1],coupler.r[2],coupler.r[3]"
+    table = np.array([[float(cell) for cell in row.split(",")] for row in rows])
+    np.testing.assert_allclose(table[:, 0], [0.0, 0.3, 0.6, 0.9, 1.0])
+    mech = lw.Mechanism.from_dict(_mechanism("four_bar").to_dict())
+    result = lw.simulate(mech, t_end=1.0, rtol=1e-9, t_eval=table[:, 0])
+    np.testing.assert_array_equal(table[:, 1], result["A.q"])
+
+
+def _mechanism(name: str) -> lw.Mechanism:
+    from linkwork.export.command import load_mechanism
+
+    return load_mechanism(EXAMPLES / f"{name}.py")
+
+
+def test_simulate_reads_json_and_prints_json(capsys):
+    mech = _mechanism("slider_crank")
+    mech.save("saved.json")
+    arguments = ["simulate", "saved.json", "--t-end", "0.2", "--solver", "DOP853", "--json", "--input", "A=1.5"]
+    assert main(arguments) == 0
+    summary = json.loads(capsys.readouterr().out)
+    result = lw.simulate(mech, t_end=0.2, solver="DOP853", inputs={"A": 1.5})
+    assert summary["steps"] == result.statistics.steps
+    assert summary["final"] == {name: result[name][-1] for name in ("A.q", "B.q", "S.q", "A.u", "B.u", "S.u")}
+    assert summary["t_end"] == 0.2
+    assert summary["loop_residual"] < 1e-7
+
+
+def test_times_end_at_the_end(capsys):
+    assert main(["simulate", FOUR_BAR, "--t-end", "0.3", "--every", "0.1", "--csv", "a.csv", "--columns", "A.q"]) == 0
+    times = [float(row.split(",")[0]) for row in Path("a.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    assert times == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    assert times[-1] == 0.3
+
+
+# ---- failures
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--columns", "A.qq"], "did you mean 'A.q'"),
+        (["--solver", "dopri"], "did you mean 'dopri5'"),
+        (["--input", "E=1"], "there is no driven joint 'E'"),
+        (["--rtol", "0"], "rtol"),
+        (["--every", "0"], "--every"),
+        (["--every", "nan"], "--every"),
+        (["--csv", "no/such/folder.csv"], "there is no folder no/such"),
+    ],
+)
+def test_simulate_fails_with_one_line(arguments, text, capsys):
+    assert text in fails(capsys, "simulate", FOUR_BAR, *arguments)
+
+
+@pytest.mark.parametrize("command", ["info", "simulate", "export"])
+@pytest.mark.parametrize(
+    ("file", "content", "text"),
+    [
+        ("none.json", None, "there is no file none.json"),
+        ("mech.txt", "", "neither a .json nor a .py file"),
+        ("empty.py", "", "defines no function mechanism()"),
+        ("wrong.py", "def mechanism():\n    return 3\n", "not a Mechanism"),
+        ("needs.py", "import no_such_module\n", "No module named 'no_such_module'"),
+        ("broken.json", "{", "broken.json"),
+    ],
+)
+def test_files_that_give_no_mechanism(command, file, content, text, capsys):
+    if content is not None:
+        Path(file).write_text(content, encoding="utf-8")
+    assert text in fails(capsys, command, file)
+
+
+def test_what_was_computed_before_a_failure_is_written(capsys, monkeypatch):
+    simulate = lw.simulate
+    monkeypatch.setattr(lw, "simulate", lambda *args, **options: simulate(*args, **{**options, "max_steps": 10}))
+    assert "max_steps is used up" in fails(capsys, "simulate", FOUR_BAR, "--csv", "part.csv", "--columns", "A.q")
+    assert len(Path("part.csv").read_text(encoding="utf-8").splitlines()) == 12
+
+
+def test_an_interrupt_is_no_traceback(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lw, "simulate", interrupted)
+    assert main(["simulate", FOUR_BAR]) == 130
+
+
+# ---- export
+
+
+def test_export(capsys):
+    assert main(["export", FOUR_BAR, "-o", "a.fmu", "--fmi", "2.0", "--outputs", "A.q", "--json"]) == 0
+    written = json.loads(capsys.readouterr().out)
+    assert written["path"] == "a.fmu"
+    assert Path("a.fmu").stat().st_size == written["bytes"]
+
+
+def test_export_of_an_unknown_output(capsys):
+    assert "did you mean" in fails(capsys, "export", FOUR_BAR, "-o", "a.fmu", "--outputs", "A.qq")
+    assert not Path("a.fmu").exists()
