@@ -107,7 +107,8 @@ lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 lw_status lw_mass_matrix(lw_state *state, double *matrix);
 
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
- * Knowns: parameters, inputs, states. Unknowns: derivatives and outputs. */
+ * Knowns: parameters, inputs, states. Unknowns: anything that may be read. At a closed pose the residual of a loop
+ * has a kink, where this gives 0. */
 lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
                                     const uint32_t *knowns, size_t n_knowns, const double *seed,
                                     double *sensitivity);

@@ -140,9 +140,10 @@ class Block:
         """Find states that close the loops from the start guesses; residual accepted in m."""
         self._check(lib.lw_assemble(self.handle, tolerance))
 
-    def step_accepted(self) -> None:
-        """Remember the turns of the cut joints at the present states."""
+    def step_accepted(self) -> FloatArray:
+        """Count turns from the present coordinates of the cut joints; return these (nq_cut,)."""
         lib.lw_step_accepted(self.handle)
+        return self._views["cut_reference"].copy()
 
     def inverse_dynamics(self, udot: FloatArray) -> FloatArray:
         """Return tree loads (nu,) for accelerations (nu,) at the present states."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwork._native import Stage
 from linkwork.description.checks import FloatArray
+from linkwork.errors import LinkworkError
 from linkwork.solvers import Solution
 
 if TYPE_CHECKING:
@@ -24,7 +27,8 @@ class Result:
     """A simulated motion.
 
     Every variable of the system is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]`` (nt, 3).
-    What was not asked for costs nothing.
+    What was not asked for costs nothing. Where a quantity does not exist, as at the end of a run that failed, it is not
+    a number.
 
     Attributes
     ----------
@@ -42,7 +46,9 @@ class Result:
         How the run ended.
     """
 
-    def __init__(self, system: System, solution: Solution, loads: FloatArray) -> None:
+    def __init__(
+        self, system: System, solution: Solution, loads: FloatArray, turns: Sequence[tuple[float, FloatArray]]
+    ) -> None:
         self.system = system
         self.t = solution.t
         self.y = solution.y
@@ -50,6 +56,7 @@ class Result:
         self.statistics = solution.statistics
         self.message = solution.message
         self._loads = np.broadcast_to(loads, (len(self.t), system.numbering.nu_all))
+        self._turns = turns  # (time, coordinates of the cut joints) at the start and wherever else they are known
 
     def __getitem__(self, name: str) -> FloatArray:
         column = self.system.column(name)
@@ -75,15 +82,29 @@ class Result:
         """Everything computed at every time: (nt, numbers); the angles of cut joints are followed from row to row."""
         system, block = self.system, self.system.block()
         first, last = self._span
-        rows = np.empty((len(self.t), last - first))
+        given = system.fields["qdot"].first
+        rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
-        for i, (t, y, loads) in enumerate(zip(self.t, self.y, self._loads, strict=True)):
+        known = -1
+        for i, (t, y, loads, latest) in enumerate(zip(self.t, self.y, self._loads, self._latest_turns(), strict=True)):
+            if latest != known:
+                known = latest
+                block.count_turns(self._turns[known][1])
             block.put("time", t)
             block.enter(y[:nq], y[nq:], loads)
             block.step_accepted()
-            block["energy_potential"]
-            rows[i] = block.reals[first:last]
+            rows[i, : given - first] = block.reals[first:given]
+            with suppress(LinkworkError):
+                block.evaluate(Stage.OUTPUTS)
+                rows[i] = block.reals[first:last]
         return rows
+
+    def _latest_turns(self) -> list[int]:
+        """For each time, which entry of the turns is the last before it."""
+        times = np.array([t for t, _ in self._turns])
+        direction = -1.0 if times[-1] < times[0] else 1.0
+        after = np.searchsorted(direction * times, direction * self.t, side="right")
+        return [max(int(k) - 1, 0) for k in after]
 
     def to_dataframe(self, names: Iterable[str] | None = None) -> pd.DataFrame:
         """Return columns (all by default) as a pandas table with the time as index; needs pandas (extra `viz`)."""
@@ -94,6 +115,7 @@ class Result:
     def to_csv(self, path: str | os.PathLike[str], names: Iterable[str] | None = None) -> None:
         """Write time and columns (all by default) as CSV, all digits; the file appears whole or not at all."""
         columns = self._scalars(names)
+        columns.pop("time", None)
         target = Path(path)
         temporary = target.with_name(f".{target.name}.part")
         table = np.column_stack([self.t, *columns.values()])
@@ -114,8 +136,17 @@ class Result:
             if values.ndim == 1:
                 columns[name] = values
             else:
-                columns.update({f"{name}[{i + 1}]": values[:, i] for i in range(values.shape[1])})
+                columns.update(zip(self._elements(name), values.T, strict=True))
         return columns
+
+    def _elements(self, name: str) -> list[str]:
+        """Return the names of the numbers that a quantity consists of."""
+        column = self.system.column(name)
+        return [self._names_at[column.first + i] for i in range(column.count)]
+
+    @cached_property
+    def _names_at(self) -> dict[int, str]:
+        return {v.reference: v.name for v in self.system.variables}
 
     def plot(self, names: Iterable[str] | None = None, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot columns over time, one panel for each unit; needs matplotlib (extra `viz`).
@@ -147,5 +178,3 @@ class Result:
 
 def _quoted(name: str) -> str:
     return f'"{name}"' if "," in name else name
-
-

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._native import Block
+from linkwork._native import Block, Stage
 from linkwork.compiler.compile import compile
 from linkwork.description import Mechanism
 from linkwork.description.checks import FloatArray, suggest
@@ -17,10 +17,13 @@ from linkwork.errors import LinkworkError, MechanismError, SingularityError, Sol
 from linkwork.progress import Progress
 from linkwork.result import Result
 from linkwork.solvers import CompiledFunctions, Problem, Solution, solve
+from linkwork.solvers.base import SMALLEST_RTOL
 from linkwork.state import State
 from linkwork.system import System
 
 Input = float | Callable[[float], float]
+
+STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 
 
 def simulate(
@@ -54,7 +57,8 @@ def simulate(
     solver
         "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
     rtol, atol
-        Error allowed in a step: atol + rtol |y|; `atol` is `rtol` if left out.
+        Accuracy wanted of the states y: atol + rtol |y|; `atol` is `rtol` if left out. The solver's steps get a tenth of
+        it each. What the motion itself amplifies comes on top.
     t_eval
         Times of the output, (nt,), s; by default every step.
     max_step, first_step, max_steps
@@ -93,45 +97,66 @@ def simulate(
         state = system.assemble()
     elif not isinstance(state, State):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
-    run = _Run(system, dict(inputs or {}), state)
-    problem = run.problem(float(t_start), float(t_end), progress)
+    run = _Run(system, inputs or {}, state, float(t_start), sparse=t_eval is not None)
+    problem = run.problem(float(t_end), progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
         with run.progress:
-            solution = solve(problem, float(t_end), solver, rtol, atol, **options)
+            solution = solve(problem, float(t_end), solver, *_of_steps(rtol, atol), **options)
     except BaseException as error:
         partial = getattr(error, "solution", None)
-        if isinstance(partial, Solution):
-            _keep(error, run.result(partial))
-        if isinstance(error, SolverError) and run.fault is not None:
-            raise error from run.fault
-        raise
+        if not isinstance(partial, Solution):
+            raise
+        _keep(error, run.result(partial))
+        fault = run.fault() if isinstance(error, SolverError) else None
+        if fault is None:
+            raise
+        error.args = (f"{error}. There, {fault}",)
+        raise error from fault
     return run.result(solution)
+
+
+def _of_steps(rtol: float, atol: float | None) -> tuple[float, float]:
+    """Tolerances of the solver's steps; what is out of range is left for the solver to refuse as it was given."""
+    wanted = (rtol, rtol if atol is None else atol)
+    return max(wanted[0] * STEP_SHARE, min(wanted[0], SMALLEST_RTOL)), wanted[1] * STEP_SHARE
 
 
 def _keep(error: BaseException, result: Result) -> None:
     """Leave what was computed on the exception; some foreign ones take no attributes."""
     try:
         error.result = result  # type: ignore[attr-defined]
-    except AttributeError:
+    except (AttributeError, TypeError):
         error.add_note("(what was computed until then could not be kept on this exception)")
 
 
 class _Run:
     """One simulation: the block it computes in, its inputs, and the problem for the solver."""
 
-    def __init__(self, system: System, inputs: dict[str, Input], state: State) -> None:
+    def __init__(
+        self, system: System, inputs: Mapping[str, Input], state: State, t_start: float, *, sparse: bool
+    ) -> None:
+        if not isinstance(inputs, Mapping):
+            raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {inputs!r}")
         self.system = system
         self.block: Block = system.block()
-        self.fault: LinkworkError | None = None
         self.progress = Progress(None, 0.0, 0.0)
-        self.functions = {self._column(joint): f for joint, f in inputs.items() if callable(f)}
+        self.functions = {self._column(joint): (joint, f) for joint, f in inputs.items() if callable(f)}
         self.constant = np.zeros(system.numbering.nu_all)
         for joint, value in inputs.items():
             if not callable(value):
                 self.constant[self._column(joint)] = self._number(value, joint)
+        self.t_start = t_start
         self.y0 = np.concatenate(system.arguments.states(state, None))
+        self.turns = [(t_start, system.arguments.turns(state))]
+        self.turning = self._must_count_turns(sparse)
         self.block.put("tau", self.constant)
+        self.block.count_turns(self.turns[0][1])
+
+    def _must_count_turns(self, sparse: bool) -> bool:
+        """Springs in cut joints need to know how often these have turned, and so do rows further apart than steps."""
+        stiffness = self.block.reals[self.system.fields["stiffness"].span][self.system.numbering.nu :]
+        return bool(stiffness.any()) or (sparse and self.system.numbering.nq_cut > 0)
 
     def _column(self, joint: str) -> int:
         """Position of an input: a joint, or one speed of a joint of several as in "S[2]"."""
@@ -157,8 +182,13 @@ class _Run:
         if not self.functions:
             return self.constant
         loads = self.constant.copy()
-        for column, function in self.functions.items():
-            loads[column] = function(t)
+        for column, (joint, function) in self.functions.items():
+            value = function(t)
+            try:
+                loads[column] = float(value)
+            except (TypeError, ValueError):
+                what = f"the load of joint {joint!r} at t = {t:.6g} s must be a number"
+                raise MechanismError(f"inputs: {what}, not {value!r}") from None
         return loads
 
     def enter(self, t: float, y: FloatArray) -> None:
@@ -171,9 +201,20 @@ class _Run:
         self.enter(t, y)
         try:
             return np.concatenate([self.block["qdot"], self.block["udot"]])
-        except (SingularityError, MechanismError) as fault:
-            self.fault = fault
+        except (SingularityError, MechanismError):
             return np.full(y.size, np.nan)
+
+    def fault(self) -> LinkworkError | None:
+        """What is wrong at the last state that was tried, if anything."""
+        loads = self.block.reals[self.system.fields["tau"].span]
+        for column, (joint, _) in self.functions.items():
+            if not math.isfinite(loads[column]):
+                return MechanismError(f"the load of joint {joint!r} among the inputs is {loads[column]}")
+        try:
+            self.block.evaluate(Stage.DERIVATIVES)
+        except LinkworkError as fault:
+            return fault
+        return None
 
     def jacobian(self, t: float, y: FloatArray) -> FloatArray:
         self.enter(t, y)
@@ -181,27 +222,25 @@ class _Run:
 
     def step(self, t: float, y: FloatArray) -> None:
         self.progress.show(t)
-        if self._turns:
+        if self.turning:
             self.enter(t, y)
-            self.block.step_accepted()
+            self.turns.append((t, self.block.step_accepted()))
 
-    @property
-    def _turns(self) -> bool:
-        """A spring in a cut joint must know how often the joint has turned."""
-        cut = slice(self.system.numbering.nu, None)
-        span = self.system.fields["stiffness"].span
-        return bool(self.block.reals[span][cut].any())
-
-    def problem(self, t_start: float, t_end: float, progress: bool | None) -> Problem:
-        self.progress = Progress(progress, t_start, t_end)
+    def problem(self, t_end: float, progress: bool | None) -> Problem:
+        self.progress = Progress(progress, self.t_start, t_end)
         compiled = None if self.functions else CompiledFunctions(*self.block.ode_addresses())
-        hook = self.step if self._turns or self.progress.wanted else None
-        return Problem(self.derivative, t_start, self.y0, jacobian=self.jacobian, on_step=hook, compiled=compiled)
+        hook = self.step if self.turning or self.progress.wanted else None
+        return Problem(self.derivative, self.t_start, self.y0, jacobian=self.jacobian, on_step=hook, compiled=compiled)
 
     def result(self, solution: Solution) -> Result:
         if not self.functions:
-            return Result(self.system, solution, self.constant)
-        loads = np.array([self.loads(t) for t in solution.t]).reshape(len(solution.t), -1)
-        return Result(self.system, solution, loads)
+            return Result(self.system, solution, self.constant, self.turns)
+        loads = np.array([self._loads_again(t) for t in solution.t]).reshape(len(solution.t), -1)
+        return Result(self.system, solution, loads, self.turns)
 
-
+    def _loads_again(self, t: float) -> FloatArray:
+        """Loads at a time of the output; not a number where a function that remembers does not answer twice."""
+        try:
+            return self.loads(t)
+        except Exception:
+            return np.full(self.constant.size, np.nan)

@@ -223,8 +223,8 @@ class _Namer:
                 ("residual", "m", "gap of the loop, and misalignment times the loop's length"),
                 ("conditioning", "1", "smallest pivot of the loop's closure: 0 at a singular pose"),
             ):
-                name, reference, depends = f"loop.{joint}.{what}", self.at(f"loop_{what}", i), self.depends.loop(joint)[0]
-                yield Variable(name, reference, "output", unit, text, depends=depends)
+                name, reference = f"loop.{joint}.{what}", self.at(f"loop_{what}", i)
+                yield Variable(name, reference, "output", unit, text, depends=self.depends.loop(joint)[0])
 
 
 def list_variables(system: System) -> list[Variable]:
