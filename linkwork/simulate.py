@@ -57,8 +57,8 @@ def simulate(
     solver
         "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
     rtol, atol
-        Accuracy wanted of the states y: atol + rtol |y|; `atol` is `rtol` if left out. The solver's steps get a tenth of
-        it each. What the motion itself amplifies comes on top.
+        Accuracy wanted of the states y: atol + rtol |y|; `atol` is `rtol` if left out. Each step of the solver gets a
+        tenth of it. What the motion itself amplifies comes on top.
     t_eval
         Times of the output, (nt,), s; by default every step.
     max_step, first_step, max_steps

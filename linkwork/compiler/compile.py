@@ -8,7 +8,6 @@ from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import serialise
 from linkwork.compiler.topology import topology
 from linkwork.description import Mechanism
-from linkwork.description.checks import check
 from linkwork.errors import MechanismError
 from linkwork.system import System
 
@@ -40,7 +39,9 @@ def compile(mech: Mechanism, method: str = "auto") -> System:
         close = get_close_matches(str(method), METHODS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise MechanismError(f"there is no method {method!r} among {', '.join(METHODS)}{hint}")
-    check(mech)
+    if not isinstance(mech, Mechanism):
+        kind = type(mech).__name__
+        raise MechanismError(f"compile takes a Mechanism, not {kind}; Mechanism.load reads one from a file")
     tree = topology(mech)
     numbering = number(mech, tree)
     return System(Mechanism.from_dict(mech.to_dict()), tree, numbering, serialise(mech, tree, numbering))
