@@ -85,6 +85,8 @@ void lw_state_changed(lw_state *state, lw_stage valid);
 lw_status lw_set_reals(lw_state *state, const uint32_t *offsets, size_t n, const double *values);
 lw_status lw_get_reals(lw_state *state, const uint32_t *offsets, size_t n, double *values);
 lw_access lw_access_of(const lw_state *state, uint32_t offset);
+/* What an offset is, in words: "q of joint 'A'". */
+void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size);
 
 /* Whole snapshots: parameters, inputs, states and everything computed. */
 size_t lw_state_size(const lw_state *state);
@@ -138,6 +140,13 @@ typedef struct lw_ode_statistics {
   int64_t steps, rejected, evaluations, event_evaluations;
 } lw_ode_statistics;
 
+/* Rows of output, filled from `count` on. */
+typedef struct lw_ode_output {
+  int32_t wanted;          /* 0: a row for the end of every step; 1: `t` is given, in the direction of the run */
+  int64_t capacity, count; /* rows there are, and rows filled */
+  double *t, *y;           /* [capacity] and [capacity][n] */
+} lw_ode_output;
+
 typedef enum lw_ode_outcome {
   LW_ODE_STEP = 0,      /* one step accepted */
   LW_ODE_EVENT,         /* one step accepted, ending where an indicator changed its domain (z <= 0 against z > 0) */
@@ -155,6 +164,9 @@ void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
 /* One step towards t_bound, ending there exactly if it comes that far; either direction of time. */
 lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
+/* Steps until t_bound, an event, a failure, the last row of the output (NULL: none is wanted), or until max_tries
+ * steps are accepted or rejected (0: unlimited; the last one is finished). Rows filled stay filled at a failure. */
+lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
 double lw_ode_time(const lw_ode *ode);
 const double *lw_ode_y(const lw_ode *ode);
 void lw_ode_dense(const lw_ode *ode, double t, double *y);  /* t within the last step; error of the method's order */

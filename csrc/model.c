@@ -293,10 +293,12 @@ static lw_status lay_out(reader *r, lw_model *m) {
   const lw_sizes *s = &m->size;
   int64_t next = 0;
   lw_field *f = m->field;
-#define X(name, rows, columns, access, stage, meaning)                                              \
-  m->at.name = (int32_t)next;                                                                       \
-  *f++ = (lw_field){#name, meaning, (int32_t)next, (int32_t)(rows), (int32_t)(columns), access, stage}; \
-  next += (int64_t)(rows) * (columns);                                                              \
+  lw_owner *o = m->owner;
+#define X(name, owner, columns, access, stage, meaning)                                                        \
+  m->at.name = (int32_t)next;                                                                                  \
+  *f++ = (lw_field){#name, meaning, (int32_t)next, LW_ROWS_##owner, (int32_t)(columns), access, stage};         \
+  *o++ = LW_OF_##owner;                                                                                        \
+  next += (int64_t)LW_ROWS_##owner * (columns);                                                                \
   if (next > INT32_MAX / 4) return fail(r, "the model is too large for its block of numbers");
   LW_FIELDS(X)
 #undef X
@@ -328,7 +330,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
   if ((e = read_header(&r)) || (e = read_counts(&r, &c))) return e;
   const lw_sizes size_of = {c.bodies, c.joints, c.loops, c.nq, c.nu, c.nq_cut, c.nu_cut, 0, 0}, *s = &size_of;
   int64_t parameters = 0;
-#define X(name, rows, columns, access, stage, meaning) parameters += (int64_t)(rows) * (columns);
+#define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
   LW_PARAMETER_FIELDS(X)
 #undef X
   const int64_t fixed = 4 * (4 * (int64_t)c.bodies + 3 * (int64_t)c.joints + 6 * (int64_t)c.loops + c.bodies + 3 * (int64_t)c.segments) +

@@ -50,14 +50,14 @@ typedef struct lw_segment {
 } lw_segment;
 
 typedef struct lw_offsets {
-#define X(name, rows, columns, access, stage, meaning) int32_t name;
+#define X(name, owner, columns, access, stage, meaning) int32_t name;
   LW_FIELDS(X)
 #undef X
   int32_t end;
 } lw_offsets;
 
 enum {
-#define X(name, rows, columns, access, stage, meaning) +1
+#define X(name, owner, columns, access, stage, meaning) +1
   LW_FIELD_COUNT = 0 LW_FIELDS(X)
 #undef X
 };
@@ -66,6 +66,7 @@ struct lw_model {
   lw_sizes size;
   lw_offsets at;
   lw_field field[LW_FIELD_COUNT];
+  lw_owner owner[LW_FIELD_COUNT];
   int32_t segments, columns, loop_reals, parameters;
   lw_link *link;
   lw_joint *joint;

@@ -100,6 +100,56 @@ static const lw_field *field_at(const lw_state *s, uint32_t offset) {
 
 lw_access lw_access_of(const lw_state *s, uint32_t offset) { return field_at(s, offset)->access; }
 
+typedef struct words {
+  char text[120];
+} words;
+
+static const char *joint_of_speed(const lw_model *m, int32_t u) {
+  for (int32_t j = 0; j < m->size.joints; j++)
+    if (m->joint[j].type != LW_FIXED && m->joint[j].u == u) return m->joint_name[j];
+  return NULL;
+}
+
+/* Who owns a row of a field, and what kind of thing that is; NULL: nobody in particular. */
+static const char *owner_of(const lw_model *m, lw_owner owner, int32_t row, const char **kind) {
+  *kind = "joint";
+  switch (owner) {
+    case LW_OF_BODY: *kind = "body"; return m->body_name[row];
+    case LW_OF_JOINT: return m->joint_name[row];
+    case LW_OF_LOOP: return m->joint_name[m->loop[row].joint];
+    case LW_OF_COORDINATE:
+    case LW_OF_SPEED:
+    case LW_OF_TREE_COORDINATE:
+    case LW_OF_TREE_SPEED: return joint_of_speed(m, row);
+    case LW_OF_CUT_COORDINATE:
+    case LW_OF_CUT_SPEED: return joint_of_speed(m, m->size.nu + row);
+    case LW_OF_ONE:
+    case LW_OF_FRAME: return NULL;
+  }
+  return NULL;
+}
+
+static words in_words(const lw_state *s, uint32_t offset) {
+  const lw_model *m = s->model;
+  const lw_field *f = field_at(s, offset);
+  words w;
+  if (f == &no_field) {
+    snprintf(w.text, sizeof w.text, "nothing");
+    return w;
+  }
+  const int32_t k = (int32_t)offset - f->first, row = k / f->columns;
+  char element[24] = "";
+  const char *kind, *owner = owner_of(m, m->owner[f - m->field], row, &kind);
+  if (f->columns > 1) snprintf(element, sizeof element, "[%d]", k % f->columns + 1);
+  if (owner) snprintf(w.text, sizeof w.text, "%s%s of %s '%.60s'", f->name, element, kind, owner);
+  else snprintf(w.text, sizeof w.text, "%s%s", f->name, element);
+  return w;
+}
+
+void lw_describe(const lw_state *s, uint32_t offset, char *text, size_t size) {
+  snprintf(text, size, "%s", in_words(s, offset).text);
+}
+
 /* A start value that differs from the description's own was set on purpose: assembly keeps it before all others. */
 #define FIRST_RANK 0.5
 static void hold_start(lw_state *s, int32_t offset, double value) {
@@ -115,15 +165,14 @@ static lw_status check_setting(lw_state *s, uint32_t offset, double value) {
   switch (f->access) {
     case LW_INTERNAL: return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offset);
     case LW_DERIVATIVE:
-    case LW_OUTPUT: return lw_fail(s, LW_ERROR_USAGE, "variable %u (%s) is computed and cannot be set", offset, f->name);
+    case LW_OUTPUT: return lw_fail(s, LW_ERROR_USAGE, "%s is computed and cannot be set", in_words(s, offset).text);
     case LW_PARAMETER:
     case LW_START:
     case LW_INPUT:
     case LW_STATE: break;
   }
   if (!isfinite(value))
-    return lw_fail(s, LW_ERROR_VALUE, "variable %u (%s[%d]) was set to a value that is not finite", offset, f->name,
-                   (int)offset - f->first);
+    return lw_fail(s, LW_ERROR_VALUE, "%s was set to a value that is not finite", in_words(s, offset).text);
   return LW_OK;
 }
 
@@ -164,7 +213,7 @@ static lw_status blame(lw_state *s, int32_t joint) {
     if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
     for (int32_t k = 0; k < f->rows * f->columns; k++)
       if (!isfinite(reals(s)[f->first + k]))
-        return lw_fail(s, LW_ERROR_VALUE, "%s[%d] is not finite; set it to a number", f->name, k);
+        return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number", in_words(s, (uint32_t)(f->first + k)).text);
   }
   return lw_fail(s, LW_ERROR_SINGULAR, "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
                  "mechanism has no unique acceleration; start from another pose or check masses and inertias", joint_name(s, joint));

@@ -5,22 +5,15 @@
 #include "instance.h"
 
 typedef struct variable_name {
-  char text[96];
+  char text[140];
 } variable_name;
 
-/* The core knows fields, not the names in the model description: "body_com[2,1] (value reference 17)". */
+/* The core knows fields, not the names in the model description: "com[2] of body 'crank' (value reference 17)". */
 static variable_name name_of(const fmu *f, uint32_t reference) {
   variable_name name;
-  for (int32_t i = 0; i < lw_field_count(); i++) {
-    lw_field field;
-    if (lw_model_field(f->model, i, &field) != LW_OK || field.first < 0) continue;
-    const uint32_t first = (uint32_t)field.first, columns = (uint32_t)field.columns;
-    if (reference < first || reference - first >= (uint32_t)field.rows * columns) continue;
-    const uint32_t row = (reference - first) / columns + 1, column = (reference - first) % columns + 1;
-    snprintf(name.text, sizeof name.text, "%.40s[%u,%u] (value reference %u)", field.name, row, column, reference);
-    return name;
-  }
-  snprintf(name.text, sizeof name.text, "value reference %u", reference);
+  char words[120];
+  lw_describe(f->state, reference, words, sizeof words);
+  snprintf(name.text, sizeof name.text, "%.100s (value reference %u)", words, reference);
   return name;
 }
 

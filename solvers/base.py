@@ -13,9 +13,12 @@ A solver promises:
    leaves zero is no event.
 4. `dense(t)` gives the states within the last step (its cut part, if it ended at an event) to the method's dense order;
    at the end of the step it equals `y` to the bit.
-5. `statistics` is counted while the run goes on and survives restarts.
-6. A derivative that is not finite makes the step shorter; at a start it is an error.
-7. What cannot be met raises `SolverError` with a text from `failure`, which says what to do next. The last good (t, y)
+5. `run(output, tries)` takes one or more of the same steps and fills the rows of the output that they cover. It returns
+   at `t_end`, at an event with its crossings, or earlier: no further step begins once `tries` steps are accepted or
+   rejected. Whatever it raises, the rows of the steps before are filled. By default it takes one step.
+6. `statistics` is counted while the run goes on, up to date whenever `step` or `run` ends, and survives restarts.
+7. A derivative that is not finite makes the step shorter; at a start it is an error.
+8. What cannot be met raises `SolverError` with a text from `failure`, which says what to do next. The last good (t, y)
    stays readable. An exception of the problem's functions passes through as the same object.
 
 `solve` in `linkwork.solvers.driver` does the rest, the same for all: outputs, handlers, the limit of steps, partial
@@ -32,6 +35,7 @@ from enum import StrEnum
 import numpy as np
 
 from linkwork.errors import SolverError
+from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 from linkwork.solvers.solution import Statistics
 
@@ -119,6 +123,15 @@ class Solver(ABC):
     @abstractmethod
     def dense(self, t: FloatArray) -> FloatArray:
         """Return the states, shape (nt, n), at times within the last step, shape (nt,)."""
+
+    def run(self, output: Output, tries: int) -> IntArray | None:
+        """Take steps and fill the output; return the crossings, shape (n_events,), if the last ended at an event."""
+        crossings = self.step()
+        if not output.wanted:
+            output.append(self.t, self.y)
+        elif (due := output.due(self.t)).size:
+            output.fill(self.dense(due))
+        return crossings
 
     def derivative(self, t: float, y: FloatArray) -> FloatArray:
         """Call the problem's derivative, counted and checked."""

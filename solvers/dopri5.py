@@ -9,6 +9,7 @@ import numpy as np
 
 from linkwork._core import ffi, lib
 from linkwork.solvers.base import Failure, Options, Solver
+from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
 FAILURES = {
@@ -48,24 +49,28 @@ class Dopri5(Solver):
         """Start the integrator at (t, y)."""
         self.t, self.y = t, y
         start = np.ascontiguousarray(y, dtype=np.float64)
-        self._checked(lib.lw_ode_start(self._ode, t, ffi.from_buffer("double[]", start)))
+        self._checked(lib.lw_ode_start, t, _doubles(start))
 
     def step(self) -> IntArray | None:
         """Take one step in C."""
-        outcome = lib.lw_ode_step(self._ode, self.t_end)
-        self._checked(outcome)
-        self.t = lib.lw_ode_time(self._ode)
-        self.y = _array(lib.lw_ode_y(self._ode), self.problem.n)
-        if outcome != lib.LW_ODE_EVENT:
-            return None
-        crossings = ffi.buffer(lib.lw_ode_crossings(self._ode), 4 * self.problem.n_events)
-        return np.frombuffer(crossings, dtype=np.int32).copy()
+        return self._crossings(self._checked(lib.lw_ode_step, self.t_end))
+
+    def run(self, output: Output, tries: int) -> IntArray | None:
+        """Take many steps in one call of C."""
+        output.make_room()
+        t, y = _doubles(output.t), _doubles(output.y)
+        rows = ffi.new("lw_ode_output *", (output.wanted, output.t.size, output.count, t, y))
+        try:
+            outcome = self._checked(lib.lw_ode_run, self.t_end, tries, ffi.NULL if output.complete else rows)
+        finally:
+            output.count = rows.count
+        return self._crossings(outcome)
 
     def dense(self, t: FloatArray) -> FloatArray:
         """Evaluate the method's own interpolant of order 4."""
         states = np.empty((t.size, self.problem.n))
         for time, row in zip(t, states, strict=True):
-            lib.lw_ode_dense(self._ode, time, ffi.from_buffer("double[]", row, require_writable=True))
+            lib.lw_ode_dense(self._ode, time, _doubles(row))
         return states
 
     def call(self, function: Callable[[float, FloatArray], FloatArray], t: float, y: Any, out: Any, size: int) -> int:
@@ -78,15 +83,38 @@ class Dopri5(Solver):
             return -1
         return 0
 
-    def _checked(self, outcome: int) -> None:
-        counts = lib.lw_ode_counts(self._ode)
-        for name in ("steps", "rejected", "evaluations", "event_evaluations"):
-            setattr(self.statistics, name, getattr(counts, name))
+    def _checked(self, function: Callable[..., int], *arguments: Any) -> int:
+        """Call a function that moves the integrator, and take over where it is then, however the call ends.
+
+        A signal's handler may raise right after C has returned.
+        """
+        try:
+            outcome = function(self._ode, *arguments)
+        finally:
+            self._take_over()
         if self._raised is not None:
             raised, self._raised = self._raised, None
             raise raised
         if outcome in FAILURES:
             raise self.fail(FAILURES[outcome])
+        return outcome
+
+    def _take_over(self) -> None:
+        counts, statistics = lib.lw_ode_counts(self._ode), self.statistics
+        statistics.steps, statistics.rejected = counts.steps, counts.rejected
+        statistics.evaluations, statistics.event_evaluations = counts.evaluations, counts.event_evaluations
+        self.t = lib.lw_ode_time(self._ode)
+        self.y = _array(lib.lw_ode_y(self._ode), self.problem.n)
+
+    def _crossings(self, outcome: int) -> IntArray | None:
+        if outcome != lib.LW_ODE_EVENT:
+            return None
+        crossings = ffi.buffer(lib.lw_ode_crossings(self._ode), 4 * self.problem.n_events)
+        return np.frombuffer(crossings, dtype=np.int32).copy()
+
+
+def _doubles(array: FloatArray) -> Any:
+    return ffi.from_buffer("double[]", array)
 
 
 def _array(pointer: Any, n: int) -> FloatArray:

@@ -10,9 +10,13 @@ import numpy.typing as npt
 
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Failure, Options, Solver
+from linkwork.solvers.output import Output
 from linkwork.solvers.problem import Action, Continue, FloatArray, IntArray, Problem, Restart, Terminate
 from linkwork.solvers.registry import create
 from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
+
+# Tries of a step between two chances for a signal such as Ctrl-C: half a second at 0.3 ms for a derivative.
+BURST = 256
 
 # That many events in a row within this part of the time already run mean that they accumulate at a point.
 CROWD = 100
@@ -90,39 +94,24 @@ class _Record:
         self.y: FloatArray = problem.y0.copy()
         self.terminated = False
         self.events: list[EventRecord] = []
-        self._n = problem.n
-        self._direction = -1.0 if t_end < problem.t0 else 1.0
-        self._t_eval = None if t_eval is None else _checked_times(t_eval, problem.t0, t_end)
-        self._times: list[FloatArray] = []
-        self._states: list[FloatArray] = []
-        self._given = 0
-        if self._t_eval is None:
-            self._append_state()
-        elif self._t_eval.size and self._t_eval[0] == self.t:
-            self._given = 1
-            self._append_state()
+        times = None if t_eval is None else _checked_times(t_eval, problem.t0, t_end)
+        self.output = Output(problem.n, times, backwards=t_end < problem.t0)
+        if times is None:
+            self.output.append(self.t, self.y)
+        elif times.size and times[0] == self.t:
+            self.output.fill(self.y[np.newaxis])
 
-    def step(self, method: Solver) -> None:
-        """Take over a step."""
+    def follow(self, method: Solver) -> None:
+        """Be where the solver is."""
         self.t, self.y = method.t, method.y.copy()
-        if self._t_eval is None:
-            self._append_state()
-            return
-        due = int(np.searchsorted(self._direction * self._t_eval, self._direction * self.t, side="right"))
-        if due > self._given:
-            times = self._t_eval[self._given : due]
-            self._times.append(times)
-            self._states.append(method.dense(times))
-            self._given = due
 
     def event(self, crossings: IntArray, y_after: FloatArray) -> None:
         """Take over an event at the end of the last step."""
         indices = tuple(int(i) for i in np.flatnonzero(crossings))
         directions = tuple(int(crossings[i]) for i in indices)
         self.events.append(EventRecord(self.t, indices, directions, self.y, y_after))
-        if y_after is not self.y and self._t_eval is None:
-            self.y = y_after
-            self._append_state()
+        if y_after is not self.y and not self.output.wanted:
+            self.output.append(self.t, y_after)
         self.y = y_after
 
     def crowded(self, t_start: float) -> bool:
@@ -133,13 +122,8 @@ class _Record:
 
     def solution(self, statistics: Statistics, status: Status, message: str) -> Solution:
         """Return everything as arrays."""
-        times = np.concatenate(self._times) if self._times else np.empty(0)
-        states = np.concatenate(self._states) if self._states else np.empty((0, self._n))
+        times, states = self.output.rows()
         return Solution(times, states, self.t, self.y, self.events, statistics, status, message)
-
-    def _append_state(self) -> None:
-        self._times.append(np.array([self.t]))
-        self._states.append(self.y[np.newaxis])
 
 
 def _checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
@@ -160,10 +144,15 @@ def _run(method: Solver, record: _Record, max_steps: int | None) -> str:
     problem, statistics = method.problem, method.statistics
     method.start(problem.t0, problem.y0.copy())
     while method.t != method.t_end:
-        if max_steps is not None and statistics.steps + (statistics.rejected or 0) >= max_steps:
+        tries = BURST if problem.on_step is None else 1
+        if max_steps is not None:
+            tries = min(tries, max_steps - statistics.steps - (statistics.rejected or 0))
+        if tries <= 0:
             raise method.fail(Failure.TOO_MANY_STEPS)
-        crossings = method.step()
-        record.step(method)
+        try:
+            crossings = method.run(record.output, tries)
+        finally:
+            record.follow(method)
         action: Action | None = None if problem.on_step is None else problem.on_step(method.t, method.y.copy())
         if crossings is not None and not isinstance(action, Terminate):
             action = _handle_event(method, record, problem.wanted(crossings))

@@ -40,8 +40,7 @@ def compile(mech: Mechanism, method: str = "auto") -> System:
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise MechanismError(f"there is no method {method!r} among {', '.join(METHODS)}{hint}")
     if not isinstance(mech, Mechanism):
-        kind = type(mech).__name__
-        raise MechanismError(f"compile takes a Mechanism, not {kind}; Mechanism.load reads one from a file")
+        raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")
     tree = topology(mech)
     numbering = number(mech, tree)
     return System(Mechanism.from_dict(mech.to_dict()), tree, numbering, serialise(mech, tree, numbering))
