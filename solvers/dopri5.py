@@ -47,7 +47,6 @@ class Dopri5(Solver):
 
     def start(self, t: float, y: FloatArray) -> None:
         """Start the integrator at (t, y)."""
-        self.t, self.y = t, y
         start = np.ascontiguousarray(y, dtype=np.float64)
         self._checked(lib.lw_ode_start, t, _doubles(start))
 

@@ -101,7 +101,8 @@ class Problem:
         or 0 for each indicator. Without a handler events are recorded and the run continues.
     on_step
         (t, y), called at the end of every accepted step, and before `on_event` where the step ends at an event. It may
-        return `Terminate()` to end the run; to abort with an error it raises.
+        return `Terminate()` to end the run; to abort with an error it raises. Without it a compiled solver takes many
+        steps at a time, which is several times faster where the derivative is compiled too.
     compiled
         The derivative and the events as C functions.
 

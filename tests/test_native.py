@@ -120,7 +120,7 @@ def test_no_model_at_all(data):
 
 def test_another_version(model_bytes):
     magic, _, size, checksum = HEADER.unpack_from(model_bytes)
-    with pytest.raises(lw.MechanismError, match="version 99.*export it again"):
+    with pytest.raises(lw.MechanismError, match=r"version 99.*export it again"):
         Model(HEADER.pack(magic, 99, size, checksum) + model_bytes[HEADER.size :])
 
 
@@ -237,8 +237,14 @@ def test_blocks_of_a_model_are_independent(model_bytes):
 
 @pytest.mark.parametrize(
     ("field", "values", "valid"),
-    [("q", [-0.7, 0.13, 2.2], Stage.CONSTANTS), ("u", 0.1, Stage.CONSTANTS), ("tau", 0.1, Stage.CONSTANTS)]
-    + [("body_mass", 3.0, Stage.NONE), ("gravity", 1.0, Stage.NONE), ("damping", 0.5, Stage.NONE)],
+    [
+        ("q", [-0.7, 0.13, 2.2], Stage.CONSTANTS),
+        ("u", 0.1, Stage.CONSTANTS),
+        ("tau", 0.1, Stage.CONSTANTS),
+        ("body_mass", 3.0, Stage.NONE),
+        ("gravity", 1.0, Stage.NONE),
+        ("damping", 0.5, Stage.NONE),
+    ],
 )
 def test_what_is_written_takes_effect(model_bytes, field, values, valid):
     """Values computed before a change are computed again, as in a block that never had others."""

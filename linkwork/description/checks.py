@@ -41,7 +41,10 @@ def suggest(name: object, known: Iterable[str]) -> str:
     "did you mean 'crank'?"
     """
     known = list(known)
-    near = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) else []
+    near = []
+    if isinstance(name, str):
+        near = [other for other in known if other.lower() == name.lower()]
+        near = near or difflib.get_close_matches(name, known, n=1)
     if near:
         return f"did you mean {near[0]!r}?"
     return f"known are {quoted(known)}" if known else "there is none yet"

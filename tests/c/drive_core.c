@@ -67,6 +67,16 @@ static void load_wrongly(unsigned char *bytes, size_t size) {
   }
 }
 
+/* Fits whatever space there is, and says something about offsets that do not exist too. */
+static void expect_words(const bench *b, uint32_t offset) {
+  char text[100] = "", little[4] = "xyz";
+  lw_describe(b->state, offset, text, sizeof text);
+  EXPECT(text[0]);
+  lw_describe(b->state, offset, little, sizeof little);
+  EXPECT(!little[3] && strncmp(text, little, 3) == 0);
+  lw_describe(b->state, offset, NULL, 0);
+}
+
 static void describe(const bench *b) {
   lw_field field;
   int32_t next = 0;
@@ -76,11 +86,15 @@ static void describe(const bench *b) {
     EXPECT(lw_model_field(b->model, i, &field) == LW_OK);
     EXPECT(field.name[0] && field.meaning && field.first == next);
     next += field.rows * field.columns;
-    for (int32_t k = field.first; k < next; k++) EXPECT(lw_access_of(b->state, (uint32_t)k) == field.access);
+    for (int32_t k = field.first; k < next; k++) {
+      EXPECT(lw_access_of(b->state, (uint32_t)k) == field.access);
+      expect_words(b, (uint32_t)k);
+    }
   }
   EXPECT(next == b->size.reals);
   EXPECT(lw_access_of(b->state, (uint32_t)b->size.reals) == LW_INTERNAL);
   EXPECT(lw_access_of(b->state, UINT32_MAX) == LW_INTERNAL);
+  expect_words(b, UINT32_MAX);
   EXPECT(lw_version()[0]);
 }
 
@@ -196,17 +210,10 @@ static void differentiate(const bench *b) {
   EXPECT(lw_directional_derivative(b->state, &unknown, 1, knowns, 2, seed, &slope) == LW_OK && isfinite(slope));
 }
 
-static void integrate(const bench *b) {
-  const size_t n = (size_t)(b->size.nq + b->size.nu);
-  const lw_field q = field_named(b->model, "q");
-  double *start = reals(n), *y = reals(n), *ydot = reals(n), *indicators = reals((size_t)b->size.event_indicators);
-  memcpy(start, lw_state_reals(b->state) + q.first, n * sizeof *start);
-  EXPECT(lw_ode_mechanism(b->state, 0, start, ydot) == 0);
-  EXPECT(lw_ode_mechanism_events(b->state, 0, start, indicators) == 0);
-
-  lw_ode_options options = {.rtol = 1e-8, .atol = 1e-8};
-  lw_ode *ode = lw_ode_create((int32_t)n, b->size.event_indicators, lw_ode_mechanism, lw_ode_mechanism_events, b->state, &options);
-  EXPECT(ode && lw_ode_start(ode, 0, start) == LW_ODE_STEP);
+/* Forth and back step by step, with dense output: it ends where it began. */
+static void step_there_and_back(const bench *b, lw_ode *ode, const double *start, size_t n) {
+  double *y = reals(n);
+  EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
   for (double end = 0.1; end >= 0; end -= 0.1) {
     while (lw_ode_time(ode) != end) {
       const double before = lw_ode_time(ode);
@@ -219,9 +226,32 @@ static void integrate(const bench *b) {
   }
   EXPECT(lw_ode_counts(ode).steps > 0 && lw_ode_crossings(ode));
   for (size_t i = 0; i < n; i++) EXPECT(fabs(lw_ode_y(ode)[i] - start[i]) < 1e-4 * (1 + fabs(start[i])));
+  free(y);
+}
 
-  options.max_steps = 1;
-  lw_ode_set_options(ode, &options);
+/* Rows at wanted times, rows at every step, and too few rows for the way. */
+static void run_with_rows(lw_ode *ode, const double *start, size_t n) {
+  enum { ROWS = 5 };
+  double t[ROWS], *y = reals(ROWS * n);
+  for (int i = 0; i < ROWS; i++) t[i] = 0.01 * i;
+  lw_ode_output output = {.wanted = 1, .capacity = ROWS, .t = t, .y = y};
+  EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
+  EXPECT(lw_ode_run(ode, 0.05, 0, &output) == LW_ODE_STEP);
+  EXPECT(output.count == ROWS);
+  for (size_t i = 0; i < n; i++) EXPECT(fabs(y[i] - start[i]) <= 1e-12 * (1 + fabs(start[i])));
+
+  output = (lw_ode_output){.wanted = 0, .capacity = ROWS, .t = t, .y = y};
+  EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
+  EXPECT(lw_ode_run(ode, 1, 0, &output) == LW_ODE_STEP);
+  EXPECT(output.count <= ROWS && output.count > 0);
+  EXPECT(lw_ode_run(ode, lw_ode_time(ode) + 0.01, 3, NULL) == LW_ODE_STEP);
+  free(y);
+}
+
+static void integrate_wrongly(const bench *b, lw_ode *ode, const double *start, size_t n) {
+  const lw_ode_options one_step = {.rtol = 1e-8, .atol = 1e-8, .max_steps = 1};
+  double *y = reals(n), *ydot = reals(n);
+  lw_ode_set_options(ode, &one_step);
   EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
   for (int i = 0; n && i < 2; i++) EXPECT(lw_ode_step(ode, 1e9) == (i ? LW_ODE_TOO_MANY_STEPS : LW_ODE_STEP));
   if (n) {
@@ -230,9 +260,27 @@ static void integrate(const bench *b) {
     EXPECT(lw_ode_start(ode, 0, y) == LW_ODE_NOT_FINITE);
     EXPECT(lw_ode_mechanism(b->state, 0, y, ydot) != 0);
   }
+  free(y);
+  free(ydot);
+}
+
+static void integrate(const bench *b) {
+  const size_t n = (size_t)(b->size.nq + b->size.nu);
+  const int32_t events = b->size.event_indicators;
+  const lw_ode_options options = {.rtol = 1e-8, .atol = 1e-8};
+  double *start = reals(n), *ydot = reals(n), *indicators = reals((size_t)events);
+  memcpy(start, lw_state_reals(b->state) + field_named(b->model, "q").first, n * sizeof *start);
+  EXPECT(lw_ode_mechanism(b->state, 0, start, ydot) == 0);
+  EXPECT(lw_ode_mechanism_events(b->state, 0, start, indicators) == 0);
+  lw_ode *ode = lw_ode_create((int32_t)n, events, lw_ode_mechanism, lw_ode_mechanism_events, b->state, &options);
+  EXPECT(ode);
+  if (ode) {
+    step_there_and_back(b, ode, start, n);
+    run_with_rows(ode, start, n);
+    integrate_wrongly(b, ode, start, n);
+  }
   lw_ode_free(ode);
   free(start);
-  free(y);
   free(ydot);
   free(indicators);
 }
