@@ -184,13 +184,22 @@ class _Run:
             return self.constant
         loads = self.constant.copy()
         for column, (joint, function) in self.functions.items():
-            value = function(t)
+            value = self._asked(function, t)
             try:
                 loads[column] = float(value)
             except (TypeError, ValueError):
                 what = f"the load of joint {joint!r} at t = {t:.6g} s must be a number"
                 raise MechanismError(f"inputs: {what}, not {value!r}") from None
         return loads
+
+    @staticmethod
+    def _asked(function: Callable[[float], float], t: float) -> Any:
+        try:
+            return function(t)
+        except BaseException as error:
+            if isinstance(getattr(error, "solution", None), Solution):
+                del error.solution  # type: ignore[attr-defined]  # of another run, before this one or within it
+            raise
 
     def enter(self, t: float, y: FloatArray) -> None:
         nq = self.system.numbering.nq

@@ -35,6 +35,7 @@ class System:
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
     are a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in
     which cut joints may stand as well. Arrays come in the order of `q_names` and `u_names`; `by_joint` names them.
+    Everything is computed in the same memory: threads need a system each.
 
     Attributes
     ----------

@@ -210,6 +210,34 @@ def test_a_function_that_remembers(system):
     assert np.isnan(result["A.a"]).all()
 
 
+def test_one_exception_object_in_two_runs(system):
+    """Each run leaves its own result on it."""
+    trouble = Trouble("always the same")
+
+    def load(t):
+        if t > latest:
+            raise trouble
+        return 0.0
+
+    for latest in (0.3, 0.1):
+        with pytest.raises(Trouble):
+            lw.simulate(system, 1.0, inputs={"A": load})
+        assert latest - 0.05 < trouble.result.t[-1] <= latest
+
+
+def test_a_run_that_fails_within_a_function(system):
+    def load(t):
+        if t > 0.1:
+            lw.simulate(pendulum(), 100.0, max_steps=5)
+        return 0.0
+
+    with pytest.raises(lw.SolverError, match="max_steps") as raised:
+        lw.simulate(system, 1.0, inputs={"A": load})
+    assert raised.value.result.system is system
+    assert raised.value.result.y.shape[1] == 6
+    assert 0.05 < raised.value.result.t[-1] <= 0.1
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, lw.SingularityError, lw.MechanismError])
 def test_interrupts_and_own_errors_of_functions_pass(system, error):
     def load(t):

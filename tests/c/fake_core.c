@@ -89,6 +89,11 @@ lw_status lw_state_reset(lw_state *s) {
 const char *lw_state_message(const lw_state *s) { return s->message; }
 double *lw_state_reals(lw_state *s) { return s->x; }
 void lw_state_changed(lw_state *s, lw_stage valid) { (void)s, (void)valid; }
+void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size) {
+  (void)state;
+  snprintf(text, size, "number %u", offset);
+}
+
 lw_access lw_access_of(const lw_state *s, uint32_t offset) {
   (void)s;
   return offset < N_FIELDS ? fields[offset].access : LW_INTERNAL;

@@ -188,11 +188,15 @@ def test_memory_stays_flat(fmu, kind):
 def test_a_number_that_is_none_is_refused_by_name(fmu, kind, value):
     instance = fmu.new(kind)
     instance.set_up()
-    for name, field in (("A.tau", "tau[1,1]"), ("crank.r_cm[2]", "body_com[1,2]"), ("B.q_start", "q_start[2,1]")):
+    for name, words in (
+        ("A.tau", "tau of joint 'A'"),
+        ("crank.r_cm[2]", "body_com[2] of body 'crank'"),
+        ("B.q_start", "q_start of joint 'B'"),
+    ):
         reference = fmu.reference(name)
         before = instance.get([reference])
         assert instance.try_set([reference], [value]) == ERROR
-        assert field in instance.last
+        assert words in instance.last
         assert f"value reference {reference})" in instance.last
         assert instance.get([reference]) == before
     instance.must("ExitInitializationMode")
