@@ -206,6 +206,8 @@ lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *v
 
 static const char *joint_name(const lw_state *s, int32_t j) { return s->model->joint_name[j]; }
 
+#define WIDE_OPEN 0.05 /* gap of a loop, as part of its length, that explains a failure */
+
 /* What was not finite: an input or state that was written as such, or else the pose has no unique acceleration. */
 static lw_status blame(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
@@ -215,6 +217,11 @@ static lw_status blame(lw_state *s, int32_t joint) {
       if (!isfinite(reals(s)[f->first + k]))
         return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number", in_words(s, (uint32_t)(f->first + k)).text);
   }
+  const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
+  for (int32_t l = 0; l < m->size.loops; l++)
+    if (reals(s)[m->at.loop_residual + l] > WIDE_OPEN * cut[l].length)
+      return lw_fail(s, LW_ERROR_SINGULAR, "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
+                     "assemble the mechanism first", joint_name(s, m->loop[l].joint), reals(s)[m->at.loop_residual + l]);
   return lw_fail(s, LW_ERROR_SINGULAR, "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
                  "mechanism has no unique acceleration; start from another pose or check masses and inertias", joint_name(s, joint));
 }

@@ -28,9 +28,18 @@ class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
         array.cut = values[..., tree:]
         return array
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _joined, (np.array(self), self.cut)
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         """Give what is computed back as an ordinary array, or as a number."""
         return array.view(np.ndarray)[()]
+
+
+def _joined(tree: FloatArray, cut: FloatArray | None) -> JointArray:
+    array = tree.view(JointArray)
+    array.cut = cut
+    return array
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,7 +36,7 @@ class System:
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
     are a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in
     which cut joints may stand as well. Arrays come in the order of `q_names` and `u_names`; `by_joint` names them.
-    Everything is computed in the same memory: threads need a system each.
+    Threads may share a system: each computes in memory of its own.
 
     Attributes
     ----------
@@ -54,8 +55,21 @@ class System:
         self.model_bytes = model_bytes
         self._model = Model(model_bytes)
         self.sizes = self._model.sizes
-        self._block = self.block()
+        self._own = threading.local()
         self.arguments = Arguments(model_bytes, numbering)
+
+    @property
+    def _block(self) -> Block:
+        """The block in which this thread computes."""
+        if not hasattr(self._own, "block"):
+            self._own.block = self.block()
+        found: Block = self._own.block
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from linkwork.compiler.compile import compile
+
+        return compile, (self.mechanism,)
 
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""
@@ -185,9 +199,10 @@ class System:
     def state(self, q: ArrayLike, u: ArrayLike) -> State:
         """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
         coordinates, speeds = self.arguments.states(q, u)
-        self._block.count_turns(0.0)
-        self._block.enter(one(coordinates, "q"), speeds, np.zeros(self.numbering.nu_all))
-        return self.state_of(self._block)
+        block = self._block
+        block.count_turns(0.0)
+        block.enter(one(coordinates, "q"), speeds, np.zeros(self.numbering.nu_all))
+        return self.state_of(block)
 
     # ---- what is computed ----
 

@@ -28,7 +28,7 @@ class Output:
         self.y: FloatArray = np.empty((self.t.size, n))
         self.count = 0
         self._sign = -1.0 if backwards else 1.0
-        self._ascending = self._sign * self.t
+        self._ascending = self._sign * (np.empty(0) if times is None else times)
 
     @property
     def complete(self) -> bool:

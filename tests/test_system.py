@@ -1,5 +1,7 @@
 """The face of a compiled system: names, orders, batches, loads, and what it answers to mistakes."""
 
+import copy
+import pickle
 import threading
 
 import numpy as np
@@ -482,7 +484,7 @@ def test_two_systems_do_not_disturb_each_other():
     assert np.array_equal(first.derivatives(state), expected[0])
 
 
-def test_threads_with_a_system_each():
+def test_threads_share_a_system():
     scene = well_posed(FAMILIES["side_by_side"][0], 0)
     system, state = reached(scene)
     rng = np.random.default_rng(0)
@@ -491,8 +493,7 @@ def test_threads_with_a_system_each():
     found = [None] * 4
 
     def work(k):
-        own = lw.compile(scene.mechanism)
-        found[k] = [own.derivatives(q, u) for _ in range(10)]
+        found[k] = [system.derivatives(q, u) for _ in range(10)]
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(len(found))]
     for thread in threads:
@@ -500,3 +501,17 @@ def test_threads_with_a_system_each():
     for thread in threads:
         thread.join()
     assert all(np.array_equal(values, expected) for several in found for values in several)
+
+
+def test_pickled_and_copied():
+    """Sweeps send systems and states to other processes."""
+    system, state = reached(well_posed(FAMILIES["planar_5R"][0], 0))
+    for other in (pickle.loads(pickle.dumps(state)), copy.deepcopy(state)):
+        assert np.array_equal(other.q.cut, state.q.cut)
+        assert np.array_equal(other.system.accelerations(other), system.accelerations(state))
+
+
+def test_an_open_loop_is_named_where_nothing_can_be_computed():
+    system = lw.compile(four_bar().mechanism)
+    with pytest.raises(lw.SingularityError, match="loop closed by joint 'D' is open by"):
+        system.accelerations(np.full(3, 0.3), np.ones(3))

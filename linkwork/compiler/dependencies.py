@@ -21,10 +21,10 @@ class Dependencies:
     """Dependencies of one compiled mechanism."""
 
     def __init__(self, mech: Mechanism, topology: Topology, numbering: Numbering) -> None:
-        self._mech = mech
         self._topology = topology
         self._numbering = numbering
         self._joints = list(mech.joints)
+        self._number_of = {name: i for i, name in enumerate(self._joints)}
         self._link_of_body = {link.body: i for i, link in enumerate(topology.links)}
         self._loop_of_link = {link: i for i, loop in enumerate(topology.loops) for link in loop.links}
         self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
@@ -44,7 +44,7 @@ class Dependencies:
 
     def coordinate_rate(self, joint: str) -> Names:
         """Of the rate of a tree joint's coordinate: its speed, or on a loop all that the loop's feedback reads."""
-        loop = self._loop_of_link.get(self._link_of_joint[self._joints.index(joint)])
+        loop = self._loop_of_link.get(self._link_of_joint[self._number_of[joint]])
         if loop is None:
             return self._names([joint], "u")
         return self._names(self._tree_joints(self._topology.loops[loop].links), "q", "u")
@@ -108,6 +108,6 @@ class Dependencies:
         part = self._parts[joint]
         if len(part) == len(self._joints) or 3 * len(part) > MOST:
             return None
-        tree = [name for name in part if name in set(self._numbering.tree)]
+        tree = [name for name in part if self._number_of[name] in self._link_of_joint]
         names = self._names(tree, "q", "u"), tuple(name for joint in part for name in self._elements(joint, "tau"))
         return None if names[0] is None else names[0] + names[1]
