@@ -31,7 +31,7 @@ class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
     def __reduce__(self) -> tuple[Any, ...]:
         return _joined, (np.array(self), self.cut)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> JointArray:
+    def __deepcopy__(self, memo: dict[int, Any] | None) -> JointArray:
         return _joined(np.array(self), None if self.cut is None else self.cut.copy())
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
