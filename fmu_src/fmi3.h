@@ -1,5 +1,5 @@
 /* FMI 3.0: the types, constants and functions that the standard names, declared here in our own words.
- * tests/test_fmu_headers.py compares every line with the standard's headers. */
+ * tests/fmu/test_fmu_headers.py compares every line with the standard's headers. */
 #ifndef LINKWORK_FMI3_H
 #define LINKWORK_FMI3_H
 #include <stdbool.h>

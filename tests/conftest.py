@@ -9,13 +9,15 @@ from types import ModuleType
 
 import pytest
 
+from support.checkout import TOP
+
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
 
 @pytest.fixture(scope="session")
 def checkout() -> Path:
     """The top folder of the checkout."""
-    return Path(__file__).resolve().parent.parent
+    return TOP
 
 
 @pytest.fixture(scope="session")

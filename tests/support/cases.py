@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -14,11 +13,12 @@ from scipy.special import ellipj, ellipk
 
 import linkwork as lw
 
+from .checkout import TOP
 from .poses import Array
 
 T = TypeVar("T", float, Array)
 
-DATA = Path(__file__).resolve().parent.parent / "data"
+DATA = TOP / "tests" / "data"
 
 
 @dataclass

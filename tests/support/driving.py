@@ -12,6 +12,9 @@ from .builder import Scene
 from .placement import Values
 from .poses import Array
 
+# The functions of a System that take one state and nothing else that is required.
+OF_STATES = ("accelerations", "derivatives", "energy", "loop_residual", "reactions", "mass_matrix", "jacobian")
+
 
 def reached(scene: Scene) -> tuple[lw.System, lw.State]:
     """The compiled scene in its closed pose. All coordinates and speeds are given: assembly has nothing to find."""

@@ -214,3 +214,14 @@ FAMILIES: dict[str, tuple[Maker, int | None]] = {
     "fixed_in_loop": (loop_with_fixed_joint, 2),
     "closed_by_fixed": (loop_closed_by_fixed_joint, 1),
 }
+
+# a few of each sort, by name
+TREES_AND_LOOPS = ["tree1", "tree2", "tree3", "planar_4R_springs", "slider_crank_cut_slider", "side_by_side"]
+TREES_AND_LOOPS += ["loop_on_loop", "moving_slider_crank", "outboard_trees", "closed_by_fixed", "spatial_7R"]
+
+
+def tree_or_loop(name: str) -> Scene:
+    """One scene by its name: `tree` with a seed, or a family."""
+    if name.startswith("tree"):
+        return random_tree(np.random.default_rng(int(name[4:])), 6, springs=2)
+    return well_posed(FAMILIES[name][0], 0)

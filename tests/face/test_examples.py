@@ -1,14 +1,14 @@
 """The examples run, and what they claim holds."""
 
 import importlib
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import linkwork as lw
+from support.checkout import TOP
 
-FOLDER = Path(__file__).resolve().parent.parent / "examples"
+FOLDER = TOP / "examples"
 MECHANISMS = sorted(path.stem for path in FOLDER.glob("*.py") if "def mechanism(" in path.read_text(encoding="utf-8"))
 
 

@@ -11,8 +11,9 @@ import pytest
 
 import linkwork as lw
 from linkwork.cli import main
+from support.checkout import TOP
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = TOP / "examples"
 FOUR_BAR = str(EXAMPLES / "four_bar.py")
 
 

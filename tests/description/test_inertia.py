@@ -55,6 +55,13 @@ def test_every_shape_is_a_legal_inertia():
     }
     for name, matrix in shapes.items():
         mech.add_body(name, 1.0, (0, 0, 0), matrix)
+        np.testing.assert_array_equal(mech.bodies[name].inertia, matrix)
+        np.testing.assert_array_equal(matrix, matrix.T)
+        least, middle, largest = np.linalg.eigvalsh(matrix)
+        assert least >= 0.0
+        assert middle > 0.0
+        assert largest <= (least + middle) * (1.0 + 1e-12)
+    assert list(mech.bodies) == list(shapes)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parent.parent
+from support.checkout import TOP
+
 C_LIBRARY = {
     f"{name}.h"
     for name in (

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from linkwork.cli import make_parser
+from support.checkout import TOP
 
-TOP = Path(__file__).resolve().parent.parent
 PAGES = [TOP / "README.md", TOP / "CHANGELOG.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")

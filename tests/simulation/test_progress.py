@@ -1,0 +1,61 @@
+"""The line on a terminal that shows how far a run is."""
+
+import io
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork import progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal, and a clock on which each look takes 0.15 s."""
+    stream, clock = Terminal(), iter(0.15 * k for k in range(10_000_000))
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    return stream
+
+
+@pytest.mark.parametrize(("solver", "inputs"), [("dopri5", None), ("dopri5", {"A": np.sin}), ("DOP853", None)])
+def test_progress_on_a_terminal(system, terminal, solver, inputs):
+    lw.simulate(system, 1.0, t_start=0.5, solver=solver, inputs=inputs)
+    lines = terminal.getvalue().split("\r")
+    shown = [line for line in lines if line.strip()]
+    assert len(shown) > 3
+    assert all(line.endswith("s of 1 s ") for line in shown)
+    parts = [float(line.split("%")[0]) for line in shown]
+    assert parts == sorted(parts)
+    assert 0.0 < parts[0] < 50.0 < parts[-1] <= 100.0
+    assert lines[-1] == ""
+    assert lines[-2] == 60 * " "  # wiped at the end
+
+
+def test_progress_does_not_change_the_result(system, terminal):
+    shown = lw.simulate(system, 0.5)
+    assert terminal.getvalue()
+    silent = lw.simulate(system, 0.5, progress=False)
+    assert np.array_equal(shown.y, silent.y)
+
+
+def test_progress_is_wiped_before_an_error(system, terminal):
+    with pytest.raises(lw.SolverError):
+        lw.simulate(system, 100.0, max_steps=200)
+    assert terminal.getvalue().endswith(60 * " " + "\r")
+
+
+def test_progress_only_where_it_is_wanted(system, terminal):
+    lw.simulate(system, 1.0, progress=False)
+    assert terminal.getvalue() == ""
+
+
+def test_no_progress_into_a_file(system, capsys):
+    lw.simulate(system, 1.0)
+    assert capsys.readouterr().err == ""

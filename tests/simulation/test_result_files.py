@@ -1,0 +1,158 @@
+"""A result as a CSV file, a table and a plot."""
+
+import csv
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.cases import four_bar
+from support.driving import reached
+from support.random_mechanisms import FAMILIES, well_posed
+
+# ---- CSV ----
+
+
+def read(path):
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    return header, np.array([[float(value) for value in row] for row in rows])
+
+
+def test_csv_keeps_all_digits(result, tmp_path):
+    path = tmp_path / "all.csv"
+    result.to_csv(path)
+    header, table = read(path)
+    assert header == ["time", *(name for name in result.names if name != "time")]
+    for name, values in zip(header, table.T, strict=True):
+        assert np.array_equal(values, result[name]), name
+
+
+def test_csv_of_some_columns(result, tmp_path):
+    path = tmp_path / "some.csv"
+    result.to_csv(path, ["coupler.r", "A.q", "time", "crank.I", "coupler.m"])
+    header, table = read(path)
+    expected = ["time", "coupler.r[1]", "coupler.r[2]", "coupler.r[3]", "A.q"]
+    expected += [f"crank.I[{i},{j}]" for i, j in ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3))]
+    assert header == [*expected, "coupler.m"]
+    assert np.array_equal(table[:, 1:4], result["coupler.r"])
+    assert np.array_equal(table[:, 5:11], result["crank.I"])
+
+
+def test_csv_as_pandas_reads_it(result, tmp_path, needs):
+    pandas = needs("pandas")
+    path = tmp_path / "all.csv"
+    result.to_csv(str(path))
+    table = pandas.read_csv(path, index_col="time")
+    pandas.testing.assert_frame_equal(table, result.to_dataframe(), rtol=1e-14, check_dtype=False)
+
+
+def test_csv_replaces_the_file_at_once(result, tmp_path, monkeypatch):
+    path = tmp_path / "out.csv"
+    path.write_text("what stood there\n")
+    original = np.savetxt
+
+    def full_disk(file, *arguments, **options):
+        original(file, *arguments, **options)
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(np, "savetxt", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        result.to_csv(path)
+    assert path.read_text() == "what stood there\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]
+    monkeypatch.undo()
+    result.to_csv(path, ["A.q"])
+    assert path.read_text().startswith("time,A.q\n")
+    assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_csv_of_unknown_columns_leaves_the_file(result, tmp_path):
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with pytest.raises(lw.MechanismError):
+        result.to_csv(path, ["nonsense"])
+    assert path.read_text() == "old"
+
+
+def test_csv_into_a_folder_that_is_not_there(result, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        result.to_csv(tmp_path / "missing" / "out.csv")
+
+
+def test_csv_of_no_rows(tmp_path):
+    path = tmp_path / "empty.csv"
+    lw.simulate(four_bar().mechanism, 0.1, t_eval=[]).to_csv(path, ["A.q"])
+    assert path.read_text() == "time,A.q\n"
+
+
+def test_csv_of_values_that_do_not_exist(tmp_path):
+    def load(t):
+        raise LookupError("never")
+
+    with pytest.raises(LookupError) as failed:
+        lw.simulate(four_bar().mechanism, 0.1, inputs={"A": load})
+    path = tmp_path / "nan.csv"
+    failed.value.result.to_csv(path, ["A.q", "A.tau"])
+    header, _ = read(path)
+    assert header == ["time", "A.q", "A.tau"]
+
+
+# ---- tables ----
+
+
+def test_dataframe(result, needs):
+    needs("pandas")
+    table = result.to_dataframe()
+    assert table.index.name == "time"
+    assert np.array_equal(table.index, result.t)
+    assert list(table.columns) == [name for name in result.names if name != "time"]
+    assert np.array_equal(table["D.q"], result["D.q"])
+    some = result.to_dataframe(["coupler.r", "A.q"])
+    assert list(some.columns) == ["coupler.r[1]", "coupler.r[2]", "coupler.r[3]", "A.q"]
+
+
+# ---- plots ----
+
+
+def test_plot_of_everything_of_interest(result, tmp_path, needs):
+    needs("matplotlib")
+    path = tmp_path / "motion.png"
+    figure = result.plot(path=path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert labels == ["angle [rad]", "angular speed [rad/s]", "energy [J]"]
+    assert figure.axes[-1].get_xlabel() == "time [s]"
+    assert [axes.get_xlabel() for axes in figure.axes[:-1]] == ["", ""]
+    assert "four_bar_of_record" in figure.axes[0].get_title(loc="left")
+    shown = [line.get_label() for line in figure.axes[0].lines]
+    assert shown == ["A.q", "B.q", "C.q", "D.q"]
+    x, y = figure.axes[0].lines[1].get_data()
+    assert np.array_equal(x, result.t)
+    assert np.array_equal(y, result["B.q"])
+
+
+def test_plot_of_some_columns(result, tmp_path, needs):
+    needs("matplotlib")
+    path = tmp_path / "some.svg"
+    figure = result.plot(["coupler.r", "A.f[1]", "crank.I", "loop.D.residual", "B.a"], path)
+    assert path.read_text().lstrip().startswith("<?xml")
+    panels = {axes.get_ylabel(): [line.get_label() for line in axes.lines] for axes in figure.axes}
+    assert panels["length [m]"] == ["coupler.r[1]", "coupler.r[2]", "coupler.r[3]", "loop.D.residual"]
+    assert panels["force [N]"] == ["A.f[1]"]
+    assert panels["angular acceleration [rad/s²]"] == ["B.a"]
+    assert panels["value [kg·m²]"] == [f"crank.I[{k}]" for k in ("1,1", "1,2", "1,3", "2,2", "2,3", "3,3")]
+    for axes in figure.axes:
+        assert axes.get_legend() is not None
+
+
+def test_plot_with_a_cut_joint_without_coordinates(needs):
+    needs("matplotlib")
+    system, state = reached(well_posed(FAMILIES["closed_by_fixed"][0], 0))
+    figure = lw.simulate(system, 0.01, state=state).plot()
+    assert len(figure.axes) == 3
+
+
+def test_plot_of_no_rows(needs):
+    needs("matplotlib")
+    assert lw.simulate(four_bar().mechanism, 0.1, t_eval=[]).plot().axes

@@ -1,0 +1,72 @@
+"""The C integrator over Python functions."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from linkwork._core import ffi, lib
+
+
+class Integrator:
+    """A thin owner of an `lw_ode` over Python functions (t, y) -> values, which may return a status instead."""
+
+    def __init__(self, derivative: Callable, n: int, events: Callable | None = None, n_events: int = 0, **options):
+        self.n, self.n_events = n, n_events
+        self._kept = [self._callback(derivative, n), self._callback(events, n_events) if events else ffi.NULL]
+        settings = {"rtol": 1e-8, "atol": 1e-8} | options
+        made = lib.lw_ode_create(n, n_events, *self._kept, ffi.NULL, ffi.new("lw_ode_options *", settings))
+        self.ode = ffi.gc(made, lib.lw_ode_free)
+
+    def _callback(self, function: Callable, size: int):
+        def call(context, t, y, out):
+            values = function(t, np.array(ffi.unpack(y, self.n)) if self.n else np.empty(0))
+            if isinstance(values, int):
+                return values
+            ffi.memmove(out, np.asarray(values, dtype=float).tobytes(), 8 * size)
+            return 0
+
+        return ffi.callback("lw_ode_function", call)
+
+    def start(self, t: float, y: list[float]) -> int:
+        return lib.lw_ode_start(self.ode, t, ffi.new("double[]", y))
+
+    def step(self, t_bound: float) -> int:
+        return lib.lw_ode_step(self.ode, t_bound)
+
+    def burst(self, t_bound: float, room: int, tries: int = 0, wanted: np.ndarray | None = None):
+        """One burst: its outcome, and the times and states that it has filled."""
+        t = np.full(room, math.nan) if wanted is None else np.array(wanted[:room])
+        y = np.full((t.size, self.n), math.nan)
+        pointers = [ffi.from_buffer("double[]", array) for array in (t, y)]
+        output = ffi.new("lw_ode_output *", (wanted is not None, t.size, 0, *pointers))
+        outcome = lib.lw_ode_run(self.ode, t_bound, tries, output)
+        assert np.isnan(y[output.count :]).all()
+        return outcome, t[: output.count], y[: output.count]
+
+    def run(self, t_bound: float) -> list[int]:
+        outcomes = []
+        while self.t != t_bound and (not outcomes or outcomes[-1] in (lib.LW_ODE_STEP, lib.LW_ODE_EVENT)):
+            outcomes.append(self.step(t_bound))
+        return outcomes
+
+    @property
+    def t(self) -> float:
+        return lib.lw_ode_time(self.ode)
+
+    @property
+    def y(self) -> list[float]:
+        return ffi.unpack(lib.lw_ode_y(self.ode), self.n)
+
+    def dense(self, t: float) -> list[float]:
+        y = ffi.new("double[]", self.n)
+        lib.lw_ode_dense(self.ode, t, y)
+        return list(y)
+
+    @property
+    def counts(self):
+        return lib.lw_ode_counts(self.ode)
+
+
+def swing(t: float, y: np.ndarray) -> list[float]:
+    return [y[1], -y[0]]
