@@ -84,7 +84,7 @@ typedef enum lw_owner {
   X(sweep, BODY, LW_REALS(column_sweep), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                    \
   X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                       \
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                \
-  X(loop_work, ONE, m->loop_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")
+  X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")
 
 #define LW_FIELDS(X) LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
 #endif

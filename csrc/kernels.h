@@ -6,8 +6,8 @@
 /* The mutable part of a state as the mechanics see it. The integers are the pivots of the loops. */
 typedef struct lw_block {
   void *reals; /* size.reals scalars of the arithmetic */
-  int32_t *rank;  /* of each loop's closure */
-  int32_t *order; /* of each loop's columns: dependent ones first; indices within the loop */
+  int32_t *rank;  /* of each cluster */
+  int32_t *order; /* of each cluster's columns: dependent ones first; indices within the cluster */
 } lw_block;
 
 /* What went wrong and where; index is a body, joint or loop. */

@@ -1,11 +1,11 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
- *   int32 counts[8]     bodies joints loops segments nq nu nq_cut nu_cut
+ *   int32 counts[9]     bodies joints loops clusters segments nq nu nq_cut nu_cut
  *   int32 links[][4]    body joint parent reversed, parents first
  *   int32 joints[][3]   type, first coordinate, first speed
- *   int32 loops[][6]    joint parent child root first_link links
- *   int32 sides[]       of each link: on the parent's side of its loop
- *   int32 segments[][3] loop first count
+ *   int32 loops[][5]    joint parent child root cluster
+ *   int32 clusters[][3] root first_link links
+ *   int32 segments[][3] cluster first count
  *   double              the parameter and start fields of fields.h, in their order
  *   names               zero-terminated: bodies, then joints
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
@@ -75,7 +75,7 @@ static lw_status read_header(reader *r) {
 }
 
 typedef struct counts {
-  int32_t bodies, joints, loops, segments, nq, nu, nq_cut, nu_cut;
+  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut;
 } counts;
 
 static lw_status read_counts(reader *r, counts *c) {
@@ -85,7 +85,7 @@ static lw_status read_counts(reader *r, counts *c) {
   const int32_t *v = (const int32_t *)c;
   for (size_t i = 0; i < sizeof *c / sizeof *v; i++)
     if (v[i] < 0 || v[i] > MAX_COUNT) return fail(r, "the model has an impossible count (%d)", v[i]);
-  if (c->bodies < 1 || c->joints != c->bodies + c->loops)
+  if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops)
     return fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies, c->joints, c->loops);
   return LW_OK;
 }
@@ -102,7 +102,8 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   m->link = carve(memory, &used, sizeof *m->link * (size_t)c->bodies);
   m->joint = carve(memory, &used, sizeof *m->joint * (size_t)c->joints);
   m->loop = carve(memory, &used, sizeof *m->loop * (size_t)c->loops);
-  m->on_parent_side = carve(memory, &used, sizeof *m->on_parent_side * (size_t)c->bodies);
+  m->cluster = carve(memory, &used, sizeof *m->cluster * (size_t)c->clusters);
+  m->member = carve(memory, &used, sizeof *m->member * (size_t)c->loops);
   m->segment = carve(memory, &used, sizeof *m->segment * (size_t)c->segments);
   m->column = carve(memory, &used, sizeof *m->column * (size_t)(c->nu + c->nu_cut));
   m->defaults = carve(memory, &used, sizeof *m->defaults * parameters);
@@ -127,7 +128,7 @@ static lw_status read_links(reader *r, lw_model *m) {
     if (!within(v[0], 0, n) || !within(v[1], 0, m->size.joints) || !within(v[2], -1, k) || !within(v[3], 0, 2))
       return fail(r, "the model's link %d points outside the model", k);
     lw_link *link = &m->link[k];
-    *link = (lw_link){.body = v[0], .joint = v[1], .parent = v[2], .reversed = v[3], .loop = -1};
+    *link = (lw_link){.body = v[0], .joint = v[1], .parent = v[2], .reversed = v[3], .cluster = -1};
     if (m->joint[v[1]].link >= 0) return fail(r, "the model's links %d and %d share a joint", m->joint[v[1]].link, k);
     m->joint[v[1]].link = k;
   }
@@ -160,65 +161,87 @@ static lw_status read_joints(reader *r, lw_model *m) {
 static lw_status read_loops(reader *r, lw_model *m) {
   const int32_t n = m->size.bodies;
   for (int32_t i = 0; i < m->size.loops; i++) {
-    int32_t v[6];
+    int32_t v[5];
     const void *p = take(r, sizeof v);
     if (!p) return fail(r, "the model is truncated in its loops");
     memcpy(v, p, sizeof v);
     if (!within(v[0], 0, m->size.joints) || m->joint[v[0]].link >= 0 || m->joint[v[0]].loop >= 0 ||
-        !within(v[1], -1, n) || !within(v[2], -1, n) || !within(v[3], -1, n) || !within(v[4], 0, n + 1) ||
-        !within(v[5], 0, n - v[4] + 1))
+        !within(v[1], -1, n) || !within(v[2], -1, n) || !within(v[3], -1, n) || !within(v[4], 0, m->clusters))
       return fail(r, "the model's loop %d points outside the model", i);
     lw_joint *joint = &m->joint[v[0]];
     joint->loop = i;
-    m->loop[i] = (lw_loop){.joint = v[0], .parent = v[1], .child = v[2], .root = v[3], .type = joint->type,
-                           .q = joint->q, .u = joint->u, .first = v[4], .count = v[5]};
-    for (int32_t k = v[4]; k < v[4] + v[5]; k++) {
-      if (m->link[k].loop >= 0) return fail(r, "the model's loops %d and %d share a link", m->link[k].loop, i);
-      m->link[k].loop = i;
+    m->loop[i] = (lw_loop){.joint = v[0], .parent = v[1], .child = v[2], .root = v[3], .cluster = v[4],
+                           .type = joint->type, .q = joint->q, .u = joint->u, .columns = coordinates_of(joint->type)};
+  }
+  return LW_OK;
+}
+
+/* The links of a cluster stand on one another or on its root. */
+static lw_status read_clusters(reader *r, lw_model *m) {
+  for (int32_t i = 0; i < m->clusters; i++) {
+    int32_t v[3];
+    const void *p = take(r, sizeof v);
+    if (!p) return fail(r, "the model is truncated in its clusters");
+    memcpy(v, p, sizeof v);
+    if (!within(v[1], 0, m->size.bodies + 1) || !within(v[2], 0, m->size.bodies - v[1] + 1) || !within(v[0], -1, m->size.bodies) ||
+        (v[2] && v[0] >= v[1]))
+      return fail(r, "the model's cluster %d points outside the model", i);
+    m->cluster[i] = (lw_cluster){.root = v[0], .first = v[1], .count = v[2]};
+    for (int32_t k = v[1]; k < v[1] + v[2]; k++) {
+      lw_link *link = &m->link[k];
+      if (link->cluster >= 0 || (link->parent != v[0] && link->parent < v[1]))
+        return fail(r, "the model's cluster %d is not of one piece", i);
+      link->cluster = i;
     }
   }
-  const void *p = take(r, sizeof(int32_t) * (size_t)n);
-  if (!p) return fail(r, "the model is truncated in its loops");
-  memcpy(m->on_parent_side, p, sizeof(int32_t) * (size_t)n);
   return LW_OK;
 }
 
-/* Going from an end of the cut joint to the root meets just the loop's links of that side. */
-static int32_t walk(const lw_model *m, const lw_loop *loop, int32_t link, int32_t side) {
-  int32_t met = 0;
-  for (; link != loop->root; link = m->link[link].parent, met++)
-    if (link < loop->first || link >= loop->first + loop->count || !m->on_parent_side[link] != !side) return -1;
-  return met;
+/* Going from an end of a cut joint to its loop's root meets only links of its cluster. */
+static int leads_to_root(const lw_model *m, const lw_loop *loop, int32_t link) {
+  for (; link != loop->root; link = m->link[link].parent)
+    if (link < 0 || m->link[link].cluster != loop->cluster) return 0;
+  return 1;
 }
 
-static lw_status check_loops(reader *r, const lw_model *m) {
-  for (int32_t i = 0; i < m->size.loops; i++) {
-    const lw_loop *loop = &m->loop[i];
-    const int32_t a = walk(m, loop, loop->parent, 1), b = walk(m, loop, loop->child, 0);
-    if (a < 0 || b < 0 || a + b != loop->count) return fail(r, "the model's loop %d is not a closed path", i);
+static lw_status check_loops(reader *r, lw_model *m) {
+  int32_t next = 0;
+  for (int32_t i = 0; i < m->size.loops; i++)
+    if (!leads_to_root(m, &m->loop[i], m->loop[i].parent) || !leads_to_root(m, &m->loop[i], m->loop[i].child))
+      return fail(r, "the model's loop %d is not a closed path", i);
+  for (int32_t c = 0; c < m->clusters; c++) {
+    m->cluster[c].member = next;
+    for (int32_t i = 0; i < m->size.loops; i++)
+      if (m->loop[i].cluster == c) {
+        m->loop[i].row = 6 * (next - m->cluster[c].member);
+        m->member[next++] = i;
+      }
+    m->cluster[c].loops = next - m->cluster[c].member;
+    if (m->cluster[c].loops == 0) return fail(r, "the model's cluster %d has no loop", c);
   }
   return LW_OK;
 }
 
-/* The segments cover the links in order; each loop is one segment. */
+/* The segments cover the links in order; each cluster is one segment. */
 static lw_status read_segments(reader *r, lw_model *m) {
-  int32_t next = 0;
+  int32_t next = 0, clusters = 0;
   for (int32_t i = 0; i < m->segments; i++) {
     lw_segment *s = &m->segment[i];
     const void *p = take(r, sizeof *s);
     if (!p) return fail(r, "the model is truncated in its segments");
     memcpy(s, p, sizeof *s);
-    if (!within(s->loop, -1, m->size.loops) || s->first != next || !within(s->count, 0, m->size.bodies - next + 1))
+    if (!within(s->cluster, -1, m->clusters) || s->first != next || !within(s->count, 0, m->size.bodies - next + 1))
       return fail(r, "the model's segment %d does not follow the one before", i);
     next += s->count;
     for (int32_t k = s->first; k < next; k++)
-      if (m->link[k].loop != s->loop) return fail(r, "the model's segment %d mixes loops", i);
-    if (s->loop >= 0 && (s->first != m->loop[s->loop].first || s->count != m->loop[s->loop].count))
-      return fail(r, "the model's segment %d is not its whole loop", i);
+      if (m->link[k].cluster != s->cluster) return fail(r, "the model's segment %d mixes clusters", i);
+    if (s->cluster < 0) continue;
+    lw_cluster *c = &m->cluster[s->cluster];
+    clusters++;
+    if (s->first != c->first || s->count != c->count || c->first_real) return fail(r, "the model's segment %d is not its whole cluster", i);
+    c->first_real = 1; /* seen; list_columns() sets it right */
   }
-  int32_t loops = 0;
-  for (int32_t i = 0; i < m->segments; i++) loops += m->segment[i].loop >= 0;
-  if (next != m->size.bodies || loops != m->size.loops) return fail(r, "the model's segments do not cover its links");
+  if (next != m->size.bodies || clusters != m->clusters) return fail(r, "the model's segments do not cover its links");
   return LW_OK;
 }
 
@@ -245,25 +268,31 @@ static lw_status read_names(reader *r, lw_model *m, size_t size) {
   return next == end ? LW_OK : fail(r, "the model has bytes behind its names");
 }
 
+static void add_column(lw_model *m, int32_t u, int32_t link, int32_t type) {
+  m->column[m->columns++] = (lw_column){.u = u, .link = link, .translation = type == LW_PRISMATIC};
+}
+
 static void list_columns(lw_model *m) {
-  m->columns = m->loop_reals = 0;
-  for (int32_t i = 0; i < m->size.loops; i++) {
-    lw_loop *loop = &m->loop[i];
-    loop->first_column = m->columns;
-    loop->cut_columns = coordinates_of(loop->type);
-    for (int32_t c = 0; c < loop->cut_columns; c++)
-      m->column[m->columns++] = (lw_column){.u = loop->u + c, .link = -1, .side = 1, .translation = loop->type == LW_PRISMATIC};
-    for (int32_t k = loop->first; k < loop->first + loop->count; k++) {
-      m->link[k].column = m->columns - loop->first_column;
-      for (int32_t c = 0; c < coordinates_of(m->link[k].type); c++)
-        m->column[m->columns++] = (lw_column){.u = m->link[k].u + c, .link = k, .side = m->on_parent_side[k] ? 1 : -1,
-                                              .translation = m->link[k].type == LW_PRISMATIC};
+  m->columns = m->cluster_reals = 0;
+  for (int32_t i = 0; i < m->clusters; i++) {
+    lw_cluster *cluster = &m->cluster[i];
+    cluster->first_column = m->columns;
+    for (int32_t k = cluster->member; k < cluster->member + cluster->loops; k++) {
+      lw_loop *loop = &m->loop[m->member[k]];
+      loop->column = m->columns - cluster->first_column;
+      for (int32_t c = 0; c < loop->columns; c++) add_column(m, loop->u + c, -1, loop->type);
     }
-    loop->columns = m->columns - loop->first_column;
-    loop->first_real = m->loop_reals;
-    const int64_t n = loop->columns, reals = m->loop_reals + LW_LOOP_REALS(n, (int64_t)loop->count);
-    m->loop_reals = reals > INT32_MAX / 8 ? -1 : (int32_t)reals;
-    if (m->loop_reals < 0) return;
+    cluster->cut_columns = m->columns - cluster->first_column;
+    for (int32_t k = cluster->first; k < cluster->first + cluster->count; k++) {
+      m->link[k].column = m->columns - cluster->first_column;
+      for (int32_t c = 0; c < coordinates_of(m->link[k].type); c++) add_column(m, m->link[k].u + c, k, m->link[k].type);
+    }
+    cluster->columns = m->columns - cluster->first_column;
+    cluster->first_real = m->cluster_reals;
+    const int64_t n = cluster->columns, rows = 6 * (int64_t)cluster->loops;
+    const int64_t reals = m->cluster_reals + LW_CLUSTER_REALS(n, rows, (int64_t)cluster->count);
+    m->cluster_reals = reals > INT32_MAX / 8 ? -1 : (int32_t)reals;
+    if (m->cluster_reals < 0) return;
   }
 }
 
@@ -271,11 +300,11 @@ static void list_columns(lw_model *m) {
 static void mark_first(lw_model *m, unsigned char *reached) {
   for (int32_t s = m->segments - 1; s >= 0; s--) {
     const lw_segment *seg = &m->segment[s];
-    if (seg->loop >= 0) {
-      lw_loop *loop = &m->loop[seg->loop];
-      if (loop->root < 0 || seg->count == 0) continue;
-      loop->first_on_parent = !reached[loop->root];
-      reached[loop->root] = 1;
+    if (seg->cluster >= 0) {
+      lw_cluster *cluster = &m->cluster[seg->cluster];
+      if (cluster->root < 0 || seg->count == 0) continue;
+      cluster->first_on_parent = !reached[cluster->root];
+      reached[cluster->root] = 1;
       continue;
     }
     for (int32_t k = seg->first + seg->count - 1; k >= seg->first; k--) {
@@ -308,11 +337,11 @@ static lw_status lay_out(reader *r, lw_model *m) {
 
 static lw_status read_all(reader *r, lw_model *m, size_t names) {
   lw_status e;
-  if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = check_loops(r, m)) ||
-      (e = read_segments(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m, names)))
+  if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = read_clusters(r, m)) ||
+      (e = check_loops(r, m)) || (e = read_segments(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m, names)))
     return e;
   list_columns(m);
-  if (m->loop_reals < 0) return fail(r, "a loop of the model is too long");
+  if (m->cluster_reals < 0) return fail(r, "too many loops of the model share joints with each other");
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached);
@@ -333,7 +362,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
 #define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
   LW_PARAMETER_FIELDS(X)
 #undef X
-  const int64_t fixed = 4 * (4 * (int64_t)c.bodies + 3 * (int64_t)c.joints + 6 * (int64_t)c.loops + c.bodies + 3 * (int64_t)c.segments) +
+  const int64_t fixed = 4 * (4 * (int64_t)c.bodies + 3 * (int64_t)c.joints + 5 * (int64_t)c.loops + 3 * (int64_t)c.clusters + 3 * (int64_t)c.segments) +
                         8 * parameters;
   const int64_t names = (int64_t)(r.size - r.position) - fixed;
   if (names < 0) return fail(&r, "the model is truncated: %lld bytes are missing", (long long)-names);
@@ -346,7 +375,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
     return LW_ERROR_MEMORY;
   }
   place(m, m->memory, &c, (size_t)parameters, (size_t)names);
-  m->size = size_of, m->segments = c.segments, m->parameters = (int32_t)parameters;
+  m->size = size_of, m->segments = c.segments, m->clusters = c.clusters, m->parameters = (int32_t)parameters;
   if ((e = read_all(&r, m, (size_t)names))) {
     lw_model_free(m);
     return e;

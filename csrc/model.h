@@ -13,7 +13,7 @@ typedef struct lw_link {
   int32_t reversed;            /* the joint's declared child is nearer to the ground */
   int32_t type;                /* lw_joint_type of the tree joint */
   int32_t q, u;                /* where its coordinates and speeds start */
-  int32_t loop, column;        /* the loop whose path it lies on, or -1; its first column there */
+  int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
   int32_t next;                /* its parent is the next in the inward sweep: handed over without storing */
   int32_t carries;             /* the field outboard holds what others put on it */
   int32_t first_on_parent;     /* in an inward sweep it is the first to store in its parent's */
@@ -26,27 +26,34 @@ typedef struct lw_joint {
   int32_t loop;             /* cut joints: the loop; -1 for tree joints */
 } lw_joint;
 
-/* One unknown of a loop's closure: a column of a tree joint on the loop or of the cut joint itself. */
+/* One unknown of a cluster's closures: a column of a tree joint on its loops, or of one of its cut joints. */
 typedef struct lw_column {
   int32_t u;           /* speed, counted over all joints */
-  int32_t link;        /* the link that it moves; -1 for the cut joint */
-  int32_t side;        /* +1 on the way root to the cut joint's parent (and the cut joint), -1 on its child's */
+  int32_t link;        /* the link that it moves; -1 for a cut joint */
   int32_t translation; /* displacement, not angle */
 } lw_column;
 
+/* A cut joint and the loop that it closes. */
 typedef struct lw_loop {
-  int32_t joint, parent, child, root; /* cut joint; links, -1 the ground */
+  int32_t joint, parent, child, root; /* cut joint; links, -1 the ground; root: where the ways from both ends meet */
+  int32_t cluster, row;               /* its rows in the cluster's closures */
   int32_t type, q, u;                 /* of the cut joint, over all joints */
-  int32_t first, count;               /* its links, contiguous */
-  int32_t first_column, columns;      /* in the column list: cut joint's first, then the tree's */
-  int32_t cut_columns;
-  int32_t first_real;      /* its part of the field loop_work */
-  int32_t first_on_parent; /* in an inward sweep it is the first to store on its root */
+  int32_t column, columns;            /* the cut joint's columns in the cluster */
 } lw_loop;
+
+/* Loops that share joints are solved together; most clusters are a single loop. */
+typedef struct lw_cluster {
+  int32_t root;            /* the one link that all of it stands on, -1 the ground */
+  int32_t first, count;    /* the links whose tree joints lie on its loops, contiguous */
+  int32_t member, loops;   /* its loops in the list of members */
+  int32_t first_column, columns, cut_columns; /* in the column list: cut joints' first, then the tree's */
+  int32_t first_real;      /* its part of the field cluster_work */
+  int32_t first_on_parent; /* in an inward sweep it is the first to store on its root */
+} lw_cluster;
 
 /* A run of links that one algorithm sweeps. */
 typedef struct lw_segment {
-  int32_t loop, first, count; /* loop: -1 for tree links */
+  int32_t cluster, first, count; /* cluster: -1 for tree links */
 } lw_segment;
 
 typedef struct lw_offsets {
@@ -67,11 +74,12 @@ struct lw_model {
   lw_offsets at;
   lw_field field[LW_FIELD_COUNT];
   lw_owner owner[LW_FIELD_COUNT];
-  int32_t segments, columns, loop_reals, parameters;
+  int32_t clusters, segments, columns, cluster_reals, parameters;
   lw_link *link;
   lw_joint *joint;
   lw_loop *loop;
-  int32_t *on_parent_side; /* of each link: its side of the loop */
+  lw_cluster *cluster;
+  int32_t *member; /* loops, cluster by cluster */
   lw_segment *segment;
   lw_column *column;
   double *defaults; /* the parameter and start fields, in block order */
@@ -80,6 +88,8 @@ struct lw_model {
   void *memory; /* one allocation holds all of the above */
 };
 
-/* Scalars of working storage for a loop of n columns and `links` links: see mechanics/loop.inc. */
-#define LW_LOOP_REALS(n, links) (6 * (n) + (n) + 6 * ((n) + 2) + 12 + (n) * ((n) + 2) + 12 * ((links) + 1) * ((n) + 1) + 2 * (n) * (n) + 5 * (n))
+/* Scalars of working storage for a cluster of n columns, `rows` closure rows and `links` links: see mechanics/cluster.inc. */
+#define LW_CLUSTER_REALS(n, rows, links)                                                                       \
+  ((n) * (rows) + (n) + (n) * ((n) + 2) + 2 * (rows) + (n) * ((n) + 2) + 12 * ((links) + 1) * ((n) + 1) + 2 * (n) * (n) + \
+   5 * (n) + (rows) * (rows) + 2 * (rows))
 #endif

@@ -22,13 +22,13 @@ static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGN
 
 static int32_t *place_pivots(const lw_model *m, lw_block *b, int32_t *at) {
   b->rank = at;
-  b->order = at + m->size.loops;
+  b->order = at + m->clusters;
   return b->order + m->columns;
 }
 
 lw_status lw_state_create(const lw_model *m, lw_state **state) {
   *state = NULL;
-  const size_t pivots = sizeof(int32_t) * (size_t)(m->size.loops + m->columns);
+  const size_t pivots = sizeof(int32_t) * (size_t)(m->clusters + m->columns);
   const size_t head = aligned(sizeof(int32_t) + pivots), n = sizeof(double) * (size_t)m->size.reals;
   lw_state *s = calloc(1, sizeof *s);
   if (!s) return LW_ERROR_MEMORY;

@@ -14,7 +14,9 @@
 
 #include "tree.inc"
 
-#include "loop.inc"
+#include "closure.inc"
+
+#include "cluster.inc"
 
 #include "reduce.inc"
 

@@ -26,7 +26,8 @@ class Dependencies:
         self._joints = list(mech.joints)
         self._number_of = {name: i for i, name in enumerate(self._joints)}
         self._link_of_body = {link.body: i for i, link in enumerate(topology.links)}
-        self._loop_of_link = {link: i for i, loop in enumerate(topology.loops) for link in loop.links}
+        self._cluster_of_link = {link: c for c in topology.clusters for link in c.links}
+        self._cluster_of_loop = {i: c for c in topology.clusters for i in c.loops}
         self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
 
     def _elements(self, joint: str, what: str) -> list[str]:
@@ -44,15 +45,14 @@ class Dependencies:
 
     def coordinate_rate(self, joint: str) -> Names:
         """Of the rate of a tree joint's coordinate: its speed, or on a loop all that the loop's feedback reads."""
-        loop = self._loop_of_link.get(self._link_of_joint[self._number_of[joint]])
-        if loop is None:
+        cluster = self._cluster_of_link.get(self._link_of_joint[self._number_of[joint]])
+        if cluster is None:
             return self._names([joint], "u")
-        return self._names(self._tree_joints(self._topology.loops[loop].links), "q", "u")
+        return self._names(self._tree_joints(cluster.links), "q", "u")
 
     def loop(self, cut_joint: str) -> tuple[Names, Names]:
-        """Of a loop's geometry and of its velocities."""
-        loop = self._topology.loops[self._numbering.cut.index(cut_joint)]
-        joints = self._tree_joints(loop.links)
+        """Of the geometry and of the velocities of a loop and those it shares joints with."""
+        joints = self._tree_joints(self._cluster_of_loop[self._numbering.cut.index(cut_joint)].links)
         return self._names(joints, "q"), self._names(joints, "q", "u")
 
     def path(self, body: int) -> tuple[Names, Names]:

@@ -43,6 +43,7 @@ def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> byte
         len(mech.bodies),
         len(mech.joints),
         len(topology.loops),
+        len(topology.clusters),
         len(topology.segments),
         numbering.nq,
         numbering.nu,
@@ -54,15 +55,16 @@ def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> byte
         [TYPE_CODES[joint.kind.type_name], numbering.q[name].start, numbering.u[name].start]
         for name, joint in mech.joints.items()
     ]
+    cluster_of = {loop: number for number, cluster in enumerate(topology.clusters) for loop in cluster.loops}
     loops = [
-        [loop.joint, loop.parent, loop.child, loop.root, loop.links[0] if loop.links else 0, len(loop.links)]
-        for loop in topology.loops
+        [loop.joint, loop.parent, loop.child, loop.root, cluster_of[number]]
+        for number, loop in enumerate(topology.loops)
     ]
-    sides = np.zeros(len(links), dtype="<i4")
-    for loop in topology.loops:
-        sides[list(loop.links)] = loop.on_parent_side
-    segments = [[segment.loop, segment.first, segment.count] for segment in topology.segments]
-    tables = [counts, links, joints, loops, sides, segments]
+    clusters = [
+        [cluster.root, cluster.links[0] if cluster.links else 0, len(cluster.links)] for cluster in topology.clusters
+    ]
+    segments = [[segment.cluster, segment.first, segment.count] for segment in topology.segments]
+    tables = [counts, links, joints, loops, clusters, segments]
     return b"".join(np.asarray(table, dtype="<i4").tobytes() for table in tables)
 
 

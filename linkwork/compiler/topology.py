@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from linkwork.compiler.spanning_tree import SpanningTree
 from linkwork.description import Mechanism
-from linkwork.description.checks import check, quoted
-from linkwork.errors import MechanismError
+from linkwork.description.checks import check
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Loop:
     root
         Link in which the branches to parent and child meet, -1: ground. Its own tree joint is not on the loop.
     links
-        Links whose tree joints lie on the loop, ascending and contiguous.
+        Links whose tree joints lie on the loop, ascending.
     on_parent_side
         For each of them, True if it lies on the branch from root to parent.
     """
@@ -62,10 +61,29 @@ class Loop:
 
 
 @dataclass(frozen=True)
-class Segment:
-    """A run of links, from `first` on, `count` of them: those of `loop`, or of the tree between loops (-1)."""
+class Cluster:
+    """Loops that share joints, directly or through others; most clusters are a single loop.
 
-    loop: int
+    Attributes
+    ----------
+    root
+        The link that all of it stands on, -1: ground. Its own tree joint is on none of the loops.
+    links
+        Links whose tree joints lie on the loops, ascending and contiguous.
+    loops
+        Positions of its loops in `Topology.loops`, ascending.
+    """
+
+    root: int
+    links: tuple[int, ...]
+    loops: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A run of links, from `first` on, `count` of them: those of `cluster`, or of the tree between clusters (-1)."""
+
+    cluster: int
     first: int
     count: int
 
@@ -80,13 +98,16 @@ class Topology:
         One for each body, parents first.
     loops
         One for each cut joint, in the order in which those were added.
+    clusters
+        The loops grouped by the joints they share, in the order of their first loops.
     segments
-        All links in runs. Going through them backwards meets every outboard link before its loop and every loop
+        All links in runs. Going through them backwards meets every outboard link before its cluster and every cluster
         before what it stands on.
     """
 
     links: tuple[Link, ...]
     loops: tuple[Loop, ...]
+    clusters: tuple[Cluster, ...]
     segments: tuple[Segment, ...]
 
     @property
@@ -106,8 +127,8 @@ def topology(mech: Mechanism) -> Topology:
     Raises
     ------
     MechanismError
-        If a body is not connected to ground, if a joint with cut=True carries a part of the mechanism, or if two
-        loops share a joint; the text names them.
+        If a body is not connected to ground, or if a joint with cut=True carries a part of the mechanism; the text
+        names them.
 
     Examples
     --------
@@ -122,7 +143,8 @@ def topology(mech: Mechanism) -> Topology:
     """
     check(mech)
     tree = SpanningTree(mech)
-    return _arranged(tree, _loops(tree, list(mech.joints)))
+    cycles = [_Cycle(*tree.cycle(*tree.ends[cut])) for cut in tree.cuts]
+    return _arranged(tree, cycles, _groups(tree, cycles))
 
 
 @dataclass(frozen=True)
@@ -139,33 +161,51 @@ class _Cycle:
         return [*reversed(self.to_parent), *reversed(self.to_child)]
 
 
-def _loops(tree: SpanningTree, names: Sequence[str]) -> list[_Cycle]:
-    """Return the loop of each cut joint; refuse loops that share a joint."""
-    owner: list[int | None] = [None] * len(tree.joint)
-    cycles: list[_Cycle] = []
-    for cut in tree.cuts:
-        cycle = _Cycle(*tree.cycle(*tree.ends[cut]))
+@dataclass(frozen=True)
+class _Group:
+    """A cluster by bodies: where it stands, the bodies whose tree joints it has, parents first, and its cycles."""
+
+    root: int
+    bodies: list[int]
+    cycles: list[int]
+
+
+def _groups(tree: SpanningTree, cycles: Sequence[_Cycle]) -> list[_Group]:
+    """Group the loops that share joints."""
+    leader = list(range(len(cycles)))
+
+    def lead(cycle: int) -> int:
+        while leader[cycle] != cycle:
+            leader[cycle] = leader[leader[cycle]]
+            cycle = leader[cycle]
+        return cycle
+
+    owner: dict[int, int] = {}
+    for number, cycle in enumerate(cycles):
         for body in cycle.bodies:
-            earlier = owner[body]
-            if earlier is not None:
-                shared = {*cycle.bodies}.intersection(cycles[earlier].bodies)
-                shared_names = [names[joint] for joint in sorted(tree.joint[body] for body in shared)]
-                raise _coupled(names[tree.cuts[earlier]], names[cut], shared_names)
-            owner[body] = len(cycles)
-        cycles.append(cycle)
-    return cycles
+            first, second = sorted((lead(owner.setdefault(body, number)), lead(number)))
+            leader[second] = first
+    members: dict[int, list[int]] = {}
+    for number in range(len(cycles)):
+        members.setdefault(lead(number), []).append(number)
+    return [_group(tree, cycles, numbers) for numbers in members.values()]
 
 
-def _coupled(earlier: str, later: str, shared: Sequence[str]) -> MechanismError:
-    return MechanismError(
-        f"the loops closed by joints {earlier!r} and {later!r} share the joints {quoted(shared)}: loops which share "
-        "joints are not supported by this version; let them share a body only, or leave out one of the two"
-    )
+def _group(tree: SpanningTree, cycles: Sequence[_Cycle], numbers: list[int]) -> _Group:
+    bodies = {body for number in numbers for body in cycles[number].bodies}
+    roots = [cycles[number].root for number in numbers if cycles[number].root not in bodies]
+    ordered: list[int] = []
+    waiting = [body for body in bodies if tree.parent[body] not in bodies]
+    while waiting:
+        body = waiting.pop()
+        ordered.append(body)
+        waiting.extend(child for child in reversed(tree.children[body]) if child in bodies)
+    return _Group(roots[0], ordered, numbers)
 
 
-def _arranged(tree: SpanningTree, cycles: Sequence[_Cycle]) -> Topology:
-    """Return tree and loops with their links numbered."""
-    order, segments = _order(tree, cycles)
+def _arranged(tree: SpanningTree, cycles: Sequence[_Cycle], groups: Sequence[_Group]) -> Topology:
+    """Return tree, loops and clusters with their links numbered."""
+    order, segments = _order(tree, groups)
     link_of = [-1] * len(tree.joint)
     for link, body in enumerate(order):
         link_of[body] = link
@@ -176,34 +216,40 @@ def _arranged(tree: SpanningTree, cycles: Sequence[_Cycle]) -> Topology:
     loops = []
     for cut, cycle in zip(tree.cuts, cycles, strict=True):
         parent, child = tree.ends[cut]
-        members = tuple(link_of[body] for body in cycle.bodies)
-        sides = (True,) * len(cycle.to_parent) + (False,) * len(cycle.to_child)
-        loops.append(Loop(cut, link_of[parent], link_of[child], link_of[cycle.root], members, sides))
-    return Topology(tuple(links), tuple(loops), tuple(segments))
+        sides = {link_of[body]: True for body in cycle.to_parent} | {link_of[body]: False for body in cycle.to_child}
+        members = tuple(sorted(sides))
+        on_parent_side = tuple(sides[link] for link in members)
+        loops.append(Loop(cut, link_of[parent], link_of[child], link_of[cycle.root], members, on_parent_side))
+    clusters = [
+        Cluster(link_of[group.root], tuple(sorted(link_of[body] for body in group.bodies)), tuple(group.cycles))
+        for group in groups
+    ]
+    return Topology(tuple(links), tuple(loops), tuple(clusters), tuple(segments))
 
 
-def _order(tree: SpanningTree, cycles: Sequence[_Cycle]) -> tuple[list[int], list[Segment]]:
-    """Return the bodies depth-first, each loop at once, and the runs they form."""
-    standing: list[list[tuple[int, int]]] = [[] for _ in tree.joint]  # (body, -1) or (first body, loop) on each body
-    on_loop = [False] * len(tree.joint)
-    for loop, cycle in enumerate(cycles):
-        standing[cycle.root].append((cycle.bodies[0], loop))
-        for body in cycle.bodies:
-            on_loop[body] = True
+def _order(tree: SpanningTree, groups: Sequence[_Group]) -> tuple[list[int], list[Segment]]:
+    """Return the bodies depth-first, each cluster at once, and the runs they form."""
+    standing: list[list[tuple[int, int]]] = [[] for _ in tree.joint]  # (body, -1) or (first body, cluster) on each body
+    in_group = [False] * len(tree.joint)
+    for number, group in enumerate(groups):
+        if group.bodies:
+            standing[group.root].append((group.bodies[0], number))
+        for body in group.bodies:
+            in_group[body] = True
     for body, children in enumerate(tree.children):
-        standing[body].extend((child, -1) for child in children if not on_loop[child])
+        standing[body].extend((child, -1) for child in children if not in_group[child])
         standing[body].sort(key=lambda item: tree.joint[item[0]])
 
     order: list[int] = []
     segments: list[Segment] = []
     waiting = standing[-1][::-1]
     while waiting:
-        body, loop = waiting.pop()
-        added = [body] if loop < 0 else cycles[loop].bodies
-        if loop < 0 and segments and segments[-1].loop < 0:
+        body, cluster = waiting.pop()
+        added = [body] if cluster < 0 else groups[cluster].bodies
+        if cluster < 0 and segments and segments[-1].cluster < 0:
             segments[-1] = Segment(-1, segments[-1].first, segments[-1].count + 1)
         else:
-            segments.append(Segment(loop, len(order), len(added)))
+            segments.append(Segment(cluster, len(order), len(added)))
         order.extend(added)
         for carrier in reversed(added):
             waiting.extend(reversed(standing[carrier]))

@@ -163,6 +163,44 @@ def loops_side_by_side(rng: np.random.Generator) -> Scene:
     return builder.build()
 
 
+def legs(count: int, planar: bool) -> Maker:
+    """A platform on legs of three revolutes in a plane, or of six in space: every two legs close a loop."""
+
+    def make(rng: np.random.Generator) -> Scene:
+        builder = Builder(rng, "legs")
+        normal = random_unit(rng)
+        flat = np.eye(3) - np.outer(normal, normal) if planar else np.eye(3)
+        platform = builder.body(np.zeros(3))
+        for _ in range(count):
+            points = [flat @ rng.uniform(-1.0, 1.0, 3) for _ in range(3 if planar else 6)]
+            carrier = "ground"
+            for k, point in enumerate(points):
+                child = platform if k == len(points) - 1 else builder.body((point + points[k + 1]) / 2)
+                builder.joint("revolute", carrier, child, point, normal if planar else random_unit(rng))
+                carrier = child
+        return builder.build()
+
+    return make
+
+
+def coupled_on_coupled(rng: np.random.Generator) -> Scene:
+    """A four-bar whose coupler drives a dyad back to the crank, all on a moving base, with a tree on the dyad."""
+    builder = Builder(rng, "coupled")
+    _grow(builder, "ground", 2, ("revolute", "prismatic"), chain=True)
+    base = f"b{len(builder.coms)}"
+    shift, normal = builder.poses[base].position, random_unit(rng)
+    flat = np.eye(3) - np.outer(normal, normal)
+    ring = [("revolute", flat @ rng.uniform(-1.0, 1.0, 3) + shift, normal) for _ in range(5)]
+    bodies, _ = add_ring(builder, base, ring)
+    points = [flat @ rng.uniform(-1.0, 1.0, 3) + shift for _ in range(3)]
+    first, second = builder.body(points[0]), builder.body(points[1])
+    builder.joint("revolute", bodies[1], first, points[0], normal)
+    builder.joint("revolute", first, second, points[1], normal)
+    builder.joint("revolute", second, bodies[0], points[2], normal)
+    _grow(builder, first, 2, ("revolute", "fixed"))
+    return builder.build()
+
+
 def loop_with_fixed_joint(rng: np.random.Generator) -> Scene:
     """One link of a five-bar is two bodies that a Fixed joint holds together."""
     builder = Builder(rng, "fixed_in_loop")
@@ -211,6 +249,10 @@ FAMILIES: dict[str, tuple[Maker, int | None]] = {
     "outboard_trees": (outboard_trees, None),
     "loop_on_loop": (loop_on_loop, 5),
     "side_by_side": (loops_side_by_side, 3),
+    "three_planar_legs": (legs(3, planar=True), 3),
+    "four_planar_legs": (legs(4, planar=True), 3),
+    "three_spatial_legs": (legs(3, planar=False), 6),
+    "coupled": (coupled_on_coupled, None),
     "fixed_in_loop": (loop_with_fixed_joint, 2),
     "closed_by_fixed": (loop_closed_by_fixed_joint, 1),
 }
