@@ -1,7 +1,7 @@
 """The topology of a mechanism: links from ground outwards, and the loops that the cut joints close.
 
-No two loops may share a joint. Then every choice of cuts gives the same loops, and a body stands on at most one of
-them: contracting each loop to a point leaves a tree, and its depth-first order is the order of the links.
+Loops that share joints form clusters. Whatever joints are cut, the clusters are the same, and no two of them share a
+joint: contracting each cluster to a point leaves a tree, and its depth-first order is the order of the links.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from support.cases import five_bar_with_three_legs, four_bar
+from support.cases import four_bar
 from support.oracle import Oracle
 from support.placement import body_poses
 from support.random_mechanisms import FAMILIES, well_posed
@@ -130,8 +130,3 @@ def test_links_too_short():
     assert "0.4" in message  # metres that are missing at best
     with pytest.raises(lw.AssemblyError):
         lw.simulate(mech, 1.0)
-
-
-def test_coupled_loops_are_refused_by_name():
-    with pytest.raises(lw.MechanismError, match="'G' and 'H' share"):
-        lw.compile(five_bar_with_three_legs().mechanism)
