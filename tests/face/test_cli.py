@@ -77,7 +77,8 @@ def test_info(capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "freedoms"), [("four_bar", 1), ("five_bar", 2), ("double_pendulum", 2), ("slider_crank", 1)]
+    ("name", "freedoms"),
+    [("four_bar", 1), ("five_bar", 2), ("double_pendulum", 2), ("slider_crank", 1), ("planar_robot", 3)],
 )
 def test_info_as_json(name, freedoms, capsys):
     assert main(["info", str(EXAMPLES / f"{name}.py"), "--json"]) == 0

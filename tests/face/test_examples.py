@@ -73,6 +73,22 @@ def test_five_bar(example, tmp_path, needs):
     np.testing.assert_allclose(result["L.tau"], [module.torque_left(t) for t in result.t])
 
 
+def test_planar_robot(example, tmp_path, needs):
+    """Each leg reaches its corner of the platform, also those whose wrists close loops."""
+    needs("matplotlib")
+    module = example("planar_robot")
+    result = module.main(tmp_path)
+    assert (tmp_path / "planar_robot.png").is_file()
+    w, z = result["platform.Q[1]"], result["platform.Q[4]"]
+    cosine, sine = w * w - z * z, 2 * w * z
+    for leg in range(3):
+        x, y, _ = module.on_circle(module.PLATFORM, leg)
+        corner = result["platform.r"][:, :2] + np.column_stack([cosine * x - sine * y, sine * x + cosine * y])
+        reach = np.linalg.norm(corner - result[f"lower{leg}.r"][:, :2], axis=1)
+        np.testing.assert_allclose(reach, module.LINK, atol=1e-8)
+    assert np.ptp(result["platform.r"][:, 0]) > 0.1
+
+
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):
     needs("fmpy")
     needs("matplotlib")
