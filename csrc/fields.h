@@ -30,45 +30,45 @@ typedef enum lw_owner {
 #define LW_ROWS_CUT_SPEED s->nu_cut
 #define LW_ROWS_FRAME (s->bodies + s->loops)
 
-#define LW_PARAMETER_FIELDS(X)                                                                                       \
-  X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                   \
-  X(body_mass, BODY, 1, LW_PARAMETER, LW_STAGE_NONE, "mass [kg]")                                                    \
-  X(body_com, BODY, 3, LW_PARAMETER, LW_STAGE_NONE, "centre of mass, body axes [m]")                                 \
-  X(body_inertia, BODY, 6, LW_PARAMETER, LW_STAGE_NONE, "xx xy xz yy yz zz about the com, body axes [kg.m2]")        \
-  X(parent_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the parent body [m]")           \
-  X(parent_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the parent body, axis = z")           \
-  X(child_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the child body [m]")             \
-  X(child_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the child body, axis = z")             \
-  X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                               \
-  X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                             \
-  X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")                \
-  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed")   \
-  X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                    \
-  X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                          \
-  X(q_held, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no")       \
+#define LW_PARAMETER_FIELDS(X)                                                                                     \
+  X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                 \
+  X(body_mass, BODY, 1, LW_PARAMETER, LW_STAGE_NONE, "mass [kg]")                                                  \
+  X(body_com, BODY, 3, LW_PARAMETER, LW_STAGE_NONE, "centre of mass, body axes [m]")                               \
+  X(body_inertia, BODY, 6, LW_PARAMETER, LW_STAGE_NONE, "xx xy xz yy yz zz about the com, body axes [kg.m2]")      \
+  X(parent_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the parent body [m]")         \
+  X(parent_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the parent body, axis = z")         \
+  X(child_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the child body [m]")           \
+  X(child_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the child body, axis = z")           \
+  X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                             \
+  X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                           \
+  X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
+  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed") \
+  X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
+  X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
+  X(q_held, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no")     \
   X(u_held, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")
 
-#define LW_MOTION_FIELDS(X)                                                                                          \
-  X(time, ONE, 1, LW_INPUT, LW_STAGE_NONE, "time [s]")                                                               \
-  X(tau, SPEED, 1, LW_INPUT, LW_STAGE_NONE, "driving load in all joints [N.m or N]")                                 \
-  X(q, TREE_COORDINATE, 1, LW_STATE, LW_STAGE_NONE, "coordinates of the tree joints [rad or m]")                     \
-  X(u, TREE_SPEED, 1, LW_STATE, LW_STAGE_NONE, "speeds of the tree joints [rad/s or m/s]")                           \
-  X(qdot, TREE_COORDINATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of q")                           \
+#define LW_MOTION_FIELDS(X)                                                                      \
+  X(time, ONE, 1, LW_INPUT, LW_STAGE_NONE, "time [s]")                                           \
+  X(tau, SPEED, 1, LW_INPUT, LW_STAGE_NONE, "driving load in all joints [N.m or N]")             \
+  X(q, TREE_COORDINATE, 1, LW_STATE, LW_STAGE_NONE, "coordinates of the tree joints [rad or m]") \
+  X(u, TREE_SPEED, 1, LW_STATE, LW_STAGE_NONE, "speeds of the tree joints [rad/s or m/s]")       \
+  X(qdot, TREE_COORDINATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of q")       \
   X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")
 
-#define LW_OUTPUT_FIELDS(X)                                                                                          \
-  X(acceleration, SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "acceleration in all joints")                         \
-  X(q_cut, CUT_COORDINATE, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "coordinates of the cut joints")                    \
-  X(u_cut, CUT_SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "speeds of the cut joints")                              \
-  X(loop_residual, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gap; misalignment times loop length [m]")            \
-  X(loop_conditioning, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "smallest pivot of the closure, 0..1")            \
-  X(body_position, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "origin of the body frame, world axes [m]")                 \
-  X(body_orientation, BODY, 4, LW_OUTPUT, LW_STAGE_OUTPUTS, "unit quaternion, body to world")                        \
-  X(body_velocity, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the body frame's origin, world axes [m/s]")             \
-  X(body_angular_velocity, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "world axes [rad/s]")                               \
-  X(reaction_force, JOINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the joint on its child, world axes [N]")              \
-  X(reaction_torque, JOINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "same, about the child's joint frame [N.m]")             \
-  X(energy_kinetic, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "kinetic energy [J]")                                       \
+#define LW_OUTPUT_FIELDS(X)                                                                                         \
+  X(acceleration, SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "acceleration in all joints")                        \
+  X(q_cut, CUT_COORDINATE, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "coordinates of the cut joints")                   \
+  X(u_cut, CUT_SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "speeds of the cut joints")                             \
+  X(loop_residual, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gap; misalignment times loop length [m]")           \
+  X(loop_conditioning, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "smallest pivot of the closure, 0..1")           \
+  X(body_position, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "origin of the body frame, world axes [m]")                \
+  X(body_orientation, BODY, 4, LW_OUTPUT, LW_STAGE_OUTPUTS, "unit quaternion, body to world")                       \
+  X(body_velocity, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the body frame's origin, world axes [m/s]")            \
+  X(body_angular_velocity, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "world axes [rad/s]")                              \
+  X(reaction_force, JOINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the joint on its child, world axes [N]")             \
+  X(reaction_torque, JOINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "same, about the child's joint frame [N.m]")            \
+  X(energy_kinetic, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "kinetic energy [J]")                                      \
   X(energy_potential, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "of gravity, zero at the world origin, and springs [J]")
 
 /* Working storage of the algorithms: arrays of the records in records.h. */
@@ -76,6 +76,7 @@ typedef enum lw_owner {
   X(cut_reference, CUT_COORDINATE, 1, LW_INTERNAL, LW_STAGE_NONE, "last accepted coordinates: they choose the turn") \
   X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                             \
   X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                               \
+  X(ground, ONE, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                         \
   X(sincos, TREE_COORDINATE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                             \
   X(load, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "driving load plus springs and dampers")                    \
   X(motion, FRAME, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "links, phantoms")                    \

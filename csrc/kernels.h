@@ -5,7 +5,7 @@
 
 /* The mutable part of a state as the mechanics see it. The integers are the pivots of the loops. */
 typedef struct lw_block {
-  void *reals; /* size.reals scalars of the arithmetic */
+  void *reals;    /* size.reals scalars of the arithmetic */
   int32_t *rank;  /* of each cluster */
   int32_t *order; /* of each cluster's columns: dependent ones first; indices within the cluster */
 } lw_block;

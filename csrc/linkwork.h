@@ -74,7 +74,7 @@ lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
 
 lw_status lw_state_create(const lw_model *model, lw_state **state); /* the model must outlive the state */
 void lw_state_free(lw_state *state);
-lw_status lw_state_reset(lw_state *state);          /* parameters, starts and inputs back to the model's defaults */
+lw_status lw_state_reset(lw_state *state);           /* parameters, starts and inputs back to the model's defaults */
 const char *lw_state_message(const lw_state *state); /* what the last failed call on this state met */
 
 /* The block itself. After writing to it call lw_state_changed with the highest stage that is still valid. */
@@ -112,8 +112,7 @@ lw_status lw_mass_matrix(lw_state *state, double *matrix);
  * Knowns: parameters, inputs, states. Unknowns: anything that may be read. At a closed pose the residual of a loop
  * has a kink, where this gives 0. */
 lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
-                                    const uint32_t *knowns, size_t n_knowns, const double *seed,
-                                    double *sensitivity);
+                                    const uint32_t *knowns, size_t n_knowns, const double *seed, double *sensitivity);
 
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
@@ -148,16 +147,16 @@ typedef struct lw_ode_output {
 } lw_ode_output;
 
 typedef enum lw_ode_outcome {
-  LW_ODE_STEP = 0,      /* one step accepted */
-  LW_ODE_EVENT,         /* one step accepted, ending where an indicator changed its domain (z <= 0 against z > 0) */
-  LW_ODE_STOPPED,       /* the function returned a negative value */
+  LW_ODE_STEP = 0,       /* one step accepted */
+  LW_ODE_EVENT,          /* one step accepted, ending where an indicator changed its domain (z <= 0 against z > 0) */
+  LW_ODE_STOPPED,        /* the function returned a negative value */
   LW_ODE_STEP_TOO_SMALL, /* the error or the function's domain cannot be met with any step */
   LW_ODE_TOO_MANY_STEPS,
-  LW_ODE_NOT_FINITE     /* the start gives no finite derivative */
+  LW_ODE_NOT_FINITE /* the start gives no finite derivative */
 } lw_ode_outcome;
 
-lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events,
-                      void *context, const lw_ode_options *options); /* NULL: no memory */
+lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
+                      const lw_ode_options *options); /* NULL: no memory */
 void lw_ode_free(lw_ode *ode);
 void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* Starts at (t, y), or starts again after y or f jumped. LW_ODE_STEP when ready. */
@@ -169,8 +168,8 @@ lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
 lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
 double lw_ode_time(const lw_ode *ode);
 const double *lw_ode_y(const lw_ode *ode);
-void lw_ode_dense(const lw_ode *ode, double t, double *y);  /* t within the last step; error of the method's order */
-const int32_t *lw_ode_crossings(const lw_ode *ode);         /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
+void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t within the last step; error of the method's order */
+const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
 lw_ode_statistics lw_ode_counts(const lw_ode *ode);
 
 const char *lw_version(void);

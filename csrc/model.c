@@ -64,7 +64,8 @@ static lw_status read_header(reader *r) {
   if (h.version != MODEL_VERSION)
     return fail(r, "the model has format version %u, this library reads %u; export it again", h.version, MODEL_VERSION);
   if (h.size != r->size)
-    return fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again", r->size, h.size);
+    return fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again", r->size,
+                h.size);
 #ifndef LW_FUZZING
   if (h.checksum != fnv1a(r->bytes + r->position, r->size - r->position))
     return fail(r, "the model was altered: its checksum does not match; export it again");
@@ -86,7 +87,8 @@ static lw_status read_counts(reader *r, counts *c) {
   for (size_t i = 0; i < sizeof *c / sizeof *v; i++)
     if (v[i] < 0 || v[i] > MAX_COUNT) return fail(r, "the model has an impossible count (%d)", v[i]);
   if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops)
-    return fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies, c->joints, c->loops);
+    return fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies, c->joints,
+                c->loops);
   return LW_OK;
 }
 
@@ -153,7 +155,8 @@ static lw_status read_joints(reader *r, lw_model *m) {
     lw_link *link = &m->link[joint->link];
     link->type = v[0], link->q = v[1], link->u = v[2];
   }
-  if (q[0] != m->size.nq || u[0] != m->size.nu || q[1] != m->size.nq + m->size.nq_cut || u[1] != m->size.nu + m->size.nu_cut)
+  if (q[0] != m->size.nq || u[0] != m->size.nu || q[1] != m->size.nq + m->size.nq_cut ||
+      u[1] != m->size.nu + m->size.nu_cut)
     return fail(r, "the model's joints and its number of coordinates contradict each other");
   return LW_OK;
 }
@@ -170,8 +173,15 @@ static lw_status read_loops(reader *r, lw_model *m) {
       return fail(r, "the model's loop %d points outside the model", i);
     lw_joint *joint = &m->joint[v[0]];
     joint->loop = i;
-    m->loop[i] = (lw_loop){.joint = v[0], .parent = v[1], .child = v[2], .root = v[3], .cluster = v[4],
-                           .type = joint->type, .q = joint->q, .u = joint->u, .columns = coordinates_of(joint->type)};
+    m->loop[i] = (lw_loop){.joint = v[0],
+                           .parent = v[1],
+                           .child = v[2],
+                           .root = v[3],
+                           .cluster = v[4],
+                           .type = joint->type,
+                           .q = joint->q,
+                           .u = joint->u,
+                           .columns = coordinates_of(joint->type)};
   }
   return LW_OK;
 }
@@ -183,8 +193,8 @@ static lw_status read_clusters(reader *r, lw_model *m) {
     const void *p = take(r, sizeof v);
     if (!p) return fail(r, "the model is truncated in its clusters");
     memcpy(v, p, sizeof v);
-    if (!within(v[1], 0, m->size.bodies + 1) || !within(v[2], 0, m->size.bodies - v[1] + 1) || !within(v[0], -1, m->size.bodies) ||
-        (v[2] && v[0] >= v[1]))
+    if (!within(v[1], 0, m->size.bodies + 1) || !within(v[2], 0, m->size.bodies - v[1] + 1) ||
+        !within(v[0], -1, m->size.bodies) || (v[2] && v[0] >= v[1]))
       return fail(r, "the model's cluster %d points outside the model", i);
     m->cluster[i] = (lw_cluster){.root = v[0], .first = v[1], .count = v[2]};
     for (int32_t k = v[1]; k < v[1] + v[2]; k++) {
@@ -238,7 +248,8 @@ static lw_status read_segments(reader *r, lw_model *m) {
     if (s->cluster < 0) continue;
     lw_cluster *c = &m->cluster[s->cluster];
     clusters++;
-    if (s->first != c->first || s->count != c->count || c->first_real) return fail(r, "the model's segment %d is not its whole cluster", i);
+    if (s->first != c->first || s->count != c->count || c->first_real)
+      return fail(r, "the model's segment %d is not its whole cluster", i);
     c->first_real = 1; /* seen; list_columns() sets it right */
   }
   if (next != m->size.bodies || clusters != m->clusters) return fail(r, "the model's segments do not cover its links");
@@ -323,11 +334,11 @@ static lw_status lay_out(reader *r, lw_model *m) {
   int64_t next = 0;
   lw_field *f = m->field;
   lw_owner *o = m->owner;
-#define X(name, owner, columns, access, stage, meaning)                                                        \
-  m->at.name = (int32_t)next;                                                                                  \
-  *f++ = (lw_field){#name, meaning, (int32_t)next, LW_ROWS_##owner, (int32_t)(columns), access, stage};         \
-  *o++ = LW_OF_##owner;                                                                                        \
-  next += (int64_t)LW_ROWS_##owner * (columns);                                                                \
+#define X(name, owner, columns, access, stage, meaning)                                                 \
+  m->at.name = (int32_t)next;                                                                           \
+  *f++ = (lw_field){#name, meaning, (int32_t)next, LW_ROWS_##owner, (int32_t)(columns), access, stage}; \
+  *o++ = LW_OF_##owner;                                                                                 \
+  next += (int64_t)LW_ROWS_##owner * (columns);                                                         \
   if (next > INT32_MAX / 4) return fail(r, "the model is too large for its block of numbers");
   LW_FIELDS(X)
 #undef X
@@ -338,7 +349,8 @@ static lw_status lay_out(reader *r, lw_model *m) {
 static lw_status read_all(reader *r, lw_model *m, size_t names) {
   lw_status e;
   if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = read_clusters(r, m)) ||
-      (e = check_loops(r, m)) || (e = read_segments(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m, names)))
+      (e = check_loops(r, m)) || (e = read_segments(r, m)) || (e = read_parameters(r, m)) ||
+      (e = read_names(r, m, names)))
     return e;
   list_columns(m);
   if (m->cluster_reals < 0) return fail(r, "too many loops of the model share joints with each other");
@@ -362,7 +374,8 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
 #define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
   LW_PARAMETER_FIELDS(X)
 #undef X
-  const int64_t fixed = 4 * (4 * (int64_t)c.bodies + 3 * (int64_t)c.joints + 5 * (int64_t)c.loops + 3 * (int64_t)c.clusters + 3 * (int64_t)c.segments) +
+  const int64_t fixed = 4 * (4 * (int64_t)c.bodies + 3 * (int64_t)c.joints + 5 * (int64_t)c.loops +
+                             3 * (int64_t)c.clusters + 3 * (int64_t)c.segments) +
                         8 * parameters;
   const int64_t names = (int64_t)(r.size - r.position) - fixed;
   if (names < 0) return fail(&r, "the model is truncated: %lld bytes are missing", (long long)-names);

@@ -20,10 +20,10 @@ typedef struct lw_link {
 } lw_link;
 
 typedef struct lw_joint {
-  int32_t type;             /* lw_joint_type */
-  int32_t q, u;             /* where its coordinates and speeds start, counted over all joints */
-  int32_t link;             /* tree joints: the link; -1 for cut joints */
-  int32_t loop;             /* cut joints: the loop; -1 for tree joints */
+  int32_t type; /* lw_joint_type */
+  int32_t q, u; /* where its coordinates and speeds start, counted over all joints */
+  int32_t link; /* tree joints: the link; -1 for cut joints */
+  int32_t loop; /* cut joints: the loop; -1 for tree joints */
 } lw_joint;
 
 /* One unknown of a cluster's closures: a column of a tree joint on its loops, or of one of its cut joints. */
@@ -43,12 +43,12 @@ typedef struct lw_loop {
 
 /* Loops that share joints are solved together; most clusters are a single loop. */
 typedef struct lw_cluster {
-  int32_t root;            /* the one link that all of it stands on, -1 the ground */
-  int32_t first, count;    /* the links whose tree joints lie on its loops, contiguous */
-  int32_t member, loops;   /* its loops in the list of members */
+  int32_t root;                               /* the one link that all of it stands on, -1 the ground */
+  int32_t first, count;                       /* the links whose tree joints lie on its loops, contiguous */
+  int32_t member, loops;                      /* its loops in the list of members */
   int32_t first_column, columns, cut_columns; /* in the column list: cut joints' first, then the tree's */
-  int32_t first_real;      /* its part of the field cluster_work */
-  int32_t first_on_parent; /* in an inward sweep it is the first to store on its root */
+  int32_t first_real;                         /* its part of the field cluster_work */
+  int32_t first_on_parent;                    /* in an inward sweep it is the first to store on its root */
 } lw_cluster;
 
 /* A run of links that one algorithm sweeps. */
@@ -88,8 +88,9 @@ struct lw_model {
   void *memory; /* one allocation holds all of the above */
 };
 
-/* Scalars of working storage for a cluster of n columns, `rows` closure rows and `links` links: see mechanics/cluster.inc. */
-#define LW_CLUSTER_REALS(n, rows, links)                                                                       \
-  ((n) * (rows) + (n) + (n) * ((n) + 2) + 2 * (rows) + (n) * ((n) + 2) + 12 * ((links) + 1) * ((n) + 1) + 2 * (n) * (n) + \
-   5 * (n) + (rows) * (rows) + 2 * (rows))
+/* Scalars of working storage for a cluster of n columns, `rows` closure rows and `links` links: see work_of() in
+ * mechanics/closure.inc. */
+#define LW_CLUSTER_REALS(n, rows, links)                                                                  \
+  ((n) * (rows) + (n) + (n) * ((n) + 2) + 2 * (rows) + (n) * ((n) + 2) + 12 * ((links) + 1) * ((n) + 1) + \
+   2 * (n) * (n) + 5 * (n) + (rows) * (rows) + 2 * (rows))
 #endif

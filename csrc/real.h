@@ -1,6 +1,6 @@
-/* The scalar of the mechanics: one source, several arithmetics. A translation unit defines LW_ARITHMETIC
- * and the name KERNELS of its table, and includes mechanics/unity.h once. Comparisons look at real parts only; where data decides, a value is selected
- * rather than a branch taken, so that a later arithmetic may hold several states side by side. */
+/* The scalar of the mechanics: one source, several arithmetics. A translation unit defines LW_ARITHMETIC and the name
+ * KERNELS of its table, and includes mechanics/unity.h once. Comparisons look at real parts only; where data decides, a
+ * value is selected rather than a branch taken, so that a later arithmetic may hold several states side by side. */
 #ifndef LW_REAL_H
 #define LW_REAL_H
 #include <math.h>
@@ -31,14 +31,16 @@ INLINE void sincos_reduced(double x, double *sine, double *cosine) {
   const double r = head - tail;
   const double rest = quarters * 0x1.3198a2e037073p-69 - ((head - r) - tail);
   const double y = r - rest, low = (r - y) - rest, z = y * y, y3 = z * y;
-  const double ps = 8.33333333332248946124e-03 +
-                    z * (-1.98412698298579493134e-04 +
-                         z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));
+  const double ps =
+      8.33333333332248946124e-03 +
+      z * (-1.98412698298579493134e-04 +
+           z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));
   const double s = y - ((z * (0.5 * low - y3 * ps) - low) + y3 * 1.66666666666666324348e-01);
-  const double pc = 4.16666666666666019037e-02 +
-                    z * (-1.38888888888741095749e-03 +
-                         z * (2.48015872894767294178e-05 +
-                              z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))));
+  const double pc =
+      4.16666666666666019037e-02 +
+      z * (-1.38888888888741095749e-03 +
+           z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 +
+                                                  z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11))));
   const double half = 0.5 * z, w = 1.0 - half, c = w + (((1.0 - w) - half) + (z * (z * pc) - y * low));
   memcpy(&s_bits, &s, sizeof s);
   memcpy(&c_bits, &c, sizeof c);

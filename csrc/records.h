@@ -4,34 +4,34 @@
 #ifndef LW_RECORDS_H
 #define LW_RECORDS_H
 
-#define LW_DEFINE_RECORDS(T, prefix)                                                                              \
-  typedef struct prefix##twist { /* motion [angular; linear] or wrench [torque; force] at the link's point */     \
-    T a[3], l[3];                                                                                                 \
-  } prefix##twist;                                                                                                \
-  typedef struct prefix##link_constants {                                                                         \
-    T R[9], p[3];       /* joint frame at zero coordinate in the parent's link frame */                           \
-    T J[6], h[3], m;    /* inertia about the link's point, mass times com, mass; link frame */                    \
-    T Rb[9], pb[3];     /* body frame in the link frame */                                                        \
-  } prefix##link_constants;                                                                                       \
-  typedef struct prefix##cut_constants {                                                                          \
-    T R[9], p[3];       /* cut joint's frame in the parent's link frame */                                        \
-    T Rc[9], pc[3];     /* cut joint's frame in the child's link frame */                                         \
-    T length;           /* of the loop: the metric between angles and displacements */                            \
-  } prefix##cut_constants;                                                                                        \
-  typedef struct prefix##link_motion { /* world axes */                                                           \
-    T R[9];             /* link frame to world */                                                                 \
-    T r[3];             /* from the parent's point to this link's point */                                        \
-    T w[3];             /* angular velocity */                                                                    \
-    T aw[3], av[3];     /* acceleration of the link's point with all udot zero and the ground at -gravity */      \
-  } prefix##link_motion;                                                                                          \
-  typedef struct prefix##link_inertia { /* one body, world axes, about the link's point */                        \
-    T J[6], h[3], m, Fa[3], Fl[3]; /* F = -(M A0 + gyroscopic wrench) */                                          \
-  } prefix##link_inertia;                                                                                         \
-  typedef struct prefix##articulated { /* what stands on a link: [A B; B' C] and F, about the link's point */     \
-    T A[6], B[9], C[6], Fa[3], Fl[3];                                                                             \
-  } prefix##articulated;                                                                                          \
-  typedef struct prefix##column_sweep { /* of a tree column: I P at the parent's point, 1/D, tau + P.F */         \
-    T Ua[3], Ul[3], Di, e;                                                                                        \
+#define LW_DEFINE_RECORDS(T, prefix)                                                                          \
+  typedef struct prefix##twist { /* motion [angular; linear] or wrench [torque; force] at the link's point */ \
+    T a[3], l[3];                                                                                             \
+  } prefix##twist;                                                                                            \
+  typedef struct prefix##link_constants {                                                                     \
+    T R[9], p[3];    /* joint frame at zero coordinate in the parent's link frame */                          \
+    T J[6], h[3], m; /* inertia about the link's point, mass times com, mass; link frame */                   \
+    T Rb[9], pb[3];  /* body frame in the link frame */                                                       \
+  } prefix##link_constants;                                                                                   \
+  typedef struct prefix##cut_constants {                                                                      \
+    T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                        \
+    T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                         \
+    T length;       /* of the loop: the metric between angles and displacements */                            \
+  } prefix##cut_constants;                                                                                    \
+  typedef struct prefix##link_motion { /* world axes */                                                       \
+    T R[9];                            /* link frame to world */                                              \
+    T r[3];                            /* from the parent's point to this link's point */                     \
+    T w[3];                            /* angular velocity */                                                 \
+    T aw[3], av[3]; /* acceleration of the link's point with all udot zero and the ground at -gravity */      \
+  } prefix##link_motion;                                                                                      \
+  typedef struct prefix##link_inertia { /* one body, world axes, about the link's point */                    \
+    T J[6], h[3], m, Fa[3], Fl[3];      /* F = -(M A0 + gyroscopic wrench) */                                 \
+  } prefix##link_inertia;                                                                                     \
+  typedef struct prefix##articulated { /* what stands on a link: [A B; B' C] and F, about the link's point */ \
+    T A[6], B[9], C[6], Fa[3], Fl[3];                                                                         \
+  } prefix##articulated;                                                                                      \
+  typedef struct prefix##column_sweep { /* of a tree column: I P at the parent's point, 1/D, tau + P.F */     \
+    T Ua[3], Ul[3], Di, e;                                                                                    \
   } prefix##column_sweep;
 
 LW_DEFINE_RECORDS(double, lw_double_)

@@ -20,7 +20,8 @@ static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, cons
   for (size_t i = 0; i < n; i++) {
     const lw_access a = lw_access_of(s, knowns[i]);
     if (a != LW_PARAMETER && a != LW_INPUT && a != LW_STATE)
-      return lw_fail(s, LW_ERROR_USAGE, "variable %u is no parameter, input or state: nothing depends on it here", knowns[i]);
+      return lw_fail(s, LW_ERROR_USAGE, "variable %u is no parameter, input or state: nothing depends on it here",
+                     knowns[i]);
     if (!isfinite(seed[i])) return lw_fail(s, LW_ERROR_VALUE, "the seed of variable %u is not finite", knowns[i]);
     complex_reals(s)[2 * knowns[i] + 1] += STEP * seed[i];
     *parameters |= a == LW_PARAMETER;

@@ -80,7 +80,8 @@ void lw_state_save(const lw_state *s, void *bytes) { memcpy(bytes, s->snapshot, 
 
 lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
   if (size != s->snapshot_size)
-    return lw_fail(s, LW_ERROR_USAGE, "a snapshot of %zu bytes does not fit this mechanism, whose snapshots have %zu", size, s->snapshot_size);
+    return lw_fail(s, LW_ERROR_USAGE, "a snapshot of %zu bytes does not fit this mechanism, whose snapshots have %zu",
+                   size, s->snapshot_size);
   memcpy(s->snapshot, bytes, size);
   /* a foreign snapshot must not lead the mechanics out of bounds: what is computed is computed again */
   *s->stage = LW_STAGE_NONE;
@@ -215,15 +216,20 @@ static lw_status blame(lw_state *s, int32_t joint) {
     if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
     for (int32_t k = 0; k < f->rows * f->columns; k++)
       if (!isfinite(reals(s)[f->first + k]))
-        return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number", in_words(s, (uint32_t)(f->first + k)).text);
+        return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number",
+                       in_words(s, (uint32_t)(f->first + k)).text);
   }
   const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
   for (int32_t l = 0; l < m->size.loops; l++)
     if (reals(s)[m->at.loop_residual + l] > WIDE_OPEN * cut[l].length)
-      return lw_fail(s, LW_ERROR_SINGULAR, "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
-                     "assemble the mechanism first", joint_name(s, m->loop[l].joint), reals(s)[m->at.loop_residual + l]);
-  return lw_fail(s, LW_ERROR_SINGULAR, "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
-                 "mechanism has no unique acceleration; start from another pose or check masses and inertias", joint_name(s, joint));
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
+                     "assemble the mechanism first",
+                     joint_name(s, m->loop[l].joint), reals(s)[m->at.loop_residual + l]);
+  return lw_fail(s, LW_ERROR_SINGULAR,
+                 "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
+                 "mechanism has no unique acceleration; start from another pose or check masses and inertias",
+                 joint_name(s, joint));
 }
 
 static lw_status report(lw_state *s, lw_fault fault) {
@@ -231,17 +237,23 @@ static lw_status report(lw_state *s, lw_fault fault) {
   switch (fault.kind) {
     case LW_FAULT_NONE: return LW_OK;
     case LW_FAULT_MASS:
-      return lw_fail(s, LW_ERROR_PARAMETER, "the mass of body '%s' is not positive; give it a mass above zero", m->body_name[fault.index]);
+      return lw_fail(s, LW_ERROR_PARAMETER, "the mass of body '%s' is not positive; give it a mass above zero",
+                     m->body_name[fault.index]);
     case LW_FAULT_INERTIA:
-      return lw_fail(s, LW_ERROR_PARAMETER, "the inertia of body '%s' belongs to no rigid body: a principal moment is negative or "
-                     "exceeds the sum of the other two; check its elements", m->body_name[fault.index]);
+      return lw_fail(s, LW_ERROR_PARAMETER,
+                     "the inertia of body '%s' belongs to no rigid body: a principal moment is negative or "
+                     "exceeds the sum of the other two; check its elements",
+                     m->body_name[fault.index]);
     case LW_FAULT_ORIENTATION:
-      return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction", joint_name(s, fault.index));
+      return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction",
+                     joint_name(s, fault.index));
     case LW_FAULT_NOT_FINITE: return blame(s, fault.index);
     case LW_FAULT_OPEN_LOOP:
-      return lw_fail(s, LW_ERROR_ASSEMBLY, "the loop closed by joint '%s' cannot be closed: the nearest pose found leaves a gap of "
-                     "%.3g m; check the lengths and frames along the loop, or give start values nearer to a closed pose",
-                     joint_name(s, m->loop[fault.index].joint), fault.value);
+      return lw_fail(
+          s, LW_ERROR_ASSEMBLY,
+          "the loop closed by joint '%s' cannot be closed: the nearest pose found leaves a gap of "
+          "%.3g m; check the lengths and frames along the loop, or give start values nearer to a closed pose",
+          joint_name(s, m->loop[fault.index].joint), fault.value);
   }
   return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
 }

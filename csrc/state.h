@@ -6,12 +6,12 @@
 struct lw_state {
   const lw_model *model;
   const lw_kernels *kernels; /* double */
-  unsigned char *memory; /* one allocation: snapshot part (stage, pivots, reals), then the complex block */
+  unsigned char *memory;     /* one allocation: snapshot part (stage, pivots, reals), then the complex block */
   int32_t *stage;
   lw_block block, complex_block;
   size_t snapshot_size;
-  unsigned char *snapshot;   /* where the snapshot part starts */
-  int complex_constants;     /* the complex block's constants belong to the present parameters */
+  unsigned char *snapshot; /* where the snapshot part starts */
+  int complex_constants;   /* the complex block's constants belong to the present parameters */
   char message[320];
 };
 

@@ -12,7 +12,8 @@ static fmu_status check_array(const fmu *f, const double *values, size_t n, size
 fmu_status fmu_set_time(fmu *f, double time) {
   if (!isfinite(time)) return fmu_say(&f->log, FMU_ERROR, "the time %g is not a finite number", time);
   f->run.time = time;
-  if (f->time_reference >= (uint32_t)f->size.reals || lw_state_reals(f->state)[f->time_reference] == time) return FMU_OK;
+  if (f->time_reference >= (uint32_t)f->size.reals || lw_state_reals(f->state)[f->time_reference] == time)
+    return FMU_OK;
   return fmu_core(f, lw_set_reals(f->state, &f->time_reference, 1, &time), "the time");
 }
 

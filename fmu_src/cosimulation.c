@@ -14,12 +14,12 @@ static const double tolerance_of_step = 0.1, smallest_tolerance = 1e-13;
 
 static const char *outcome_text(lw_ode_outcome outcome) {
   switch (outcome) {
-  case LW_ODE_STEP:
-  case LW_ODE_EVENT: return "";
-  case LW_ODE_STOPPED: return "the equations of motion cannot be evaluated";
-  case LW_ODE_STEP_TOO_SMALL: return "no step is short enough";
-  case LW_ODE_TOO_MANY_STEPS: return "too many steps";
-  case LW_ODE_NOT_FINITE: return "the accelerations are not finite";
+    case LW_ODE_STEP:
+    case LW_ODE_EVENT: return "";
+    case LW_ODE_STOPPED: return "the equations of motion cannot be evaluated";
+    case LW_ODE_STEP_TOO_SMALL: return "no step is short enough";
+    case LW_ODE_TOO_MANY_STEPS: return "too many steps";
+    case LW_ODE_NOT_FINITE: return "the accelerations are not finite";
   }
   return "";
 }
@@ -121,7 +121,8 @@ fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step) {
     return FMU_OK;
   }
   /* as if it had not been tried: a shorter step can follow */
-  const fmu_status undone = fmu_core(f, lw_state_restore(f->state, f->step_start, lw_state_size(f->state)), "the start");
+  const fmu_status undone =
+      fmu_core(f, lw_state_restore(f->state, f->step_start, lw_state_size(f->state)), "the start");
   f->run = start;
   f->run.restart = 1;
   return undone == FMU_OK ? status : undone;

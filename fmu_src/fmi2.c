@@ -13,46 +13,46 @@
 #define MOTION (FMU_EVENT | FMU_CONTINUOUS)
 
 /* X(function, modes in Model Exchange, modes in Co-Simulation) */
-#define FMI2_CALLS(X)                                                                                              \
-  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                                                           \
-  X(SetupExperiment, FMU_INSTANTIATED, FMU_INSTANTIATED)                                                         \
-  X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                                                 \
-  X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)                                              \
-  X(Terminate, MOTION, FMU_STEP)                                                                                 \
-  X(Reset, FMU_ANY, FMU_ANY)                                                                                     \
-  X(GetReal, READABLE, READABLE)                                                                                 \
-  X(GetInteger, READABLE, READABLE)                                                                              \
-  X(GetBoolean, READABLE, READABLE)                                                                              \
-  X(GetString, READABLE, READABLE)                                                                               \
-  X(SetReal, SETTABLE, SETTABLE)                                                                                 \
-  X(SetInteger, SETTABLE_DISCRETE, SETTABLE)                                                                     \
-  X(SetBoolean, SETTABLE_DISCRETE, SETTABLE)                                                                     \
-  X(SetString, SETTABLE_DISCRETE, SETTABLE)                                                                      \
-  X(GetFMUstate, FMU_ANY, FMU_ANY)                                                                               \
-  X(SetFMUstate, FMU_ANY, FMU_ANY)                                                                               \
-  X(FreeFMUstate, FMU_ANY, FMU_ANY)                                                                              \
-  X(SerializedFMUstateSize, FMU_ANY, FMU_ANY)                                                                    \
-  X(SerializeFMUstate, FMU_ANY, FMU_ANY)                                                                         \
-  X(DeSerializeFMUstate, FMU_ANY, FMU_ANY)                                                                       \
-  X(GetDirectionalDerivative, READABLE, READABLE)                                                                \
-  X(EnterEventMode, MOTION, 0)                                                                                   \
-  X(NewDiscreteStates, FMU_EVENT, 0)                                                                             \
-  X(EnterContinuousTimeMode, FMU_EVENT, 0)                                                                       \
-  X(CompletedIntegratorStep, FMU_CONTINUOUS, 0)                                                                  \
-  X(SetTime, MOTION, 0)                                                                                          \
-  X(SetContinuousStates, FMU_CONTINUOUS, 0)                                                                      \
-  X(GetDerivatives, MOTION | FMU_TERMINATED, 0)                                                                  \
-  X(GetEventIndicators, READABLE, 0)                                                                             \
-  X(GetContinuousStates, READABLE, 0)                                                                            \
-  X(GetNominalsOfContinuousStates, FMU_INSTANTIATED | MOTION | FMU_TERMINATED, 0)                                \
-  X(SetRealInputDerivatives, 0, BEFORE_MOTION | FMU_STEP)                                                        \
-  X(GetRealOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                                                      \
-  X(DoStep, 0, FMU_STEP)                                                                                         \
-  X(CancelStep, 0, 0)                                                                                            \
-  X(GetStatus, 0, FMU_STEP | FMU_TERMINATED)                                                                     \
-  X(GetRealStatus, 0, FMU_STEP | FMU_TERMINATED)                                                                 \
-  X(GetIntegerStatus, 0, FMU_STEP | FMU_TERMINATED)                                                              \
-  X(GetBooleanStatus, 0, FMU_STEP | FMU_TERMINATED)                                                              \
+#define FMI2_CALLS(X)                                                             \
+  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                            \
+  X(SetupExperiment, FMU_INSTANTIATED, FMU_INSTANTIATED)                          \
+  X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                  \
+  X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)               \
+  X(Terminate, MOTION, FMU_STEP)                                                  \
+  X(Reset, FMU_ANY, FMU_ANY)                                                      \
+  X(GetReal, READABLE, READABLE)                                                  \
+  X(GetInteger, READABLE, READABLE)                                               \
+  X(GetBoolean, READABLE, READABLE)                                               \
+  X(GetString, READABLE, READABLE)                                                \
+  X(SetReal, SETTABLE, SETTABLE)                                                  \
+  X(SetInteger, SETTABLE_DISCRETE, SETTABLE)                                      \
+  X(SetBoolean, SETTABLE_DISCRETE, SETTABLE)                                      \
+  X(SetString, SETTABLE_DISCRETE, SETTABLE)                                       \
+  X(GetFMUstate, FMU_ANY, FMU_ANY)                                                \
+  X(SetFMUstate, FMU_ANY, FMU_ANY)                                                \
+  X(FreeFMUstate, FMU_ANY, FMU_ANY)                                               \
+  X(SerializedFMUstateSize, FMU_ANY, FMU_ANY)                                     \
+  X(SerializeFMUstate, FMU_ANY, FMU_ANY)                                          \
+  X(DeSerializeFMUstate, FMU_ANY, FMU_ANY)                                        \
+  X(GetDirectionalDerivative, READABLE, READABLE)                                 \
+  X(EnterEventMode, MOTION, 0)                                                    \
+  X(NewDiscreteStates, FMU_EVENT, 0)                                              \
+  X(EnterContinuousTimeMode, FMU_EVENT, 0)                                        \
+  X(CompletedIntegratorStep, FMU_CONTINUOUS, 0)                                   \
+  X(SetTime, MOTION, 0)                                                           \
+  X(SetContinuousStates, FMU_CONTINUOUS, 0)                                       \
+  X(GetDerivatives, MOTION | FMU_TERMINATED, 0)                                   \
+  X(GetEventIndicators, READABLE, 0)                                              \
+  X(GetContinuousStates, READABLE, 0)                                             \
+  X(GetNominalsOfContinuousStates, FMU_INSTANTIATED | MOTION | FMU_TERMINATED, 0) \
+  X(SetRealInputDerivatives, 0, BEFORE_MOTION | FMU_STEP)                         \
+  X(GetRealOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                       \
+  X(DoStep, 0, FMU_STEP)                                                          \
+  X(CancelStep, 0, 0)                                                             \
+  X(GetStatus, 0, FMU_STEP | FMU_TERMINATED)                                      \
+  X(GetRealStatus, 0, FMU_STEP | FMU_TERMINATED)                                  \
+  X(GetIntegerStatus, 0, FMU_STEP | FMU_TERMINATED)                               \
+  X(GetBooleanStatus, 0, FMU_STEP | FMU_TERMINATED)                               \
   X(GetStringStatus, 0, FMU_STEP | FMU_TERMINATED)
 
 #define X(name, model_exchange, co_simulation) CALL_##name,
@@ -62,10 +62,10 @@ enum { FMI2_CALLS(X) };
 static const fmu_call calls[] = {FMI2_CALLS(X)};
 #undef X
 
-#define BEGIN(name)                              \
+#define BEGIN(name)                           \
   fmu *f = fmu_begin(c, &calls[CALL_##name]); \
   if (!f) return fmi2Error
-#define NEED(pointer) \
+#define NEED(pointer)                                                                                 \
   if (!(pointer)) return (fmi2Status)fmu_say(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
 #define RETURN(status) return (fmi2Status)(status)
 
@@ -96,15 +96,15 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
                               const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging) {
   (void)visible;
   const fmu_settings settings = {
-    .kind = type == fmi2CoSimulation ? FMU_CO_SIMULATION : FMU_MODEL_EXCHANGE,
-    .token = guid,
-    .resources = resources,
-    .log = {.write = write_log,
-            .callback = functions ? (void (*)(void))functions->logger : NULL,
-            .environment = functions ? functions->componentEnvironment : NULL,
-            .instance_name = name,
-            .enabled = logging ? FMU_LOG_ALL : 0,
-            .call = "fmi2Instantiate"},
+      .kind = type == fmi2CoSimulation ? FMU_CO_SIMULATION : FMU_MODEL_EXCHANGE,
+      .token = guid,
+      .resources = resources,
+      .log = {.write = write_log,
+              .callback = functions ? (void (*)(void))functions->logger : NULL,
+              .environment = functions ? functions->componentEnvironment : NULL,
+              .instance_name = name,
+              .enabled = logging ? FMU_LOG_ALL : 0,
+              .call = "fmi2Instantiate"},
   };
   return fmu_create(&settings);
 }
@@ -149,17 +149,16 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t 
   RETURN(fmu_set(f, refs, n, values));
 }
 
-#define NO_VARIABLES(Type)                                                                                         \
-  fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2##Type values[]) {    \
-    (void)refs, (void)values;                                                                                    \
-    BEGIN(Get##Type);                                                                                            \
-    RETURN(fmu_no_variables(f, #Type, n));                                                                       \
-  }                                                                                                              \
-  fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n,                           \
-                           const fmi2##Type values[]) {                                                          \
-    (void)refs, (void)values;                                                                                    \
-    BEGIN(Set##Type);                                                                                            \
-    RETURN(fmu_no_variables(f, #Type, n));                                                                       \
+#define NO_VARIABLES(Type)                                                                                          \
+  fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2##Type values[]) {       \
+    (void)refs, (void)values;                                                                                       \
+    BEGIN(Get##Type);                                                                                               \
+    RETURN(fmu_no_variables(f, #Type, n));                                                                          \
+  }                                                                                                                 \
+  fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2##Type values[]) { \
+    (void)refs, (void)values;                                                                                       \
+    BEGIN(Set##Type);                                                                                               \
+    RETURN(fmu_no_variables(f, #Type, n));                                                                          \
   }
 NO_VARIABLES(Integer)
 NO_VARIABLES(Boolean)
@@ -223,8 +222,8 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
   RETURN(fmu_enter(f, FMU_CONTINUOUS));
 }
 
-fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state_before,
-                                       fmi2Boolean *enter_event_mode, fmi2Boolean *terminate) {
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state_before, fmi2Boolean *enter_event_mode,
+                                       fmi2Boolean *terminate) {
   (void)no_set_state_before;
   BEGIN(CompletedIntegratorStep);
   NEED(enter_event_mode);
@@ -243,10 +242,10 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
   RETURN(fmu_set_states(f, x, n));
 }
 
-#define GET_ARRAY(Name, get)                                                    \
-  fmi2Status fmi2Get##Name(fmi2Component c, fmi2Real values[], size_t n) {    \
-    BEGIN(Get##Name);                                                         \
-    RETURN(get(f, values, n));                                                \
+#define GET_ARRAY(Name, get)                                               \
+  fmi2Status fmi2Get##Name(fmi2Component c, fmi2Real values[], size_t n) { \
+    BEGIN(Get##Name);                                                      \
+    RETURN(get(f, values, n));                                             \
   }
 GET_ARRAY(Derivatives, fmu_get_derivatives)
 GET_ARRAY(EventIndicators, fmu_get_indicators)

@@ -28,8 +28,8 @@ typedef enum { fmi2OK, fmi2Warning, fmi2Discard, fmi2Error, fmi2Fatal, fmi2Pendi
 typedef enum { fmi2ModelExchange, fmi2CoSimulation } fmi2Type;
 typedef enum { fmi2DoStepStatus, fmi2PendingStatus, fmi2LastSuccessfulTime, fmi2Terminated } fmi2StatusKind;
 
-typedef void (*fmi2CallbackLogger)(fmi2ComponentEnvironment environment, fmi2String instance_name,
-                                   fmi2Status status, fmi2String category, fmi2String message, ...);
+typedef void (*fmi2CallbackLogger)(fmi2ComponentEnvironment environment, fmi2String instance_name, fmi2Status status,
+                                   fmi2String category, fmi2String message, ...);
 typedef void *(*fmi2CallbackAllocateMemory)(size_t count, size_t size);
 typedef void (*fmi2CallbackFreeMemory)(void *memory);
 typedef void (*fmi2StepFinished)(fmi2ComponentEnvironment environment, fmi2Status status);
@@ -67,10 +67,10 @@ FMI2_EXPORT fmi2Status fmi2Terminate(fmi2Component c);
 FMI2_EXPORT fmi2Status fmi2Reset(fmi2Component c);
 
 /* variables */
-#define FMI2_DECLARE(Type)                                                                                         \
-  FMI2_EXPORT fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n,               \
-                                       fmi2##Type values[]);                                                     \
-  FMI2_EXPORT fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n,               \
+#define FMI2_DECLARE(Type)                                                                         \
+  FMI2_EXPORT fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, \
+                                       fmi2##Type values[]);                                       \
+  FMI2_EXPORT fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, \
                                        const fmi2##Type values[]);
 FMI2_DECLARE(Real)
 FMI2_DECLARE(Integer)

@@ -27,32 +27,32 @@ fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const f
   RETURN(fmu_set_logging(&f->log, on, n, categories));
 }
 
-fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
-                                          fmi3Boolean visible, fmi3Boolean logging,
-                                          fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
+fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
+                                          fmi3Boolean logging, fmi3InstanceEnvironment environment,
+                                          fmi3LogMessageCallback log) {
   (void)visible;
   const fmu_settings settings = {
-    .kind = FMU_MODEL_EXCHANGE,
-    .token = token,
-    .resources = resources,
-    .log = fmi3_log("fmi3InstantiateModelExchange", name, logging, environment, log),
+      .kind = FMU_MODEL_EXCHANGE,
+      .token = token,
+      .resources = resources,
+      .log = fmi3_log("fmi3InstantiateModelExchange", name, logging, environment, log),
   };
   return fmu_create(&settings);
 }
 
-fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
-                                         fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean event_mode_used,
+fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
+                                         fmi3Boolean logging, fmi3Boolean event_mode_used,
                                          fmi3Boolean early_return_allowed, const fmi3ValueReference intermediate[],
                                          size_t n_intermediate, fmi3InstanceEnvironment environment,
                                          fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
   (void)visible, (void)intermediate, (void)n_intermediate, (void)update; /* providesIntermediateUpdate is false */
   const fmu_settings settings = {
-    .kind = FMU_CO_SIMULATION,
-    .token = token,
-    .resources = resources,
-    .event_mode_used = event_mode_used,
-    .early_return_allowed = early_return_allowed,
-    .log = fmi3_log("fmi3InstantiateCoSimulation", name, logging, environment, log),
+      .kind = FMU_CO_SIMULATION,
+      .token = token,
+      .resources = resources,
+      .event_mode_used = event_mode_used,
+      .early_return_allowed = early_return_allowed,
+      .log = fmi3_log("fmi3InstantiateCoSimulation", name, logging, environment, log),
   };
   return fmu_create(&settings);
 }
@@ -66,10 +66,10 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_def
   RETURN(status == FMU_OK ? fmu_enter(f, FMU_INITIALIZATION) : status);
 }
 
-#define CHANGE_MODE(Name, change)               \
-  fmi3Status fmi3##Name(fmi3Instance c) {     \
-    BEGIN(Name);                              \
-    RETURN(change);                           \
+#define CHANGE_MODE(Name, change)         \
+  fmi3Status fmi3##Name(fmi3Instance c) { \
+    BEGIN(Name);                          \
+    RETURN(change);                       \
   }
 CHANGE_MODE(ExitInitializationMode, fmu_exit_initialization(f))
 CHANGE_MODE(EnterEventMode, fmu_enter(f, FMU_EVENT))
@@ -95,9 +95,8 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
 }
 
 fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
-                                        const fmi3ValueReference knowns[], size_t n_knowns,
-                                        const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[],
-                                        size_t n_sensitivity) {
+                                        const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
+                                        size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
   BEGIN(GetDirectionalDerivative);
   NEED_SIZE(n_seed, n_knowns);
   NEED_SIZE(n_sensitivity, n_unknowns);
@@ -169,8 +168,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *need_update, fm
 
 /* ---- Model Exchange ---------------------------------------------------------------------------------- */
 
-fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean no_set_state_before,
-                                       fmi3Boolean *enter_event_mode, fmi3Boolean *terminate) {
+fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean no_set_state_before, fmi3Boolean *enter_event_mode,
+                                       fmi3Boolean *terminate) {
   (void)no_set_state_before;
   BEGIN(CompletedIntegratorStep);
   NEED(enter_event_mode);
@@ -189,10 +188,10 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t
   RETURN(fmu_set_states(f, x, n));
 }
 
-#define GET_ARRAY(Name, get)                                                      \
-  fmi3Status fmi3Get##Name(fmi3Instance c, fmi3Float64 values[], size_t n) {      \
-    BEGIN(Get##Name);                                                             \
-    RETURN(get(f, values, n));                                                    \
+#define GET_ARRAY(Name, get)                                                 \
+  fmi3Status fmi3Get##Name(fmi3Instance c, fmi3Float64 values[], size_t n) { \
+    BEGIN(Get##Name);                                                        \
+    RETURN(get(f, values, n));                                               \
   }
 GET_ARRAY(ContinuousStateDerivatives, fmu_get_derivatives)
 GET_ARRAY(EventIndicators, fmu_get_indicators)

@@ -34,14 +34,7 @@ typedef const fmi3Char *fmi3String;
 typedef const fmi3Byte *fmi3Binary;
 
 typedef enum { fmi3OK, fmi3Warning, fmi3Discard, fmi3Error, fmi3Fatal } fmi3Status;
-typedef enum {
-  fmi3Independent,
-  fmi3Constant,
-  fmi3Fixed,
-  fmi3Tunable,
-  fmi3Discrete,
-  fmi3Dependent
-} fmi3DependencyKind;
+typedef enum { fmi3Independent, fmi3Constant, fmi3Fixed, fmi3Tunable, fmi3Discrete, fmi3Dependent } fmi3DependencyKind;
 typedef enum { fmi3IntervalNotYetKnown, fmi3IntervalUnchanged, fmi3IntervalChanged } fmi3IntervalQualifier;
 
 typedef void (*fmi3LogMessageCallback)(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category,
@@ -59,25 +52,20 @@ FMI3_EXPORT const char *fmi3GetVersion(void);
 FMI3_EXPORT fmi3Status fmi3SetDebugLogging(fmi3Instance c, fmi3Boolean on, size_t n, const fmi3String categories[]);
 FMI3_EXPORT fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
                                                       fmi3Boolean visible, fmi3Boolean logging,
-                                                      fmi3InstanceEnvironment environment,
-                                                      fmi3LogMessageCallback log);
+                                                      fmi3InstanceEnvironment environment, fmi3LogMessageCallback log);
 FMI3_EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
                                                      fmi3Boolean visible, fmi3Boolean logging,
                                                      fmi3Boolean event_mode_used, fmi3Boolean early_return_allowed,
                                                      const fmi3ValueReference intermediate[], size_t n_intermediate,
                                                      fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
                                                      fmi3IntermediateUpdateCallback update);
-FMI3_EXPORT fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
-                                                           fmi3Boolean visible, fmi3Boolean logging,
-                                                           fmi3InstanceEnvironment environment,
-                                                           fmi3LogMessageCallback log,
-                                                           fmi3ClockUpdateCallback clock_update,
-                                                           fmi3LockPreemptionCallback lock,
-                                                           fmi3UnlockPreemptionCallback unlock);
+FMI3_EXPORT fmi3Instance fmi3InstantiateScheduledExecution(
+    fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible, fmi3Boolean logging,
+    fmi3InstanceEnvironment environment, fmi3LogMessageCallback log, fmi3ClockUpdateCallback clock_update,
+    fmi3LockPreemptionCallback lock, fmi3UnlockPreemptionCallback unlock);
 FMI3_EXPORT void fmi3FreeInstance(fmi3Instance c);
-FMI3_EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_defined,
-                                                   fmi3Float64 tolerance, fmi3Float64 start,
-                                                   fmi3Boolean stop_defined, fmi3Float64 stop);
+FMI3_EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_defined, fmi3Float64 tolerance,
+                                                   fmi3Float64 start, fmi3Boolean stop_defined, fmi3Float64 stop);
 FMI3_EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance c);
 FMI3_EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance c);
 FMI3_EXPORT fmi3Status fmi3Terminate(fmi3Instance c);
@@ -86,10 +74,10 @@ FMI3_EXPORT fmi3Status fmi3EnterConfigurationMode(fmi3Instance c);
 FMI3_EXPORT fmi3Status fmi3ExitConfigurationMode(fmi3Instance c);
 
 /* variables */
-#define FMI3_DECLARE(Type)                                                                                         \
-  FMI3_EXPORT fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n,                \
-                                       fmi3##Type values[], size_t n_values);                                    \
-  FMI3_EXPORT fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n,                \
+#define FMI3_DECLARE(Type)                                                                                             \
+  FMI3_EXPORT fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3##Type values[], \
+                                       size_t n_values);                                                               \
+  FMI3_EXPORT fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n,                      \
                                        const fmi3##Type values[], size_t n_values);
 FMI3_DECLARE(Float32)
 FMI3_DECLARE(Float64)
@@ -106,24 +94,23 @@ FMI3_DECLARE(String)
 #undef FMI3_DECLARE
 FMI3_EXPORT fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, size_t sizes[],
                                      fmi3Binary values[], size_t n_values);
-FMI3_EXPORT fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n,
-                                     const size_t sizes[], const fmi3Binary values[], size_t n_values);
+FMI3_EXPORT fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const size_t sizes[],
+                                     const fmi3Binary values[], size_t n_values);
 FMI3_EXPORT fmi3Status fmi3GetClock(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Clock values[]);
 FMI3_EXPORT fmi3Status fmi3SetClock(fmi3Instance c, const fmi3ValueReference refs[], size_t n,
                                     const fmi3Clock values[]);
 FMI3_EXPORT fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance c, fmi3ValueReference ref, size_t *n);
 FMI3_EXPORT fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference dependent,
                                                    size_t dependent_elements[], fmi3ValueReference independents[],
-                                                   size_t independent_elements[], fmi3DependencyKind kinds[],
-                                                   size_t n);
+                                                   size_t independent_elements[], fmi3DependencyKind kinds[], size_t n);
 FMI3_EXPORT fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[],
                                                     size_t n_unknowns, const fmi3ValueReference knowns[],
                                                     size_t n_knowns, const fmi3Float64 seed[], size_t n_seed,
                                                     fmi3Float64 sensitivity[], size_t n_sensitivity);
-FMI3_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unknowns[],
-                                                size_t n_unknowns, const fmi3ValueReference knowns[],
-                                                size_t n_knowns, const fmi3Float64 seed[], size_t n_seed,
-                                                fmi3Float64 sensitivity[], size_t n_sensitivity);
+FMI3_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
+                                                const fmi3ValueReference knowns[], size_t n_knowns,
+                                                const fmi3Float64 seed[], size_t n_seed, fmi3Float64 sensitivity[],
+                                                size_t n_sensitivity);
 
 /* the state of the whole instance */
 FMI3_EXPORT fmi3Status fmi3GetFMUState(fmi3Instance c, fmi3FMUState *state);
@@ -174,8 +161,8 @@ FMI3_EXPORT fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t *n
 FMI3_EXPORT fmi3Status fmi3EnterStepMode(fmi3Instance c);
 FMI3_EXPORT fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n,
                                                 const fmi3Int32 orders[], fmi3Float64 values[], size_t n_values);
-FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step,
-                                  fmi3Boolean no_set_state_before, fmi3Boolean *event_handling_needed,
-                                  fmi3Boolean *terminate, fmi3Boolean *early_return, fmi3Float64 *last_time);
+FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Boolean no_set_state_before,
+                                  fmi3Boolean *event_handling_needed, fmi3Boolean *terminate, fmi3Boolean *early_return,
+                                  fmi3Float64 *last_time);
 FMI3_EXPORT fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference clock, fmi3Float64 time);
 #endif

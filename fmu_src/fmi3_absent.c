@@ -2,7 +2,7 @@
  * parameters, model partitions. They are exported, obey the modes and say what is missing. */
 #include "fmi3_calls.h"
 
-#define NO_VARIABLES(Type)                                                                                         \
+#define NO_VARIABLES(Type)                                                                                       \
   fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3##Type values[],       \
                            size_t n_values) {                                                                    \
     (void)refs, (void)values, (void)n_values;                                                                    \
@@ -27,8 +27,8 @@ NO_VARIABLES(UInt64)
 NO_VARIABLES(Boolean)
 NO_VARIABLES(String)
 
-fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, size_t sizes[],
-                         fmi3Binary values[], size_t n_values) {
+fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, size_t sizes[], fmi3Binary values[],
+                         size_t n_values) {
   (void)refs, (void)sizes, (void)values, (void)n_values;
   BEGIN(GetBinary);
   RETURN(fmu_no_variables(f, "Binary", n));
@@ -55,8 +55,8 @@ fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference depend
   RETURN(fmu_unsupported(f, "see the model description (providesPerElementDependencies is false)"));
 }
 
-fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n,
-                                    const fmi3Int32 orders[], fmi3Float64 values[], size_t n_values) {
+fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
+                                    fmi3Float64 values[], size_t n_values) {
   (void)refs, (void)n, (void)orders, (void)values, (void)n_values;
   BEGIN(GetOutputDerivatives);
   RETURN(fmu_unsupported(f, "no derivatives of outputs (maxOutputDerivativeOrder is 0); read the accelerations"));
@@ -64,17 +64,17 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference ref
 
 /* ---- clocks ------------------------------------------------------------------------------------------ */
 
-#define NO_CLOCKS_1(Name, A)                                                                                       \
-  fmi3Status fmi3##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, A a[]) {                      \
-    (void)refs, (void)a;                                                                                         \
-    BEGIN(Name);                                                                                                 \
-    RETURN(fmu_no_variables(f, "Clock", n));                                                                     \
+#define NO_CLOCKS_1(Name, A)                                                                \
+  fmi3Status fmi3##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, A a[]) { \
+    (void)refs, (void)a;                                                                    \
+    BEGIN(Name);                                                                            \
+    RETURN(fmu_no_variables(f, "Clock", n));                                                \
   }
-#define NO_CLOCKS_2(Name, A, B)                                                                                    \
-  fmi3Status fmi3##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, A a[], B b[]) {               \
-    (void)refs, (void)a, (void)b;                                                                                \
-    BEGIN(Name);                                                                                                 \
-    RETURN(fmu_no_variables(f, "Clock", n));                                                                     \
+#define NO_CLOCKS_2(Name, A, B)                                                                    \
+  fmi3Status fmi3##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, A a[], B b[]) { \
+    (void)refs, (void)a, (void)b;                                                                  \
+    BEGIN(Name);                                                                                   \
+    RETURN(fmu_no_variables(f, "Clock", n));                                                       \
   }
 NO_CLOCKS_1(GetClock, fmi3Clock)
 NO_CLOCKS_1(SetClock, const fmi3Clock)
@@ -108,8 +108,7 @@ fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {
 fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
                                                fmi3Boolean visible, fmi3Boolean logging,
                                                fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
-                                               fmi3ClockUpdateCallback clock_update,
-                                               fmi3LockPreemptionCallback lock,
+                                               fmi3ClockUpdateCallback clock_update, fmi3LockPreemptionCallback lock,
                                                fmi3UnlockPreemptionCallback unlock) {
   (void)token, (void)resources, (void)visible, (void)clock_update, (void)lock, (void)unlock;
   const fmu_log to = fmi3_log("fmi3InstantiateScheduledExecution", name, logging, environment, log);

@@ -12,68 +12,68 @@
 #define STARTS (FMU_INSTANTIATED | FMU_EVENT | FMU_STEP)
 
 /* X(function, modes in Model Exchange, modes in Co-Simulation) */
-#define TYPED_CALLS(X, Type) \
+#define TYPED_CALLS(X, Type)                                                                                   \
   X(Get##Type, FMU_ANY, FMU_ANY) X(Set##Type, BEFORE_MOTION | FMU_EVENT, BEFORE_MOTION | FMU_EVENT | FMU_STEP)
 
-#define FMI3_CALLS(X)                                                                                              \
-  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                                                           \
-  X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                                                 \
-  X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)                                              \
-  X(EnterEventMode, FMU_CONTINUOUS, FMU_STEP)                                                                    \
-  X(Terminate, MOTION, FMU_EVENT | FMU_STEP)                                                                     \
-  X(Reset, FMU_ANY, FMU_ANY)                                                                                     \
-  X(EnterConfigurationMode, STARTS, STARTS)                                                                      \
-  X(ExitConfigurationMode, 0, 0)                                                                                 \
-  X(GetFloat32, FMU_ANY, FMU_ANY)                                                                                \
-  X(SetFloat32, RUNNING, RUNNING)                                                                                \
-  X(GetFloat64, FMU_ANY, FMU_ANY)                                                                                \
-  X(SetFloat64, RUNNING, RUNNING)                                                                                \
-  TYPED_CALLS(X, Int8)                                                                                           \
-  TYPED_CALLS(X, UInt8)                                                                                          \
-  TYPED_CALLS(X, Int16)                                                                                          \
-  TYPED_CALLS(X, UInt16)                                                                                         \
-  TYPED_CALLS(X, Int32)                                                                                          \
-  TYPED_CALLS(X, UInt32)                                                                                         \
-  TYPED_CALLS(X, Int64)                                                                                          \
-  TYPED_CALLS(X, UInt64)                                                                                         \
-  TYPED_CALLS(X, Boolean)                                                                                        \
-  TYPED_CALLS(X, String)                                                                                         \
-  TYPED_CALLS(X, Binary)                                                                                         \
-  X(GetClock, FMU_EVENT, FMU_EVENT)                                                                              \
-  X(SetClock, FMU_EVENT, FMU_EVENT)                                                                              \
-  X(GetNumberOfVariableDependencies, READABLE, READABLE)                                                         \
-  X(GetVariableDependencies, READABLE, READABLE)                                                                 \
-  X(GetDirectionalDerivative, READABLE, READABLE)                                                                \
-  X(GetAdjointDerivative, READABLE, READABLE)                                                                    \
-  X(GetFMUState, FMU_ANY, FMU_ANY)                                                                               \
-  X(SetFMUState, FMU_ANY, FMU_ANY)                                                                               \
-  X(FreeFMUState, FMU_ANY, FMU_ANY)                                                                              \
-  X(SerializedFMUStateSize, FMU_ANY, FMU_ANY)                                                                    \
-  X(SerializeFMUState, FMU_ANY, FMU_ANY)                                                                         \
-  X(DeserializeFMUState, FMU_ANY, FMU_ANY)                                                                       \
-  X(GetIntervalDecimal, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)                          \
-  X(GetIntervalFraction, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)                         \
-  X(GetShiftDecimal, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)                             \
-  X(GetShiftFraction, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)                            \
-  X(SetIntervalDecimal, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)                          \
-  X(SetIntervalFraction, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)                         \
-  X(SetShiftDecimal, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)                             \
-  X(SetShiftFraction, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)                            \
-  X(EvaluateDiscreteStates, FMU_EVENT, FMU_EVENT)                                                                \
-  X(UpdateDiscreteStates, FMU_EVENT, FMU_EVENT)                                                                  \
-  X(EnterContinuousTimeMode, FMU_EVENT, 0)                                                                       \
-  X(CompletedIntegratorStep, FMU_CONTINUOUS, 0)                                                                  \
-  X(SetTime, MOTION, 0)                                                                                          \
-  X(SetContinuousStates, FMU_CONTINUOUS, 0)                                                                      \
-  X(GetContinuousStateDerivatives, CONTINUOUS_VALUES, 0)                                                         \
-  X(GetEventIndicators, CONTINUOUS_VALUES, 0)                                                                    \
-  X(GetContinuousStates, CONTINUOUS_VALUES, 0)                                                                   \
-  X(GetNominalsOfContinuousStates, FMU_ANY, 0)                                                                   \
-  X(GetNumberOfEventIndicators, FMU_ANY, 0)                                                                      \
-  X(GetNumberOfContinuousStates, FMU_ANY, 0)                                                                     \
-  X(EnterStepMode, 0, FMU_EVENT)                                                                                 \
-  X(GetOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                                                          \
-  X(DoStep, 0, FMU_STEP)                                                                                         \
+#define FMI3_CALLS(X)                                                                    \
+  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                                   \
+  X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                         \
+  X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)                      \
+  X(EnterEventMode, FMU_CONTINUOUS, FMU_STEP)                                            \
+  X(Terminate, MOTION, FMU_EVENT | FMU_STEP)                                             \
+  X(Reset, FMU_ANY, FMU_ANY)                                                             \
+  X(EnterConfigurationMode, STARTS, STARTS)                                              \
+  X(ExitConfigurationMode, 0, 0)                                                         \
+  X(GetFloat32, FMU_ANY, FMU_ANY)                                                        \
+  X(SetFloat32, RUNNING, RUNNING)                                                        \
+  X(GetFloat64, FMU_ANY, FMU_ANY)                                                        \
+  X(SetFloat64, RUNNING, RUNNING)                                                        \
+  TYPED_CALLS(X, Int8)                                                                   \
+  TYPED_CALLS(X, UInt8)                                                                  \
+  TYPED_CALLS(X, Int16)                                                                  \
+  TYPED_CALLS(X, UInt16)                                                                 \
+  TYPED_CALLS(X, Int32)                                                                  \
+  TYPED_CALLS(X, UInt32)                                                                 \
+  TYPED_CALLS(X, Int64)                                                                  \
+  TYPED_CALLS(X, UInt64)                                                                 \
+  TYPED_CALLS(X, Boolean)                                                                \
+  TYPED_CALLS(X, String)                                                                 \
+  TYPED_CALLS(X, Binary)                                                                 \
+  X(GetClock, FMU_EVENT, FMU_EVENT)                                                      \
+  X(SetClock, FMU_EVENT, FMU_EVENT)                                                      \
+  X(GetNumberOfVariableDependencies, READABLE, READABLE)                                 \
+  X(GetVariableDependencies, READABLE, READABLE)                                         \
+  X(GetDirectionalDerivative, READABLE, READABLE)                                        \
+  X(GetAdjointDerivative, READABLE, READABLE)                                            \
+  X(GetFMUState, FMU_ANY, FMU_ANY)                                                       \
+  X(SetFMUState, FMU_ANY, FMU_ANY)                                                       \
+  X(FreeFMUState, FMU_ANY, FMU_ANY)                                                      \
+  X(SerializedFMUStateSize, FMU_ANY, FMU_ANY)                                            \
+  X(SerializeFMUState, FMU_ANY, FMU_ANY)                                                 \
+  X(DeserializeFMUState, FMU_ANY, FMU_ANY)                                               \
+  X(GetIntervalDecimal, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)  \
+  X(GetIntervalFraction, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT) \
+  X(GetShiftDecimal, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)     \
+  X(GetShiftFraction, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)    \
+  X(SetIntervalDecimal, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)  \
+  X(SetIntervalFraction, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT) \
+  X(SetShiftDecimal, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)     \
+  X(SetShiftFraction, FMU_INITIALIZATION | FMU_EVENT, FMU_INITIALIZATION | FMU_EVENT)    \
+  X(EvaluateDiscreteStates, FMU_EVENT, FMU_EVENT)                                        \
+  X(UpdateDiscreteStates, FMU_EVENT, FMU_EVENT)                                          \
+  X(EnterContinuousTimeMode, FMU_EVENT, 0)                                               \
+  X(CompletedIntegratorStep, FMU_CONTINUOUS, 0)                                          \
+  X(SetTime, MOTION, 0)                                                                  \
+  X(SetContinuousStates, FMU_CONTINUOUS, 0)                                              \
+  X(GetContinuousStateDerivatives, CONTINUOUS_VALUES, 0)                                 \
+  X(GetEventIndicators, CONTINUOUS_VALUES, 0)                                            \
+  X(GetContinuousStates, CONTINUOUS_VALUES, 0)                                           \
+  X(GetNominalsOfContinuousStates, FMU_ANY, 0)                                           \
+  X(GetNumberOfEventIndicators, FMU_ANY, 0)                                              \
+  X(GetNumberOfContinuousStates, FMU_ANY, 0)                                             \
+  X(EnterStepMode, 0, FMU_EVENT)                                                         \
+  X(GetOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                                  \
+  X(DoStep, 0, FMU_STEP)                                                                 \
   X(ActivateModelPartition, 0, 0)
 
 #define X(name, model_exchange, co_simulation) CALL_##name,
@@ -83,12 +83,12 @@ extern const fmu_call fmi3_calls[];
 fmu_log fmi3_log(const char *call, fmi3String name, fmi3Boolean on, fmi3InstanceEnvironment environment,
                  fmi3LogMessageCallback callback);
 
-#define BEGIN(name)                              \
+#define BEGIN(name)                                \
   fmu *f = fmu_begin(c, &fmi3_calls[CALL_##name]); \
   if (!f) return fmi3Error
-#define NEED(pointer) \
+#define NEED(pointer)                                                                                 \
   if (!(pointer)) return (fmi3Status)fmu_say(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
-#define NEED_SIZE(n, expected) \
+#define NEED_SIZE(n, expected)                                                                                  \
   if ((n) != (expected)) return (fmi3Status)fmu_say(&f->log, FMU_ERROR, #n " is %zu, not %zu", (n), (expected))
 #define RETURN(status) return (fmi3Status)(status)
 #endif

@@ -9,12 +9,12 @@ static const double assembly_tolerance = 1e-8;
 
 static const char *mode_name(uint32_t mode) {
   switch ((fmu_mode)mode) {
-  case FMU_INSTANTIATED: return "the instantiated state";
-  case FMU_INITIALIZATION: return "Initialization Mode";
-  case FMU_EVENT: return "Event Mode";
-  case FMU_CONTINUOUS: return "Continuous-Time Mode";
-  case FMU_STEP: return "Step Mode";
-  case FMU_TERMINATED: return "the terminated state";
+    case FMU_INSTANTIATED: return "the instantiated state";
+    case FMU_INITIALIZATION: return "Initialization Mode";
+    case FMU_EVENT: return "Event Mode";
+    case FMU_CONTINUOUS: return "Continuous-Time Mode";
+    case FMU_STEP: return "Step Mode";
+    case FMU_TERMINATED: return "the terminated state";
   }
   return "an unknown mode";
 }
@@ -69,8 +69,8 @@ static int allocate(fmu *f) {
   f->step_start = malloc(lw_state_size(f->state));
   if (f->n_states) {
     const lw_ode_options options = {default_tolerance, default_tolerance, 0, 0, 0};
-    f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, lw_ode_mechanism,
-                           lw_ode_mechanism_events, f->state, &options);
+    f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, lw_ode_mechanism, lw_ode_mechanism_events,
+                           f->state, &options);
   }
   return f->step_start && (f->ode || !f->n_states);
 }
@@ -138,15 +138,15 @@ fmu_status fmu_no_variables(fmu *f, const char *type, size_t n) {
 fmu_status fmu_core(const fmu *f, lw_status status, const char *doing) {
   fmu_status result = FMU_ERROR;
   switch (status) {
-  case LW_OK: return FMU_OK;
-  case LW_ERROR_ASSEMBLY:
-  case LW_ERROR_SINGULAR:
-  case LW_ERROR_SOLVER: result = FMU_DISCARD; break;
-  case LW_ERROR_MEMORY:
-  case LW_ERROR_FORMAT:
-  case LW_ERROR_PARAMETER:
-  case LW_ERROR_VALUE:
-  case LW_ERROR_USAGE: break;
+    case LW_OK: return FMU_OK;
+    case LW_ERROR_ASSEMBLY:
+    case LW_ERROR_SINGULAR:
+    case LW_ERROR_SOLVER: result = FMU_DISCARD; break;
+    case LW_ERROR_MEMORY:
+    case LW_ERROR_FORMAT:
+    case LW_ERROR_PARAMETER:
+    case LW_ERROR_VALUE:
+    case LW_ERROR_USAGE: break;
   }
   return fmu_say(&f->log, result, "%s: %s", doing, lw_state_message(f->state));
 }

@@ -72,8 +72,8 @@ void fmu_make_token(const unsigned char *bytes, size_t size, char token[FMU_TOKE
 /* All that changes beside the core's block. Flat: an instance is saved by two copies. */
 typedef struct fmu_run {
   double time, stop_time, tolerance;
-  double last_step;       /* of the integrator: the first guess when it starts again; 0: none */
-  uint32_t mode;          /* fmu_mode */
+  double last_step; /* of the integrator: the first guess when it starts again; 0: none */
+  uint32_t mode;    /* fmu_mode */
   uint32_t stop_defined;
   uint32_t assembled;     /* the states follow from the present parameters and start values */
   uint32_t restart;       /* the integrator's memory is not of the present states and inputs */
@@ -127,8 +127,8 @@ fmu_status fmu_core(const fmu *f, lw_status status, const char *doing);
 
 fmu_status fmu_get(fmu *f, const uint32_t *references, size_t n, double *values);
 fmu_status fmu_set(fmu *f, const uint32_t *references, size_t n, const double *values);
-fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                           size_t n_knowns, const double *seed, double *sensitivity);
+fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
+                           const double *seed, double *sensitivity);
 fmu_status fmu_adjoint(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
                        const double *seed, double *sensitivity);
 

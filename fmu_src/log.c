@@ -8,19 +8,21 @@ static const struct {
   const char *name;
   uint32_t bits;
 } categories[] = {
-  {"logEvents", FMU_LOG_EVENTS},       {"logStatusWarning", FMU_LOG_WARNING},
-  {"logStatusDiscard", FMU_LOG_DISCARD}, {"logStatusError", FMU_LOG_ERROR},
-  {"logAll", FMU_LOG_ALL},
+    {"logEvents", FMU_LOG_EVENTS},
+    {"logStatusWarning", FMU_LOG_WARNING},
+    {"logStatusDiscard", FMU_LOG_DISCARD},
+    {"logStatusError", FMU_LOG_ERROR},
+    {"logAll", FMU_LOG_ALL},
 };
 enum { N_CATEGORIES = sizeof categories / sizeof *categories };
 
 static size_t category_of(fmu_status status) {
   switch (status) {
-  case FMU_OK: return 0;
-  case FMU_WARNING: return 1;
-  case FMU_DISCARD: return 2;
-  case FMU_ERROR:
-  case FMU_FATAL: return 3;
+    case FMU_OK: return 0;
+    case FMU_WARNING: return 1;
+    case FMU_DISCARD: return 2;
+    case FMU_ERROR:
+    case FMU_FATAL: return 3;
   }
   return 3;
 }

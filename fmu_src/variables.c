@@ -20,13 +20,13 @@ static variable_name name_of(const fmu *f, uint32_t reference) {
 /* When a variable may be set. States have a function of their own, the rest is computed. */
 static uint32_t settable_modes(lw_access access) {
   switch (access) {
-  case LW_PARAMETER:
-  case LW_START: return FMU_INSTANTIATED | FMU_INITIALIZATION;
-  case LW_INPUT: return FMU_ANY & ~(uint32_t)FMU_TERMINATED;
-  case LW_INTERNAL:
-  case LW_STATE:
-  case LW_DERIVATIVE:
-  case LW_OUTPUT: return 0;
+    case LW_PARAMETER:
+    case LW_START: return FMU_INSTANTIATED | FMU_INITIALIZATION;
+    case LW_INPUT: return FMU_ANY & ~(uint32_t)FMU_TERMINATED;
+    case LW_INTERNAL:
+    case LW_STATE:
+    case LW_DERIVATIVE:
+    case LW_OUTPUT: return 0;
   }
   return 0;
 }
@@ -69,10 +69,8 @@ static fmu_status check_settable(const fmu *f, uint32_t reference, double value)
 
 /* What has to be computed anew after the variable has been given this value. */
 static void note_change(fmu *f, uint32_t reference, double value) {
-  if (lw_access_of(f->state, reference) != LW_INPUT)
-    f->run.assembled = 0;
-  else if (lw_state_reals(f->state)[reference] != value)
-    f->run.restart = f->run.input_changed = 1;
+  if (lw_access_of(f->state, reference) != LW_INPUT) f->run.assembled = 0;
+  else if (lw_state_reals(f->state)[reference] != value) f->run.restart = f->run.input_changed = 1;
 }
 
 fmu_status fmu_set(fmu *f, const uint32_t *references, size_t n, const double *values) {
@@ -101,8 +99,8 @@ static fmu_status check_knowns(const fmu *f, const uint32_t *knowns, size_t n, c
   return FMU_OK;
 }
 
-fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                           size_t n_knowns, const double *seed, double *sensitivity) {
+fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
+                           const double *seed, double *sensitivity) {
   if (n_unknowns == 0) return FMU_OK;
   if (!unknowns || !sensitivity || (n_knowns && (!knowns || !seed)))
     return fmu_say(&f->log, FMU_ERROR, "an array is NULL");

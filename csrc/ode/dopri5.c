@@ -32,8 +32,7 @@ static double log2_of(double x) {
 static double exp2_of(double x) {
   const double whole = floor(x + 0.5), r = (x - whole) * 0.69314718055994531;
   double sum = 1.0;
-  for (int i = 9; i > 0; i--)
-    sum = 1.0 + sum * r / i;
+  for (int i = 9; i > 0; i--) sum = 1.0 + sum * r / i;
   return ldexp(sum, (int)whole);
 }
 
@@ -42,8 +41,7 @@ static double power(double x, double p) { return exp2_of(p * log2_of(x)); }
 
 bool lw_ode_all_finite(const double *x, int32_t n) {
   for (int32_t i = 0; i < n; i++)
-    if (!isfinite(x[i]))
-      return false;
+    if (!isfinite(x[i])) return false;
   return true;
 }
 
@@ -53,15 +51,12 @@ static double scale_of(const lw_ode *ode, double y) { return ode->options.atol +
 
 lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
                       const lw_ode_options *options) {
-  if (n < 0 || n_events < 0)
-    return NULL;
-  if (events == NULL)
-    n_events = 0;
+  if (n < 0 || n_events < 0) return NULL;
+  if (events == NULL) n_events = 0;
   const size_t states = (size_t)n, indicators = (size_t)n_events;
   const size_t doubles = (4 + LW_ODE_STAGES) * states + 3 * indicators;
   lw_ode *ode = calloc(1, sizeof *ode + doubles * sizeof(double) + 2 * indicators * sizeof(int32_t));
-  if (ode == NULL)
-    return NULL;
+  if (ode == NULL) return NULL;
   ode->n = n;
   ode->n_events = n_events;
   ode->derivative = derivative;
@@ -70,10 +65,8 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   ode->options = *options;
   double *next = (double *)(void *)(ode + 1);
   double **const arrays[] = {&ode->y, &ode->y_old, &ode->y_new, &ode->y_look};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, next += states)
-    *arrays[i] = next;
-  for (int i = 0; i < LW_ODE_STAGES; i++, next += states)
-    ode->k[i] = next;
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, next += states) *arrays[i] = next;
+  for (int i = 0; i < LW_ODE_STAGES; i++, next += states) ode->k[i] = next;
   ode->z = next;
   ode->z_look = next + indicators;
   ode->z_trial = next + 2 * indicators;
@@ -105,8 +98,7 @@ static int derivative_at(lw_ode *ode, double t, const double *y, double *ydot) {
 
 static void dense_weights(double x, double w[LW_ODE_STAGES]) {
   const double rest = 1.0 - x, bubble = x * x * rest * rest;
-  for (int i = 0; i < LW_ODE_STAGES; i++)
-    w[i] = x * x * (3.0 - 2.0 * x) * B[i] + bubble * BUBBLE[i];
+  for (int i = 0; i < LW_ODE_STAGES; i++) w[i] = x * x * (3.0 - 2.0 * x) * B[i] + bubble * BUBBLE[i];
   w[0] += x * rest * rest;
   w[LW_ODE_STAGES - 1] -= x * x * rest;
 }
@@ -120,8 +112,7 @@ void lw_ode_dense(const lw_ode *ode, double t, double *y) {
   dense_weights((t - ode->t_old) / ode->h, w);
   for (int32_t i = 0; i < ode->n; i++) {
     double slope = 0.0;
-    for (int s = 0; s < LW_ODE_STAGES; s++)
-      slope += w[s] * ode->k[s][i];
+    for (int s = 0; s < LW_ODE_STAGES; s++) slope += w[s] * ode->k[s][i];
     y[i] = ode->y_old[i] + ode->h * slope;
   }
 }
@@ -145,20 +136,15 @@ static int choose_first_step(lw_ode *ode, double remaining) {
   double h = size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed;
   h = fmin(h, fabs(remaining));
   const double signed_h = copysign(h, remaining);
-  for (int32_t i = 0; i < ode->n; i++)
-    ode->y_new[i] = ode->y[i] + signed_h * f[i];
+  for (int32_t i = 0; i < ode->n; i++) ode->y_new[i] = ode->y[i] + signed_h * f[i];
   double *change = ode->k[0];
   const int status = derivative_at(ode, ode->t + signed_h, ode->y_new, change);
-  for (int32_t i = 0; i < ode->n; i++)
-    change[i] -= f[i];
+  for (int32_t i = 0; i < ode->n; i++) change[i] -= f[i];
   const double largest = fmax(speed, norm_of(ode, change, ode->y) / h);
-  if (status < 0)
-    return status;
+  if (status < 0) return status;
   ode->h_next = h;
-  if (status == 0 && isfinite(largest) && largest > 1e-15)
-    ode->h_next = fmin(100.0 * h, power(0.01 / largest, 0.2));
-  else if (status == 0 && largest <= 1e-15)
-    ode->h_next = fmin(100.0 * h, fmax(1e-6, 1e-3 * h));
+  if (status == 0 && isfinite(largest) && largest > 1e-15) ode->h_next = fmin(100.0 * h, power(0.01 / largest, 0.2));
+  else if (status == 0 && largest <= 1e-15) ode->h_next = fmin(100.0 * h, fmax(1e-6, 1e-3 * h));
   return 0;
 }
 
@@ -167,8 +153,7 @@ static double shortest_step(const lw_ode *ode) { return fmax(16.0 * DBL_EPSILON 
 /* The length of the next try: as wished, up to the bound exactly, or half of what remains, so that no crumb is left. */
 static double length_of_try(const lw_ode *ode, double remaining) {
   const double distance = fabs(remaining), h = fmax(ode->h_next, shortest_step(ode));
-  if (distance <= h * (1.0 + 1e-9))
-    return distance;
+  if (distance <= h * (1.0 + 1e-9)) return distance;
   return distance < 2.0 * h ? 0.5 * distance : h;
 }
 
@@ -186,8 +171,7 @@ static void wish_after_success(lw_ode *ode, double h, double error, bool after_r
 }
 
 static double length_after_rejection(double h, double error) {
-  if (!isfinite(error))
-    return 0.5 * h;
+  if (!isfinite(error)) return 0.5 * h;
   return h * fmax(0.2, 0.9 * power(fmin(error, 1e10), -0.17));
 }
 
@@ -198,14 +182,12 @@ static int run_stages(lw_ode *ode, double t_new) {
   for (int s = 1; s < LW_ODE_STAGES; s++) {
     for (int32_t i = 0; i < ode->n; i++) {
       double slope = 0.0;
-      for (int j = 0; j < s; j++)
-        slope += A[s][j] * ode->k[j][i];
+      for (int j = 0; j < s; j++) slope += A[s][j] * ode->k[j][i];
       ode->y_new[i] = ode->y[i] + ode->h * slope;
     }
     const double t = C[s] == 1.0 ? t_new : ode->t + C[s] * ode->h;
     const int status = derivative_at(ode, t, ode->y_new, ode->k[s]);
-    if (status != 0)
-      return status;
+    if (status != 0) return status;
   }
   return 0;
 }
@@ -214,8 +196,7 @@ static double error_of_try(const lw_ode *ode) {
   double sum = 0.0;
   for (int32_t i = 0; i < ode->n; i++) {
     double error = 0.0;
-    for (int s = 0; s < LW_ODE_STAGES; s++)
-      error += ERROR[s] * ode->k[s][i];
+    for (int s = 0; s < LW_ODE_STAGES; s++) error += ERROR[s] * ode->k[s][i];
     const double scale = scale_of(ode, fmax(fabs(ode->y[i]), fabs(ode->y_new[i])));
     const double ratio = error == 0.0 ? 0.0 : ode->h * error / scale;
     sum += isfinite(ode->y_new[i]) ? ratio * ratio : NAN;
@@ -228,8 +209,7 @@ static int try_step(lw_ode *ode, double t_new, double *error) {
   *error = INFINITY;
   ode->h = t_new - ode->t;
   const int status = run_stages(ode, t_new);
-  if (status == 0)
-    *error = error_of_try(ode);
+  if (status == 0) *error = error_of_try(ode);
   return status;
 }
 
@@ -266,13 +246,10 @@ static int take_step(lw_ode *ode, double t_new, bool *event) {
 
 /* The derivative at (t, y) into k[6] if it is not there. */
 static lw_ode_outcome derivative_here(lw_ode *ode) {
-  if (ode->first_same)
-    return LW_ODE_STEP;
+  if (ode->first_same) return LW_ODE_STEP;
   const int status = derivative_at(ode, ode->t, ode->y, ode->k[LW_ODE_STAGES - 1]);
-  if (status != 0)
-    return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
-  if (!lw_ode_all_finite(ode->k[LW_ODE_STAGES - 1], ode->n))
-    return LW_ODE_NOT_FINITE;
+  if (status != 0) return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
+  if (!lw_ode_all_finite(ode->k[LW_ODE_STAGES - 1], ode->n)) return LW_ODE_NOT_FINITE;
   ode->first_same = true;
   return LW_ODE_STEP;
 }
@@ -286,14 +263,11 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   ode->tries = 0;
   ode->started = ode->first_same = false;
   ode->first_looks = true;
-  if (!isfinite(t) || !lw_ode_all_finite(y, ode->n))
-    return LW_ODE_NOT_FINITE;
+  if (!isfinite(t) || !lw_ode_all_finite(y, ode->n)) return LW_ODE_NOT_FINITE;
   const lw_ode_outcome outcome = derivative_here(ode);
-  if (outcome != LW_ODE_STEP)
-    return outcome;
+  if (outcome != LW_ODE_STEP) return outcome;
   const int status = ode->n_events > 0 ? lw_ode_start_indicators(ode) : 0;
-  if (status != 0)
-    return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
+  if (status != 0) return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
   ode->started = true;
   return LW_ODE_STEP;
 }
@@ -302,18 +276,15 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
 static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
   const double remaining = t_bound - ode->t;
   for (bool after_rejection = false;; after_rejection = true) {
-    if (ode->options.max_steps > 0 && ode->tries >= ode->options.max_steps)
-      return LW_ODE_TOO_MANY_STEPS;
+    if (ode->options.max_steps > 0 && ode->tries >= ode->options.max_steps) return LW_ODE_TOO_MANY_STEPS;
     ode->tries++;
     const double h = length_of_try(ode, remaining);
     const double t_new = h == fabs(remaining) ? t_bound : ode->t + copysign(h, remaining);
     double error;
     bool event = false;
     int status = try_step(ode, t_new, &error);
-    if (status == 0 && error <= 1.0)
-      status = take_step(ode, t_new, &event);
-    if (status < 0)
-      return LW_ODE_STOPPED;
+    if (status == 0 && error <= 1.0) status = take_step(ode, t_new, &event);
+    if (status < 0) return LW_ODE_STOPPED;
     if (status == 0 && error <= 1.0) {
       ode->counts.steps++;
       wish_after_success(ode, h, error, after_rejection);
@@ -321,24 +292,18 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
     }
     ode->counts.rejected++;
     ode->h_next = length_after_rejection(h, status == 0 ? error : INFINITY);
-    if (ode->h_next < shortest_step(ode))
-      return LW_ODE_STEP_TOO_SMALL;
+    if (ode->h_next < shortest_step(ode)) return LW_ODE_STEP_TOO_SMALL;
   }
 }
 
 lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound) {
   const double remaining = t_bound - ode->t;
-  if (!ode->started || isnan(remaining))
-    return LW_ODE_NOT_FINITE;
-  if (remaining == 0.0)
-    return LW_ODE_STEP;
+  if (!ode->started || isnan(remaining)) return LW_ODE_NOT_FINITE;
+  if (remaining == 0.0) return LW_ODE_STEP;
   const lw_ode_outcome here = derivative_here(ode);
-  if (here != LW_ODE_STEP)
-    return here;
-  if (!(ode->h_next > 0.0) && choose_first_step(ode, remaining) < 0)
-    return LW_ODE_STOPPED;
-  if (ode->options.max_step > 0.0)
-    ode->h_next = fmin(ode->h_next, ode->options.max_step);
+  if (here != LW_ODE_STEP) return here;
+  if (!(ode->h_next > 0.0) && choose_first_step(ode, remaining) < 0) return LW_ODE_STOPPED;
+  if (ode->options.max_step > 0.0) ode->h_next = fmin(ode->h_next, ode->options.max_step);
   swap(&ode->k[0], &ode->k[LW_ODE_STAGES - 1]);
   const lw_ode_outcome outcome = step_until_accepted(ode, t_bound);
   if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) {

@@ -8,7 +8,7 @@
 
 #include "ode.h"
 
-/* Fractions of a step at which indicators are looked at; the tiny one only after a start, for what rests at zero there. */
+/* Fractions of a step at which indicators are looked at; the tiny one only after a start, for what rests at zero. */
 static const double TINY_LOOK = 0x1p-20;
 static const double LOOKS[] = {0.25, 0.5, 0.75, 1.0};
 enum { N_LOOKS = sizeof LOOKS / sizeof *LOOKS };
@@ -42,16 +42,14 @@ static bool has_changed(const lw_ode *ode, int32_t i, double z) {
 
 static bool any_changed(const lw_ode *ode, const double *z) {
   for (int32_t i = 0; i < ode->n_events; i++)
-    if (has_changed(ode, i, z[i]))
-      return true;
+    if (has_changed(ode, i, z[i])) return true;
   return false;
 }
 
 /* What rested at zero is given a side as soon as it leaves, and at `last` in any case. */
 static void settle_sides(lw_ode *ode, const double *z, bool last) {
   for (int32_t i = 0; i < ode->n_events; i++)
-    if (ode->side[i] == 0 && (z[i] != 0.0 || last))
-      ode->side[i] = side_of(z[i]);
+    if (ode->side[i] == 0 && (z[i] != 0.0 || last)) ode->side[i] = side_of(z[i]);
 }
 
 static double time_tolerance(double left, double right) {
@@ -86,8 +84,7 @@ static int close_in(lw_ode *ode, double left, double *right) {
     const double fraction = itp_fraction(earliest_secant(ode), width, allowed, first_width);
     const double trial = left + fmin(fmax(fraction, margin), 1.0 - margin) * (*right - left);
     const int status = indicators_along(ode, trial, ode->z_trial);
-    if (status != 0)
-      return status;
+    if (status != 0) return status;
     const bool beyond = any_changed(ode, ode->z_trial);
     exchange(beyond ? &ode->z_look : &ode->z, &ode->z_trial);
     *(beyond ? right : &left) = trial;
@@ -98,8 +95,7 @@ static int close_in(lw_ode *ode, double left, double *right) {
 /* A little farther, within the stretch: what changes at the same time but for rounding belongs to the same event. */
 static int go_past(lw_ode *ode, double *t, double limit) {
   const double past = *t + copysign(4.0 * time_tolerance(*t, limit), ode->h);
-  if ((limit - past) * ode->h < 0.0)
-    return 0;
+  if ((limit - past) * ode->h < 0.0) return 0;
   const int status = indicators_along(ode, past, ode->z_trial);
   if (status == 0 && any_changed(ode, ode->z_trial)) {
     exchange(&ode->z_look, &ode->z_trial);
@@ -118,8 +114,7 @@ void lw_ode_note_crossings(lw_ode *ode) {
 
 int lw_ode_start_indicators(lw_ode *ode) {
   const int status = indicators_at(ode, ode->t, ode->y, ode->z);
-  for (int32_t i = 0; i < ode->n_events; i++)
-    ode->side[i] = ode->z[i] == 0.0 ? 0 : side_of(ode->z[i]);
+  for (int32_t i = 0; i < ode->n_events; i++) ode->side[i] = ode->z[i] == 0.0 ? 0 : side_of(ode->z[i]);
   return status;
 }
 
@@ -137,8 +132,7 @@ int lw_ode_look_for_event(lw_ode *ode, double *t, bool *found) {
       *t = right;
       *found = true;
     }
-    if (status != 0 || *found)
-      return status;
+    if (status != 0 || *found) return status;
     settle_sides(ode, ode->z_look, look >= 0);
     exchange(&ode->z, &ode->z_look);
     left = right;

@@ -23,9 +23,9 @@ struct lw_ode {
   double h_next;       /* length wished for the next step; 0: still to be chosen */
   double error_before; /* of the last accepted step that was not shortened */
   double *y, *y_old, *y_new, *y_look, *k[LW_ODE_STAGES];
-  double *z, *z_look;  /* indicators at the two ends of the stretch looked at */
+  double *z, *z_look; /* indicators at the two ends of the stretch looked at */
   double *z_trial;
-  int32_t *side;       /* -1: z <= 0; +1: z > 0; 0: exactly zero at the start, so not known yet */
+  int32_t *side; /* -1: z <= 0; +1: z > 0; 0: exactly zero at the start, so not known yet */
   int32_t *crossings;
 };
 
@@ -33,7 +33,7 @@ bool lw_ode_all_finite(const double *x, int32_t n);
 
 /* All return the status of the event function, as lw_ode_function says. */
 int lw_ode_start_indicators(lw_ode *ode);
-/* Looks along the last step, which ends at *t. If something changes, *t becomes the time just after and *found is set. */
+/* Looks along the last step, which ends at *t. If something changes, *t becomes the time just after, *found is set. */
 int lw_ode_look_for_event(lw_ode *ode, double *t, bool *found);
 /* Takes over what was found. */
 void lw_ode_note_crossings(lw_ode *ode);

@@ -28,22 +28,15 @@ static int64_t tries_of(const lw_ode *ode) { return ode->counts.steps + ode->cou
 lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output) {
   const int64_t tries_before = tries_of(ode);
   const bool wanted = output != NULL && output->wanted;
-  if (!ode->started)
-    return LW_ODE_NOT_FINITE;
-  if (wanted)
-    fill_wanted(ode, output); /* what the last call had no room for */
+  if (!ode->started) return LW_ODE_NOT_FINITE;
+  if (wanted) fill_wanted(ode, output); /* what the last call had no room for */
   while (ode->t != t_bound && !is_full(output)) {
-    if (max_tries > 0 && tries_of(ode) - tries_before >= max_tries)
-      break;
+    if (max_tries > 0 && tries_of(ode) - tries_before >= max_tries) break;
     const lw_ode_outcome outcome = lw_ode_step(ode, t_bound);
-    if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT)
-      return outcome;
-    if (wanted)
-      fill_wanted(ode, output);
-    else if (output != NULL)
-      fill_step(ode, output);
-    if (outcome == LW_ODE_EVENT)
-      return outcome;
+    if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return outcome;
+    if (wanted) fill_wanted(ode, output);
+    else if (output != NULL) fill_step(ode, output);
+    if (outcome == LW_ODE_EVENT) return outcome;
   }
   return LW_ODE_STEP;
 }

@@ -9,12 +9,12 @@
 static int failures;
 static const char *subject;
 
-#define EXPECT(condition)                                                                \
-  do {                                                                                   \
-    if (!(condition)) {                                                                  \
+#define EXPECT(condition)                                                                  \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
       fprintf(stderr, "%s:%d: %s: not so: %s\n", __FILE__, __LINE__, subject, #condition); \
-      failures++;                                                                        \
-    }                                                                                    \
+      failures++;                                                                          \
+    }                                                                                      \
   } while (0)
 
 typedef struct bench {
@@ -184,12 +184,14 @@ static void save_and_restore(const bench *b) {
 static void evaluate(const bench *b) {
   const size_t n = (size_t)b->size.nu;
   double *udot = reals(n), *tau = reals(n), *matrix = reals(n * n);
-  for (int stage = LW_STAGE_NONE; stage <= LW_STAGE_OUTPUTS; stage++) EXPECT(lw_evaluate(b->state, (lw_stage)stage) == LW_OK);
+  for (int stage = LW_STAGE_NONE; stage <= LW_STAGE_OUTPUTS; stage++)
+    EXPECT(lw_evaluate(b->state, (lw_stage)stage) == LW_OK);
   EXPECT(lw_inverse_dynamics(b->state, udot, tau) == LW_OK);
   EXPECT(lw_mass_matrix(b->state, matrix) == LW_OK);
   for (size_t i = 0; i < n; i++) {
     EXPECT(isfinite(tau[i]) && matrix[i * n + i] > 0);
-    for (size_t j = 0; j < i; j++) EXPECT(fabs(matrix[i * n + j] - matrix[j * n + i]) <= 1e-12 * fabs(matrix[i * n + i]));
+    for (size_t j = 0; j < i; j++)
+      EXPECT(fabs(matrix[i * n + j] - matrix[j * n + i]) <= 1e-12 * fabs(matrix[i * n + i]));
   }
   lw_step_accepted(b->state);
   free(udot);
@@ -198,7 +200,8 @@ static void evaluate(const bench *b) {
 }
 
 static void differentiate(const bench *b) {
-  const lw_field udot = field_named(b->model, "udot"), u = field_named(b->model, "u"), mass = field_named(b->model, "body_mass");
+  const lw_field udot = field_named(b->model, "udot"), u = field_named(b->model, "u"),
+                 mass = field_named(b->model, "body_mass");
   const uint32_t unknown = (uint32_t)udot.first, knowns[] = {(uint32_t)mass.first, (uint32_t)u.first};
   const uint32_t outside = UINT32_MAX;
   const double seed[] = {1, 1};

@@ -18,12 +18,12 @@ enum { LIST = 8, RANDOM_CALLS = 3000 };
 static const char *subject = "";
 static int failures;
 
-#define EXPECT(what)                                                                        \
-  do {                                                                                      \
-    if (!(what)) {                                                                          \
-      failures++;                                                                           \
-      fprintf(stderr, "%s: line %d: not so: %s\n", subject, __LINE__, #what);               \
-    }                                                                                       \
+#define EXPECT(what)                                                          \
+  do {                                                                        \
+    if (!(what)) {                                                            \
+      failures++;                                                             \
+      fprintf(stderr, "%s: line %d: not so: %s\n", subject, __LINE__, #what); \
+    }                                                                         \
   } while (0)
 
 /* ---- the scene: a resources folder, its token, the sizes ---------------------------------------------- */
@@ -134,12 +134,14 @@ static double *everything(const scene *s, int version, void *c) {
 static void run_exchange(const scene *s, int version, void *c) {
   double *x = calloc(2 * (size_t)s->states + 1, sizeof *x), *dx = x + s->states;
   for (int k = 0; k < 20; k++) {
-    EXPECT((version == 2 ? (int)fmi2GetContinuousStates(c, x, s->states) : (int)fmi3GetContinuousStates(c, x, s->states)) == 0);
+    EXPECT((version == 2 ? (int)fmi2GetContinuousStates(c, x, s->states)
+                         : (int)fmi3GetContinuousStates(c, x, s->states)) == 0);
     EXPECT((version == 2 ? (int)fmi2GetDerivatives(c, dx, s->states)
                          : (int)fmi3GetContinuousStateDerivatives(c, dx, s->states)) == 0);
     for (uint32_t i = 0; i < s->states; i++) x[i] += 1e-3 * dx[i];
     EXPECT((version == 2 ? (int)fmi2SetTime(c, 1e-3 * (k + 1)) : (int)fmi3SetTime(c, 1e-3 * (k + 1))) == 0);
-    EXPECT((version == 2 ? (int)fmi2SetContinuousStates(c, x, s->states) : (int)fmi3SetContinuousStates(c, x, s->states)) == 0);
+    EXPECT((version == 2 ? (int)fmi2SetContinuousStates(c, x, s->states)
+                         : (int)fmi3SetContinuousStates(c, x, s->states)) == 0);
   }
   free(x);
 }
@@ -149,7 +151,8 @@ static void run_ordinarily(const scene *s, int version, fmu_kind kind) {
   EXPECT(c && initialize(version, kind, c) == 0);
   if (c && kind == FMU_MODEL_EXCHANGE) run_exchange(s, version, c);
   double time = 0;
-  for (int k = 0; c && kind == FMU_CO_SIMULATION && k < 10; k++, time += 0.01) EXPECT(step(version, c, time, 0.01) == 0);
+  for (int k = 0; c && kind == FMU_CO_SIMULATION && k < 10; k++, time += 0.01)
+    EXPECT(step(version, c, time, 0.01) == 0);
   if (c) free(everything(s, version, c));
   EXPECT(c && (version == 2 ? (int)fmi2Terminate(c) : (int)fmi3Terminate(c)) == 0);
   drop(version, c);
@@ -223,7 +226,8 @@ typedef struct abused {
 static void random_set(abused *a, const uint32_t *refs, size_t n) {
   double values[LIST] = {0};
   get_real(a->version, a->c, refs, n, values);
-  for (size_t i = 0; i < n; i++) values[i] = dice(9) ? values[i] * (0.9 + 0.2 * dice(100) / 99.0) + 1e-5 * dice(100) : number();
+  for (size_t i = 0; i < n; i++)
+    values[i] = dice(9) ? values[i] * (0.9 + 0.2 * dice(100) / 99.0) + 1e-5 * dice(100) : number();
   set_real(a->version, a->c, refs, dice(30) ? n : 0, dice(30) ? values : NULL);
 }
 
@@ -232,20 +236,21 @@ static void random_values(abused *a) {
   double seed[LIST], values[LIST];
   const size_t n = dice(LIST + 1), m = dice(LIST + 1);
   for (int i = 0; i < LIST; i++) {
-    refs[i] = dice(40) ? dice(dice(2) ? a->s->reals : a->s->reals / 8 + 1) : dice(UINT32_MAX); /* parameters come first */
+    refs[i] =
+        dice(40) ? dice(dice(2) ? a->s->reals : a->s->reals / 8 + 1) : dice(UINT32_MAX); /* parameters come first */
     more[i] = dice(a->s->reals);
     seed[i] = number();
   }
   switch (dice(5)) {
-  case 0:
-  case 1: random_set(a, refs, n); break;
-  case 2: get_real(a->version, a->c, refs, n, dice(30) ? values : NULL); break;
-  case 3:
-    if (a->version == 2) fmi2GetDirectionalDerivative(a->c, refs, n, more, m, seed, values);
-    else fmi3GetDirectionalDerivative(a->c, refs, n, more, m, seed, dice(30) ? m : m + 1, values, n);
-    break;
-  default:
-    if (a->version == 3) fmi3GetAdjointDerivative(a->c, refs, n, more, m, seed, n, values, m);
+    case 0:
+    case 1: random_set(a, refs, n); break;
+    case 2: get_real(a->version, a->c, refs, n, dice(30) ? values : NULL); break;
+    case 3:
+      if (a->version == 2) fmi2GetDirectionalDerivative(a->c, refs, n, more, m, seed, values);
+      else fmi3GetDirectionalDerivative(a->c, refs, n, more, m, seed, dice(30) ? m : m + 1, values, n);
+      break;
+    default:
+      if (a->version == 3) fmi3GetAdjointDerivative(a->c, refs, n, more, m, seed, n, values, m);
   }
 }
 
@@ -255,14 +260,22 @@ static void random_states(abused *a) {
   if (n > 256) return;
   for (size_t i = 0; i < n; i++) x[i] = number();
   switch (dice(6)) {
-  case 0: a->version == 2 ? (void)fmi2SetContinuousStates(a->c, x, n) : (void)fmi3SetContinuousStates(a->c, x, n); break;
-  case 1: a->version == 2 ? (void)fmi2GetContinuousStates(a->c, x, n) : (void)fmi3GetContinuousStates(a->c, x, n); break;
-  case 2: a->version == 2 ? (void)fmi2GetDerivatives(a->c, x, n) : (void)fmi3GetContinuousStateDerivatives(a->c, x, n); break;
-  case 3: a->version == 2 ? (void)fmi2GetEventIndicators(a->c, x, n) : (void)fmi3GetEventIndicators(a->c, x, n); break;
-  case 4: a->version == 2 ? (void)fmi2SetTime(a->c, number()) : (void)fmi3SetTime(a->c, number()); break;
-  default:
-    a->version == 2 ? (void)fmi2GetNominalsOfContinuousStates(a->c, x, n)
-                    : (void)fmi3GetNominalsOfContinuousStates(a->c, x, n);
+    case 0:
+      a->version == 2 ? (void)fmi2SetContinuousStates(a->c, x, n) : (void)fmi3SetContinuousStates(a->c, x, n);
+      break;
+    case 1:
+      a->version == 2 ? (void)fmi2GetContinuousStates(a->c, x, n) : (void)fmi3GetContinuousStates(a->c, x, n);
+      break;
+    case 2:
+      a->version == 2 ? (void)fmi2GetDerivatives(a->c, x, n) : (void)fmi3GetContinuousStateDerivatives(a->c, x, n);
+      break;
+    case 3:
+      a->version == 2 ? (void)fmi2GetEventIndicators(a->c, x, n) : (void)fmi3GetEventIndicators(a->c, x, n);
+      break;
+    case 4: a->version == 2 ? (void)fmi2SetTime(a->c, number()) : (void)fmi3SetTime(a->c, number()); break;
+    default:
+      a->version == 2 ? (void)fmi2GetNominalsOfContinuousStates(a->c, x, n)
+                      : (void)fmi3GetNominalsOfContinuousStates(a->c, x, n);
   }
 }
 
@@ -270,16 +283,16 @@ static void random_mode2(abused *a) {
   fmi2EventInfo info;
   fmi2Boolean enter, terminate;
   switch (dice(10)) {
-  case 0: fmi2SetupExperiment(a->c, (int)dice(2), number(), number(), (int)dice(2), number()); break;
-  case 1:
-  case 2: fmi2EnterInitializationMode(a->c); break;
-  case 3:
-  case 4: fmi2ExitInitializationMode(a->c); break;
-  case 5: fmi2NewDiscreteStates(a->c, dice(5) ? &info : NULL); break;
-  case 6: fmi2EnterContinuousTimeMode(a->c); break;
-  case 7: fmi2EnterEventMode(a->c); break;
-  case 8: fmi2CompletedIntegratorStep(a->c, fmi2True, &enter, dice(5) ? &terminate : NULL); break;
-  default: dice(4) ? (void)fmi2CancelStep(a->c) : dice(4) ? (void)fmi2Terminate(a->c) : (void)fmi2Reset(a->c);
+    case 0: fmi2SetupExperiment(a->c, (int)dice(2), number(), number(), (int)dice(2), number()); break;
+    case 1:
+    case 2: fmi2EnterInitializationMode(a->c); break;
+    case 3:
+    case 4: fmi2ExitInitializationMode(a->c); break;
+    case 5: fmi2NewDiscreteStates(a->c, dice(5) ? &info : NULL); break;
+    case 6: fmi2EnterContinuousTimeMode(a->c); break;
+    case 7: fmi2EnterEventMode(a->c); break;
+    case 8: fmi2CompletedIntegratorStep(a->c, fmi2True, &enter, dice(5) ? &terminate : NULL); break;
+    default: dice(4) ? (void)fmi2CancelStep(a->c) : dice(4) ? (void)fmi2Terminate(a->c) : (void)fmi2Reset(a->c);
   }
 }
 
@@ -287,17 +300,18 @@ static void random_mode3(abused *a) {
   bool b[5];
   double next;
   switch (dice(11)) {
-  case 0:
-  case 1: fmi3EnterInitializationMode(a->c, dice(2), number(), 0, dice(2), number()); break;
-  case 2:
-  case 3: fmi3ExitInitializationMode(a->c); break;
-  case 4: fmi3UpdateDiscreteStates(a->c, b, b + 1, b + 2, b + 3, b + 4, dice(5) ? &next : NULL); break;
-  case 5: fmi3EnterContinuousTimeMode(a->c); break;
-  case 6: fmi3EnterStepMode(a->c); break;
-  case 7: fmi3EnterEventMode(a->c); break;
-  case 8: fmi3CompletedIntegratorStep(a->c, true, b, dice(5) ? b + 1 : NULL); break;
-  case 9: fmi3EnterConfigurationMode(a->c); break;
-  default: dice(4) ? (void)fmi3ExitConfigurationMode(a->c) : dice(4) ? (void)fmi3Terminate(a->c) : (void)fmi3Reset(a->c);
+    case 0:
+    case 1: fmi3EnterInitializationMode(a->c, dice(2), number(), 0, dice(2), number()); break;
+    case 2:
+    case 3: fmi3ExitInitializationMode(a->c); break;
+    case 4: fmi3UpdateDiscreteStates(a->c, b, b + 1, b + 2, b + 3, b + 4, dice(5) ? &next : NULL); break;
+    case 5: fmi3EnterContinuousTimeMode(a->c); break;
+    case 6: fmi3EnterStepMode(a->c); break;
+    case 7: fmi3EnterEventMode(a->c); break;
+    case 8: fmi3CompletedIntegratorStep(a->c, true, b, dice(5) ? b + 1 : NULL); break;
+    case 9: fmi3EnterConfigurationMode(a->c); break;
+    default:
+      dice(4) ? (void)fmi3ExitConfigurationMode(a->c) : dice(4) ? (void)fmi3Terminate(a->c) : (void)fmi3Reset(a->c);
   }
 }
 
@@ -334,12 +348,12 @@ static void abuse(const scene *s, int version, fmu_kind kind) {
   void *fresh = make(s, version, kind, s->token);
   EXPECT(a.c && fresh);
   for (int k = 0; a.c && k < RANDOM_CALLS; k++) switch (dice(6)) {
-    case 0: random_values(&a); break;
-    case 1: random_states(&a); break;
-    case 2:
-    case 3: version == 2 ? random_mode2(&a) : random_mode3(&a); break;
-    case 4: random_snapshot(&a); break;
-    default: random_step(&a);
+      case 0: random_values(&a); break;
+      case 1: random_states(&a); break;
+      case 2:
+      case 3: version == 2 ? random_mode2(&a) : random_mode3(&a); break;
+      case 4: random_snapshot(&a); break;
+      default: random_step(&a);
     }
   /* whatever happened, a reset makes it new */
   EXPECT((version == 2 ? (int)fmi2Reset(a.c) : (int)fmi3Reset(a.c)) == 0);

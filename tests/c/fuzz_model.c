@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_OFFSET 12 /* where the header of a model states its size */
+#define SIZE_OFFSET 12   /* where the header of a model states its size */
 #define MAX_REALS 100000 /* what is larger costs time and finds nothing new */
 #define SEEDS 4
 

@@ -51,19 +51,25 @@ static void call(input *in, lw_state *state) {
   const uint32_t a = take_offset(in), b = take_offset(in);
   double value = 0;
   switch (which % 10) {
-  case 0: lw_assemble(state, 1e-10); break;
-  case 1: lw_evaluate(state, (lw_stage)(a % (LW_STAGE_OUTPUTS + 1))); break;
-  case 2: value = take_real(in); lw_set_reals(state, &a, 1, &value); break;
-  case 3: lw_get_reals(state, &a, 1, &value); break;
-  case 4: value = take_real(in); lw_directional_derivative(state, &a, 1, &b, 1, &value, &(double){0}); break;
-  case 5: lw_state_save(state, snapshot); break;
-  case 6: restore(in, state, size); break;
-  case 7: lw_state_reset(state); break;
-  case 8: lw_step_accepted(state); break;
-  case 9:
-    if (a < (uint32_t)lw_model_sizes(model).reals) lw_state_reals(state)[a] = take_real(in);
-    lw_state_changed(state, (lw_stage)(b % (LW_STAGE_OUTPUTS + 1)));
-    break;
+    case 0: lw_assemble(state, 1e-10); break;
+    case 1: lw_evaluate(state, (lw_stage)(a % (LW_STAGE_OUTPUTS + 1))); break;
+    case 2:
+      value = take_real(in);
+      lw_set_reals(state, &a, 1, &value);
+      break;
+    case 3: lw_get_reals(state, &a, 1, &value); break;
+    case 4:
+      value = take_real(in);
+      lw_directional_derivative(state, &a, 1, &b, 1, &value, &(double){0});
+      break;
+    case 5: lw_state_save(state, snapshot); break;
+    case 6: restore(in, state, size); break;
+    case 7: lw_state_reset(state); break;
+    case 8: lw_step_accepted(state); break;
+    case 9:
+      if (a < (uint32_t)lw_model_sizes(model).reals) lw_state_reals(state)[a] = take_real(in);
+      lw_state_changed(state, (lw_stage)(b % (LW_STAGE_OUTPUTS + 1)));
+      break;
   }
   if (!lw_state_message(state)) abort();
 }
