@@ -11,6 +11,7 @@ from support.random_mechanisms import FAMILIES, well_posed
 
 LOOPS = ["planar_4R", "planar_5R", "slider_crank", "spatial_7R", "spherical_4R", "bennett_4R", "closed_chain_12R"]
 LOOPS += ["moving_slider_crank", "outboard_trees", "loop_on_loop", "fixed_in_loop", "closed_by_fixed", "sarrus_6R"]
+LOOPS += ["three_planar_legs", "four_planar_legs", "three_spatial_legs", "coupled"]
 
 
 def residual(system, state):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from support.cases import chain_before_the_lock, fourbar_planar, pendulum, single_window
+from support.cases import chain_before_the_lock, fourbar_planar, pendulum, single_window, windows
 
 
 def run(case, solver, rtol):
@@ -34,6 +34,16 @@ def test_iftomm_pendulum(solver):
 def test_chain_of_four(solver):
     case = chain_before_the_lock()
     assert largest_error(case, run(case, solver, 1e-10)) < 1e-8
+
+
+@pytest.mark.parametrize("solver", ["dopri5", "DOP853"])
+@pytest.mark.parametrize("count", [2, 10])
+def test_iftomm_windows(count, solver):
+    case = windows(count)
+    assert 1.3 < case.motion["B0"][-1] + np.pi / 2 < 1.4
+    result = run(case, solver, 1e-9)
+    assert largest_error(case, result) < 1e-7
+    assert max(np.abs(result[f"loop.C{i}.residual"]).max() for i in range(count)) < 1e-7
 
 
 def test_parallelogram_keeps_its_branch():

@@ -94,7 +94,7 @@ def test_energy_is_conserved_by_random_trees(bodies, chain, seed):
     assert np.abs(total - total[0]).max() < 1e-9 * scale
 
 
-@pytest.mark.parametrize("family", ["planar_5R", "spatial_7R", "moving_planar_4R"])
+@pytest.mark.parametrize("family", ["planar_5R", "spatial_7R", "moving_planar_4R", "three_planar_legs", "coupled"])
 def test_energy_is_conserved_by_loops(family):
     scene = well_posed(FAMILIES[family][0], seed=5)
     scene.mechanism.start(q=scene.q, u=scene.u)

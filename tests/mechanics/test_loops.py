@@ -12,6 +12,7 @@ from support.driving import by_joint, largest_difference, random_loads, reached,
 from support.random_mechanisms import FAMILIES, single, tower_of_four_bars, well_posed
 
 SEEDS = range(4)
+COUPLED = ["four_planar_legs", "three_spatial_legs", "coupled"]
 
 
 @pytest.fixture(params=[(family, seed) for family in FAMILIES for seed in SEEDS], ids=lambda p: f"{p[0]}-{p[1]}")
@@ -124,7 +125,7 @@ def test_four_bar_of_record(cut):
 
 
 @pytest.mark.parametrize(
-    "family", ["planar_4R", "slider_crank_cut_slider", "spatial_7R", "moving_planar_4R", "loop_on_loop"]
+    "family", ["planar_4R", "slider_crank_cut_slider", "spatial_7R", "moving_planar_4R", "loop_on_loop", *COUPLED]
 )
 def test_displaced_states_come_back(family):
     """States a little off the closed pose are pulled back, by the feedback in the derivatives."""
@@ -143,7 +144,10 @@ def test_displaced_states_come_back(family):
     assert after < 0.3 * before
 
 
-@pytest.mark.parametrize("family", ["planar_5R", "spatial_7R", "spherical_4R", "bennett_4R", "closed_chain_12R"])
+SINGLE = ["planar_5R", "spatial_7R", "spherical_4R", "bennett_4R", "closed_chain_12R"]
+
+
+@pytest.mark.parametrize("family", [*SINGLE, "three_planar_legs", "four_planar_legs", "three_spatial_legs"])
 def test_inadmissible_speeds_are_projected(family):
     """In a closed pose qdot is the admissible motion nearest to u, whatever joint is cut and whatever the masses."""
     scene = well_posed(FAMILIES[family][0], seed=7)
@@ -157,7 +161,9 @@ def test_inadmissible_speeds_are_projected(family):
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e3])
-@pytest.mark.parametrize("family", ["planar_5R", "spatial_7R", "spherical_4R", "bennett_4R", "outboard_trees"])
+@pytest.mark.parametrize(
+    "family", ["planar_5R", "spatial_7R", "spherical_4R", "bennett_4R", "outboard_trees", *COUPLED]
+)
 def test_no_size_is_special(family, size):
     """Lengths and gravity times `size`: angles accelerate alike, so no threshold may be a length."""
     scene = well_posed(FAMILIES[family][0], seed=6)

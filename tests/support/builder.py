@@ -139,11 +139,11 @@ class Builder:
         return kinds[planned.kind](axis=axis) if planned.kind in kinds else lw.Fixed()
 
 
-def cut_at(mechanism: lw.Mechanism, joint: str) -> lw.Mechanism:
-    """The same mechanism with another wish where its loop is cut."""
+def cut_at(mechanism: lw.Mechanism, *joints: str) -> lw.Mechanism:
+    """The same mechanism with other wishes where its loops are cut."""
     other = copy.deepcopy(mechanism)
     for name, given in mechanism.joints.items():
-        other.joints[name] = dataclasses.replace(given, cut=name == joint)
+        other.joints[name] = dataclasses.replace(given, cut=name in joints)
     return other
 
 

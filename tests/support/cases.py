@@ -149,6 +149,32 @@ def chain_before_the_lock() -> Case:
     return Case(plane.mech, q, u, t=np.array([0.0, 0.71768]), motion=motion)
 
 
+def windows(count: int) -> Case:
+    """IFToMM A02: four-bars in a row, neighbours share a leg, until just before all bars come into line.
+
+    The angle of the legs from the vertical obeys ((N + 1) / 3 + N) theta'' = ((N + 1) / 2 + N) g sin theta.
+    """
+    plane = _Plane("iftomm_A02", "z", (0.0, -9.81, 0.0))
+    for i in range(count + 1):
+        plane.bar(f"leg{i}", 1.0, 1.0)
+        plane.pin(f"A{i}", "ground", f"leg{i}", float(i))
+    for i in range(count):
+        plane.bar(f"top{i}", 1.0, 1.0)
+        plane.pin(f"B{i}", f"leg{i}", f"top{i}", 1.0)
+        plane.pin(f"C{i}", f"top{i}", f"leg{i + 1}", 1.0, 1.0, cut=True)
+    rate2 = 9.81 * ((count + 1) / 2 + count) / ((count + 1) / 3 + count)
+    t = np.linspace(0.0, 0.675, 28)
+    reduced = solve_ivp(
+        lambda _, y: [y[1], rate2 * np.sin(y[0])], (0.0, t[-1]), [0.0, 1.0], "DOP853", t, rtol=1e-13, atol=1e-13
+    )
+    theta, half = reduced.y[0], np.pi / 2
+    motion, u = {}, {}
+    for name in plane.mech.joints:
+        sign = -1.0 if name.startswith("B") else 1.0
+        motion[name], u[name] = sign * (half - theta), -sign
+    return Case(plane.mech, {name: angles[0] for name, angles in motion.items()}, u, t=t, motion=motion)
+
+
 def single_window() -> Case:
     """The IFToMM four-bar with one window: a square of bars that passes through poses where all of them are in line.
 

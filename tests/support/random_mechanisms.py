@@ -260,6 +260,7 @@ FAMILIES: dict[str, tuple[Maker, int | None]] = {
 # a few of each sort, by name
 TREES_AND_LOOPS = ["tree1", "tree2", "tree3", "planar_4R_springs", "slider_crank_cut_slider", "side_by_side"]
 TREES_AND_LOOPS += ["loop_on_loop", "moving_slider_crank", "outboard_trees", "closed_by_fixed", "spatial_7R"]
+TREES_AND_LOOPS += ["three_planar_legs", "three_spatial_legs", "coupled"]
 
 
 def tree_or_loop(name: str) -> Scene:

@@ -78,7 +78,7 @@ def test_empty_batch(system, shape):
 # ---- loads ----
 
 
-@pytest.mark.parametrize("family", ["planar_4R", "moving_slider_crank", "side_by_side", "closed_by_fixed"])
+@pytest.mark.parametrize("family", ["planar_4R", "moving_slider_crank", "side_by_side", "closed_by_fixed", "coupled"])
 def test_loads_as_arrays_and_by_name(family):
     scene = well_posed(FAMILIES[family][0], 1)
     system, state = reached(scene)

@@ -30,7 +30,9 @@ def test_a_mechanism_changed_later(system, state):
     assert lw.compile(mech).model_bytes != compiled.model_bytes == system.model_bytes
 
 
-@pytest.mark.parametrize("family", ["planar_4R_springs", "loop_on_loop", "spatial_6R_2P"])
+@pytest.mark.parametrize(
+    "family", ["planar_4R_springs", "loop_on_loop", "spatial_6R_2P", "coupled", "three_spatial_legs"]
+)
 @pytest.mark.parametrize("call", OF_STATES)
 def test_same_bits_again_and_after_other_states(family, call):
     system, state = reached(well_posed(FAMILIES[family][0], 2))

@@ -181,7 +181,7 @@ def evaluates(data: bytes) -> bool:
 # ---- fields ----
 
 
-@pytest.mark.parametrize("family", ["tree", "loop_on_loop", "slider_crank", "closed_by_fixed"])
+@pytest.mark.parametrize("family", ["tree", "loop_on_loop", "slider_crank", "closed_by_fixed", "coupled"])
 def test_fields_cover_the_block_without_overlap(family):
     if family == "tree":
         mechanism = random_tree(np.random.default_rng(0), 9).mechanism
