@@ -175,7 +175,7 @@ def _add_simulate(commands: Any) -> None:
     add("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
     add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
     add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
-    add("--rtol", type=float, default=1e-8, help="tolerance of a step (default: %(default)g)")
+    add("--rtol", type=float, default=1e-8, help="accuracy wanted of the states (default: %(default)g)")
     load_help = "constant load in a joint [N.m or N]; may be repeated"
     add("--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
     columns_help = "what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"

@@ -117,6 +117,8 @@ class Result:
         columns = self._scalars(names)
         columns.pop("time", None)
         target = Path(path)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {target.parent} for {target.name}; make it first")
         temporary = target.with_name(f".{target.name}.part")
         table = np.column_stack([self.t, *columns.values()])
         header = ",".join(["time", *map(_quoted, columns)])

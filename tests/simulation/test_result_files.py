@@ -156,3 +156,9 @@ def test_plot_with_a_cut_joint_without_coordinates(needs):
 def test_plot_of_no_rows(needs):
     needs("matplotlib")
     assert lw.simulate(four_bar().mechanism, 0.1, t_eval=[]).plot().axes
+
+
+def test_csv_into_a_missing_folder_names_the_folder(tmp_path):
+    result = lw.simulate(four_bar().mechanism, 0.1)
+    with pytest.raises(FileNotFoundError, match=r"no folder .*absent for a.csv"):
+        result.to_csv(tmp_path / "absent" / "a.csv")
