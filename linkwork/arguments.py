@@ -53,7 +53,9 @@ class Arguments:
         if array.ndim and array.shape[-1] == n.nu_all:
             return sized(array, n.nu_all, "tau", n.u)
         tree = sized(tau, n.nu, "tau", n.u)
-        return np.concatenate([tree, np.zeros((*tree.shape[:-1], n.nu_cut))], axis=-1)
+        loads = np.zeros((*tree.shape[:-1], n.nu_all))
+        loads[..., : n.nu] = tree
+        return loads
 
     def _named_loads(self, tau: Mapping[str, ArrayLike]) -> FloatArray:
         spans = {joint: self.span(self._numbering.u, joint, "tau") for joint in tau}
@@ -85,6 +87,9 @@ def batch(arrays: Mapping[str, FloatArray]) -> tuple[int, ...]:
 
 def together(arrays: Mapping[str, FloatArray]) -> tuple[FloatArray, ...]:
     """Return the arrays with the same leading dimensions."""
+    given = tuple(arrays.values())
+    if all(array.shape[:-1] == given[0].shape[:-1] for array in given):  # a tenth of the time of broadcasting
+        return given
     shape = batch(arrays)
     return tuple(np.broadcast_to(array, (*shape, array.shape[-1])) for array in arrays.values())
 
