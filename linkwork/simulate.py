@@ -230,19 +230,25 @@ class _Run:
         except (SingularityError, MechanismError):
             return np.full((y.size, y.size), np.nan)
 
-    def step(self, t: float, y: FloatArray) -> None:
-        self.progress.show(t)
-        if self.turning:
-            self.enter(t, y)
-            self.turns.append((t, self.block.step_accepted()))
+    def count_turns(self, t: float, y: FloatArray) -> None:
+        """Follow the cut joints from step to step."""
+        self.enter(t, y)
+        self.turns.append((t, self.block.step_accepted()))
 
     def problem(self, t_end: float, progress: bool | None) -> Problem:
         self.progress = Progress(progress, self.t_start, t_end)
         if t_end < self.t_start:  # what draws loops together forward drives them apart backward
             self.block.put("correction_gain", 0.0, Stage.NONE)
         compiled = None if self.functions else CompiledFunctions(*self.block.ode_addresses())
-        hook = self.step if self.turning or self.progress.wanted else None
-        return Problem(self.derivative, self.t_start, self.y0, jacobian=self.jacobian, on_step=hook, compiled=compiled)
+        return Problem(
+            self.derivative,
+            self.t_start,
+            self.y0,
+            jacobian=self.jacobian,
+            on_step=self.count_turns if self.turning else None,
+            on_progress=self.progress.show if self.progress.wanted else None,
+            compiled=compiled,
+        )
 
     def result(self, solution: Solution) -> Result:
         if not self.functions:

@@ -153,6 +153,8 @@ def _run(method: Solver, record: _Record, max_steps: int | None) -> str:
             crossings = method.run(record.output, tries)
         finally:
             record.follow(method)
+        if problem.on_progress is not None:
+            problem.on_progress(method.t)
         action: Action | None = None if problem.on_step is None else problem.on_step(method.t, method.y.copy())
         if crossings is not None and not isinstance(action, Terminate):
             action = _handle_event(method, record, problem.wanted(crossings))

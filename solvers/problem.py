@@ -103,6 +103,9 @@ class Problem:
         (t, y), called at the end of every accepted step, and before `on_event` where the step ends at an event. It may
         return `Terminate()` to end the run; to abort with an error it raises. Without it a compiled solver takes many
         steps at a time, which is several times faster where the derivative is compiled too.
+    on_progress
+        (t), called now and then with the time reached: after every burst of steps, which a solver takes without coming
+        back here. It costs nothing, unlike `on_step`, and tells nothing exactly.
     compiled
         The derivative and the events as C functions.
 
@@ -122,6 +125,7 @@ class Problem:
     directions: Sequence[int] | None = None
     on_event: EventHandler | None = None
     on_step: StepHook | None = None
+    on_progress: Callable[[float], None] | None = None
     compiled: CompiledFunctions | None = None
 
     def __post_init__(self) -> None:
