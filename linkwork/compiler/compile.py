@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import serialise
 from linkwork.compiler.topology import topology
@@ -12,9 +10,10 @@ from linkwork.errors import MechanismError
 from linkwork.system import System
 
 METHODS = ("auto", "rcr")
+REFERENCES = ("auto", "joint")
 
 
-def compile(mech: Mechanism, method: str = "auto") -> System:
+def compile(mech: Mechanism, method: str = "auto", reference: str = "auto") -> System:
     """Compile a mechanism.
 
     Parameters
@@ -24,6 +23,9 @@ def compile(mech: Mechanism, method: str = "auto") -> System:
     method
         How loops are solved: "rcr", recursive coordinate reduction (Anderson and Critchley 2003), or "auto", which at
         present is the same.
+    reference
+        The point about which each body's inertia and wrench are taken: "joint", the point of the joint that carries
+        it, or "auto", which at present is the same.
 
     Returns
     -------
@@ -35,12 +37,15 @@ def compile(mech: Mechanism, method: str = "auto") -> System:
     MechanismError
         If the description is wrong or asks for what is not supported; the text names the body or joint.
     """
-    if method not in METHODS:
-        close = get_close_matches(str(method), METHODS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise MechanismError(f"there is no method {method!r} among {', '.join(METHODS)}{hint}")
+    _check_choice("method", method, METHODS)
+    _check_choice("reference", reference, REFERENCES)
     if not isinstance(mech, Mechanism):
         raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")
     tree = topology(mech)
     numbering = number(mech, tree)
     return System(Mechanism.from_dict(mech.to_dict()), tree, numbering, serialise(mech, tree, numbering))
+
+
+def _check_choice(what: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise MechanismError(f"there is no {what} {given!r} among {', '.join(known)}")

@@ -94,6 +94,11 @@ def test_unknown_method(method):
         lw.compile(four_bar().mechanism, method=method)
 
 
+def test_unknown_reference():
+    with pytest.raises(lw.MechanismError, match=r"there is no reference 'centroid' among auto, joint"):
+        lw.compile(four_bar().mechanism, reference="centroid")
+
+
 def test_an_open_loop_is_named_where_nothing_can_be_computed():
     system = lw.compile(four_bar().mechanism)
     with pytest.raises(lw.SingularityError, match="loop closed by joint 'D' is open by"):
