@@ -3,7 +3,7 @@
 #define LW_KERNELS_H
 #include "model.h"
 
-/* The mutable part of a state as the mechanics see it. The integers are the pivots of the loops. */
+/* The mutable part of a state as the mechanics see it. The integers are the pivots of the clusters. */
 typedef struct lw_block {
   void *reals;    /* size.reals scalars of the arithmetic */
   int32_t *rank;  /* of each cluster */

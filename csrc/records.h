@@ -16,7 +16,7 @@
   typedef struct prefix##cut_constants {                                                                      \
     T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                        \
     T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                         \
-    T length;       /* of the loop: the metric between angles and displacements */                            \
+    T length;       /* of the cluster: the metric between angles and displacements */                         \
   } prefix##cut_constants;                                                                                    \
   typedef struct prefix##link_motion { /* world axes */                                                       \
     T R[9];                            /* link frame to world */                                              \

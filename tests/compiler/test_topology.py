@@ -1,32 +1,16 @@
 """Topology: every promise of the contract, on random mechanisms."""
 
 import itertools
-import random
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwork.compiler.topology import Cluster, Link, Loop, Segment, topology
-from linkwork.description import Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, inertia
+from linkwork.description import Mechanism, SpringDamper
 from linkwork.errors import MechanismError
-
-KINDS = {"revolute": Revolute((0, 1, 0)), "prismatic": Prismatic((1, 0, 0)), "fixed": Fixed()}
-BALL = inertia.sphere(1.0, 0.1)
-
-
-def mechanism(bodies, joints):
-    """Bodies by name; joints (name, parent, child) or (name, parent, child, options)."""
-    mech = Mechanism("m")
-    for body in bodies:
-        mech.add_body(body, 1.0, (0, 0, 0), BALL)
-    for name, parent, child, *options in joints:
-        wanted = dict(*options)
-        kind = KINDS[wanted.pop("kind", "revolute")]
-        mech.add_joint(name, kind, parent, child, parent_frame=Frame(), **wanted)
-    return mech
+from support.graphs import KINDS, mechanism, windows
 
 
 def four_bar(**options):
@@ -320,44 +304,3 @@ def test_what_cannot_be_compiled_is_refused():
         topology(Mechanism("m"))
     with refused("body 'b' is not connected to ground"):
         topology(mechanism("ab", [("A", "ground", "a")]))
-
-
-def windows(count, arrange=lambda joints: None):
-    """Four-bars in a row, neighbours share a leg."""
-    legs, tops = [f"leg{i}" for i in range(count + 1)], [f"top{i}" for i in range(count)]
-    joints = [(f"A{i}", "ground", leg) for i, leg in enumerate(legs)]
-    for i, top in enumerate(tops):
-        joints += [(f"B{i}", legs[i], top), (f"C{i}", top, legs[i + 1])]
-    arrange(joints)
-    return mechanism([*legs, *tops], joints)
-
-
-def long_mechanism(size, loops):
-    """A chain, or a chain of three-bar loops, in shuffled order."""
-    bodies = [f"b{i}" for i in range(size)]
-    pairs = list(zip(["ground", *bodies], bodies, strict=False))
-    if loops:
-        pairs += [(bodies[i], bodies[i + 2]) for i in range(0, size - 2, 2)]
-    random.Random(1).shuffle(pairs)
-    return mechanism(bodies, [(f"J{i}", *pair) for i, pair in enumerate(pairs)])
-
-
-@pytest.mark.parametrize("loops", [False, True])
-def test_ten_thousand_bodies_take_well_under_a_second(loops):
-    mech = long_mechanism(10_001, loops)
-    times = []
-    for _ in range(3):
-        begin = time.process_time()
-        result = topology(mech)
-        times.append(time.process_time() - begin)
-    assert len(result.loops) == (5_000 if loops else 0)
-    assert min(times) < 1.0  # measured: 0.1 to 0.2; with a step that is quadratic in the bodies, several seconds
-
-
-@pytest.mark.parametrize("order", ["given", "shuffled"])
-def test_ten_thousand_bodies_of_one_cluster(order):
-    mech = windows(5_000, random.Random(1).shuffle if order == "shuffled" else lambda joints: None)
-    result = topology(mech)
-    assert len(result.loops) == 5_000
-    assert [len(cluster.loops) for cluster in result.clusters] == [5_000]
-    assert result.segments == (Segment(0, 0, 10_001),)

@@ -7,17 +7,6 @@ import linkwork as lw
 from support.cases import four_bar
 
 
-@pytest.fixture
-def system():
-    return lw.compile(four_bar().mechanism)
-
-
-@pytest.fixture
-def state(system):
-    case = four_bar()
-    return system.assemble(q=case.q, u=case.u)
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("which", ["q", "u"])
 def test_state_that_is_not_finite(system, state, which, bad):
