@@ -41,6 +41,19 @@ class Numbering:
         """Speeds of all joints."""
         return self.nu + self.nu_cut
 
+    def spans(self, size: int, cut: int | None) -> dict[str, slice] | None:
+        """Return where each joint's numbers stand in an array over speeds or coordinates; None if it is over neither.
+
+        Of its `size` numbers the last `cut` are of the cut joints; None: of the tree joints alone, or else of all.
+        """
+        both = ((self.u, self.nu, self.nu_cut), (self.q, self.nq, self.nq_cut))
+        if cut is None:
+            found = [slices for slices, tree, _ in both if tree == size]
+            found += [slices for slices, tree, rest in both if tree + rest == size]
+        else:
+            found = [slices for slices, tree, rest in both if (tree + rest, rest) == (size, cut)]
+        return {name: s for name, s in found[0].items() if s.start < s.stop <= size} if found else None
+
 
 def number(mech: Mechanism, topology: Topology) -> Numbering:
     """Number the coordinates and speeds of all joints."""
@@ -59,3 +72,12 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
         totals.append((nq, nu))
     (nq, nu), (nq_all, nu_all) = totals
     return Numbering(q, u, tree, cut, nq, nu, nq_all - nq, nu_all - nu)
+
+
+def suffixes(count: int) -> list[str]:
+    """Return what the names of a joint's `count` coordinates or speeds end in: nothing where there is only one.
+
+    >>> suffixes(1), suffixes(2)
+    ([''], ['[1]', '[2]'])
+    """
+    return [""] if count == 1 else [f"[{i + 1}]" for i in range(count)]
