@@ -35,6 +35,9 @@ class Arguments:
             raise MechanismError("give a State, or both arrays q and u of the tree joints")
         n = self._numbering
         q, speeds = together({"q": sized(state, n.nq, "q", n.q), "u": sized(u, n.nu, "u", n.u)})
+        for joint, place in n.quaternions.items():
+            if place.stop <= n.nq and not q[..., place].any(axis=-1).all():
+                raise MechanismError(f"q of joint {joint!r} has a quaternion of length zero; give [w, x, y, z]")
         return q, speeds
 
     def turns(self, state: State | ArrayLike) -> FloatArray:

@@ -211,8 +211,8 @@ class _Namer:
 
     def states(self, joint: str) -> Iterator[Variable]:
         """Coordinates and speeds of a tree joint, and their derivatives."""
-        rate, acceleration = self.depends.coordinate_rate(joint), self.depends.acceleration(joint)
-        for e in self.coordinates(joint):
+        acceleration = self.depends.acceleration(joint)
+        for e, rate in zip(self.coordinates(joint), self.depends.coordinate_rates(joint), strict=True):
             yield from self.state(f"{joint}.q{e.suffix}", "q", e.index, e.unit, "coordinate of the joint", rate)
         for e in self.speeds(joint):
             yield from self.state(

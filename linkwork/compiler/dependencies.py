@@ -24,7 +24,6 @@ class Dependencies:
         self._topology = topology
         self._numbering = numbering
         self._joints = list(mech.joints)
-        self._quaternions = {name for name, joint in mech.joints.items() if joint.kind.quaternion is not None}
         self._number_of = {name: i for i, name in enumerate(self._joints)}
         self._link_of_body = {link.body: i for i, link in enumerate(topology.links)}
         self._cluster_of_link = {link: c for c in topology.clusters for link in c.links}
@@ -44,15 +43,16 @@ class Dependencies:
     def _tree_joints(self, links: tuple[int, ...] | list[int]) -> list[str]:
         return [self._joints[self._topology.links[link].joint] for link in links]
 
-    def coordinate_rate(self, joint: str) -> Names:
-        """Of the rates of a tree joint's coordinates.
+    def coordinate_rates(self, joint: str) -> list[Names]:
+        """Of the rate of each coordinate of a tree joint.
 
-        Its speeds; with a quaternion its coordinates as well; on a loop all that the loop's feedback reads.
+        Its speed; with a quaternion all of the joint; on a loop all that the loop's feedback reads.
         """
         cluster = self._cluster_of_link.get(self._link_of_joint[self._number_of[joint]])
-        if cluster is None:
-            return self._names([joint], "q", "u") if joint in self._quaternions else self._names([joint], "u")
-        return self._names(self._tree_joints(cluster.links), "q", "u")
+        if cluster is None and joint not in self._numbering.quaternions:
+            return [(name,) for name in self._elements(joint, "u")]
+        joints = [joint] if cluster is None else self._tree_joints(cluster.links)
+        return [self._names(joints, "q", "u")] * len(self._elements(joint, "q"))
 
     def loop(self, cut_joint: str) -> tuple[Names, Names]:
         """Of the geometry and of the velocities of a loop and those it shares joints with."""

@@ -16,6 +16,8 @@ class Numbering:
     ----------
     q, u
         Slice of each joint by name.
+    quaternions
+        Slice of each quaternion among the coordinates, by name of the joint.
     tree, cut
         Names of the tree joints and of the cut joints.
     nq, nu, nq_cut, nu_cut
@@ -24,6 +26,7 @@ class Numbering:
 
     q: dict[str, slice]
     u: dict[str, slice]
+    quaternions: dict[str, slice]
     tree: tuple[str, ...]
     cut: tuple[str, ...]
     nq: int
@@ -71,7 +74,13 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
             nq, nu = nq + kind.nq, nu + kind.nu
         totals.append((nq, nu))
     (nq, nu), (nq_all, nu_all) = totals
-    return Numbering(q, u, tree, cut, nq, nu, nq_all - nq, nu_all - nu)
+    places = {name: mech.joints[name].kind.quaternion for name in q}
+    quaternions = {
+        name: slice(q[name].start + place.start, q[name].start + place.stop)
+        for name, place in places.items()
+        if place is not None
+    }
+    return Numbering(q, u, quaternions, tree, cut, nq, nu, nq_all - nq, nu_all - nu)
 
 
 def suffixes(count: int) -> list[str]:
