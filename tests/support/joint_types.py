@@ -112,11 +112,12 @@ def _carrier(name: str) -> lw.Mechanism:
 
 
 def on_carrier(name: str, *, backwards: bool = False) -> lw.Mechanism:
-    """The body on joint "S" of a kind; backwards, the carrier is the joint's child."""
+    """The body on joint "S" of a kind; backwards, the carrier is the joint's child, and the same motions are left."""
     several = SEVERAL[name]
     mech = _carrier(f"on_{name}")
     if backwards:
-        mech.add_joint("S", several.kind, "body", "carrier", parent_frame=CHILD, child_frame=PARENT)
+        kind = lw.Universal(several.kind.axis2, several.kind.axis1) if name == "universal" else several.kind
+        mech.add_joint("S", kind, "body", "carrier", parent_frame=CHILD, child_frame=PARENT)
     else:
         mech.add_joint("S", several.kind, "carrier", "body", parent_frame=PARENT, child_frame=CHILD)
     mech.start(q={"S": several.q}, u={"S": several.u})
@@ -144,7 +145,7 @@ def tumbling() -> lw.Mechanism:
     mech = lw.Mechanism("tumbling", gravity=(0, 0, 0))
     mech.add_body("body", mass=2.0, com=(0.1, -0.2, 0.05), inertia=INERTIA)
     mech.add_joint("F", lw.Free(), "ground", "body", parent_frame=PARENT, child_frame=CHILD)
-    mech.start(q={"F": [1, 2, 3, 0.1, -0.7, 0.5, 0.5]}, u={"F": [0.3, 4.0, -0.1, 0.5, 0.2, -0.7]})
+    mech.start(q={"F": [1, 2, 3, 0.1, -0.7, 0.5, 0.5]}, u={"F": [4.0, 0.3, -0.1, 0.5, 0.2, -0.7]})
     return mech
 
 
