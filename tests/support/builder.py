@@ -95,8 +95,9 @@ class Builder:
         return name
 
     def spring(self, joint: str) -> None:
-        """A spring and damper on all coordinates of a joint; where these are no numbers that a spring knows, a damper."""
-        form = shape(self._named(joint).kind, *self._named(joint).axes)
+        """A spring and damper on all coordinates of a joint; only a damper where a quaternion is among them."""
+        planned = self._named(joint)
+        form = shape(planned.kind, *planned.axes)
         size = None if form.nu == 1 else form.nu
         given = {"stiffness": (1.0, 20.0), "damping": (0.1, 1.0), "free": (-0.5, 0.5)}
         values = {key: self.rng.uniform(*between, size) for key, between in given.items()}
