@@ -84,11 +84,15 @@ class Builder:
     def joint(
         self, kind: str, parent: str, child: str, point: Array, axis: Array, *, reverse: bool | None = None
     ) -> str:
-        """`axis` (3,) in the world; for a universal joint (2, 3), or one of the two and the other is drawn."""
+        """`axis` (3,) in the world; for a universal joint (2, 3), the first in `parent`, or one and the other is drawn.
+
+        Parent and child may be exchanged.
+        """
         name = f"j{len(self.planned) + 1}"
-        if self.rng.random() < self.reverse if reverse is None else reverse:
-            parent, child = child, parent
+        exchanged = self.rng.random() < self.reverse if reverse is None else reverse
         axes = self._axes(kind, np.asarray(axis, float))
+        if exchanged:
+            parent, child, axes = child, parent, axes[::-1]
         form = shape(kind, *axes)
         q = neutral(form) if self.hard_points else random_coordinates(self.rng, form)
         self.planned.append(_PlannedJoint(name, kind, parent, child, np.asarray(point, float), axes, q))
