@@ -20,19 +20,13 @@ lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...) {
 
 static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static int32_t *place_pivots(const lw_model *m, lw_block *b, int32_t *at) {
-  b->rank = at;
-  b->order = at + m->clusters;
-  return b->order + m->columns;
-}
-
 lw_status lw_state_create(const lw_model *m, lw_state **state) {
   *state = NULL;
-  const size_t pivots = sizeof(int32_t) * (size_t)(m->clusters + m->columns);
-  const size_t head = aligned(sizeof(int32_t) + pivots), n = sizeof(double) * (size_t)m->size.reals;
+  const size_t integers = sizeof(int32_t) * (size_t)m->integers;
+  const size_t head = aligned(sizeof(int32_t) + integers), n = sizeof(double) * (size_t)m->size.reals;
   lw_state *s = calloc(1, sizeof *s);
   if (!s) return LW_ERROR_MEMORY;
-  s->memory = calloc(1, ALIGNMENT + head + aligned(n) + aligned(pivots) + 2 * n);
+  s->memory = calloc(1, ALIGNMENT + head + aligned(n) + aligned(integers) + 2 * n);
   if (!s->memory) {
     free(s);
     return LW_ERROR_MEMORY;
@@ -42,10 +36,10 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   s->snapshot = s->memory + (ALIGNMENT - (uintptr_t)s->memory % ALIGNMENT) % ALIGNMENT;
   s->snapshot_size = head + n;
   s->stage = (int32_t *)s->snapshot;
-  place_pivots(m, &s->block, s->stage + 1);
+  s->block.integers = s->stage + 1;
   s->block.reals = s->snapshot + head;
-  place_pivots(m, &s->complex_block, (int32_t *)(s->snapshot + head + aligned(n)));
-  s->complex_block.reals = s->snapshot + head + aligned(n) + aligned(pivots);
+  s->complex_block.integers = (int32_t *)(s->snapshot + head + aligned(n));
+  s->complex_block.reals = s->snapshot + head + aligned(n) + aligned(integers);
   *state = s;
   return lw_state_reset(s);
 }
@@ -139,6 +133,8 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_SPEED:
     case LW_OF_TREE_SPEED: return joint_of_speed(m, row);
     case LW_OF_CUT_SPEED: return joint_of_speed(m, m->size.nu + row);
+    case LW_OF_COUPLING: return (owned){m->coupling_name[row], "coupling", 0};
+    case LW_OF_TERM: return (owned){m->coupling_name[m->term[row].coupling], "coupling", 0};
     case LW_OF_ONE:
     case LW_OF_FRAME: break;
   }
@@ -264,6 +260,13 @@ static lw_status report(lw_state *s, lw_fault fault) {
       return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction",
                      joint_name(s, fault.index));
     case LW_FAULT_NOT_FINITE: return blame(s, fault.index);
+    case LW_FAULT_MOBILITY: {
+      const lw_cluster *c = &m->cluster[fault.index];
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "in this pose the loops closed by joint '%s' and %d more leave the mechanism far more freedoms "
+                     "than regular poses do; start from another pose",
+                     c->loops ? joint_name(s, m->loop[m->member[c->member]].joint) : "none", c->loops ? c->loops - 1 : 0);
+    }
     case LW_FAULT_OPEN_LOOP:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,
