@@ -12,7 +12,7 @@ from linkwork.description import Joint, Mechanism, SpringDamper
 from linkwork.description.checks import FloatArray
 from linkwork.errors import MechanismError
 
-VERSION = 2
+VERSION = 1
 TYPE_CODES = {  # lw_joint_type
     "fixed": 0,
     "revolute": 1,
@@ -59,19 +59,6 @@ def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> byte
         numbering.nq_cut,
         numbering.nu_cut,
     ]
-    import os
-    ears = []
-    for number, cluster in enumerate(topology.clusters):
-        seen = {cluster.root}
-        left = list(cluster.loops)
-        while left:
-            ok = [i for i in left if topology.loops[i].root in seen]
-            best = min(ok, key=lambda i: (len(set(topology.loops[i].links) - seen), i))
-            new = sorted(set(topology.loops[best].links) - seen)
-            ears.append((number, best, new))
-            seen.update(new)
-            left.remove(best)
-    counts += [len(ears), 0, 0, 0]
     links = [[link.body, link.joint, link.parent, link.reversed] for link in topology.links]
     joints = [
         [TYPE_CODES[joint.kind.type_name], numbering.q[name].start, numbering.u[name].start]
@@ -83,11 +70,10 @@ def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> byte
         for number, loop in enumerate(topology.loops)
     ]
     clusters = [
-        [cluster.root, cluster.links[0] if cluster.links else 0, len(cluster.links), int(os.environ.get("LWM", 0))]
-        for cluster in topology.clusters
+        [cluster.root, cluster.links[0] if cluster.links else 0, len(cluster.links)] for cluster in topology.clusters
     ]
     segments = [[segment.cluster, segment.first, segment.count] for segment in topology.segments]
-    tables = [counts, links, joints, loops, clusters, segments, [[c, l, len(n)] for c, l, n in ears], [k for e in ears for k in e[2]]]
+    tables = [counts, links, joints, loops, clusters, segments]
     return b"".join(np.asarray(table, dtype="<i4").tobytes() for table in tables)
 
 
