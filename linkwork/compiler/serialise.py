@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 
+from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
 from linkwork.description import Joint, Mechanism, SpringDamper
@@ -28,14 +29,6 @@ def serialise(mech: Mechanism, topology: Topology, numbering: Numbering) -> byte
         ]
     )
     return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), fnv1a(body)) + body
-
-
-def fnv1a(data: bytes) -> int:
-    """Return the 64-bit FNV-1a hash of `data`."""
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return value
 
 
 def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork._native import Block, Model, Stage
-from linkwork.compiler.serialise import fnv1a
+from linkwork.compiler.checksum import fnv1a
 from support.cases import four_bar
 from support.driving import reached
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
