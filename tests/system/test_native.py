@@ -133,8 +133,12 @@ def sealed(data: bytes) -> bytes:
 
 def integers_of(data: bytes) -> int:
     """How many int32 stand between header and parameters."""
-    bodies, joints, loops, segments = np.frombuffer(data, "<i4", 4, HEADER.size).tolist()
-    return 8 + 5 * bodies + 3 * joints + 6 * loops + 3 * segments
+    counts = np.frombuffer(data, "<i4", 13, HEADER.size).tolist()
+    bodies, joints, loops, clusters, segments, *_, ears, couplings, terms, _ = counts
+    first = HEADER.size + 4 * (13 + 4 * bodies + 3 * joints + 5 * loops)
+    ear_links = sum(np.frombuffer(data, "<i4", 4 * clusters, first).tolist()[2::4])  # every link of a cluster once
+    tables = 13 + 4 * bodies + 3 * joints + 5 * loops + 4 * clusters + 3 * segments
+    return tables + 3 * ears + ear_links + couplings + 2 * terms
 
 
 @pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes"])
