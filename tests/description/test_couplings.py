@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwork.compiler.topology import topology
-from linkwork.description import Fixed, Mechanism, Prismatic
+from linkwork.description import Fixed, Mechanism, Prismatic, Spherical, Universal
 from linkwork.description.checks import check
 from support.bodies import BALL, HINGE, refused, with_bodies
 
@@ -14,21 +14,24 @@ def geared():
     mech.add_joint("motor", HINGE, "ground", "rotor", at=(0, 0, 0))
     mech.add_joint("hinge", Prismatic((1, 0, 0)), "ground", "arm", at=(0, 0, 0))
     mech.add_joint("weld", Fixed(), "arm", "plate", at=(0, 0, 0))
+    mech.add_joint("cross", Universal((1, 0, 0), (0, 1, 0)), "rotor", "plate", at=(0, 0, 0))
+    mech.add_joint("ball", Spherical(), "rotor", "plate", at=(0, 0, 0))
     return mech
 
 
 def test_what_is_given_is_kept():
     mech = geared()
     mech.add_coupling("gear", {"motor": 1, "hinge": (0, 2.5, -0.5)}, offset=0.25)
-    mech.add_coupling("cam", {"motor": np.array([1, 2, 3, 4])})
+    mech.add_coupling("cam", {"motor": np.array([1, 2, 3, 4]), "cross[2]": 1})
     gear, cam = mech.couplings.values()
     assert [(t.joint, t.element, t.coefficients) for t in gear.terms.values()] == [
         ("motor", 0, (1.0, 0.0, 0.0, 0.0)),
         ("hinge", 0, (0.0, 2.5, -0.5, 0.0)),
     ]
     assert (gear.name, gear.offset, cam.offset) == ("gear", 0.25, 0.0)
+    assert [(t.joint, t.element) for t in cam.terms.values()] == [("motor", 0), ("cross", 1)]
     assert cam.terms["motor"].coefficients == (1.0, 2.0, 3.0, 4.0)
-    assert repr(mech) == "Mechanism('m': 3 bodies, 3 joints, 0 forces, 2 couplings)"
+    assert repr(mech) == "Mechanism('m': 3 bodies, 5 joints, 0 forces, 2 couplings)"
 
 
 def test_files_keep_couplings():
@@ -54,6 +57,10 @@ BAD = {
     "no name of a joint": (("gear", {7: 1}), ("coupling 'gear'", "no joint 7")),
     "fixed joint": (("gear", {"weld": 1}), ("coupling 'gear'", "joint 'weld' (Fixed)", "leave it out")),
     "element of one": (("gear", {"motor[1]": 1}), ("joint 'motor' (Revolute)", "'motor[1]'", "name 'motor'")),
+    "one of several": (("gear", {"cross": 1}), ("joint 'cross' (Universal)", "name 'cross[1]' or 'cross[2]'")),
+    "element beyond": (("gear", {"cross[3]": 1}), ("no coordinate 'cross[3]'", "name 'cross[1]' or 'cross[2]'")),
+    "quaternion": (("gear", {"ball": 1}), ("joint 'ball' (Spherical)", "quaternion", "couple joints of fixed axes")),
+    "part of a quaternion": (("gear", {"ball[1]": 1}), ("joint 'ball' (Spherical)", "quaternion")),
     "element unclosed": (("gear", {"motor[": 1}), ("joint 'motor'", "'motor['", "name 'motor'")),
     "zero": (("gear", {"motor": 1, "hinge": 0}), ("coefficient of 'hinge' is zero", "leave the joint out")),
     "zeros": (("gear", {"motor": [0, 0]}), ("coefficient of 'motor' is zero",)),

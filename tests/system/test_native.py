@@ -12,9 +12,8 @@ from linkwork._native import Block, Model, Stage
 from linkwork.compiler.checksum import fnv1a
 from support.cases import four_bar
 from support.driving import reached
+from support.model_bytes import HEADER, read_model
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
-
-HEADER = struct.Struct("<8sIIQ")
 
 
 @pytest.fixture(scope="module")
@@ -133,12 +132,7 @@ def sealed(data: bytes) -> bytes:
 
 def integers_of(data: bytes) -> int:
     """How many int32 stand between header and parameters."""
-    counts = np.frombuffer(data, "<i4", 13, HEADER.size).tolist()
-    bodies, joints, loops, clusters, segments, *_, ears, couplings, terms, _ = counts
-    first = HEADER.size + 4 * (13 + 4 * bodies + 3 * joints + 5 * loops)
-    ear_links = sum(np.frombuffer(data, "<i4", 4 * clusters, first).tolist()[2::4])  # every link of a cluster once
-    tables = 13 + 4 * bodies + 3 * joints + 5 * loops + 4 * clusters + 3 * segments
-    return tables + 3 * ears + ear_links + couplings + 2 * terms
+    return (read_model(data).first_parameter - HEADER.size) // 4
 
 
 @pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes"])
