@@ -5,7 +5,8 @@
 static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t loop, int32_t type) {
   const lw_joint_size *size = &lw_joint_sizes[type];
   for (int32_t c = 0; c < size->u; c++)
-    m->column[m->columns++] = (lw_column){.u = u + c, .link = link, .loop = loop, .translation = size->translations >> c & 1};
+    m->column[m->columns++] =
+        (lw_column){.u = u + c, .link = link, .loop = loop, .translation = size->translations >> c & 1};
 }
 
 /* The columns of an ear: its cut joint's, then its links'. */
@@ -25,8 +26,8 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
   ear->columns = m->columns - first_column - ear->column;
 }
 
-#define FEW_LANES 62       /* room for independents where a cluster is not large */
-#define MANY_LINKS 400000  /* lanes times links: beyond, there is room only for what regular poses need */
+#define FEW_LANES 62      /* room for independents where a cluster is not large */
+#define MANY_LINKS 400000 /* lanes times links: beyond, there is room only for what regular poses need */
 
 static int32_t at_least(int32_t a, int32_t b) { return a > b ? a : b; }
 static int32_t at_most(int32_t a, int32_t b) { return a < b ? a : b; }
@@ -83,7 +84,8 @@ static lw_status list_columns(reader *r, lw_model *m) {
     c->first_real = (int32_t)reals, c->first_integer = (int32_t)integers;
     const int64_t n = c->columns, rows = 6 * (int64_t)c->loops + c->couplings;
     c->dense = rows <= LW_DENSE_ROWS;
-    reals += ear_reals(m, c) + LW_CLUSTER_REALS(n, (int64_t)c->count, 6 * (int64_t)c->loops + c->couplings, (int64_t)c->capacity);
+    reals += ear_reals(m, c) +
+             LW_CLUSTER_REALS(n, (int64_t)c->count, 6 * (int64_t)c->loops + c->couplings, (int64_t)c->capacity);
     if (c->dense) reals += LW_DENSE_REALS(n, rows);
     integers += LW_CLUSTER_INTEGERS(n, (int64_t)c->ears, (int64_t)c->capacity);
     if (reals > INT32_MAX / 8 || integers > INT32_MAX / 8)

@@ -55,14 +55,17 @@ typedef struct header {
 static lw_status read_header(reader *r) {
   header h;
   const void *p = lw_take(r, sizeof h);
-  if (!p) return lw_read_fail(r, "the model is truncated: %zu bytes are too few for a header; export it again", r->size);
+  if (!p)
+    return lw_read_fail(r, "the model is truncated: %zu bytes are too few for a header; export it again", r->size);
   memcpy(&h, p, sizeof h);
-  if (memcmp(h.magic, "LWMODEL", 8) != 0) return lw_read_fail(r, "this is no Linkwork model: its first bytes are wrong");
+  if (memcmp(h.magic, "LWMODEL", 8) != 0)
+    return lw_read_fail(r, "this is no Linkwork model: its first bytes are wrong");
   if (h.version != MODEL_VERSION)
-    return lw_read_fail(r, "the model has format version %u, this library reads %u; export it again", h.version, MODEL_VERSION);
+    return lw_read_fail(r, "the model has format version %u, this library reads %u; export it again", h.version,
+                        MODEL_VERSION);
   if (h.size != r->size)
-    return lw_read_fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again", r->size,
-                h.size);
+    return lw_read_fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again",
+                        r->size, h.size);
 #ifndef LW_FUZZING
   if (h.checksum != fnv1a(r->bytes + r->position, r->size - r->position))
     return lw_read_fail(r, "the model was altered: its checksum does not match; export it again");
@@ -81,8 +84,8 @@ static lw_status read_counts(reader *r, counts *c) {
     if (v[i] < 0 || v[i] > MAX_COUNT) return lw_read_fail(r, "the model has an impossible count (%d)", v[i]);
   if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops + c->couplings ||
       c->method >= LW_METHODS)
-    return lw_read_fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies, c->joints,
-                c->loops);
+    return lw_read_fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies,
+                        c->joints, c->loops);
   return LW_OK;
 }
 

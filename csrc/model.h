@@ -32,10 +32,10 @@ typedef struct lw_link {
   int32_t q, u;                /* where its coordinates and speeds start */
   int32_t speeds;              /* of its tree joint */
   int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
-  int32_t ear, side;           /* the ear that brings it in; +1 on the branch to the cut joint's parent, -1 to its child */
-  int32_t next;                /* its parent is the next in the inward sweep: handed over without storing */
-  int32_t carries;             /* the field outboard holds what others put on it */
-  int32_t first_on_parent;     /* in an inward sweep it is the first to store in its parent's */
+  int32_t ear, side;       /* the ear that brings it in; +1 on the branch to the cut joint's parent, -1 to its child */
+  int32_t next;            /* its parent is the next in the inward sweep: handed over without storing */
+  int32_t carries;         /* the field outboard holds what others put on it */
+  int32_t first_on_parent; /* in an inward sweep it is the first to store in its parent's */
 } lw_link;
 
 typedef struct lw_joint {
@@ -76,17 +76,17 @@ typedef enum lw_cluster_method { LW_RCR = 0, LW_EMBEDDING = 1 } lw_cluster_metho
 
 /* Loops that share joints, and couplings among joints, are solved together; most clusters are a single loop. */
 typedef struct lw_cluster {
-  int32_t root;                   /* the one link that all of it stands on, -1 the ground */
-  int32_t first, count;           /* its links, contiguous */
-  int32_t method;                 /* lw_cluster_method */
-  int32_t first_ear, ears;        /* in the order in which they are solved */
-  int32_t member, loops;          /* its loops in the list of members, in the order of the ears */
+  int32_t root;                       /* the one link that all of it stands on, -1 the ground */
+  int32_t first, count;               /* its links, contiguous */
+  int32_t method;                     /* lw_cluster_method */
+  int32_t first_ear, ears;            /* in the order in which they are solved */
+  int32_t member, loops;              /* its loops in the list of members, in the order of the ears */
   int32_t member_coupling, couplings; /* the same for couplings */
-  int32_t first_column, columns;  /* in the column list, ear by ear */
-  int32_t capacity;               /* lanes: independents of all ears that there is room for, and two */
-  int32_t dense;                  /* there is room for all its closures as one matrix */
-  int32_t first_real, first_integer; /* its part of the field cluster_work, and of the integers */
-  int32_t first_on_parent;        /* in an inward sweep it is the first to store on its root */
+  int32_t first_column, columns;      /* in the column list, ear by ear */
+  int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
+  int32_t dense;                      /* there is room for all its closures as one matrix */
+  int32_t first_real, first_integer;  /* its part of the field cluster_work, and of the integers */
+  int32_t first_on_parent;            /* in an inward sweep it is the first to store on its root */
 } lw_cluster;
 
 /* sum of p(q) over its terms = offset, p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4 */
@@ -138,7 +138,7 @@ struct lw_model {
   lw_cluster *cluster;
   int32_t *member;     /* loops, cluster by cluster */
   int32_t *coordinate; /* of each speed of all joints, where one is its integral; else one of the same joint */
-  int32_t quaternions; /* tree joints that have one: speeds are not the rates of their coordinates */
+  int32_t quaternions, cut_quaternions; /* tree and cut joints whose speeds are not the rates of their coordinates */
   lw_segment *segment;
   lw_ear *ear;
   int32_t *ear_link;
@@ -163,8 +163,9 @@ struct lw_model {
 /* Scalars that an ear of n columns needs, a cluster of them, and the same as one matrix of `rows` rows; see work_of()
  * in mechanics/work.inc. */
 #define LW_EAR_REALS(n) (6 * (n) + (n) * (n) + (n) + 12)
-#define LW_CLUSTER_REALS(n, links, constraints, capacity)                                                        \
-  ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 1) +         \
+#define LW_CLUSTER_REALS(n, links, constraints, capacity)                                                \
+  ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 1) + \
    8 * (capacity) * (capacity) + 24 * (capacity) + 2 * (n))
-#define LW_DENSE_REALS(n, rows) ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
+#define LW_DENSE_REALS(n, rows)                                                             \
+  ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
 #endif

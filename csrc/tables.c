@@ -21,7 +21,8 @@ static lw_status read_links(reader *r, lw_model *m) {
       return lw_read_fail(r, "the model's link %d points outside the model", k);
     lw_link *link = &m->link[k];
     *link = (lw_link){.body = v[0], .joint = v[1], .parent = v[2], .reversed = v[3], .cluster = -1};
-    if (m->joint[v[1]].link >= 0) return lw_read_fail(r, "the model's links %d and %d share a joint", m->joint[v[1]].link, k);
+    if (m->joint[v[1]].link >= 0)
+      return lw_read_fail(r, "the model's links %d and %d share a joint", m->joint[v[1]].link, k);
     m->joint[v[1]].link = k;
   }
   return LW_OK;
@@ -45,6 +46,7 @@ static lw_status read_joints(reader *r, lw_model *m) {
       return lw_read_fail(r, "the model's joints have more coordinates than it has");
     for (int32_t c = 0; c < size->u; c++) m->coordinate[u[cut] + c] = q[cut] + (size->q == size->u ? c : 0);
     q[cut] += size->q, u[cut] += size->u;
+    if (cut) m->cut_quaternions += size->q != size->u;
     if (cut) continue;
     lw_link *link = &m->link[joint->link];
     link->type = v[0], link->q = v[1], link->u = v[2], link->speeds = size->u;
@@ -90,8 +92,7 @@ static lw_status read_clusters(reader *r, lw_model *m) {
     if (!p) return lw_read_fail(r, "the model is truncated in its clusters");
     memcpy(v, p, sizeof v);
     if (!within(v[1], 0, m->size.bodies + 1) || !within(v[2], 0, m->size.bodies - v[1] + 1) ||
-        !within(v[0], -1, m->size.bodies) || (v[2] && v[0] >= v[1]) ||
-        !within(v[3], LW_RCR, LW_EMBEDDING + 1))
+        !within(v[0], -1, m->size.bodies) || (v[2] && v[0] >= v[1]) || !within(v[3], LW_RCR, LW_EMBEDDING + 1))
       return lw_read_fail(r, "the model's cluster %d points outside the model", i);
     m->cluster[i] = (lw_cluster){.root = v[0], .first = v[1], .count = v[2], .method = v[3]};
     for (int32_t k = v[1]; k < v[1] + v[2]; k++) {
@@ -124,7 +125,8 @@ static lw_status read_segments(reader *r, lw_model *m) {
       return lw_read_fail(r, "the model's segment %d is not its whole cluster", i);
     c->first_real = 1; /* seen; list_columns() sets it right */
   }
-  if (next != m->size.bodies || clusters != m->clusters) return lw_read_fail(r, "the model's segments do not cover its links");
+  if (next != m->size.bodies || clusters != m->clusters)
+    return lw_read_fail(r, "the model's segments do not cover its links");
   return LW_OK;
 }
 

@@ -133,7 +133,6 @@ def test_a_start_value_on_a_loop_is_kept(version, tmp_path):
     instance.free()
 
 
-@pytest.mark.xfail(reason="the core holds a quaternion only when its first element is set", strict=True)
 @pytest.mark.parametrize("cut", ["S", "U"])
 def test_one_element_of_a_quaternion_holds_all_of_it(cut, tmp_path):
     """About the vertical, in which the whole loop can follow."""
@@ -146,7 +145,6 @@ def test_one_element_of_a_quaternion_holds_all_of_it(cut, tmp_path):
     instance.free()
 
 
-@pytest.mark.xfail(reason="the core takes it and the states are not finite then", strict=True)
 @VERSION
 def test_a_quaternion_of_length_zero(version, tmp_path):
     fmu = exported(spherical_pendulum(), version, tmp_path)
