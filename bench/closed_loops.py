@@ -69,7 +69,7 @@ def beside_peers(report: Report, family: Family, outcomes: Outcomes) -> list[Goa
             times = [str(found) if found else None for found in everyone]
             rows.append([name, str(loops), *times, f"{outcome.exact_qdd:.0e}", *ratios])
             if loops in family.aimed:
-                what = f"{family.name}, {name}, {loops} loops: time to the fastest peer"
+                what = f"{family.name}, {name}, {loops}: time to the fastest peer"
                 goals.append(Goal(f"{what} with an error up to {family.accuracy:.0e}", ratios[0], family.aim))
                 goals.append(Goal(f"{what} of all", ratios[1], 1.0))
     report.text(f"## {family.name.capitalize()}\n\nAccurate enough: error up to {family.accuracy:.0e}.")
@@ -100,7 +100,7 @@ def derivatives(report: Report, family: Family, outcomes: Outcomes) -> list[Goal
             own = sizes[loops].own
             ratio = own[STAGES[1]].us / own[STAGES[0]].us if own else None
             rows.append([name, str(loops), *(own[stage].us if own else None for stage in STAGES), ratio])
-            what = f"{family.name}, {name}, {loops} loops: derivatives to accelerations"
+            what = f"{family.name}, {name}, {loops}: derivatives to accelerations"
             goals.append(Goal(what, ratio, DERIVATIVES_AIM))
     report.text(
         "Derivatives of the states as a solver calls them, with the feedback of the loops, beside accelerations."

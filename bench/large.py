@@ -59,9 +59,9 @@ def section(
         found |= grow(session, variant)
         rows += [[name, str(n), at.us, at.us / n, f"{at.error:.0e}"] for n, at in found.items() if at]
         for n, aim in ERROR_AIMS.items():
-            goals.append(Goal(f"ladder, {name}, {n} loops: error", at.error if (at := found[n]) else None, aim))
+            goals.append(Goal(f"ladder, {name}, {n}: error", at.error if (at := found[n]) else None, aim))
         exponent = exponents({n: at.us if (at := found[n]) else None for n in ENDS})[0]
-        goals.append(Goal(f"ladder, {name}: exponent from {ENDS[0]} to {ENDS[1]} loops", exponent, EXPONENT_AIM))
+        goals.append(Goal(f"ladder, {name}: exponent from {ENDS[0]} to {ENDS[1]}", exponent, EXPONENT_AIM))
     report.text("Linkwork alone, on larger ladders too.")
     report.table(["variant", "loops", "accelerations", "per loop", "error"], rows)
     if measured := session.attempt("memory of the largest ladder", partial(memory, session, family.variants["legs"])):

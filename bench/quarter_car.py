@@ -12,7 +12,7 @@ import linkwork as lw
 from bench.mechanisms import Missing
 from linkwork.description.joints import JointKind
 
-SPEED = {"ground-upper_arm": 1.0}  # rad/s, of the one freedom
+SPEED = {"ground_upper_arm": 1.0}  # rad/s, of the one freedom
 
 
 def mechanism(cases: Path) -> lw.Mechanism:
@@ -21,7 +21,7 @@ def mechanism(cases: Path) -> lw.Mechanism:
     if not path.exists():
         raise Missing(f"there is no {path.name} in a folder `cases` beside the peers'")
     case = json.loads(path.read_text(encoding="utf-8"))
-    mech = lw.Mechanism("quarter car")
+    mech = lw.Mechanism("quarter_car")
     for name, body in case["bodies"].items():
         inertia = np.array(body["inertia"]) if "inertia" in body else np.diag(body.get("inertia_diag", (0, 0, 0)))
         if "inertia_axial" in body:
@@ -30,7 +30,7 @@ def mechanism(cases: Path) -> lw.Mechanism:
     for joint in case["joints"]:
         first, second = map(_short, joint["bodies"])
         cut = joint["type"] == "spherical_cut"
-        mech.add_joint(f"{first}-{second}", _kind(joint), first, second, at=joint["point"], cut=cut)
+        mech.add_joint(f"{first}_{second}", _kind(joint), first, second, at=joint["point"], cut=cut)
     return mech
 
 
