@@ -64,7 +64,7 @@ typedef enum lw_owner {
 
 #define LW_OUTPUT_FIELDS(X)                                                                                         \
   X(acceleration, SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "acceleration in all joints")                        \
-  X(q_cut, CUT_COORDINATE, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "coordinates of the cut joints")                   \
+  X(q_cut, CUT_COORDINATE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "coordinates of the cut joints")                         \
   X(u_cut, CUT_SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "speeds of the cut joints")                             \
   X(loop_residual, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gap; misalignment times loop length [m]")           \
   X(loop_conditioning, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "smallest pivot of the closure, 0..1")           \

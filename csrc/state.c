@@ -371,6 +371,7 @@ lw_status lw_mass_matrix(lw_state *s, double *matrix) {
 void lw_step_accepted(lw_state *s) {
   const lw_offsets *at = &s->model->at;
   if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+  s->kernels->locate_cuts(s->model, s->block);
   memcpy(reals(s) + at->cut_reference, reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
 

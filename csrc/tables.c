@@ -254,6 +254,11 @@ static int32_t cluster_of_speed(const lw_model *m, int32_t u) {
   return -1;
 }
 
+static void mark_coupled(lw_model *m, int32_t u) {
+  for (int32_t l = 0; l < m->size.loops; l++)
+    if (within(u, m->loop[l].u, m->loop[l].u + m->loop[l].columns)) m->loop[l].coupled = 1;
+}
+
 static lw_status read_terms(reader *r, lw_model *m) {
   int32_t last = 0;
   for (int32_t i = 0; i < m->terms; i++) {
@@ -267,6 +272,7 @@ static lw_status read_terms(reader *r, lw_model *m) {
     lw_coupling *coupling = &m->coupling[v[0]];
     if (coupling->terms++ == 0) coupling->first = i;
     m->term[i] = (lw_term){v[0], v[1]};
+    mark_coupled(m, v[1]);
     last = v[0];
   }
   return LW_OK;

@@ -47,4 +47,5 @@
 #define ASSEMBLE NULL
 #endif
 
-const lw_kernels KERNELS = {constants, accelerations, derivatives, outputs, inverse_dynamics, mass_product, ASSEMBLE};
+const lw_kernels KERNELS = {constants,   accelerations,    derivatives,  outputs,
+                            locate_cuts, inverse_dynamics, mass_product, ASSEMBLE};
