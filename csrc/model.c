@@ -1,13 +1,15 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
- *   int32 counts[9]     bodies joints loops clusters segments nq nu nq_cut nu_cut
+ *   int32 counts[11]    bodies joints loops clusters segments nq nu nq_cut nu_cut springs wrenches
  *   int32 links[][4]    body joint parent reversed, parents first
  *   int32 joints[][3]   type, first coordinate, first speed
  *   int32 loops[][5]    joint parent child root cluster
  *   int32 clusters[][3] root first_link links
  *   int32 segments[][3] cluster first count
+ *   int32 springs[][2]  links of both ends
+ *   int32 wrenches[]    link
  *   double              the parameter and start fields of fields.h, in their order
- *   names               zero-terminated: bodies, then joints
+ *   names               zero-terminated: bodies, joints, springs, wrenches
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
 #include "model.h"
 #include <math.h>
@@ -16,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODEL_VERSION 1u
+#define MODEL_VERSION 2u
 #define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 typedef struct reader {
@@ -76,7 +78,7 @@ static lw_status read_header(reader *r) {
 }
 
 typedef struct counts {
-  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut;
+  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, springs, wrenches;
 } counts;
 
 static lw_status read_counts(reader *r, counts *c) {
@@ -91,6 +93,8 @@ static lw_status read_counts(reader *r, counts *c) {
                 c->loops);
   return LW_OK;
 }
+
+static int32_t named(const counts *c) { return c->bodies + c->joints + c->springs + c->wrenches; }
 
 /* Pieces of the one allocation, each aligned for any type. */
 static void *carve(unsigned char *memory, size_t *used, size_t n) {
@@ -109,8 +113,9 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   m->segment = carve(memory, &used, sizeof *m->segment * (size_t)c->segments);
   m->column = carve(memory, &used, sizeof *m->column * (size_t)(c->nu + c->nu_cut));
   m->defaults = carve(memory, &used, sizeof *m->defaults * parameters);
-  m->body_name = carve(memory, &used, sizeof *m->body_name * (size_t)c->bodies);
-  m->joint_name = carve(memory, &used, sizeof *m->joint_name * (size_t)c->joints);
+  m->spring = carve(memory, &used, sizeof *m->spring * (size_t)c->springs);
+  m->wrench = carve(memory, &used, sizeof *m->wrench * (size_t)c->wrenches);
+  m->body_name = carve(memory, &used, sizeof *m->body_name * (size_t)named(c));
   m->names = carve(memory, &used, names);
   return used;
 }
@@ -256,6 +261,39 @@ static lw_status read_segments(reader *r, lw_model *m) {
   return LW_OK;
 }
 
+/* Where the ways of two links to the ground meet: a parent's index is smaller than its child's. */
+static int32_t meeting_of(const lw_model *m, int32_t a, int32_t b) {
+  while (a != b) {
+    if (a > b) a = m->link[a].parent;
+    else b = m->link[b].parent;
+  }
+  return a;
+}
+
+static lw_status read_springs(reader *r, lw_model *m) {
+  for (int32_t i = 0; i < m->size.springs; i++) {
+    int32_t v[2];
+    const void *p = take(r, sizeof v);
+    if (!p) return fail(r, "the model is truncated in its springs");
+    memcpy(v, p, sizeof v);
+    if (!within(v[0], -1, m->size.bodies) || !within(v[1], -1, m->size.bodies))
+      return fail(r, "the model's spring %d points outside the model", i);
+    m->spring[i] = (lw_spring){.from = v[0], .to = v[1], .root = meeting_of(m, v[0], v[1])};
+  }
+  return LW_OK;
+}
+
+static lw_status read_wrenches(reader *r, lw_model *m) {
+  for (int32_t i = 0; i < m->size.wrenches; i++) {
+    const void *p = take(r, sizeof(int32_t));
+    if (!p) return fail(r, "the model is truncated in its wrenches");
+    memcpy(&m->wrench[i].link, p, sizeof(int32_t));
+    if (!within(m->wrench[i].link, 0, m->size.bodies))
+      return fail(r, "the model's wrench %d points outside the model", i);
+  }
+  return LW_OK;
+}
+
 static lw_status read_parameters(reader *r, lw_model *m) {
   const size_t bytes = sizeof(double) * (size_t)m->parameters;
   const void *p = take(r, bytes);
@@ -269,13 +307,16 @@ static lw_status read_parameters(reader *r, lw_model *m) {
 static lw_status read_names(reader *r, lw_model *m, size_t size) {
   memcpy(m->names, take(r, size), size);
   const char *next = m->names, *end = m->names + size;
-  for (int32_t i = 0; i < m->size.bodies + m->size.joints; i++) {
+  const int32_t names = m->size.bodies + m->size.joints + m->size.springs + m->size.wrenches;
+  for (int32_t i = 0; i < names; i++) {
     const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL;
     if (!stop) return fail(r, "the model is truncated in its names");
-    if (i < m->size.bodies) m->body_name[i] = next;
-    else m->joint_name[i - m->size.bodies] = next;
+    m->body_name[i] = next;
     next = stop + 1;
   }
+  m->joint_name = m->body_name + m->size.bodies;
+  m->spring_name = m->joint_name + m->size.joints;
+  m->wrench_name = m->spring_name + m->size.springs;
   return next == end ? LW_OK : fail(r, "the model has bytes behind its names");
 }
 
@@ -349,8 +390,8 @@ static lw_status lay_out(reader *r, lw_model *m) {
 static lw_status read_all(reader *r, lw_model *m, size_t names) {
   lw_status e;
   if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = read_clusters(r, m)) ||
-      (e = check_loops(r, m)) || (e = read_segments(r, m)) || (e = read_parameters(r, m)) ||
-      (e = read_names(r, m, names)))
+      (e = check_loops(r, m)) || (e = read_segments(r, m)) || (e = read_springs(r, m)) || (e = read_wrenches(r, m)) ||
+      (e = read_parameters(r, m)) || (e = read_names(r, m, names)))
     return e;
   list_columns(m);
   if (m->cluster_reals < 0) return fail(r, "too many loops of the model share joints with each other");
@@ -369,14 +410,16 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
   counts c;
   lw_status e;
   if ((e = read_header(&r)) || (e = read_counts(&r, &c))) return e;
-  const lw_sizes size_of = {c.bodies, c.joints, c.loops, c.nq, c.nu, c.nq_cut, c.nu_cut, 0, 0}, *s = &size_of;
+  const lw_sizes size_of = {c.bodies, c.joints, c.loops, c.springs, c.wrenches, c.nq, c.nu, c.nq_cut, c.nu_cut, 0, 0},
+                 *s = &size_of;
   int64_t parameters = 0;
 #define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
   LW_PARAMETER_FIELDS(X)
 #undef X
-  const int64_t fixed = 4 * (4 * (int64_t)c.bodies + 3 * (int64_t)c.joints + 5 * (int64_t)c.loops +
-                             3 * (int64_t)c.clusters + 3 * (int64_t)c.segments) +
-                        8 * parameters;
+  const int64_t fixed =
+      4 * (4 * (int64_t)c.bodies + 3 * (int64_t)c.joints + 5 * (int64_t)c.loops + 3 * (int64_t)c.clusters +
+           3 * (int64_t)c.segments + 2 * (int64_t)c.springs + (int64_t)c.wrenches) +
+      8 * parameters;
   const int64_t names = (int64_t)(r.size - r.position) - fixed;
   if (names < 0) return fail(&r, "the model is truncated: %lld bytes are missing", (long long)-names);
 

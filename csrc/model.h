@@ -56,6 +56,16 @@ typedef struct lw_segment {
   int32_t cluster, first, count; /* cluster: -1 for tree links */
 } lw_segment;
 
+/* A spring and damper between points of two bodies. */
+typedef struct lw_spring {
+  int32_t from, to, root; /* links, -1 the ground; root: where the ways from both ends meet */
+} lw_spring;
+
+/* A force and a torque that are applied to a body from outside. */
+typedef struct lw_wrench {
+  int32_t link;
+} lw_wrench;
+
 typedef struct lw_offsets {
 #define X(name, owner, columns, access, stage, meaning) int32_t name;
   LW_FIELDS(X)
@@ -82,8 +92,10 @@ struct lw_model {
   int32_t *member; /* loops, cluster by cluster */
   lw_segment *segment;
   lw_column *column;
+  lw_spring *spring;
+  lw_wrench *wrench;
   double *defaults; /* the parameter and start fields, in block order */
-  const char **body_name, **joint_name;
+  const char **body_name, **joint_name, **spring_name, **wrench_name; /* one list */
   char *names;
   void *memory; /* one allocation holds all of the above */
 };

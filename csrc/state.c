@@ -117,6 +117,8 @@ static const char *owner_of(const lw_model *m, lw_owner owner, int32_t row, cons
   switch (owner) {
     case LW_OF_BODY: *kind = "body"; return m->body_name[row];
     case LW_OF_JOINT: return m->joint_name[row];
+    case LW_OF_SPRING: *kind = "spring"; return m->spring_name[row];
+    case LW_OF_WRENCH: *kind = "wrench"; return m->wrench_name[row];
     case LW_OF_LOOP: return m->joint_name[m->loop[row].joint];
     case LW_OF_COORDINATE:
     case LW_OF_SPEED:

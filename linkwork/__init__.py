@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from linkwork.compiler.compile import compile
-from linkwork.description import Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, inertia
+from linkwork.description import Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, Wrench, inertia
 from linkwork.errors import (
     AssemblyError,
     ExportError,
@@ -50,6 +50,7 @@ __all__ = [
     "SpringDamper",
     "State",
     "System",
+    "Wrench",
     "compile",
     "export_fmu",
     "inertia",

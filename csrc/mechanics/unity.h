@@ -12,6 +12,8 @@
 
 #include "kinematics.inc"
 
+#include "forces.inc"
+
 #include "tree.inc"
 
 #include "closure.inc"

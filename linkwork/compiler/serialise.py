@@ -8,11 +8,11 @@ import numpy as np
 
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
-from linkwork.description import Joint, Mechanism, SpringDamper
+from linkwork.description import GROUND, Joint, JointSpringDamper, Mechanism, PointSpringDamper, Wrench
 from linkwork.description.checks import FloatArray
-from linkwork.errors import MechanismError
+from linkwork.description.forces import of_kind
 
-VERSION = 1
+VERSION = 2
 TYPE_CODES = {"fixed": 0, "revolute": 1, "prismatic": 2}  # lw_joint_type
 AUTOMATIC_GAIN = -1.0
 _HEADER = struct.Struct("<8sIIQ")
@@ -24,10 +24,14 @@ def serialise(mech: Mechanism, topology: Topology, numbering: Numbering) -> byte
         [
             _integers(mech, topology, numbering),
             np.concatenate(_parameters(mech, numbering)).astype("<f8").tobytes(),
-            "".join(f"{name}\0" for name in [*mech.bodies, *mech.joints]).encode(),
+            "".join(f"{name}\0" for name in _names(mech, numbering)).encode(),
         ]
     )
     return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), fnv1a(body)) + body
+
+
+def _names(mech: Mechanism, numbering: Numbering) -> list[str]:
+    return [*mech.bodies, *mech.joints, *numbering.springs, *numbering.wrenches]
 
 
 def fnv1a(data: bytes) -> int:
@@ -49,6 +53,8 @@ def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> byte
         numbering.nu,
         numbering.nq_cut,
         numbering.nu_cut,
+        len(numbering.springs),
+        len(numbering.wrenches),
     ]
     links = [[link.body, link.joint, link.parent, link.reversed] for link in topology.links]
     joints = [
@@ -64,7 +70,11 @@ def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> byte
         [cluster.root, cluster.links[0] if cluster.links else 0, len(cluster.links)] for cluster in topology.clusters
     ]
     segments = [[segment.cluster, segment.first, segment.count] for segment in topology.segments]
-    tables = [counts, links, joints, loops, clusters, segments]
+    names = [*mech.bodies]
+    link_of = {GROUND: -1, **{names[link.body]: i for i, link in enumerate(topology.links)}}
+    springs = [[link_of[body] for body in force.bodies] for force in of_kind(mech.forces, PointSpringDamper)]
+    wrenches = [[link_of[force.body]] for force in of_kind(mech.forces, Wrench)]
+    tables = [counts, links, joints, loops, clusters, segments, springs, wrenches]
     return b"".join(np.asarray(table, dtype="<i4").tobytes() for table in tables)
 
 
@@ -73,9 +83,7 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
     bodies, joints = mech.bodies.values(), mech.joints.values()
     upper = np.triu_indices(3)
     stiffness, damping, free = np.zeros((3, numbering.nu_all))
-    for force in mech.forces:
-        if not isinstance(force, SpringDamper):
-            raise MechanismError(f"forces of type {force.type_name!r} are not supported by this version")
+    for force in of_kind(mech.forces, JointSpringDamper):
         columns = numbering.u[force.joint]
         stiffness[columns], damping[columns], free[columns] = force.stiffness, force.damping, force.free
     q_start, q_held = np.zeros((2, numbering.nq_all))
@@ -96,11 +104,23 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         stiffness,
         damping,
         free,
+        *_force_parameters(mech),
         np.full(2, AUTOMATIC_GAIN),
         q_start,
         u_start,
         q_held,
         u_held,
+    ]
+
+
+def _force_parameters(mech: Mechanism) -> list[FloatArray]:
+    springs, wrenches = of_kind(mech.forces, PointSpringDamper), of_kind(mech.forces, Wrench)
+    return [
+        np.array([force.points for force in springs]).ravel(),
+        np.array([force.stiffness for force in springs]),
+        np.array([force.damping for force in springs]),
+        np.array([force.free for force in springs]),
+        np.array([force.point for force in wrenches]).ravel(),
     ]
 
 

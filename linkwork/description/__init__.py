@@ -2,7 +2,7 @@
 
 from linkwork.description import inertia
 from linkwork.description.checks import GROUND
-from linkwork.description.forces import Force, SpringDamper
+from linkwork.description.forces import Force, JointSpringDamper, PointSpringDamper, SpringDamper, Wrench
 from linkwork.description.frames import Frame
 from linkwork.description.joints import Fixed, JointKind, Prismatic, Revolute
 from linkwork.description.mechanism import Mechanism
@@ -16,9 +16,12 @@ __all__ = [
     "Frame",
     "Joint",
     "JointKind",
+    "JointSpringDamper",
     "Mechanism",
+    "PointSpringDamper",
     "Prismatic",
     "Revolute",
     "SpringDamper",
+    "Wrench",
     "inertia",
 ]

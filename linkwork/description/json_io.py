@@ -3,11 +3,13 @@
     {"linkwork": 1, "name": ..., "gravity": [x, y, z],
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
      "joints": [{"name", "type", "axis", "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
-     "forces": [{"type", "joint", "stiffness", "damping", "free"}, ...],
+     "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
+                {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
+                {"type": "wrench", "body", "point", "name"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
-Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `SpringDamper` and `start` mean, with the same
-defaults.
+Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `SpringDamper`, `Wrench` and `start` mean, with the
+same defaults.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from linkwork.description.reading import VERSION, DataPath, Misread, read_mechan
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
+    from linkwork.description.forces import Force
     from linkwork.description.mechanism import Mechanism
     from linkwork.description.parts import Body, Joint
 
@@ -44,7 +47,7 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
         "gravity": mech.gravity.tolist(),
         "bodies": [_body(body) for body in mech.bodies.values()],
         "joints": [_joint(joint) for joint in mech.joints.values()],
-        "forces": [{"type": force.type_name, **dataclasses.asdict(force)} for force in mech.forces],
+        "forces": [_force(force) for force in mech.forces],
         "start": {
             "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
             "u": {name: _number_or_list(value) for name, value in mech.start_u.items()},
@@ -92,6 +95,16 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "child_frame": _frame(joint.child_frame),
         **({"cut": True} if joint.cut else {}),
     }
+
+
+def _force(force: Force) -> dict[str, Any]:
+    values = {field.name: getattr(force, field.name) for field in dataclasses.fields(force)}  # type: ignore[arg-type]
+    return {"type": force.type_name, **{key: _lists(value) for key, value in values.items()}}
+
+
+def _lists(value: Any) -> Any:
+    """Lists for tuples, as JSON has them."""
+    return [_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

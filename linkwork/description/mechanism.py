@@ -21,7 +21,7 @@ from linkwork.description.checks import (
     check_new_name,
     finite,
 )
-from linkwork.description.forces import Force
+from linkwork.description.forces import Force, names_of
 from linkwork.description.frames import Frame, check_rotation, rotation_matrix
 from linkwork.description.joints import JointKind
 from linkwork.description.parts import Body, Joint
@@ -113,7 +113,7 @@ class Mechanism:
         MechanismError
             On a value that no body can have; the text names the body and the remedy. Nothing is added then.
         """
-        check_new_name(name, "body", self.bodies)
+        check_new_name(name, "body", {"body": self.bodies, "force": names_of(self.forces)})
         what = f"body {name!r}"
         turned = rotation_matrix(rotation, f"{what}: rotation")
         check_rotation(turned, f"{what}: rotation")
@@ -161,13 +161,13 @@ class Mechanism:
         MechanismError
             On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
         """
-        check_new_name(name, "joint", self.joints)
+        check_new_name(name, "joint", {"joint": self.joints, "force": names_of(self.forces)})
         what = f"joint {name!r}"
         if not isinstance(kind, JointKind):
             raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
         kind.check(what)
         for body in (parent, child):
-            check_body_known(self, name, body)
+            check_body_known(self, what, body)
         if parent == child:
             raise MechanismError(f"{what} joins {parent!r} to itself: give two different bodies")
         if not isinstance(cut, bool | np.bool_):
@@ -182,24 +182,16 @@ class Mechanism:
         self.joints[name] = Joint(name, kind, parent, child, *frames, cut=bool(cut))
 
     def add_force(self, force: Force) -> None:
-        """Add a force, such as a `SpringDamper` in a joint that has been added.
+        """Add a force, a `SpringDamper` or a `Wrench`, on joints or bodies that have been added.
 
         Raises
         ------
         MechanismError
-            If there is no such joint, if it has not one coordinate, or if it has a force of this kind already.
+            If there is no such joint or body, if it is not fit for the force, or if the force's name is taken.
         """
         if not isinstance(force, Force):
             raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
-        kind = type(force).__name__
-        check_joint_known(self, force.joint, kind)
-        coordinates = self.joints[force.joint].kind.nu
-        if coordinates != 1:
-            raise MechanismError(
-                f"{kind}: joint {force.joint!r} has {coordinates} coordinates, a {kind} acts on one: name another joint"
-            )
-        if any(type(other) is type(force) and other.joint == force.joint for other in self.forces):
-            raise MechanismError(f"joint {force.joint!r} has a {kind} already: give one with the sum of both")
+        force.check_new(self)
         self.forces.append(force)
 
     def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
