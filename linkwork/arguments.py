@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,28 +43,69 @@ class Arguments:
         cut = state.q.cut if isinstance(state, State) and isinstance(state.q, JointArray) else None
         return np.zeros(self._numbering.nq_cut) if cut is None else cut
 
+    @property
+    def no_inputs(self) -> FloatArray:
+        """All inputs at zero, (n_inputs,)."""
+        return np.zeros(self._numbering.n_inputs)
+
     def loads(self, tau: Loads) -> FloatArray:
-        """Return loads over all joints (..., nu + nu_cut); what is not given is zero."""
+        """Return loads of all joints, applied forces and torques (..., n_inputs); what is not given is zero."""
         n = self._numbering
         if tau is None:
-            return np.zeros(n.nu_all)
+            return self.no_inputs
         if isinstance(tau, Mapping):
-            return self._named_loads(tau)
+            return self._named_loads(tau, self.input_spans(tau, "tau"))
         array = np.asarray(tau)
-        if array.ndim and array.shape[-1] == n.nu_all:
-            return sized(array, n.nu_all, "tau", n.u)
-        tree = sized(tau, n.nu, "tau", n.u)
-        loads = np.zeros((*tree.shape[:-1], n.nu_all))
-        loads[..., : n.nu] = tree
+        size = n.nu_all if array.ndim and array.shape[-1] == n.nu_all else n.nu
+        given = sized(tau, size, "tau", n.u)
+        loads = np.zeros((*given.shape[:-1], n.n_inputs))
+        loads[..., :size] = given
         return loads
 
-    def _named_loads(self, tau: Mapping[str, ArrayLike]) -> FloatArray:
-        spans = {joint: self.span(self._numbering.u, joint, "tau") for joint in tau}
-        given = {joint: vector(value, spans[joint], f"tau of joint {joint!r}") for joint, value in tau.items()}
-        loads = np.zeros((*batch(given), self._numbering.nu_all))
-        for joint, value in given.items():
-            loads[..., spans[joint]] = value
+    def wrenches(self, applied: Loads) -> FloatArray:
+        """Return applied forces and torques alone, loads of the joints zero (..., n_inputs)."""
+        if applied is None:
+            return self.no_inputs
+        if not isinstance(applied, Mapping):
+            example = "{'push.F': (0, 0, 1)}"
+            raise MechanismError(f"applied must be a dictionary by name such as {example}, not {applied!r}")
+        spans = self.input_spans(applied, "applied")
+        for name, span in spans.items():
+            if span.start < self._numbering.nu_all:
+                raise MechanismError(f"applied: {name!r} is a load in a joint, and those are what is asked for")
+        return self._named_loads(applied, spans)
+
+    def _named_loads(self, given: Mapping[str, ArrayLike], spans: Mapping[str, slice]) -> FloatArray:
+        arrays = {name: vector(value, spans[name], self.input_label(name)) for name, value in given.items()}
+        loads = np.zeros((*batch(arrays), self._numbering.n_inputs))
+        for name, value in arrays.items():
+            loads[..., spans[name]] = value
         return loads
+
+    def input_spans(self, names: Iterable[str], what: str) -> dict[str, slice]:
+        """Return where inputs stand; an unknown name, and one whose numbers another gives too, are errors."""
+        known = self._numbering.inputs
+        owner: dict[int, str] = {}
+        for name in names:
+            if name not in known:
+                self._refuse_input(name, what)
+            for at in range(known[name].start, known[name].stop):
+                if at in owner:
+                    raise MechanismError(f"{what}: {name!r} is given in {owner[at]!r} as well: leave out one of them")
+                owner[at] = name
+        return {name: known[name] for name in names}
+
+    def _refuse_input(self, name: str, what: str) -> NoReturn:
+        n = self._numbering
+        if name in n.u:
+            raise MechanismError(f"{what}: joint {name!r} has no coordinates: leave it out")
+        kind = "joint or wrench" if n.wrenches else "joint"
+        raise MechanismError(f"{what}: there is no {kind} {name!r}: {suggest(name, n.inputs)}")
+
+    def input_label(self, name: str, load: str = "tau") -> str:
+        """What messages call an input; `load` is the word for those of joints."""
+        in_joint = self._numbering.inputs[name].start < self._numbering.nu_all
+        return f"{load} of joint {name!r}" if in_joint else f"wrench {name!r}"
 
     @staticmethod
     def span(slices: Mapping[str, slice], joint: str, what: str) -> slice:

@@ -18,8 +18,8 @@ from linkwork.export import command as export_command
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
+    from linkwork.inputs import Input
     from linkwork.result import Result
-    from linkwork.simulate import Input
     from linkwork.system import System
 
 FILE_HELP = "a .json file, or a .py file that defines mechanism()"

@@ -142,7 +142,7 @@ def test_times_end_at_the_end(capsys):
     [
         (["--columns", "A.qq"], "did you mean 'A.q'"),
         (["--solver", "dopri"], "did you mean 'dopri5'"),
-        (["--input", "E=1"], "there is no driven joint 'E'"),
+        (["--input", "E=1"], "there is no joint 'E'"),
         (["--rtol", "0"], "rtol"),
         (["--every", "0"], "--every"),
         (["--every", "nan"], "--every"),
