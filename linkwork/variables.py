@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from linkwork.compiler.dependencies import Dependencies, Names
+from linkwork.force_variables import force_inputs, force_outputs, force_parameters
 
 if TYPE_CHECKING:
     from linkwork._native import Field
@@ -117,12 +118,17 @@ class _Namer:
         minimum = 0.0 if field == "body_mass" else None
         return Variable(name, reference, kind, unit, text, start=float(self.defaults[reference]), minimum=minimum)
 
+    def load(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
+        return Variable(name, self.at(field, index), "input", unit, text, start=0.0)
+
+    def output(self, name: str, field: str, index: int, unit: str, text: str, depends: Names) -> Variable:
+        return Variable(name, self.at(field, index), "output", unit, text, depends=depends)
+
     def vector(self, owner: str, row: _Row, index: int, depends: Names) -> Iterator[Variable]:
         """The elements of an output of body or joint `index`."""
         n = self.fields[row.field].columns
         for i in range(n):
-            name, reference = f"{owner}.{row.name}[{i + 1}]", self.at(row.field, n * index + i)
-            yield Variable(name, reference, "output", row.unit, row.text, depends=depends)
+            yield self.output(f"{owner}.{row.name}[{i + 1}]", row.field, n * index + i, row.unit, row.text, depends)
 
     def world(self) -> Iterator[Variable]:
         yield Variable("time", self.at("time"), "time", "s", "time")
@@ -234,9 +240,12 @@ def list_variables(system: System) -> list[Variable]:
         namer.world(),
         namer.body_parameters(),
         namer.joint_parameters(),
+        force_parameters(namer),
         namer.motion(),
+        force_inputs(namer),
         namer.reactions(),
         namer.bodies(),
+        force_outputs(namer),
         namer.totals(),
     )
     return [variable for group in groups for variable in group]
