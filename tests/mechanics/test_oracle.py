@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from support.body_forces import on_bodies
 from support.cases import five_bar_with_three_legs, four_bar
+from support.driving import random_loads
 from support.oracle import Oracle
 from support.pinocchio_tree import PinocchioTree
 from support.placement import body_poses
@@ -95,7 +97,7 @@ def test_power_is_the_rate_of_energy(family):
     make, _ = FAMILIES[family]
     scene = well_posed(make, seed=1)
     rng = np.random.default_rng(1)
-    tau = {name: rng.normal() for name in scene.q}
+    tau = random_loads(rng, scene)
     oracle, mechanism = scene.oracle, scene.mechanism
     v, a = oracle.velocities(scene.u), oracle.solve(scene.u, tau).body_acceleration
     rate = 0.0
@@ -103,5 +105,5 @@ def test_power_is_the_rate_of_energy(family):
         rate += v[i, :3] @ oracle.inertia[i] @ a[i, :3]
         rate += body.mass * v[i, 3:] @ (a[i, 3:] - np.asarray(mechanism.gravity))
     loads = oracle.loads(scene.u, tau)
-    power = sum(loads[name] * scene.u[name] for name in loads)
+    power = sum(loads[name] * scene.u[name] for name in loads) + (v * on_bodies(oracle, scene.u, tau)).sum()
     assert rate == pytest.approx(power, rel=1e-9, abs=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,13 @@ def by_joint(system: lw.System, array: Array) -> dict[str, float]:
     return {name: float(value) for name, value in system.by_joint(array).items()}
 
 
-def random_loads(rng: np.random.Generator, scene: Scene, size: float = 3.0) -> dict[str, float]:
-    return {name: float(rng.normal(scale=size)) for name in scene.q}
+def random_loads(rng: np.random.Generator, scene: Scene, size: float = 3.0) -> dict[str, Any]:
+    """Numbers for the joints, (3,) for applied forces and torques."""
+    loads: dict[str, Any] = {name: float(rng.normal(scale=size)) for name in scene.q}
+    for force in scene.mechanism.forces:
+        if force.type_name == "wrench":
+            loads |= {f"{force.name}.{what}": rng.normal(scale=size, size=3) for what in "FT"}
+    return loads
 
 
 def largest_difference(found: Values, expected: Values) -> float:
@@ -45,6 +51,6 @@ def tree_only(system: lw.System, values: Mapping[str, float]) -> dict[str, float
     return {name: value for name, value in values.items() if name in tree}
 
 
-def wrenches(system: lw.System, state: lw.State, tau: Values) -> dict[str, Array]:
+def wrenches(system: lw.System, state: lw.State, tau: Mapping[str, Any]) -> dict[str, Array]:
     """Of each joint on its child, (6,) [torque; force] at the child frame's origin in world axes, loads included."""
     return dict(system.by_joint(system.reactions(state, tau=tau)))

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from .body_forces import Loads, of_type, on_bodies, stored
 from .placement import Values, joint_coordinate, joint_frames, joint_pose, sine_axis
 from .poses import Array, Pose, cross_matrix
 
@@ -122,19 +123,20 @@ class Oracle:
 
     # -- dynamics
 
-    def loads(self, u: Values, tau: Values) -> dict[str, float]:
-        """Load on each joint coordinate: what is applied and what springs and dampers add."""
+    def loads(self, u: Values, tau: Loads) -> dict[str, float]:
+        """Load on each joint coordinate: what is applied and what springs and dampers in the joints add."""
         total = {row.joint.name: tau.get(row.joint.name, 0.0) for row in self.rows if row.joint.kind.nu}
         q = self.coordinates()
-        for force in self.mechanism.forces:
+        for force in of_type(self.mechanism, "spring_damper"):
             total[force.joint] -= force.stiffness * (q[force.joint] - force.free) + force.damping * u[force.joint]
         return total
 
-    def solve(self, u: Values, tau: Values | None = None) -> Solution:
-        """Accelerations and reactions for joint speeds `u` and loads `tau`, both by joint name."""
+    def solve(self, u: Values, tau: Loads | None = None) -> Solution:
+        """Accelerations and reactions for joint speeds `u` and loads `tau` by name."""
         v = self.velocities(u)
         speeds = self.joint_speeds(v)
         mass, force = self._newton_euler(v)
+        force += on_bodies(self, u, tau or {}).ravel()
         loads = self.loads(speeds, tau or {})
         for row in self.rows:
             if row.joint.kind.nu:
@@ -214,13 +216,17 @@ class Oracle:
             first += count
         return result
 
-    def imbalance(self, solution: Solution, u: Values, wrenches: Mapping[str, Array]) -> Array:
+    def imbalance(
+        self, solution: Solution, u: Values, wrenches: Mapping[str, Array], tau: Loads | None = None
+    ) -> Array:
         """What is missing in Newton's and Euler's equations of each body, (n, 6), relative to the largest term.
 
         `wrenches` are those of each joint on its child, (6,) [torque; force] at the child frame's origin, world axes,
-        springs and driving loads included. Holds for any of the many sets that redundant joints allow.
+        springs and driving loads included; those applied to bodies are in `tau`. Holds for any of the many sets that
+        redundant joints allow.
         """
         mass, force = self._newton_euler(self.velocities(u))
+        force += on_bodies(self, u, tau or {}).ravel()
         needed = mass @ solution.body_acceleration.ravel() - force
         terms = [row.relative.T @ wrenches[row.joint.name] for row in self.rows]
         largest = max(1.0, float(np.abs(needed).max()), *(float(np.abs(term).max()) for term in terms))
@@ -244,8 +250,8 @@ class Oracle:
             kinetic += (v[i, :3] @ self.inertia[i] @ v[i, :3] + body.mass * v[i, 3:] @ v[i, 3:]) / 2
             potential -= body.mass * (gravity @ self.com[i])
         q = self.coordinates()
-        springs = sum(f.stiffness * (q[f.joint] - f.free) ** 2 / 2 for f in self.mechanism.forces)
-        return float(kinetic), float(potential + springs)
+        springs = sum(f.stiffness * (q[f.joint] - f.free) ** 2 / 2 for f in of_type(self.mechanism, "spring_damper"))
+        return float(kinetic), float(potential + springs + stored(self, u))
 
 
 def _clear_rank(s: Array) -> int:
