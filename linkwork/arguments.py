@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import NoReturn
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +35,9 @@ class Arguments:
             raise MechanismError("give a State, or both arrays q and u of the tree joints")
         n = self._numbering
         q, speeds = together({"q": sized(state, n.nq, "q", n.q), "u": sized(u, n.nu, "u", n.u)})
+        for joint, place in n.quaternions.items():
+            if place.stop <= n.nq and not q[..., place].any(axis=-1).all():
+                raise MechanismError(f"q of joint {joint!r} has a quaternion of length zero; give [w, x, y, z]")
         return q, speeds
 
     def turns(self, state: State | ArrayLike) -> FloatArray:
@@ -54,7 +56,9 @@ class Arguments:
         if tau is None:
             return self.no_inputs
         if isinstance(tau, Mapping):
-            return self._named_loads(tau, self.input_spans(tau, "tau"))
+            for name in n.u.keys() & tau.keys():
+                self.span(n.u, name, "tau")
+            return self._named_loads(tau, n.input_spans(tau, "tau"))
         array = np.asarray(tau)
         size = n.nu_all if array.ndim and array.shape[-1] == n.nu_all else n.nu
         given = sized(tau, size, "tau", n.u)
@@ -69,43 +73,19 @@ class Arguments:
         if not isinstance(applied, Mapping):
             example = "{'push.F': (0, 0, 1)}"
             raise MechanismError(f"applied must be a dictionary by name such as {example}, not {applied!r}")
-        spans = self.input_spans(applied, "applied")
+        spans = self._numbering.input_spans(applied, "applied")
         for name, span in spans.items():
             if span.start < self._numbering.nu_all:
                 raise MechanismError(f"applied: {name!r} is a load in a joint, and those are what is asked for")
         return self._named_loads(applied, spans)
 
     def _named_loads(self, given: Mapping[str, ArrayLike], spans: Mapping[str, slice]) -> FloatArray:
-        arrays = {name: vector(value, spans[name], self.input_label(name)) for name, value in given.items()}
-        loads = np.zeros((*batch(arrays), self._numbering.n_inputs))
+        n = self._numbering
+        arrays = {name: vector(value, spans[name], n.input_label(name, "tau")) for name, value in given.items()}
+        loads = np.zeros((*batch(arrays), n.n_inputs))
         for name, value in arrays.items():
             loads[..., spans[name]] = value
         return loads
-
-    def input_spans(self, names: Iterable[str], what: str) -> dict[str, slice]:
-        """Return where inputs stand; an unknown name, and one whose numbers another gives too, are errors."""
-        known = self._numbering.inputs
-        owner: dict[int, str] = {}
-        for name in names:
-            if name not in known:
-                self._refuse_input(name, what)
-            for at in range(known[name].start, known[name].stop):
-                if at in owner:
-                    raise MechanismError(f"{what}: {name!r} is given in {owner[at]!r} as well: leave out one of them")
-                owner[at] = name
-        return {name: known[name] for name in names}
-
-    def _refuse_input(self, name: str, what: str) -> NoReturn:
-        n = self._numbering
-        if name in n.u:
-            raise MechanismError(f"{what}: joint {name!r} has no coordinates: leave it out")
-        kind = "joint or wrench" if n.wrenches else "joint"
-        raise MechanismError(f"{what}: there is no {kind} {name!r}: {suggest(name, n.inputs)}")
-
-    def input_label(self, name: str, load: str = "tau") -> str:
-        """What messages call an input; `load` is the word for those of joints."""
-        in_joint = self._numbering.inputs[name].start < self._numbering.nu_all
-        return f"{load} of joint {name!r}" if in_joint else f"wrench {name!r}"
 
     @staticmethod
     def span(slices: Mapping[str, slice], joint: str, what: str) -> slice:
@@ -147,8 +127,9 @@ def sized(values: ArrayLike, size: int, what: str, slices: Mapping[str, slice]) 
     """Return finite numbers (..., size); `slices` tells which joint's stand where."""
     array = _numbers(values, size, what)
     if array.ndim == 0 or array.shape[-1] != size:
+        of = "coordinates" if what == "q" else "speeds"
         raise MechanismError(
-            f"{what} has shape {array.shape}; its last dimension must be {size}, the number of tree coordinates"
+            f"{what} has shape {array.shape}; its last dimension must be {size}, the number of {of} of the tree joints"
         )
     if not _is_finite(array):
         index = np.argwhere(~np.isfinite(array))[0].tolist()
@@ -164,7 +145,7 @@ def vector(value: ArrayLike, span: slice, what: str) -> FloatArray:
     if size == 1 and (array.ndim == 0 or array.shape[-1] != 1):
         array = array[..., None]
     if array.shape[-1:] != (size,):
-        raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers")
+        raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers{' as an array' * (size > 1)}")
     if not _is_finite(array):
         raise MechanismError(f"{what} is not finite; give finite numbers")
     return array

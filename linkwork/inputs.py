@@ -1,92 +1,113 @@
-"""What drives a simulation: loads in joints and applied wrenches, constant or as functions of time."""
+"""Driving loads and applied wrenches over time, as a simulation is given them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from linkwork.arguments import Arguments
+from linkwork.compiler.numbering import Numbering
 from linkwork.description.checks import FloatArray
 from linkwork.errors import MechanismError
 from linkwork.solvers import Solution
 
-Value = float | Sequence[float] | FloatArray
-Input = Value | Callable[[float], Value]
+Input = ArrayLike | Callable[[float], ArrayLike]
 
 
 class Inputs:
-    """All inputs of a system, (n,), some of them given by name.
+    """The inputs of a simulation: driving loads, applied forces and torques.
+
+    Parameters
+    ----------
+    given
+        Constants or functions of time by name: a number, or (nu,) for a joint of several speeds and (3,) for a wrench
+        such as "push.F"; one element may also stand alone as in "S[2]" and "push.F[1]".
+    numbering
+        Where each input stands.
 
     Attributes
     ----------
     constant
-        Those given as numbers; zero elsewhere, (n,).
-    functions
-        Those given as functions of time, by name.
+        All inputs (n_inputs,) as far as they are constant, else zero.
     """
 
-    def __init__(self, arguments: Arguments, given: Mapping[str, Input]) -> None:
+    def __init__(self, given: Mapping[str, Input], numbering: Numbering) -> None:
         if not isinstance(given, Mapping):
             raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
-        self._spans = arguments.input_spans(given, "inputs")
-        self._labels = {name: arguments.input_label(name, "load") for name in given}
-        self.functions = {name: value for name, value in given.items() if callable(value)}
-        self.constant = arguments.no_inputs
-        for name, value in given.items():
-            if not callable(value):
-                self.constant[self._spans[name]] = self._numbers(name, value)
+        self.constant = np.zeros(numbering.n_inputs)
+        self._functions: list[tuple[str, slice, Callable[[float], ArrayLike]]] = []
+        for name, span in numbering.input_spans(given, "inputs", "driven joint").items():
+            value, label = given[name], numbering.input_label(name, "load")
+            if callable(value):
+                self._functions.append((label, span, value))
+            else:
+                self.constant[span] = _constant(value, span, label)
+
+    @property
+    def vary(self) -> bool:
+        """Some inputs are functions of time."""
+        return bool(self._functions)
 
     def at(self, t: float) -> FloatArray:
-        """Return all inputs at a time."""
-        if not self.functions:
+        """Return all inputs at a time (n_inputs,)."""
+        if not self._functions:
             return self.constant
         inputs = self.constant.copy()
-        for name, function in self.functions.items():
-            inputs[self._spans[name]] = self._numbers(name, _asked(function, t), t)
+        for label, span, function in self._functions:
+            value = _asked(function, t)
+            try:
+                inputs[span] = _numbers(value, span)
+            except (TypeError, ValueError):
+                what = f"the {label} at t = {t:.6g} s must be {_wanted(span, '')}"
+                raise MechanismError(f"inputs: {what}, not {value!r}") from None
         return inputs
 
-    def again(self, times: FloatArray) -> FloatArray:
-        """Return all inputs at the times of an output, (nt, n), or (n,) if they are constant.
+    def over(self, times: FloatArray) -> FloatArray:
+        """Return the inputs at times that were simulated: (nt, n_inputs), or the same at all of them.
 
         They are not numbers where a function that remembers does not answer twice.
         """
-        if not self.functions:
+        if not self._functions:
             return self.constant
-        rows = np.full((len(times), self.constant.size), np.nan)
-        for row, t in zip(rows, times, strict=True):
-            try:
-                row[:] = self.at(t)
-            except Exception:  # whatever a user's function raises
-                continue
-        return rows
+        return np.array([self._at_again(t) for t in times]).reshape(len(times), -1)
 
-    def _numbers(self, name: str, value: Any, t: float | None = None) -> float | FloatArray:
-        """Return what was given for an input; at a time `t` it may be not finite, which the core then reports."""
-        size = self._spans[name].stop - self._spans[name].start
-        found = _real(value, size)
-        if found is not None and (t is not None or np.isfinite(found).all()):
-            return found
-        finite, when, otherwise = (
-            ("finite ", "", " or a function of time") if t is None else ("", f" at t = {t:.6g} s", "")
-        )
-        numbers = f"a {finite}number" if size == 1 else f"{size} {finite}numbers"
-        raise MechanismError(f"inputs: the {self._labels[name]}{when} must be {numbers}{otherwise}, not {value!r}")
+    def _at_again(self, t: float) -> FloatArray:
+        try:
+            return self.at(t)
+        except Exception:
+            return np.full(self.constant.size, np.nan)
 
 
-def _real(value: Any, size: int) -> float | FloatArray | None:
-    """Return a value as `size` real numbers; None: it is something else."""
+def _constant(value: ArrayLike, span: slice, label: str) -> FloatArray:
     try:
-        if size == 1:
-            return None if isinstance(value, str) else float(value)
-        array = np.asarray(value)
-        return array.astype(float) if array.shape == (size,) and array.dtype.kind in "fiu" else None
+        numbers = _numbers(value, span)
     except (TypeError, ValueError):
-        return None
+        numbers = np.array(np.nan)
+    if isinstance(value, str) or not np.isfinite(numbers).all():
+        what = f"the {label} must be {_wanted(span, 'finite ')} or a function of time"
+        raise MechanismError(f"inputs: {what}, not {value!r}")
+    return numbers
 
 
-def _asked(function: Callable[[float], Any], t: float) -> Any:
+def _numbers(value: Any, span: slice) -> FloatArray:
+    """Return the numbers for the inputs of a span; TypeError or ValueError if it is none of that size."""
+    size = span.stop - span.start
+    if size == 1:
+        return np.array(float(value))
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu" or array.shape != (size,):
+        raise TypeError
+    return array
+
+
+def _wanted(span: slice, adjective: str) -> str:
+    size = span.stop - span.start
+    return f"a {adjective}number" if size == 1 else f"{size} {adjective}numbers"
+
+
+def _asked(function: Callable[[float], ArrayLike], t: float) -> Any:
     try:
         return function(t)
     except BaseException as error:

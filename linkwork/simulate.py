@@ -52,8 +52,9 @@ def simulate(
     state
         Where to start; by default the system is assembled from the start values of the description.
     inputs
-        Driving loads by joint name, N m or N, and applied wrenches as "push.F" or "push.F[1]": numbers, as many as
-        the input has, or functions of time that return them. What is left out is zero.
+        Driving loads by joint name, N m or N, and applied wrenches as "push.F": numbers, or functions of time; arrays
+        where the input has several elements, one of which is also known as "S[2]" or "push.F[1]". What is left out is
+        zero.
     solver
         "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
     rtol, atol
@@ -97,7 +98,7 @@ def simulate(
         state = system.assemble()
     elif not isinstance(state, State):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
-    run = _Run(system, inputs or {}, state, float(t_start), sparse=t_eval is not None)
+    run = _Run(system, Inputs(inputs or {}, system.numbering), state, float(t_start), sparse=t_eval is not None)
     problem = run.problem(float(t_end), progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
@@ -133,18 +134,16 @@ def _keep(error: BaseException, result: Result) -> None:
 class _Run:
     """One simulation: the block it computes in, its inputs, and the problem for the solver."""
 
-    def __init__(
-        self, system: System, inputs: Mapping[str, Input], state: State, t_start: float, *, sparse: bool
-    ) -> None:
+    def __init__(self, system: System, inputs: Inputs, state: State, t_start: float, *, sparse: bool) -> None:
         self.system = system
         self.block: Block = system.block()
         self.progress = Progress(None, 0.0, 0.0)
-        self.inputs = Inputs(system.arguments, inputs)
+        self.inputs = inputs
         self.t_start = t_start
         self.y0 = np.concatenate(system.arguments.states(state, None))
         self.turns = [(t_start, system.arguments.turns(state))]
         self.turning = self._must_count_turns(sparse)
-        self.block.put_inputs(self.inputs.constant)
+        self.block.put_inputs(inputs.constant)
         self.block.count_turns(self.turns[0][1])
 
     def _must_count_turns(self, sparse: bool) -> bool:
@@ -190,7 +189,7 @@ class _Run:
         self.progress = Progress(progress, self.t_start, t_end)
         if t_end < self.t_start:  # what draws loops together forward drives them apart backward
             self.block.put("correction_gain", 0.0, Stage.NONE)
-        compiled = None if self.inputs.functions else CompiledFunctions(*self.block.ode_addresses())
+        compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses())
         return Problem(
             self.derivative,
             self.t_start,
@@ -202,4 +201,4 @@ class _Run:
         )
 
     def result(self, solution: Solution) -> Result:
-        return Result(self.system, solution, self.inputs.again(solution.t), self.turns)
+        return Result(self.system, solution, self.inputs.over(solution.t), self.turns)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 from linkwork.compiler.topology import Topology
 from linkwork.description import Mechanism, PointSpringDamper, Wrench
+from linkwork.description.checks import suggest
 from linkwork.description.forces import of_kind
+from linkwork.errors import MechanismError
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,8 @@ class Numbering:
     ----------
     q, u
         Slice of each joint by name.
+    quaternions
+        Slice of each quaternion among the coordinates, by name of the joint.
     tree, cut
         Names of the tree joints and of the cut joints.
     nq, nu, nq_cut, nu_cut
@@ -28,6 +33,7 @@ class Numbering:
 
     q: dict[str, slice]
     u: dict[str, slice]
+    quaternions: dict[str, slice]
     tree: tuple[str, ...]
     cut: tuple[str, ...]
     nq: int
@@ -58,13 +64,43 @@ class Numbering:
         spans = {joint: span for joint, span in self.u.items() if span.stop > span.start}
         for k, name in enumerate(f"{wrench}.{what}" for what in "FT" for wrench in self.wrenches):
             spans[name] = slice(self.nu_all + 3 * k, self.nu_all + 3 * k + 3)
-        elements = {
-            f"{name}[{i + 1}]": slice(at, at + 1)
-            for name, span in spans.items()
-            if span.stop - span.start > 1
-            for i, at in enumerate(range(span.start, span.stop))
-        }
-        return spans | elements
+        for name, span in list(spans.items()):
+            if span.stop - span.start > 1:
+                each = zip(suffixes(span.stop - span.start), range(span.start, span.stop), strict=True)
+                spans |= {f"{name}{suffix}": slice(at, at + 1) for suffix, at in each}
+        return spans
+
+    def input_spans(self, names: Iterable[str], what: str, joint: str = "joint") -> dict[str, slice]:
+        """Return where inputs stand; an unknown name, and one whose numbers another gives too, are errors."""
+        owner: dict[int, str] = {}
+        spans = {}
+        for name in names:
+            if name not in self.inputs:
+                kind = f"{joint} or wrench" if self.wrenches else joint
+                raise MechanismError(f"{what}: there is no {kind} {name!r}: {suggest(name, self.inputs)}")
+            span = spans[name] = self.inputs[name]
+            for at in range(span.start, span.stop):
+                if owner.setdefault(at, name) != name:
+                    common = "drive the same speed" if at < self.nu_all else "set the same number"
+                    raise MechanismError(f"{what}: {owner[at]!r} and {name!r} {common}: give one of them")
+        return spans
+
+    def input_label(self, name: str, load: str) -> str:
+        """Return what messages call an input; `load` is their word for those of joints."""
+        return f"{load} of joint {name!r}" if self.inputs[name].start < self.nu_all else f"wrench {name!r}"
+
+    def spans(self, size: int, cut: int | None) -> dict[str, slice] | None:
+        """Return where each joint's numbers stand in an array over speeds or coordinates; None if it is over neither.
+
+        Of its `size` numbers the last `cut` are of the cut joints; None: of the tree joints alone, or else of all.
+        """
+        both = ((self.u, self.nu, self.nu_cut), (self.q, self.nq, self.nq_cut))
+        if cut is None:
+            found = [slices for slices, tree, _ in both if tree == size]
+            found += [slices for slices, tree, rest in both if tree + rest == size]
+        else:
+            found = [slices for slices, tree, rest in both if (tree + rest, rest) == (size, cut)]
+        return {name: s for name, s in found[0].items() if s.start < s.stop <= size} if found else None
 
 
 def number(mech: Mechanism, topology: Topology) -> Numbering:
@@ -85,4 +121,19 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
     (nq, nu), (nq_all, nu_all) = totals
     springs = tuple(force.name for force in of_kind(mech.forces, PointSpringDamper))
     wrenches = tuple(force.name for force in of_kind(mech.forces, Wrench))
-    return Numbering(q, u, tree, cut, nq, nu, nq_all - nq, nu_all - nu, springs, wrenches)
+    places = {name: mech.joints[name].kind.quaternion for name in q}
+    quaternions = {
+        name: slice(q[name].start + place.start, q[name].start + place.stop)
+        for name, place in places.items()
+        if place is not None
+    }
+    return Numbering(q, u, quaternions, tree, cut, nq, nu, nq_all - nq, nu_all - nu, springs, wrenches)
+
+
+def suffixes(count: int) -> list[str]:
+    """Return what the names of a joint's `count` coordinates or speeds end in: nothing where there is only one.
+
+    >>> suffixes(1), suffixes(2)
+    ([''], ['[1]', '[2]'])
+    """
+    return [""] if count == 1 else [f"[{i + 1}]" for i in range(count)]

@@ -2,26 +2,42 @@
 
 from linkwork.description import inertia
 from linkwork.description.checks import GROUND
-from linkwork.description.forces import Force, JointSpringDamper, PointSpringDamper, SpringDamper, Wrench
+from linkwork.description.forces import Force, Wrench
 from linkwork.description.frames import Frame
-from linkwork.description.joints import Fixed, JointKind, Prismatic, Revolute
+from linkwork.description.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    JointKind,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from linkwork.description.mechanism import Mechanism
 from linkwork.description.parts import Body, Joint
+from linkwork.description.springs import JointSpringDamper, PointSpringDamper, SpringDamper
 
 __all__ = [
     "GROUND",
     "Body",
+    "Cylindrical",
     "Fixed",
     "Force",
     "Frame",
+    "Free",
     "Joint",
     "JointKind",
     "JointSpringDamper",
     "Mechanism",
+    "Planar",
     "PointSpringDamper",
     "Prismatic",
     "Revolute",
+    "Spherical",
     "SpringDamper",
+    "Universal",
     "Wrench",
     "inertia",
 ]

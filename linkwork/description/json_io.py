@@ -2,14 +2,15 @@
 
     {"linkwork": 1, "name": ..., "gravity": [x, y, z],
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
-     "joints": [{"name", "type", "axis", "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
+     "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
      "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
                 {"type": "wrench", "body", "point", "name"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
 Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `SpringDamper`, `Wrench` and `start` mean, with the
-same defaults.
+same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or
+none.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from linkwork.description.checks import (
     FloatArray,
     check_body_known,
     check_inertia,
-    check_joint_known,
     check_mass,
     check_name,
     check_new_name,
+    check_start,
     finite,
 )
 from linkwork.description.forces import Force, names_of
@@ -145,13 +145,14 @@ class Mechanism:
         name
             A new name of letters, digits and underscores.
         kind
-            `Revolute(axis)`, `Prismatic(axis)` or `Fixed()`.
+            `Revolute(axis)`, `Prismatic(axis)`, `Universal(axis1, axis2)`, `Cylindrical(axis)`, `Planar(normal)`,
+            `Spherical()`, `Free()` or `Fixed()`.
         parent, child
             Names of the bodies, one of them may be "ground".
         at
-            World point, (3,), m, where the joint is in the reference poses; the axis is then in world axes, too.
+            World point, (3,), m, where the joint is in the reference poses; its axes are then in world axes, too.
         parent_frame, child_frame
-            Instead of `at`: the joint frame in the parent's and in the child's own frame; the axis is in its axes.
+            Instead of `at`: the joint frame in the parent's and in the child's own frame; the joint's axes are in it.
             One that is left out is `Frame()`.
         cut
             True: cut the loop at this joint rather than at one that is chosen, so that its coordinates are no states.
@@ -192,6 +193,7 @@ class Mechanism:
         if not isinstance(force, Force):
             raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
         force.check_new(self)
+        force.check(self)
         self.forces.append(force)
 
     def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
@@ -200,14 +202,15 @@ class Mechanism:
         Parameters
         ----------
         q
-            Coordinates: a number, or an array (nq,); rad or m.
+            Coordinates: a number, or an array (nq,); rad or m. A quaternion may have any length but zero.
         u
             Speeds: a number, or an array (nu,); rad/s or m/s.
 
         Raises
         ------
         MechanismError
-            On an unknown joint or a value of the wrong size, naming the joint. Nothing is changed then.
+            On an unknown joint, a value of the wrong size or a quaternion of length zero, naming the joint. Nothing is
+            changed then.
         """
         new_q, new_u = self._start_values(q, "q"), self._start_values(u, "u")
         self.start_q.update(new_q)
@@ -274,14 +277,4 @@ class Mechanism:
     def _start_values(self, values: Mapping[str, ArrayLike] | None, of: str) -> dict[str, FloatArray]:
         if not isinstance(values, Mapping | None):
             raise MechanismError(f"start {of} must be a dictionary such as {{'A': 0.1}}, not {values!r}")
-        return {name: self._start_value(name, value, of) for name, value in (values or {}).items()}
-
-    def _start_value(self, name: str, value: ArrayLike, of: str) -> FloatArray:
-        check_joint_known(self, name, f"start {of}")
-        kind = self.joints[name].kind
-        size = kind.nq if of == "q" else kind.nu
-        if size == 0:
-            raise MechanismError(f"start {of}: joint {name!r} ({type(kind).__name__}) has no coordinates: leave it out")
-        if isinstance(value, int | float | np.number):
-            value = [float(value)]
-        return finite(value, (size,), f"start {of} of joint {name!r}")
+        return {name: check_start(self, name, value, of) for name, value in (values or {}).items()}

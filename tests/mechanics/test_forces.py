@@ -1,17 +1,13 @@
-"""Springs between points and applied wrenches: closed forms, and the oracle on random trees and loops."""
+"""Springs between points and applied wrenches: closed forms, springs without length, and motions."""
 
 import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork._native import Stage
-from support.body_forces import springs
-from support.driving import by_joint, largest_difference, random_loads, reached, tree_only, wrenches
-from support.random_mechanisms import FAMILIES, moving_base, random_tree, single, sprung, well_posed
+from support.driving import wrenches
+from support.random_mechanisms import moving_base, random_tree, single, sprung, well_posed
 from support.rings import planar, slider_crank
 from support.small import PENDULUM_INERTIA, pendulum
-
-SPRUNG = [family for family in FAMILIES if family.startswith("sprung")]
 
 # ---- closed forms ----
 
@@ -154,96 +150,6 @@ def test_a_motion_through_zero_length():
     assert result["spring.length"] == pytest.approx(np.abs(np.cos(3.0 * t)), abs=1e-8)
 
 
-# ---- against the oracle ----
-
-
-def sprung_tree(seed, bodies=9):
-    return sprung(lambda rng: random_tree(rng, bodies, springs=2), springs=4)(np.random.default_rng(seed))
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_trees_agree_with_the_oracle(seed):
-    scene = sprung_tree(seed)
-    system, state = reached(scene)
-    tau = random_loads(np.random.default_rng(seed), scene)
-    solution = scene.oracle.solve(scene.u, tau)
-    found = system.accelerations(state, tau=tau)
-    assert largest_difference(by_joint(system, found), solution.udot) < 1e-10
-    reactions = wrenches(system, state, tau)
-    assert np.abs(scene.oracle.imbalance(solution, scene.u, reactions, tau)).max() < 1e-11
-    assert system.energy(state) == pytest.approx(scene.oracle.energy(scene.u), rel=1e-12)
-    applied = {name: value for name, value in tau.items() if "." in name}
-    needed = by_joint(system, system.inverse_dynamics(state, found, applied=applied))
-    assert largest_difference(needed, {name: tau[name] for name in needed}) < 1e-9
-
-
-@pytest.mark.parametrize("make", [*SPRUNG, *(f"tree{seed}" for seed in range(4))])
-def test_springs_report_what_the_oracle_finds(make):
-    scene = sprung_tree(int(make[4:])) if make.startswith("tree") else well_posed(FAMILIES[make][0], 7)
-    _, state = reached(scene)
-    for name, expected in springs(scene.oracle, scene.u).items():
-        found = [state[f"{name}.{what}"] for what in ("length", "rate", "force")]
-        assert found == pytest.approx(expected, rel=1e-10, abs=1e-11)
-
-
-@pytest.mark.parametrize("family", SPRUNG)
-def test_inverse_dynamics_under_applied_wrenches(family):
-    """The loads found give the accelerations wanted as long as the same wrenches act, and only then."""
-    scene = well_posed(FAMILIES[family][0], 8)
-    system, state = reached(scene)
-    tau = random_loads(np.random.default_rng(3), scene)
-    applied = {name: value for name, value in tau.items() if "." in name}
-    wanted = by_joint(system, system.accelerations(state, tau=tau))
-    loads = system.inverse_dynamics(state, list(tree_only(system, wanted).values()), applied=applied)
-    by_name = tree_only(system, by_joint(system, loads))
-    again = by_joint(system, system.accelerations(state, tau={**by_name, **applied}))
-    assert largest_difference(again, wanted) < 1e-9
-    without = by_joint(system, system.accelerations(state, tau=by_name))
-    assert largest_difference(without, wanted) > 1e-3
-
-
-@pytest.mark.parametrize("family", SPRUNG)
-def test_forces_do_not_weigh(family):
-    """The mass matrix knows no forces."""
-    scene = well_posed(FAMILIES[family][0], 9)
-    system, state = reached(scene)
-    with_forces = system.mass_matrix(state)
-    scene.mechanism.forces.clear()
-    assert np.array_equal(with_forces, lw.compile(scene.mechanism).mass_matrix(state.q, state.u))
-
-
-@pytest.mark.parametrize("family", SPRUNG)
-def test_derivatives_by_parameters_and_inputs(family):
-    """Points, stiffness, damping, free length, forces and torques: the complex step against differences."""
-    scene = well_posed(FAMILIES[family][0], 4)
-    system, state = reached(scene)
-    own = [force.name for force in scene.mechanism.forces]
-    knowns = [v for v in system.variables if v.kind in ("parameter", "input") and v.name.partition(".")[0] in own]
-    assert len(knowns) >= 3 * 9 + 2 * 9
-    rows = [v.reference for v in system.variables if v.kind == "derivative" or v.name.startswith("s1.")]
-    rows += [v.reference for v in system.variables if v.name.partition(".")[2].startswith(("f[", "t["))]
-    unknowns = np.array(rows, dtype=np.uint32)
-    block = system.block()
-    block.enter(state.q, state.u, np.random.default_rng(0).normal(size=system.numbering.n_inputs))
-
-    def computed():
-        block.put("time", 0.0, Stage.NONE)
-        block.evaluate(Stage.OUTPUTS)
-        return block.reals[unknowns]
-
-    h = 1e-5
-    for known in knowns:
-        exact = block.directional_derivative(unknowns, np.array([known.reference], np.uint32), np.ones(1))
-        kept, values = block.reals[known.reference], []
-        for step in (h, -h):
-            block.reals[known.reference] = kept + step
-            values.append(computed())
-        block.reals[known.reference] = kept
-        computed()
-        difference = (values[0] - values[1]) / (2 * h)
-        assert np.abs(exact - difference).max() < 1e-6 * (1.0 + np.abs(exact).max()), known.name
-
-
 # ---- motions ----
 
 
@@ -258,10 +164,15 @@ def undamped(scene):
     return scene
 
 
+def sprung_tree(seed, bodies, *kinds):
+    return sprung(lambda rng: random_tree(rng, bodies, kinds), springs=4)(np.random.default_rng(seed))
+
+
 MOTIONS = {
     "planar_5R": well_posed(sprung(single(lambda rng: planar(rng, 5))), 1),
     "moving_slider_crank": well_posed(sprung(moving_base(slider_crank)), 3),
-    "tree": sprung_tree(11, 5),
+    "tree": sprung_tree(11, 5, "revolute", "prismatic", "universal"),
+    "free_bodies": sprung_tree(3, 3, "free"),
 }
 
 

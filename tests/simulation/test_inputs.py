@@ -143,7 +143,7 @@ def test_constant_loads_that_are_not_finite(system, bad):
 @pytest.mark.parametrize(("joint", "hint"), [("E", "known are 'A'"), ("a", "did you mean 'A'"), ("A.tau", "'A'")])
 @pytest.mark.parametrize("load", [1.0, np.sin])
 def test_inputs_of_unknown_joints(system, joint, hint, load):
-    with pytest.raises(lw.MechanismError, match=f"inputs: there is no joint '{joint}'.*{hint}"):
+    with pytest.raises(lw.MechanismError, match=f"inputs: there is no driven joint '{joint}'.*{hint}"):
         lw.simulate(system, 1.0, inputs={joint: load})
 
 
@@ -151,7 +151,7 @@ def test_inputs_of_fixed_joints():
     mech = pendulum()
     mech.add_body("tip", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
     mech.add_joint("weld", lw.Fixed(), "rod", "tip", parent_frame=lw.Frame((1, 0, 0)))
-    with pytest.raises(lw.MechanismError, match="joint 'weld' has no coordinates"):
+    with pytest.raises(lw.MechanismError, match="no driven joint 'weld'"):
         lw.simulate(mech, 1.0, inputs={"weld": 1.0})
 
 

@@ -64,11 +64,11 @@ def test_a_wrench_does_the_work_of_its_point(pushed):
 @pytest.mark.parametrize(
     ("inputs", "text"),
     [
-        ({"push.F[4]": 1.0}, r"there is no joint or wrench 'push.F\[4\]'.*did you mean 'push.F\["),
-        ({"push": 1.0}, "there is no joint or wrench 'push'"),
-        ({"poke.F": FORCE}, "there is no joint or wrench 'poke.F'"),
-        ({"push.F": FORCE, "push.F[2]": 1.0}, r"'push.F\[2\]' is given in 'push.F' as well: leave out one"),
-        ({"push.T[1]": 1.0, "push.T": TORQUE}, r"'push.T' is given in 'push.T\[1\]' as well"),
+        ({"push.F[4]": 1.0}, r"there is no driven joint or wrench 'push.F\[4\]'.*did you mean 'push.F\["),
+        ({"push": 1.0}, "there is no driven joint or wrench 'push'"),
+        ({"poke.F": FORCE}, "there is no driven joint or wrench 'poke.F'"),
+        ({"push.F": FORCE, "push.F[2]": 1.0}, r"'push.F' and 'push.F\[2\]' set the same number: give one of them"),
+        ({"push.T[1]": 1.0, "push.T": TORQUE}, r"'push.T\[1\]' and 'push.T' set the same number"),
         ({"push.F": 1.0}, "the wrench 'push.F' must be 3 finite numbers or a function of time, not 1.0"),
         ({"push.F": (1.0, 2.0)}, "the wrench 'push.F' must be 3 finite numbers"),
         ({"push.F": (1.0, 2.0, np.nan)}, "the wrench 'push.F' must be 3 finite numbers"),

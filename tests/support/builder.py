@@ -1,7 +1,7 @@
 """Mechanisms made from a pose in which they are closed.
 
-Bodies get arbitrary frames in the world, joints get a point and an axis in the world and an arbitrary coordinate; the
-joint frames in both bodies follow. So every joint, whether it will close a loop or not, is treated alike, no frame is
+Bodies get arbitrary frames in the world, joints get a point and axes in the world and arbitrary coordinates; the joint
+frames in both bodies follow. So every joint, whether it will close a loop or not, is treated alike, no frame is
 special, and the closed pose and the motions it admits are known without any assembly.
 """
 
@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 import linkwork as lw
 
+from .joint_shapes import Shape, neutral, shape
 from .oracle import Oracle
-from .poses import IDENTITY, Array, Pose, random_rotation, turn, unit
+from .placement import Value, plain
+from .poses import IDENTITY, Array, Pose, random_rotation, random_unit, turn, unit
+from .rows import Gear
 
 
 @dataclass
@@ -25,9 +28,10 @@ class Scene:
 
     mechanism: lw.Mechanism
     poses: dict[str, Pose]
-    q: dict[str, float]
-    u: dict[str, float]
+    q: dict[str, Value]
+    u: dict[str, Value]
     oracle: Oracle
+    gears: dict[str, Gear] = field(default_factory=dict)
 
 
 @dataclass
@@ -37,8 +41,13 @@ class _PlannedJoint:
     parent: str
     child: str
     point: Array
-    axis: Array
-    q: float
+    axes: tuple[Array, ...]  # in the world, in the pose of the scene
+    q: Array
+
+
+KINDS = {"fixed": "Fixed", "revolute": "Revolute", "prismatic": "Prismatic", "universal": "Universal"}
+KINDS |= {"cylindrical": "Cylindrical", "planar": "Planar", "spherical": "Spherical", "free": "Free"}
+_NUMBER_OF_AXES = {"fixed": 0, "spherical": 0, "free": 0, "universal": 2}  # all others have one
 
 
 def random_inertia(rng: np.random.Generator, mass: float, size: float = 0.3) -> Array:
@@ -61,28 +70,62 @@ class Builder:
         self.poses: dict[str, Pose] = {"ground": IDENTITY}
         self.coms: dict[str, Array] = {}
         self.planned: list[_PlannedJoint] = []
-        self.springs: list[tuple[str, float, float, float]] = []
+        self.springs: list[lw.SpringDamper] = []
+        self.gears: dict[str, Gear] = {}
 
     def body(self, near: Array) -> str:
         """A body with an arbitrary frame and a centre of mass somewhere near a point of the world."""
         name = f"b{len(self.poses)}"
         pose = Pose(random_rotation(self.rng), near + self.rng.uniform(-0.3, 0.3, 3))
         self.poses[name] = pose
-        self.coms[name] = pose.inverse().then(Pose(np.eye(3), near + self.rng.uniform(-0.1, 0.1, 3))).position
+        self.coms[name] = _within(pose, near + self.rng.uniform(-0.1, 0.1, 3))
         return name
 
-    def joint(self, kind: str, parent: str, child: str, point: Array, axis: Array) -> str:
+    def joint(
+        self, kind: str, parent: str, child: str, point: Array, axis: Array, *, reverse: bool | None = None
+    ) -> str:
+        """`axis` (3,) in the world; for a universal joint (2, 3), the first in `parent`, or one and the other is drawn.
+
+        Parent and child may be exchanged.
+        """
         name = f"j{len(self.planned) + 1}"
-        if self.rng.random() < self.reverse:
-            parent, child = child, parent
-        reach = {"revolute": 2.5, "prismatic": 0.5, "fixed": 0.0}[kind]
-        value = 0.0 if self.hard_points else self.rng.uniform(-reach, reach)
-        self.planned.append(_PlannedJoint(name, kind, parent, child, np.asarray(point, float), unit(axis), value))
+        exchanged = self.rng.random() < self.reverse if reverse is None else reverse
+        axes = self._axes(kind, np.asarray(axis, float))
+        if exchanged:
+            parent, child, axes = child, parent, axes[::-1]
+        form = shape(kind, *axes)
+        q = neutral(form) if self.hard_points else random_coordinates(self.rng, form)
+        self.planned.append(_PlannedJoint(name, kind, parent, child, np.asarray(point, float), axes, q))
         return name
 
     def spring(self, joint: str) -> None:
-        stiffness, damping, free = self.rng.uniform(1.0, 20.0), self.rng.uniform(0.1, 1.0), self.rng.uniform(-0.5, 0.5)
-        self.springs.append((joint, stiffness, damping, free))
+        """A spring and damper on all coordinates of a joint; only a damper where a quaternion is among them."""
+        planned = self._named(joint)
+        form = shape(planned.kind, *planned.axes)
+        size = None if form.nu == 1 else form.nu
+        given = {"stiffness": (1.0, 20.0), "damping": (0.1, 1.0), "free": (-0.5, 0.5)}
+        values = {key: self.rng.uniform(*between, size) for key, between in given.items()}
+        if form.nq > form.nu:
+            values = {"damping": values["damping"]}
+        self.springs.append(lw.SpringDamper(joint, **values))
+
+    def point_spring(self, first: str, second: str) -> None:
+        """A spring and damper between points of two bodies near their origins."""
+        points = [self.rng.uniform(-0.3, 0.3, 3) for _ in range(2)]
+        ends = [self.poses[b].then(Pose(np.eye(3), p)).position for b, p in zip((first, second), points, strict=True)]
+        free = self.rng.uniform(0.5, 1.5) * np.linalg.norm(ends[1] - ends[0])
+        stiffness, damping = self.rng.uniform(1.0, 20.0), self.rng.uniform(0.1, 1.0)
+        given = {"stiffness": stiffness, "damping": damping, "free": float(free)}
+        name = f"s{len(self.springs) + 1}"
+        self.springs.append(lw.SpringDamper(bodies=(first, second), points=tuple(points), **given, name=name))
+
+    def gear(self, *joints: str, degree: int = 1) -> str:
+        """A coupling of joints of one coordinate, with polynomials of a degree, that holds in this pose."""
+        name = f"g{len(self.gears) + 1}"
+        terms = {joint: list(self.rng.uniform(0.5, 3.0, degree) * self.rng.choice([-1, 1], degree)) for joint in joints}
+        offset = Gear(terms).residual({joint: plain(self._named(joint).q) for joint in joints})
+        self.gears[name] = Gear(terms, offset)
+        return name
 
     def build(self, cut: tuple[str, ...] = ()) -> Scene:
         """`cut` names the joints that are to close loops; bodies and joints are added in random order."""
@@ -93,50 +136,65 @@ class Builder:
         for name in bodies:
             mass = self.rng.uniform(0.3, 3.0)
             pose = self.poses[name] if self.hard_points else IDENTITY
-            mechanism.add_body(
-                name,
-                mass=mass,
-                com=self.coms[name],
-                inertia=random_inertia(self.rng, mass),
-                origin=pose.position,
-                rotation=pose.rotation,
-            )
+            inertia = random_inertia(self.rng, mass)
+            place = {"origin": pose.position, "rotation": pose.rotation}
+            mechanism.add_body(name, mass=mass, com=self.coms[name], inertia=inertia, **place)
         for planned in joints:
-            if self.hard_points:
-                kind = self._kind(planned, planned.axis)
-                ends = planned.parent, planned.child
-                mechanism.add_joint(planned.name, kind, *ends, at=planned.point, cut=planned.name in cut)
-            else:
-                self._add(mechanism, planned, planned.name in cut)
-        for joint, stiffness, damping, free in self.springs:
-            mechanism.add_force(lw.SpringDamper(joint, stiffness=stiffness, damping=damping, free=free))
-        oracle = Oracle(mechanism, self.poses)
-        q = {joint.name: joint.q for joint in self.planned if joint.kind != "fixed"}
-        return Scene(mechanism, self.poses, q, oracle.random_speeds(self.rng), oracle)
+            self._add(mechanism, planned, planned.name in cut)
+        for spring in self.springs:
+            mechanism.add_force(spring)
+        q = {joint.name: plain(joint.q) for joint in self.planned if joint.kind != "fixed"}
+        oracle = Oracle(mechanism, self.poses, q, gears=self.gears)
+        return Scene(mechanism, self.poses, q, oracle.random_speeds(self.rng), oracle, self.gears)
+
+    def _named(self, joint: str) -> _PlannedJoint:
+        return next(planned for planned in self.planned if planned.name == joint)
+
+    def _axes(self, kind: str, given: Array) -> tuple[Array, ...]:
+        count = _NUMBER_OF_AXES.get(kind, 1)
+        if count == 2 and given.ndim == 1:
+            pair = np.array([given, np.cross(given, random_unit(self.rng))])
+            given = pair[:: int(self.rng.choice([-1, 1]))]
+        return tuple(unit(axis) for axis in np.atleast_2d(given)[:count])
 
     def _add(self, mechanism: lw.Mechanism, planned: _PlannedJoint, cut: bool) -> None:
+        ends = planned.parent, planned.child
+        if self.hard_points:
+            kind = getattr(lw, KINDS[planned.kind])(*planned.axes)
+            mechanism.add_joint(planned.name, kind, *ends, at=planned.point, cut=cut)
+            return
         child = Pose(random_rotation(self.rng), planned.point)
-        axis = child.rotation.T @ planned.axis
-        parent = child
-        if planned.kind == "revolute":
-            parent = Pose(child.rotation @ turn(axis, -planned.q), child.position)
-        elif planned.kind == "prismatic":
-            parent = Pose(child.rotation, child.position - planned.q * planned.axis)
-        frames = [self.poses[b].inverse().then(f) for b, f in ((planned.parent, parent), (planned.child, child))]
+        axes = self._in_joint(planned, child.rotation)
+        parent = child.then(shape(planned.kind, *axes).pose(planned.q).inverse())
+        frames = [self.poses[b].inverse().then(frame) for b, frame in zip(ends, (parent, child), strict=True)]
         mechanism.add_joint(
             planned.name,
-            self._kind(planned, axis),
-            planned.parent,
-            planned.child,
+            getattr(lw, KINDS[planned.kind])(*axes),
+            *ends,
             parent_frame=lw.Frame(frames[0].position, frames[0].rotation),
             child_frame=lw.Frame(frames[1].position, frames[1].rotation),
             cut=cut,
         )
 
     @staticmethod
-    def _kind(planned: _PlannedJoint, axis: Array) -> lw.JointKind:
-        kinds = {"revolute": lw.Revolute, "prismatic": lw.Prismatic}
-        return kinds[planned.kind](axis=axis) if planned.kind in kinds else lw.Fixed()
+    def _in_joint(planned: _PlannedJoint, child: Array) -> list[Array]:
+        """Axes in the joint frame, such that they stand in the world as planned when the coordinates are q."""
+        axes = [child.T @ axis for axis in planned.axes]
+        if planned.kind == "universal":  # the first one stands in the parent: the child has turned about the second
+            axes[0] = turn(axes[1], planned.q[1]) @ axes[0]
+        return axes
+
+
+def random_coordinates(rng: np.random.Generator, form: Shape, angle: float = 2.5, slide: float = 0.5) -> Array:
+    """Coordinates of a joint, angles and displacements up to the given ones."""
+    if form.nq > form.nu:
+        return np.r_[rng.uniform(-slide, slide, form.nq - 4), unit(rng.normal(size=4))]
+    return np.array([rng.uniform(-1, 1) * (angle if k in form.angles else slide) for k in range(form.nq)])
+
+
+def _within(pose: Pose, point: Array) -> Array:
+    """A point of the world in the frame `pose`."""
+    return pose.inverse().then(Pose(np.eye(3), point)).position
 
 
 def cut_at(mechanism: lw.Mechanism, *joints: str) -> lw.Mechanism:

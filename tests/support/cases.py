@@ -33,7 +33,7 @@ class Case:
     motion: dict[str, Array] = field(default_factory=dict)  # coordinate of each joint over t
 
 
-class _Plane:
+class Plane:
     """Bars along x of their own frames, joined by revolutes about one common axis."""
 
     def __init__(self, name: str, axis: str, gravity: tuple[float, float, float]) -> None:
@@ -55,7 +55,7 @@ class _Plane:
 
 def four_bar(cut: str = "D") -> Case:
     """Four-bar with a coupler whose mass stands out of the plane; joint `cut` closes the loop."""
-    plane = _Plane("four_bar_of_record", "y", (0.0, 0.0, -9.81))
+    plane = Plane("four_bar_of_record", "y", (0.0, 0.0, -9.81))
     plane.bar("crank", 1.0, 0.4, axial=2e-4)
     plane.bar("coupler", 2.0, 1.0, aside=0.05, axial=4e-4)
     plane.bar("rocker", 1.5, 0.8, axial=3e-4)
@@ -73,7 +73,7 @@ def four_bar(cut: str = "D") -> Case:
 
 def five_bar_with_three_legs() -> Case:
     """Two loops that share a leg: coupled, with two degrees of freedom."""
-    plane = _Plane("three_legs", "y", (0.0, 0.0, -9.81))
+    plane = Plane("three_legs", "y", (0.0, 0.0, -9.81))
     bars = [(1.0, 0.7), (0.8, 0.75), (0.9, 0.75), (1.1, 0.7), (1.0, 0.75), (1.2, 0.7)]
     for i, (mass, length) in enumerate(bars):
         plane.bar(f"b{i}", mass, length, aside=0.03, axial=2e-4 * mass)
@@ -99,7 +99,7 @@ def fourbar_planar() -> Case:
     """The planar crank-rocker of record, as 3-D revolutes; `motion` follows from the absolute angles of the file."""
     data = json.loads((DATA / "fourbar_planar.json").read_text())
     table = np.genfromtxt(DATA / "fourbar_planar.csv", delimiter=",", names=True)
-    plane = _Plane("fourbar_planar", "z", (0.0, -data["g"], 0.0))
+    plane = Plane("fourbar_planar", "z", (0.0, -data["g"], 0.0))
     names = ("crank", "coupler", "rocker")
     for name, mass, length in zip(names, data["link_masses"], data["link_lengths"], strict=True):
         plane.bar(name, mass, length)
@@ -138,7 +138,7 @@ def pendulum() -> Case:
 
 def chain_before_the_lock() -> Case:
     """Mukherjee & Anderson (2007), 5.1: four rods fall until 0.71768 s; `motion` holds the start and the end only."""
-    plane = _Plane("ma2007_chain", "z", (0.0, -9.81, 0.0))
+    plane = Plane("ma2007_chain", "z", (0.0, -9.81, 0.0))
     start = np.pi / 3
     for i in range(4):
         plane.bar(f"b{i}", 0.00786, 1.0)
@@ -154,7 +154,7 @@ def windows(count: int) -> Case:
 
     The angle of the legs from the vertical obeys ((N + 1) / 3 + N) theta'' = ((N + 1) / 2 + N) g sin theta.
     """
-    plane = _Plane("iftomm_A02", "z", (0.0, -9.81, 0.0))
+    plane = Plane("iftomm_A02", "z", (0.0, -9.81, 0.0))
     for i in range(count + 1):
         plane.bar(f"leg{i}", 1.0, 1.0)
         plane.pin(f"A{i}", "ground", f"leg{i}", float(i))
@@ -180,7 +180,7 @@ def single_window() -> Case:
 
     On the parallelogram branch the angle of the legs from the vertical obeys (2/3 + 1) theta'' = 2 g sin theta.
     """
-    plane = _Plane("one_window", "z", (0.0, -9.81, 0.0))
+    plane = Plane("one_window", "z", (0.0, -9.81, 0.0))
     for name in ("left", "top", "right"):
         plane.bar(name, 1.0, 1.0)
     plane.pin("A", "ground", "left", 0.0)

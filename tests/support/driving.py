@@ -10,8 +10,9 @@ import numpy as np
 import linkwork as lw
 
 from .builder import Scene
-from .placement import Values
-from .poses import Array
+from .joint_shapes import shape_of
+from .placement import Value, Values, plain, vector
+from .poses import Array, unit
 
 # The functions of a System that take one state and nothing else that is required.
 OF_STATES = ("accelerations", "derivatives", "energy", "loop_residual", "reactions", "mass_matrix", "jacobian")
@@ -23,28 +24,57 @@ def reached(scene: Scene) -> tuple[lw.System, lw.State]:
     return system, system.assemble(q=scene.q, u=scene.u)
 
 
-def by_joint(system: lw.System, array: Array) -> dict[str, float]:
-    """One number for each joint that has one coordinate."""
-    return {name: float(value) for name, value in system.by_joint(array).items()}
+def by_joint(system: lw.System, array: Array) -> dict[str, Any]:
+    """Values of each joint that has any: a number for one, an array for several."""
+    return {name: plain(vector(value)) for name, value in system.by_joint(array).items() if np.size(value)}
 
 
 def random_loads(rng: np.random.Generator, scene: Scene, size: float = 3.0) -> dict[str, Any]:
-    """Numbers for the joints, (3,) for applied forces and torques."""
-    loads: dict[str, Any] = {name: float(rng.normal(scale=size)) for name in scene.q}
-    for force in scene.mechanism.forces:
-        if force.type_name == "wrench":
-            loads |= {f"{force.name}.{what}": rng.normal(scale=size, size=3) for what in "FT"}
-    return loads
+    return {name: plain(rng.normal(scale=size, size=np.size(u))) for name, u in scene.u.items()}
+
+
+def random_wrenches(rng: np.random.Generator, scene: Scene, size: float = 3.0) -> dict[str, Array]:
+    """Forces and torques (3,) of the applied wrenches, by name."""
+    names = [force.name for force in scene.mechanism.forces if hasattr(force, "body")]
+    return {f"{name}.{what}": rng.normal(scale=size, size=3) for name in names for what in "FT"}
 
 
 def largest_difference(found: Values, expected: Values) -> float:
     """Relative to the largest expected value."""
     assert set(found) == set(expected)
-    scale = max(map(abs, expected.values()), default=0.0) or 1.0
-    return max((abs(found[name] - value) for name, value in expected.items()), default=0.0) / scale
+    scale = max((float(np.abs(value).max()) for value in expected.values()), default=0.0) or 1.0
+    return max((_difference(found[name], value) for name, value in expected.items()), default=0.0) / scale
 
 
-def tree_only(system: lw.System, values: Mapping[str, float]) -> dict[str, float]:
+def _difference(found: Value, expected: Value) -> float:
+    assert np.shape(found) == np.shape(expected)
+    return float(np.abs(np.subtract(found, expected)).max())
+
+
+def coordinate_difference(mechanism: lw.Mechanism, found: Values, expected: Values) -> float:
+    """Largest difference of coordinates; full turns and the sign and length of a quaternion do not count."""
+    assert set(found) == set(expected)
+    return max((_pose_difference(mechanism.joints[n].kind, q, expected[n]) for n, q in found.items()), default=0.0)
+
+
+def _pose_difference(kind: Any, found: Value, expected: Value) -> float:
+    shape, q, wanted = shape_of(kind), np.array(vector(found)), np.array(vector(expected))
+    assert q.shape == wanted.shape == (shape.nq,)
+    difference = q - wanted
+    for k in shape.angles:
+        difference[k] -= 2 * np.pi * np.round(difference[k] / (2 * np.pi))
+    if shape.nq > shape.nu:
+        one, other = unit(q[-4:]), unit(wanted[-4:])
+        difference[-4:] = one - np.copysign(1.0, one @ other) * other
+    return float(np.abs(difference).max())
+
+
+def power(loads: Values, u: Values) -> float:
+    """Of loads at the speeds of their joints."""
+    return float(sum(np.dot(load, u[name]) for name, load in loads.items()))
+
+
+def tree_only(system: lw.System, values: Mapping[str, Any]) -> dict[str, Any]:
     """Without the joints that close loops."""
     joints = list(system.mechanism.joints)
     tree = {joints[link.joint] for link in system.topology.links}

@@ -1,14 +1,75 @@
-"""The same tree in Pinocchio, an independent library of rigid-body algorithms."""
+"""The same tree in Pinocchio, an independent library of rigid-body algorithms.
+
+A joint that is traversed from its child to its parent becomes the inverse joint there: q, u and tau are translated both
+ways by `_Translation`, with v' = J u, a' = J udot and tau = J' tau'.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from .placement import Values
-from .poses import Array, Pose, unit
+from .joint_shapes import Planar, Universal, shape_of
+from .placement import Value, Values, plain, vector
+from .poses import Array, Pose, cross_matrix, unit
+
+
+@dataclass
+class _Translation:
+    """Between a joint's own values and Pinocchio's."""
+
+    kind: Any
+    outward: bool
+    q_at: int = 0  # where Pinocchio's values of the joint begin
+    u_at: int = 0
+
+    def __post_init__(self) -> None:
+        self.shape = shape_of(self.kind)
+
+    def q(self, q: Array) -> Array:
+        if self.shape.nq == self.shape.nu:
+            return q if self.outward else q[::-1]
+        pose = self.shape.pose(q)
+        pose = pose if self.outward else pose.inverse()
+        w, *xyz = unit(q[-4:])
+        quaternion = np.r_[xyz if self.outward else np.negative(xyz), w]
+        return np.r_[pose.position, quaternion] if self.shape.nq == 7 else quaternion
+
+    def speeds(self, q: Array) -> Array:
+        """J (nu, nu), whose columns are constant along the motion."""
+        if self.shape.nq == self.shape.nu:
+            return np.eye(self.shape.nu) if self.outward else np.eye(self.shape.nu)[::-1]
+        pose, zero = self.shape.pose(q), np.zeros((3, 3))
+        r = np.eye(3) if self.outward else -pose.rotation
+        if self.shape.nu == 3:
+            return r
+        shift = zero if self.outward else cross_matrix(pose.position) @ r
+        return np.block([[shift, r], [r, zero]])  # there the linear velocity comes first
+
+
+def _joint_model(kind: Any, outward: bool) -> Any:
+    """Joints of several axes are composed of simple ones, in the order in which they are met."""
+    name, sign = kind.type_name, 1.0 if outward else -1.0
+    if name in ("spherical", "free"):
+        return pin.JointModelSpherical() if name == "spherical" else pin.JointModelFreeFlyer()
+    turn, slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
+    shape = shape_of(kind)
+    if isinstance(shape, Universal):
+        steps = [(turn, shape.first), (turn, shape.second)]
+    elif isinstance(shape, Planar):
+        steps = [(slide, shape.x), (slide, shape.y), (turn, shape.normal)]
+    else:
+        steps = [(turn, shape.axis)] * shape.turns + [(slide, shape.axis)] * shape.slides
+    models = [model(sign * axis) for model, axis in steps[:: 1 if outward else -1]]
+    if len(models) == 1:
+        return models[0]
+    composite = pin.JointModelComposite(len(models))
+    for model in models:
+        composite.addJoint(model, pin.SE3.Identity())
+    return composite
 
 
 class PinocchioTree:
@@ -18,6 +79,7 @@ class PinocchioTree:
         self.model = pin.Model()
         self.model.gravity.linear = np.asarray(mechanism.gravity, float)
         self.carriers: dict[str, tuple[int, pin.SE3]] = {"ground": (0, pin.SE3.Identity())}  # body frame in its joint
+        self.translations: dict[str, _Translation] = {}  # in Pinocchio's order
         self._continue_from("ground", mechanism)
         self.data = self.model.createData()
 
@@ -40,46 +102,55 @@ class PinocchioTree:
         if joint.kind.type_name == "fixed":
             self.carriers[outer] = (carrier, placement * outer_frame.inverse())
         else:
-            axis = unit(joint.kind.axis) * (1.0 if outward else -1.0)
-            types = {"revolute": pin.JointModelRevoluteUnaligned, "prismatic": pin.JointModelPrismaticUnaligned}
-            index = self.model.addJoint(carrier, types[joint.kind.type_name](axis), placement, joint.name)
+            self.translations[joint.name] = _Translation(joint.kind, outward, self.model.nq, self.model.nv)
+            index = self.model.addJoint(carrier, _joint_model(joint.kind, outward), placement, joint.name)
             self.carriers[outer] = (index, outer_frame.inverse())
         body = mechanism.bodies[outer]
         inertia = pin.Inertia(float(body.mass), np.asarray(body.com, float), np.asarray(body.inertia, float))
         self.model.appendBodyToJoint(self.carriers[outer][0], inertia, self.carriers[outer][1])
 
-    @property
-    def names(self) -> list[str]:
-        """Joints with a coordinate in Pinocchio's order."""
-        return list(self.model.names)[1:]
+    def _q(self, q: Values) -> Array:
+        return np.concatenate([np.zeros(0), *(t.q(vector(q[name])) for name, t in self.translations.items())])
 
-    def array(self, values: Values) -> Array:
-        return np.array([values.get(name, 0.0) for name in self.names])
+    def _speeds(self, q: Values, names: list[str]) -> Array:
+        """Matrix from the speeds of the joints in the order of `names` to Pinocchio's."""
+        columns = [np.zeros((self.model.nv, 0))]
+        for name in names:
+            translation = self.translations[name]
+            block = np.zeros((self.model.nv, translation.shape.nu))
+            block[translation.u_at : translation.u_at + translation.shape.nu] = translation.speeds(vector(q[name]))
+            columns.append(block)
+        return np.hstack(columns)
 
-    def by_joint(self, array: Array) -> dict[str, float]:
-        return dict(zip(self.names, array.tolist(), strict=True))
+    def _array(self, values: Values) -> Array:
+        """Along the speeds of the joints in Pinocchio's order; joints left out have zeros."""
+        zeros = {name: np.zeros(t.shape.nu) for name, t in self.translations.items()}
+        return np.concatenate([np.zeros(0), *(vector(values.get(name, zero)) for name, zero in zeros.items())])
 
-    def accelerations(self, q: Values, u: Values, tau: Values) -> dict[str, float]:
-        udot = pin.aba(self.model, self.data, self.array(q), self.array(u), self.array(tau))
-        return self.by_joint(np.array(udot))
+    def accelerations(self, q: Values, u: Values, tau: Values) -> dict[str, Value]:
+        speeds = self._speeds(q, list(self.translations))
+        loads = np.linalg.solve(speeds.T, self._array(tau))
+        found = np.array(pin.aba(self.model, self.data, self._q(q), speeds @ self._array(u), loads))
+        udot = np.linalg.solve(speeds, found)
+        return {name: plain(udot[t.u_at : t.u_at + t.shape.nu]) for name, t in self.translations.items()}
 
     def mass_matrix(self, q: Values, names: list[str]) -> Array:
         """Rows and columns in the order of `names`."""
-        upper = np.triu(pin.crba(self.model, self.data, self.array(q)))
-        full = upper + np.triu(upper, 1).T
-        order = [self.names.index(name) for name in names]
-        return full[np.ix_(order, order)]
+        upper = np.triu(pin.crba(self.model, self.data, self._q(q)))
+        speeds = self._speeds(q, names)
+        return speeds.T @ (upper + np.triu(upper, 1).T) @ speeds
 
     def energy(self, q: Values, u: Values) -> tuple[float, float]:
-        kinetic = pin.computeKineticEnergy(self.model, self.data, self.array(q), self.array(u))
-        potential = pin.computePotentialEnergy(self.model, self.data, self.array(q))
+        speeds = self._speeds(q, list(self.translations)) @ self._array(u)
+        kinetic = pin.computeKineticEnergy(self.model, self.data, self._q(q), speeds)
+        potential = pin.computePotentialEnergy(self.model, self.data, self._q(q))
         standing = self.model.inertias[0]  # bodies fixed to the ground, which Pinocchio does not count
         potential -= standing.mass * (self.model.gravity.linear @ standing.lever)
         return float(kinetic), float(potential)
 
     def poses(self, q: Values) -> dict[str, Pose]:
         """World poses of all bodies."""
-        pin.forwardKinematics(self.model, self.data, self.array(q))
+        pin.forwardKinematics(self.model, self.data, self._q(q))
         placed = {name: self.data.oMi[index] * place for name, (index, place) in self.carriers.items()}
         return {name: Pose(np.array(se3.rotation), np.array(se3.translation)) for name, se3 in placed.items()}
 

@@ -1,4 +1,8 @@
-"""Where the bodies of a mechanism are, by the plain meaning of its joint frames and coordinates."""
+"""Where the bodies of a mechanism are, by the plain meaning of its joint frames and coordinates.
+
+Values of joints go by name: a number for a joint of one coordinate, an array for one of several; joints without a
+coordinate are left out.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from .poses import IDENTITY, Array, Pose, turn
+from .joint_shapes import neutral, shape_of
+from .poses import IDENTITY, Array, Pose
 
-Values = Mapping[str, float]  # by joint name; joints without a coordinate are left out
+Value = float | Array
+Values = Mapping[str, Value]
+
+
+def vector(value: Value) -> Array:
+    return np.atleast_1d(np.asarray(value, float))
+
+
+def plain(array: Array) -> Value:
+    """A number for one component, the array for several."""
+    return float(array[0]) if array.size == 1 else array
 
 
 def body_poses(mechanism: Any, q: Values, tree: Collection[str]) -> dict[str, Pose]:
@@ -18,7 +33,7 @@ def body_poses(mechanism: Any, q: Values, tree: Collection[str]) -> dict[str, Po
     waiting = [mechanism.joints[name] for name in tree]
     while waiting:
         for joint in waiting:
-            motion = joint_pose(joint.kind, q.get(joint.name, 0.0))
+            motion = joint_pose(joint.kind, q.get(joint.name))
             step = pose_of(joint.parent_frame).then(motion).then(pose_of(joint.child_frame).inverse())
             if joint.parent in poses and joint.child not in poses:
                 poses[joint.child] = poses[joint.parent].then(step)
@@ -36,14 +51,10 @@ def pose_of(frame: Any) -> Pose:
     return Pose(np.asarray(frame.rotation, float), np.asarray(frame.position, float))
 
 
-def joint_pose(kind: Any, q: float) -> Pose:
-    """Child frame in parent frame."""
-    if kind.type_name == "revolute":
-        return Pose(turn(kind.axis, q), np.zeros(3))
-    if kind.type_name == "prismatic":
-        return Pose(np.eye(3), q * kind.axis)
-    assert kind.type_name == "fixed", kind
-    return IDENTITY
+def joint_pose(kind: Any, q: Value | None = None) -> Pose:
+    """Child frame in parent frame; without `q` where the frames coincide."""
+    shape = shape_of(kind)
+    return shape.pose(neutral(shape) if q is None else vector(q))
 
 
 def joint_frames(joint: Any, poses: Mapping[str, Pose]) -> tuple[Pose, Pose]:
@@ -51,20 +62,7 @@ def joint_frames(joint: Any, poses: Mapping[str, Pose]) -> tuple[Pose, Pose]:
     return poses[joint.parent].then(pose_of(joint.parent_frame)), poses[joint.child].then(pose_of(joint.child_frame))
 
 
-def joint_coordinate(joint: Any, poses: Mapping[str, Pose]) -> float:
-    """The coordinate that the poses show; an angle within half a turn."""
+def joint_coordinate(joint: Any, poses: Mapping[str, Pose]) -> Value:
+    """The coordinates that the poses show: angles within half a turn, one of the two quaternions."""
     parent, child = joint_frames(joint, poses)
-    relative = parent.inverse().then(child)
-    if joint.kind.type_name == "prismatic":
-        return float(joint.kind.axis @ relative.position)
-    if joint.kind.type_name == "fixed":
-        return 0.0
-    axis = joint.kind.axis
-    cosine = (np.trace(relative.rotation) - axis @ relative.rotation @ axis) / 2.0
-    return float(np.arctan2(axis @ sine_axis(relative.rotation), cosine))
-
-
-def sine_axis(rotation: Array) -> Array:
-    """Axis of a rotation times the sine of its angle."""
-    r = rotation
-    return np.array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]]) / 2.0
+    return plain(shape_of(joint.kind).coordinates(parent.inverse().then(child)))

@@ -57,3 +57,19 @@ def quaternion_matrix(q: Array) -> Array:
     w, v = q[0], q[1:]
     k = cross_matrix(v)
     return np.eye(3) + 2.0 * w * k + 2.0 * (k @ k)
+
+
+def matrix_quaternion(rotation: Array) -> Array:
+    """The unit quaternion [w, x, y, z] of a rotation matrix that has w >= 0."""
+    r = rotation
+    antisymmetric = np.array([r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]])
+    symmetric = np.zeros((4, 4))  # its eigenvalue 3 belongs to the quaternion, the others are -1
+    symmetric[0, 0] = np.trace(r)
+    symmetric[0, 1:] = symmetric[1:, 0] = antisymmetric
+    symmetric[1:, 1:] = r + r.T - np.trace(r) * np.eye(3)
+    quaternion = np.linalg.eigh(symmetric)[1][:, 3]
+    return quaternion * np.copysign(1.0, quaternion[0])
+
+
+def quaternion_product(a: Array, b: Array) -> Array:
+    return np.r_[a[0] * b[0] - a[1:] @ b[1:], a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])]

@@ -6,7 +6,7 @@ drawn again, since there no reference is accurate.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -31,34 +31,41 @@ def random_tree(
 ) -> Scene:
     """A tree of random joints on the ground; with `chain`, one without branches."""
     builder = Builder(rng, "tree", reverse=reverse)
-    _grow(builder, "ground", bodies, kinds, chain)
+    grow(builder, "ground", bodies, kinds, chain)
     moving = [joint.name for joint in builder.planned if joint.kind != "fixed"]
     for name in rng.choice(moving, min(springs, len(moving)), replace=False):
         builder.spring(str(name))
     return builder.build()
 
 
-def _grow(builder: Builder, base: str, bodies: int, kinds: tuple[str, ...], chain: bool = False) -> None:
+def grow(
+    builder: Builder, base: str, bodies: int, kinds: Sequence[str], chain: bool = False, in_order: bool = False
+) -> None:
+    """Bodies on `base`, each joined to any body before or, with `chain`, to the last; kinds are drawn or `in_order`."""
     rng = builder.rng
     tips = [(base, builder.poses[base].position)]
-    for _ in range(bodies):
+    for k in range(bodies):
         parent, start = tips[-1] if chain else tips[rng.integers(len(tips))]
         point = start + rng.uniform(0.1, 0.5) * random_unit(rng)
         child = builder.body(point + rng.uniform(-0.2, 0.2, 3))
-        kind = str(rng.choice(kinds))
+        kind = kinds[k] if in_order else str(rng.choice(kinds))
         builder.joint(kind, parent, child, point, random_unit(rng))
         tips.append((child, point))
 
 
-def add_ring(builder: Builder, base: str, ring: Ring) -> tuple[list[str], list[str]]:
-    """Bodies and joints of one loop that begins and ends at `base`; returns both lists of names in loop order."""
+def add_ring(builder: Builder, base: str, ring: Ring, backward: Collection[int] = ()) -> tuple[list[str], list[str]]:
+    """Bodies and joints of one loop that begins and ends at `base`; returns both lists of names in loop order.
+
+    Joints `backward` certainly have their parent later in the loop.
+    """
     bodies: list[str] = []
     joints: list[str] = []
     points = [point for _, point, _ in ring]
     for k, (kind, point, axis) in enumerate(ring):
         last = k == len(ring) - 1
         child = base if last else builder.body((point + points[k + 1]) / 2)
-        joints.append(builder.joint(kind, bodies[-1] if bodies else base, child, point, axis))
+        parent = bodies[-1] if bodies else base
+        joints.append(builder.joint(kind, parent, child, point, axis, reverse=True if k in backward else None))
         if not last:
             bodies.append(child)
     return bodies, joints
@@ -99,7 +106,7 @@ def hard_points(ring: Callable[[np.random.Generator], Ring]) -> Maker:
     def make(rng: np.random.Generator) -> Scene:
         builder = Builder(rng, "hard_points", hard_points=True)
         bodies, _ = add_ring(builder, "ground", rings.placed(ring(rng), rng))
-        _grow(builder, bodies[0], 2, ("revolute", "prismatic", "fixed"))
+        grow(builder, bodies[0], 2, ("revolute", "prismatic", "fixed"))
         return builder.build()
 
     return make
@@ -110,7 +117,7 @@ def moving_base(ring: Callable[[np.random.Generator], Ring]) -> Maker:
 
     def make(rng: np.random.Generator) -> Scene:
         builder = Builder(rng, "moving_base")
-        _grow(builder, "ground", 3, ("revolute", "prismatic"), chain=True)
+        grow(builder, "ground", 3, ("revolute", "prismatic"), chain=True)
         base = f"b{len(builder.coms)}"
         shift = builder.poses[base].position
         moved = [(kind, point + shift, axis) for kind, point, axis in rings.placed(ring(rng), rng)]
@@ -125,8 +132,8 @@ def outboard_trees(rng: np.random.Generator) -> Scene:
     builder = Builder(rng, "outboard")
     bodies, _ = add_ring(builder, "ground", rings.placed(rings.planar(rng, 5), rng))
     for body in bodies:
-        _grow(builder, body, int(rng.integers(0, 4)), ("revolute", "prismatic", "fixed"))
-    _grow(builder, "ground", 2, ("revolute",))
+        grow(builder, body, int(rng.integers(0, 4)), ("revolute", "prismatic", "fixed"))
+    grow(builder, "ground", 2, ("revolute",))
     return builder.build()
 
 
@@ -135,7 +142,7 @@ def loop_on_loop(rng: np.random.Generator) -> Scene:
     builder = Builder(rng, "loop_on_loop")
     first, _ = add_ring(builder, "ground", rings.placed(rings.planar(rng, 4), rng))
     second, _ = add_ring(builder, first[1], rings.placed(rings.spatial(rng, 7), rng))
-    _grow(builder, second[3], 2, ("revolute",), chain=True)
+    grow(builder, second[3], 2, ("revolute",), chain=True)
     tip = f"b{len(builder.coms)}"
     add_ring(builder, tip, rings.placed(rings.planar(rng, 4), rng))
     return builder.build()
@@ -188,7 +195,7 @@ def legs(count: int, planar: bool) -> Maker:
 def coupled_on_coupled(rng: np.random.Generator) -> Scene:
     """A four-bar whose coupler drives a dyad back to the crank, all on a moving base, with a tree on the dyad."""
     builder = Builder(rng, "coupled")
-    _grow(builder, "ground", 2, ("revolute", "prismatic"), chain=True)
+    grow(builder, "ground", 2, ("revolute", "prismatic"), chain=True)
     base = f"b{len(builder.coms)}"
     shift, normal = builder.poses[base].position, random_unit(rng)
     flat = np.eye(3) - np.outer(normal, normal)
@@ -199,7 +206,7 @@ def coupled_on_coupled(rng: np.random.Generator) -> Scene:
     builder.joint("revolute", bodies[1], first, points[0], normal)
     builder.joint("revolute", first, second, points[1], normal)
     builder.joint("revolute", second, bodies[0], points[2], normal)
-    _grow(builder, first, 2, ("revolute", "fixed"))
+    grow(builder, first, 2, ("revolute", "fixed"))
     return builder.build()
 
 
@@ -211,11 +218,9 @@ def sprung(make: Maker, springs: int = 3, wrenches: int = 2) -> Maker:
         bodies = list(scene.mechanism.bodies)
         for k in range(springs):
             first, second = rng.choice(["ground", *bodies], 2, replace=False)
-            points, given = (
-                rng.uniform(-0.6, 0.6, (2, 3)),
-                dict(zip(("stiffness", "damping", "free"), rng.uniform(0.2, 2.0, 3), strict=True)),
-            )
-            spring = lw.SpringDamper(bodies=(str(first), str(second)), points=points, **given, name=f"s{k + 1}")
+            points, given = rng.uniform(-0.6, 0.6, (2, 3)), rng.uniform(0.2, 2.0, 3)
+            values = dict(zip(("stiffness", "damping", "free"), given, strict=True))
+            spring = lw.SpringDamper(bodies=(str(first), str(second)), points=points, **values, name=f"p{k + 1}")
             scene.mechanism.add_force(spring)
         for k in range(wrenches):
             scene.mechanism.add_force(lw.Wrench(str(rng.choice(bodies)), rng.uniform(-0.5, 0.5, 3), name=f"w{k + 1}"))

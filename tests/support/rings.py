@@ -1,4 +1,7 @@
-"""Geometry of single loops: each ring is a list of joints (kind, point, axis) that is followed around the loop."""
+"""Geometry of single loops: each ring is a list of joints (kind, point, axis) that is followed around the loop.
+
+A universal joint may have both its axes given, (2, 3).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ X, Y, Z = np.eye(3)
 def placed(ring: Ring, rng: np.random.Generator, spread: float = 0.5) -> Ring:
     """The same ring somewhere else, turned at random."""
     rotation, shift = random_rotation(rng), rng.uniform(-spread, spread, 3)
-    return [(kind, rotation @ point + shift, rotation @ axis) for kind, point, axis in ring]
+    return [(kind, rotation @ point + shift, axis @ rotation.T) for kind, point, axis in ring]
 
 
 def polygon(rng: np.random.Generator, corners: int) -> list[Array]:
@@ -94,3 +97,30 @@ def door(rng: np.random.Generator) -> Ring:
 def rails(rng: np.random.Generator) -> Ring:
     """One carriage on two parallel slides."""
     return [("prismatic", rng.uniform(-0.3, 0.3, 3), X), ("prismatic", rng.uniform(0.5, 1.0, 3), X)]
+
+
+def mixed(rng: np.random.Generator, *kinds: str) -> Ring:
+    """Joints of any kinds in general position."""
+    pairs = zip(kinds, polygon(rng, max(3, len(kinds))), strict=False)
+    return [(kind, p + rng.uniform(-0.4, 0.4, 3), random_unit(rng)) for kind, p in pairs]
+
+
+def flat(rng: np.random.Generator, *kinds: str) -> Ring:
+    """Joints whose axes, first axes and normals are parallel: the links move in planes, and rows are redundant."""
+    ring: Ring = []
+    for kind, (_, point, axis) in zip(kinds, planar(rng, len(kinds)), strict=True):
+        ring.append((kind, point, np.array([axis, turn(Z, rng.uniform(-3, 3)) @ X]) if kind == "universal" else axis))
+    return ring
+
+
+def centred(rng: np.random.Generator, *kinds: str) -> Ring:
+    """All axes through one point, where spherical joints are: a spherical linkage."""
+    ring: Ring = []
+    for kind, (_, point, axis) in zip(kinds, spherical(rng, len(kinds)), strict=True):
+        ring.append((kind, np.zeros(3) if kind in ("spherical", "universal") else point, axis))
+    return ring
+
+
+def held_twice(rng: np.random.Generator, first: str, second: str) -> Ring:
+    """One body on two joints with one axis or normal: most rows are redundant."""
+    return [(first, rng.uniform(-0.3, 0.3) * Z, Z), (second, (1.0 + rng.uniform()) * Z, -Z)]

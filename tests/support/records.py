@@ -1,0 +1,65 @@
+"""Mechanisms whose accelerations several formulations once agreed on, from the notes beside the checkout."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import linkwork as lw
+
+from .checkout import beside
+from .joint_shapes import shape_of
+from .placement import Values, plain, vector
+from .rows import Gear
+
+
+@dataclass
+class Record:
+    """The joints that closed loops are named L0, L1..; all others J0, J1.. are the tree, and have values here."""
+
+    mechanism: lw.Mechanism
+    gears: dict[str, Gear]
+    q: Values
+    u: Values
+    tau: Values
+    udot: Values
+    energy: tuple[float, float] | None
+
+
+def record(name: str) -> Record:
+    data = json.loads(beside("notes/reference_values.json").read_text())[name]
+    mechanism = lw.Mechanism(name, gravity=data["mech"]["gravity"])
+    for i, body in enumerate(data["mech"]["bodies"]):
+        mechanism.add_body(f"b{i}", body["mass"], body["com"], body["inertia"])
+    for letter, kept in (("J", "tree"), ("L", "loops")):
+        for i, joint in enumerate(data["mech"][kept]):
+            _add(mechanism, f"{letter}{i}", joint)
+    gears = {f"g{i}": Gear({f"J{k}": factor for k, _, factor in g}) for i, g in enumerate(data["mech"]["gears"])}
+    values = {key: _by_joint(mechanism, key, data.get(key) or []) for key in ("q", "u", "tau", "udot")}
+    energy = (data["kinetic"], data["potential"]) if "kinetic" in data else None
+    return Record(mechanism, gears, energy=energy, **values)
+
+
+def _add(mechanism: lw.Mechanism, name: str, joint: dict[str, Any]) -> None:
+    axes = {"revolute": [[0, 0, 1]], "prismatic": [[0, 0, 1]], "universal": [[1, 0, 0], [0, 1, 0]]}
+    classes = {"revolute": "Revolute", "prismatic": "Prismatic", "universal": "Universal"}
+    classes |= {"spherical": "Spherical", "free6": "Free"}
+    kind = getattr(lw, classes[joint["type"]])(*axes.get(joint["type"], []))
+    ends = ["ground" if joint[end] < 0 else f"b{joint[end]}" for end in "ab"]
+    frames = [lw.Frame(joint[f"p{end}"], np.array(joint[f"R{end}"])) for end in "ab"]
+    cut = name.startswith("L")
+    mechanism.add_joint(name, kind, *ends, parent_frame=frames[0], child_frame=frames[1], cut=cut)
+
+
+def _by_joint(mechanism: lw.Mechanism, key: str, values: list[float]) -> dict[str, Any]:
+    """The flat array of a record, joint by joint."""
+    result, rest = {}, vector(values)
+    for name, joint in mechanism.joints.items():
+        if name.startswith("J") and len(rest):
+            shape = shape_of(joint.kind)
+            count = shape.nq if key == "q" else shape.nu
+            result[name], rest = plain(rest[:count]), rest[count:]
+    return result

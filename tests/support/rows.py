@@ -1,0 +1,155 @@
+"""What bodies, joints and couplings say about the motion of all bodies: the rows of the oracle's equations.
+
+The motion of n bodies is one vector (6 n), body by body [angular; linear of the centre of mass] in world axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .joint_shapes import Shape, shape_of, sine_axis
+from .placement import Value, Values, joint_frames, vector
+from .poses import Array, Pose, cross_matrix
+
+
+class Bodies:
+    """The bodies of a mechanism in one pose."""
+
+    def __init__(self, mechanism: Any, poses: Mapping[str, Pose]) -> None:
+        self.all = list(mechanism.bodies.values())
+        self.poses = poses
+        self.index = {body.name: i for i, body in enumerate(self.all)}
+        self.com = [poses[b.name].position + poses[b.name].rotation @ np.asarray(b.com) for b in self.all]
+        self.inertia = [poses[b.name].rotation @ b.inertia @ poses[b.name].rotation.T for b in self.all]
+
+    def at(self, name: str, point: Array) -> Array:
+        """(6, 6 n) that takes the motion to one body's [angular; linear at a point of the world]."""
+        result = np.zeros((6, 6 * len(self.all)))
+        if name != "ground":
+            i = self.index[name]
+            result[:, 6 * i : 6 * i + 6] = np.eye(6)
+            result[3:, 6 * i : 6 * i + 3] = -cross_matrix(point - self.com[i])
+        return result
+
+    def turning(self, name: str, v: Array) -> Array:
+        """Angular velocity (3,) of a body."""
+        return np.zeros(3) if name == "ground" else v.reshape(-1, 6)[self.index[name], :3]
+
+    def centripetal(self, name: str, point: Array, v: Array) -> Array:
+        """Acceleration (6,) that a turning body gives a point of its own beyond that of its centre of mass."""
+        w = self.turning(name, v)
+        arm = np.zeros(3) if name == "ground" else point - self.com[self.index[name]]
+        return np.r_[np.zeros(3), np.cross(w, np.cross(w, arm))]
+
+    def mass_matrix(self) -> Array:
+        mass = np.zeros((6 * len(self.all), 6 * len(self.all)))
+        for i, body in enumerate(self.all):
+            mass[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = self.inertia[i]
+            mass[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = body.mass * np.eye(3)
+        return mass
+
+    def weight(self, v: Array, gravity: Array) -> Array:
+        """Weights less gyroscopic terms, (6 n)."""
+        force = np.zeros(6 * len(self.all))
+        for i, (body, w) in enumerate(zip(self.all, v.reshape(-1, 6)[:, :3], strict=True)):
+            force[6 * i : 6 * i + 3] = -np.cross(w, self.inertia[i] @ w)
+            force[6 * i + 3 : 6 * i + 6] = body.mass * gravity
+        return force
+
+
+class JointRow:
+    """One joint: S = `relative` (6, 6 n), P = `free` (6, nu) and its complement `barred` C (6, 6 - nu), orthonormal.
+
+    The relative velocity [angular; of the child frame's origin, as seen from the parent] is S v = P u in world axes.
+    """
+
+    def __init__(self, joint: Any, bodies: Bodies, q: Value | None) -> None:
+        self.joint, self.bodies = joint, bodies
+        self.name: str = joint.name
+        self.shape: Shape = shape_of(joint.kind)
+        self.parent, self.child = joint_frames(joint, bodies.poses)
+        self.point = self.child.position
+        self.q = self._nearest_turn(q)
+        self.relative = bodies.at(joint.child, self.point) - bodies.at(joint.parent, self.point)
+        self.free = self._to_world(self.shape.motion(self.q))
+        full = np.linalg.qr(self.free, mode="complete")[0] if self.shape.nu else np.eye(6)
+        self.barred = full[:, self.shape.nu :]
+
+    def _nearest_turn(self, given: Value | None) -> Array:
+        """The coordinates that the poses show; of `given` only full turns and the sign of a quaternion are taken."""
+        q = self.shape.coordinates(self.parent.inverse().then(self.child))
+        if given is not None:
+            for k in self.shape.angles:
+                q[k] += 2 * np.pi * np.round((vector(given)[k] - q[k]) / (2 * np.pi))
+            if self.shape.nq > self.shape.nu:
+                q[-4:] *= np.sign(vector(given)[-4:] @ q[-4:])
+        return q
+
+    def _to_world(self, motion: Array) -> Array:
+        r = self.parent.rotation
+        return np.concatenate([r @ motion[:3], r @ motion[3:]])
+
+    def speeds(self, v: Array) -> Array:
+        return self.free.T @ (self.relative @ v.ravel())
+
+    def bias(self, v: Array, u: Array) -> Array:
+        """b (6,) of the relative acceleration S a = P udot + b: what velocities alone decide."""
+        carrier = self.bodies.turning(self.joint.parent, v)
+        relative = self.free @ u
+        carried = np.r_[np.cross(carrier, relative[:3]), 2 * np.cross(carrier, relative[3:])]  # the second is Coriolis
+        ends = [self.bodies.centripetal(body, self.point, v) for body in (self.joint.parent, self.joint.child)]
+        return self._to_world(self.shape.drift(self.q, u)) + carried + ends[0] - ends[1]
+
+    def violation(self) -> Array:
+        """Parts (6 - nu,) of the relative pose that the joint bars: m, and angles by their sines."""
+        expected = self.parent.then(self.shape.pose(self.q))
+        angle = sine_axis(self.child.rotation @ expected.rotation.T)
+        return self.barred.T @ np.r_[angle, self.point - expected.position]
+
+
+@dataclass(frozen=True)
+class Gear:
+    """A coupling: the sum over joints of c1 q + c2 q^2 + ... is `offset`; joints of one coordinate only."""
+
+    terms: Mapping[str, float | Sequence[float]]
+    offset: float = 0.0
+
+    def slopes(self, q: Values, order: int = 1) -> dict[str, float]:
+        """Derivative of each joint's polynomial; of order 0 the polynomial itself."""
+        slopes = {}
+        for name, coefficients in self.terms.items():
+            polynomial = np.polynomial.Polynomial(np.r_[0.0, coefficients])
+            slopes[name] = float(polynomial.deriv(order)(float(vector(q[name])[0])))
+        return slopes
+
+    def residual(self, q: Values) -> float:
+        return sum(self.slopes(q, 0).values()) - self.offset
+
+
+@dataclass
+class GearRow:
+    """A coupling as one row of the equations, scaled to entries of order 1."""
+
+    gear: Gear
+    rows: Mapping[str, JointRow]
+    slope: dict[str, float] = field(init=False)
+    matrix: Array = field(init=False)
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.q = {name: self.rows[name].q for name in self.gear.terms}
+        self.slope = self.gear.slopes(self.q)
+        self.scale = max(map(abs, self.slope.values()))
+        total = sum(slope * self.rows[name].free.T @ self.rows[name].relative for name, slope in self.slope.items())
+        self.matrix = total / self.scale  # (1, 6 n)
+
+    def right(self, u: Values, bias: Mapping[str, Array]) -> Array:
+        """What the row times the accelerations of all bodies must be, (1,)."""
+        curvature = self.gear.slopes(self.q, 2)
+        total = -sum(value * float(vector(u[name])[0]) ** 2 for name, value in curvature.items())
+        total += sum(slope * float(self.rows[name].free[:, 0] @ bias[name]) for name, slope in self.slope.items())
+        return np.array([total / self.scale])
