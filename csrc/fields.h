@@ -16,6 +16,8 @@ typedef enum lw_owner {
   LW_OF_TREE_SPEED,
   LW_OF_CUT_COORDINATE,
   LW_OF_CUT_SPEED,
+  LW_OF_COUPLING,
+  LW_OF_TERM,   /* of couplings */
   LW_OF_FRAME,  /* the links' and the phantoms' */
   LW_OF_SPRING, /* between points */
   LW_OF_WRENCH  /* applied from outside */
@@ -30,6 +32,8 @@ typedef enum lw_owner {
 #define LW_ROWS_TREE_SPEED s->nu
 #define LW_ROWS_CUT_COORDINATE s->nq_cut
 #define LW_ROWS_CUT_SPEED s->nu_cut
+#define LW_ROWS_COUPLING s->couplings
+#define LW_ROWS_TERM s->terms
 #define LW_ROWS_FRAME (s->bodies + s->loops)
 #define LW_ROWS_SPRING s->springs
 #define LW_ROWS_WRENCH s->wrenches
@@ -46,6 +50,8 @@ typedef enum lw_owner {
   X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                             \
   X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                           \
   X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
+  X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                          \
+  X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "sum of the terms' polynomials")                    \
   X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")      \
   X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                       \
   X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                       \
@@ -73,6 +79,7 @@ typedef enum lw_owner {
   X(u_cut, CUT_SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "speeds of the cut joints")                             \
   X(loop_residual, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gap; misalignment times loop length [m]")           \
   X(loop_conditioning, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "smallest pivot of the closure, 0..1")           \
+  X(coupling_residual, COUPLING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "sum of the polynomials minus the offset")   \
   X(spring_length, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "distance of the spring's points [m]")             \
   X(spring_rate, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "time derivative of the length [m/s]")               \
   X(spring_force, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "of spring and damper, pulling is positive [N]")    \

@@ -7,6 +7,7 @@ the mechanism.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 from linkwork.compiler.numbering import Numbering, suffixes
 from linkwork.compiler.topology import Topology
@@ -95,7 +96,7 @@ class Dependencies:
 
     @cached_property
     def _part_of_link(self) -> list[int]:
-        """Number of each link's part: what stands on the ground separately does not interact, but through springs."""
+        """Number of each link's part; what stands on the ground separately interacts by loops, couplings and springs."""
         parts: list[int] = []
         for i, link in enumerate(self._topology.links):
             parts.append(i if link.parent < 0 else parts[link.parent])
@@ -108,6 +109,7 @@ class Dependencies:
 
         springs = [force.bodies for force in of_kind(self._mech.forces, PointSpringDamper)]
         pairs = [(loop.parent, loop.child) for loop in self._topology.loops]
+        pairs += [pair for cluster in self._topology.clusters for pair in pairwise(cluster.links)]
         pairs += [(self._link_of_name[first], self._link_of_name[second]) for first, second in springs]
         for pair in pairs:
             ends = [root(parts[end]) for end in pair if end >= 0]

@@ -2,6 +2,7 @@
 
 from linkwork.description import inertia
 from linkwork.description.checks import GROUND
+from linkwork.description.couplings import Coupling
 from linkwork.description.forces import Force, Wrench
 from linkwork.description.frames import Frame
 from linkwork.description.joints import (
@@ -22,6 +23,7 @@ from linkwork.description.springs import JointSpringDamper, PointSpringDamper, S
 __all__ = [
     "GROUND",
     "Body",
+    "Coupling",
     "Cylindrical",
     "Fixed",
     "Force",

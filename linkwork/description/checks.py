@@ -161,10 +161,12 @@ def check(mech: Mechanism) -> None:
 
 
 def check_references(mech: Mechanism) -> None:
-    """Refuse joints, forces and start values that name what does not exist (any more), or do not fit it (any more)."""
+    """Refuse what names something that does not exist (any more), or does not fit it (any more)."""
     for joint in mech.joints.values():
         for body in (joint.parent, joint.child):
             check_body_known(mech, f"joint {joint.name!r}", body)
+    for coupling in mech.couplings.values():
+        coupling.check(mech)
     for force in mech.forces:
         force.check(mech)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):

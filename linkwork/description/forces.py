@@ -5,7 +5,7 @@ A new kind is one class here: its name in files, its fields, and what it must fi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -82,9 +82,7 @@ class NamedForce(Force):
 
     def check_new(self, mech: Mechanism) -> None:
         """Refuse a name that is taken, by a body or joint as well."""
-        check_new_name(
-            self.name, self.call, {"body": mech.bodies, "joint": mech.joints, "force": names_of(mech.forces)}
-        )
+        check_new_name(self.name, self.call, names_in_use(mech))
 
 
 @dataclass(frozen=True)
@@ -140,6 +138,8 @@ def of_kind(forces: Iterable[Force], kind: type[_Kind]) -> list[_Kind]:
     return [force for force in forces if isinstance(force, kind)]
 
 
-def names_of(forces: Iterable[Force]) -> list[str]:
-    """Return the names of those forces that have one."""
-    return [force.name for force in of_kind(forces, NamedForce)]
+def names_in_use(mech: Mechanism, but: str = "") -> dict[str, Container[str]]:
+    """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
+    names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints, "coupling": mech.couplings}
+    names["force"] = [force.name for force in of_kind(mech.forces, NamedForce)]
+    return {kind: taken for kind, taken in names.items() if kind != but}

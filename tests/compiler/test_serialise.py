@@ -1,7 +1,5 @@
 """What stands in the bytes of a model for each kind of joint: type, numbering, canonical frames, start values."""
 
-import struct
-
 import numpy as np
 import pytest
 
@@ -23,6 +21,7 @@ from linkwork.description import (
 )
 from linkwork.description.frames import rotation_matrix
 from support.bodies import with_bodies
+from support.model_bytes import read_model
 
 KINDS = [
     Fixed(),
@@ -34,48 +33,17 @@ KINDS = [
     Spherical(),
     Free(),
 ]
-PARAMETERS = (
-    ("gravity", "one", 3),
-    ("mass", "body", 1),
-    ("com", "body", 3),
-    ("inertia", "body", 6),
-    ("parent_position", "joint", 3),
-    ("parent_orientation", "joint", 4),
-    ("child_position", "joint", 3),
-    ("child_orientation", "joint", 4),
-    ("stiffness", "speed", 1),
-    ("damping", "speed", 1),
-    ("free", "speed", 1),
-    ("spring_points", "spring", 6),
-    ("spring_stiffness", "spring", 1),
-    ("spring_damping", "spring", 1),
-    ("spring_free_length", "spring", 1),
-    ("wrench_point", "wrench", 3),
-    ("gain", "one", 2),
-    ("q_start", "coordinate", 1),
-    ("u_start", "speed", 1),
-    ("q_held", "coordinate", 1),
-    ("u_held", "speed", 1),
-)
 
 
 def read(mech):
     """The joints' table and the parameters of the serialised model, by name."""
     tree = topology(mech)
-    data = serialise(mech, tree, number(mech, tree))
-    at = struct.calcsize("<8sIIQ")
-    counts = np.frombuffer(data, "<i4", 11, at)
-    bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, springs, wrenches = map(int, counts)
-    at += 4 * (11 + 4 * bodies)
-    table = np.frombuffer(data, "<i4", 3 * joints, at).reshape(-1, 3)
-    at += 4 * (3 * joints + 5 * loops + 3 * clusters + 3 * segments + 2 * springs + wrenches)
-    rows = {"one": 1, "body": bodies, "joint": joints, "coordinate": nq + nq_cut, "speed": nu + nu_cut}
-    rows |= {"spring": springs, "wrench": wrenches}
-    values = {}
-    for name, owner, columns in PARAMETERS:
-        values[name] = np.frombuffer(data, "<f8", rows[owner] * columns, at).reshape(rows[owner], columns)
-        at += 8 * rows[owner] * columns
-    return (nq, nu, nq_cut, nu_cut), table, values
+    model = read_model(serialise(mech, tree, number(mech, tree)))
+    return (
+        tuple(model.counts[size] for size in ("nq", "nu", "nq_cut", "nu_cut")),
+        model.tables["joints"],
+        model.parameters,
+    )
 
 
 def chain(*kinds, ring=None):
@@ -147,10 +115,13 @@ def test_springs_between_points_and_wrenches_stand_in_their_order():
     for name, k in (("s", 1.0), ("r", 2.0)):
         points = ((k, 0, 0), (0, 0, k))
         mech.add_force(SpringDamper(bodies=(first, "ground"), points=points, stiffness=k, free=3 * k, name=name))
-    _, _, values = read(mech)
+    model = read_model(serialise(mech, topology(mech), number(mech, topology(mech))))
+    assert model.tables["springs"].tolist() == [[0, -1], [0, -1]]
+    assert model.tables["wrenches"].tolist() == [[1]]
+    values = model.parameters
     assert values["spring_points"].tolist() == [[1, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]]
     assert values["spring_stiffness"].ravel().tolist() == [1, 2]
     assert values["spring_damping"].ravel().tolist() == [0, 0]
     assert values["spring_free_length"].ravel().tolist() == [3, 6]
     assert values["wrench_point"].tolist() == [[1, 2, 3]]
-    assert serialise(mech, topology(mech), number(mech, topology(mech))).endswith(b"\0s\0r\0push\0")
+    assert model.names[-3:] == ["s", "r", "push"]

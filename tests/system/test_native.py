@@ -9,12 +9,11 @@ import pytest
 
 import linkwork as lw
 from linkwork._native import Block, Model, Stage
-from linkwork.compiler.serialise import fnv1a
+from linkwork.compiler.checksum import fnv1a
 from support.cases import four_bar
 from support.driving import reached
+from support.model_bytes import HEADER, read_model
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
-
-HEADER = struct.Struct("<8sIIQ")
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +137,7 @@ def sealed(data: bytes) -> bytes:
 
 def integers_of(data: bytes) -> int:
     """How many int32 stand between header and parameters."""
-    bodies, joints, loops, clusters, segments, *_, springs, wrenches = np.frombuffer(
-        data, "<i4", 11, HEADER.size
-    ).tolist()
-    tables = 4 * bodies + 3 * joints + 5 * loops + 3 * clusters + 3 * segments + 2 * springs + wrenches
-    return 11 + tables
+    return (read_model(data).first_parameter - HEADER.size) // 4
 
 
 @pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes", "forces_bytes"])
