@@ -96,7 +96,7 @@ class Dependencies:
 
     @cached_property
     def _part_of_link(self) -> list[int]:
-        """Number of each link's part; what stands on the ground separately interacts by loops, couplings and springs."""
+        """Number of each link's part: parts act on each other by loops, couplings and springs between points only."""
         parts: list[int] = []
         for i, link in enumerate(self._topology.links):
             parts.append(i if link.parent < 0 else parts[link.parent])
