@@ -100,6 +100,16 @@ typedef struct lw_term {
   int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
 } lw_term;
 
+/* A spring and damper between points of two bodies. */
+typedef struct lw_spring {
+  int32_t from, to, root; /* links, -1 the ground; root: where the ways from both ends meet */
+} lw_spring;
+
+/* A force and a torque that are applied to a body from outside. */
+typedef struct lw_wrench {
+  int32_t link;
+} lw_wrench;
+
 /* A run of links that one algorithm sweeps. */
 typedef struct lw_segment {
   int32_t cluster, first, count; /* cluster: -1 for tree links */
@@ -148,8 +158,10 @@ struct lw_model {
   int32_t *member_coupling; /* couplings, cluster by cluster */
   lw_term *term;
   lw_column *column;
+  lw_spring *spring;
+  lw_wrench *wrench;
   double *defaults; /* the parameter and start fields, in block order */
-  const char **body_name, **joint_name, **coupling_name;
+  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name; /* one list */
   char *names;
   void *memory; /* one allocation holds all of the above */
 };

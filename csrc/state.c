@@ -127,6 +127,8 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_BODY: return (owned){m->body_name[row], "body", 0};
     case LW_OF_JOINT: return (owned){m->joint_name[row], "joint", 0};
     case LW_OF_LOOP: return (owned){m->joint_name[m->loop[row].joint], "joint", 0};
+    case LW_OF_SPRING: return (owned){m->spring_name[row], "spring", 0};
+    case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
     case LW_OF_COORDINATE:
     case LW_OF_TREE_COORDINATE: return joint_of_coordinate(m, row);
     case LW_OF_CUT_COORDINATE: return joint_of_coordinate(m, m->size.nq + row);

@@ -14,6 +14,8 @@
 
 #include "kinematics.inc"
 
+#include "forces.inc"
+
 #include "tree.inc"
 
 #include "work.inc"
