@@ -20,6 +20,8 @@ typedef enum lw_fault_kind {
   LW_FAULT_MOBILITY /* of a cluster */
 } lw_fault_kind;
 
+#define LW_WIDE_OPEN 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
+
 typedef struct lw_fault {
   lw_fault_kind kind;
   int32_t index;

@@ -233,8 +233,6 @@ lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *v
 
 static const char *joint_name(const lw_state *s, int32_t j) { return s->model->joint_name[j]; }
 
-#define WIDE_OPEN 0.05 /* gap of a loop, as part of its length, that explains a failure */
-
 /* The first joint whose quaternion has no direction, among coordinates from an offset on; -1: none. */
 static int32_t zero_quaternion(const lw_state *s, int32_t first) {
   const lw_model *m = s->model;
@@ -265,7 +263,7 @@ static lw_status blame(lw_state *s, int32_t joint) {
                    joint_name(s, j));
   const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
   for (int32_t l = 0; l < m->size.loops; l++)
-    if (reals(s)[m->at.loop_residual + l] > WIDE_OPEN * cut[l].length)
+    if (reals(s)[m->at.loop_residual + l] > LW_WIDE_OPEN * cut[l].length)
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
                      "assemble the mechanism first",
