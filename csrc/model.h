@@ -216,6 +216,6 @@ struct lw_model {
   ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
 
 /* The same for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
-#define LW_MULTIPLIER_REALS(links, loops, slots, z, rows, stride)                         \
-  (3 * (links) + 13 * (loops) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 6 * (stride))
+#define LW_MULTIPLIER_REALS(links, speeds, loops, slots, z, rows, stride)                                \
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 6 * (stride))
 #endif

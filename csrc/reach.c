@@ -181,8 +181,8 @@ static lw_status plan_with(reader *r, planner *p) {
   follow_all(p, 1);
   find_runs(m);
   place_terms(m);
-  const int64_t reals =
-      LW_MULTIPLIER_REALS((int64_t)m->size.bodies, (int64_t)m->size.loops, p->slots, z, (int64_t)plan->rows, stride);
+  const int64_t reals = LW_MULTIPLIER_REALS((int64_t)m->size.bodies, (int64_t)m->size.nu, (int64_t)m->size.loops,
+                                            p->slots, z, (int64_t)plan->rows, stride);
   if (reals > MOST_REALS) return too_many(r, m);
   plan->slots = (int32_t)p->slots, plan->z = (int32_t)z, plan->stride = (int32_t)stride, plan->reals = (int32_t)reals;
   plan->first_integer = m->integers;
