@@ -82,7 +82,9 @@ typedef enum lw_owner {
   X(motion, FRAME, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "links, phantoms")                    \
   X(inertia, BODY, LW_REALS(link_inertia), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                  \
   X(outboard, BODY, LW_REALS(articulated), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                  \
-  X(sweep, BODY, LW_REALS(column_sweep), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                    \
+  X(sweep, TREE_SPEED, LW_REALS(column_sweep), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
+  X(joint_column, SPEED, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of joints of several")               \
+  X(rate, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_DERIVATIVES, "speeds with which the coordinates follow")              \
   X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                       \
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                \
   X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")

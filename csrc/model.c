@@ -108,6 +108,7 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   m->member = carve(memory, &used, sizeof *m->member * (size_t)c->loops);
   m->segment = carve(memory, &used, sizeof *m->segment * (size_t)c->segments);
   m->column = carve(memory, &used, sizeof *m->column * (size_t)(c->nu + c->nu_cut));
+  m->coordinate = carve(memory, &used, sizeof *m->coordinate * (size_t)(c->nu + c->nu_cut));
   m->defaults = carve(memory, &used, sizeof *m->defaults * parameters);
   m->body_name = carve(memory, &used, sizeof *m->body_name * (size_t)c->bodies);
   m->joint_name = carve(memory, &used, sizeof *m->joint_name * (size_t)c->joints);
@@ -117,7 +118,10 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
 
 static int within(int32_t i, int32_t low, int32_t count) { return i >= low && i < count; }
 
-static int coordinates_of(int32_t type) { return type == LW_FIXED ? 0 : 1; }
+const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES] = {
+    [LW_FIXED] = {0, 0, 0},       [LW_REVOLUTE] = {1, 1, 0}, [LW_PRISMATIC] = {1, 1, 1}, [LW_UNIVERSAL] = {2, 2, 0},
+    [LW_CYLINDRICAL] = {2, 2, 2}, [LW_PLANAR] = {3, 3, 3},   [LW_SPHERICAL] = {4, 3, 0}, [LW_FREE] = {7, 6, 0x38},
+};
 
 static lw_status read_links(reader *r, lw_model *m) {
   const int32_t n = m->size.bodies;
@@ -147,13 +151,18 @@ static lw_status read_joints(reader *r, lw_model *m) {
     memcpy(v, p, sizeof v);
     lw_joint *joint = &m->joint[j];
     const int cut = joint->link < 0;
-    if (!within(v[0], LW_FIXED, LW_PRISMATIC + 1) || v[1] != q[cut] || v[2] != u[cut])
+    if (!within(v[0], LW_FIXED, LW_JOINT_TYPES) || v[1] != q[cut] || v[2] != u[cut])
       return fail(r, "the model's joint %d has an unknown type or wrong numbering", j);
     joint->type = v[0], joint->q = v[1], joint->u = v[2];
-    q[cut] += coordinates_of(v[0]), u[cut] += coordinates_of(v[0]);
+    const lw_joint_size *size = &lw_joint_sizes[v[0]];
+    if (q[cut] + size->q > m->size.nq + m->size.nq_cut || u[cut] + size->u > m->size.nu + m->size.nu_cut)
+      return fail(r, "the model's joints have more coordinates than it has");
+    for (int32_t c = 0; c < size->u; c++) m->coordinate[u[cut] + c] = q[cut] + (size->q == size->u ? c : 0);
+    q[cut] += size->q, u[cut] += size->u;
     if (cut) continue;
     lw_link *link = &m->link[joint->link];
-    link->type = v[0], link->q = v[1], link->u = v[2];
+    link->type = v[0], link->q = v[1], link->u = v[2], link->speeds = size->u;
+    m->quaternions += size->q != size->u;
   }
   if (q[0] != m->size.nq || u[0] != m->size.nu || q[1] != m->size.nq + m->size.nq_cut ||
       u[1] != m->size.nu + m->size.nu_cut)
@@ -181,7 +190,8 @@ static lw_status read_loops(reader *r, lw_model *m) {
                            .type = joint->type,
                            .q = joint->q,
                            .u = joint->u,
-                           .columns = coordinates_of(joint->type)};
+                           .columns = lw_joint_sizes[joint->type].u,
+                           .coordinates = lw_joint_sizes[joint->type].q};
   }
   return LW_OK;
 }
@@ -279,8 +289,10 @@ static lw_status read_names(reader *r, lw_model *m, size_t size) {
   return next == end ? LW_OK : fail(r, "the model has bytes behind its names");
 }
 
-static void add_column(lw_model *m, int32_t u, int32_t link, int32_t type) {
-  m->column[m->columns++] = (lw_column){.u = u, .link = link, .translation = type == LW_PRISMATIC};
+static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t type) {
+  const lw_joint_size *size = &lw_joint_sizes[type];
+  for (int32_t c = 0; c < size->u; c++)
+    m->column[m->columns++] = (lw_column){.u = u + c, .link = link, .translation = size->translations >> c & 1};
 }
 
 static void list_columns(lw_model *m) {
@@ -291,12 +303,12 @@ static void list_columns(lw_model *m) {
     for (int32_t k = cluster->member; k < cluster->member + cluster->loops; k++) {
       lw_loop *loop = &m->loop[m->member[k]];
       loop->column = m->columns - cluster->first_column;
-      for (int32_t c = 0; c < loop->columns; c++) add_column(m, loop->u + c, -1, loop->type);
+      add_columns(m, loop->u, -1, loop->type);
     }
     cluster->cut_columns = m->columns - cluster->first_column;
     for (int32_t k = cluster->first; k < cluster->first + cluster->count; k++) {
       m->link[k].column = m->columns - cluster->first_column;
-      for (int32_t c = 0; c < coordinates_of(m->link[k].type); c++) add_column(m, m->link[k].u + c, k, m->link[k].type);
+      add_columns(m, m->link[k].u, k, m->link[k].type);
     }
     cluster->columns = m->columns - cluster->first_column;
     cluster->first_real = m->cluster_reals;

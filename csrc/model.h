@@ -5,7 +5,24 @@
 #include "linkwork.h"
 #include "records.h"
 
-typedef enum lw_joint_type { LW_FIXED = 0, LW_REVOLUTE = 1, LW_PRISMATIC = 2 } lw_joint_type;
+/* The first three are inlined in the hot loops; the others keep their columns in the field joint_column. */
+typedef enum lw_joint_type {
+  LW_FIXED = 0,
+  LW_REVOLUTE = 1,
+  LW_PRISMATIC = 2,
+  LW_UNIVERSAL = 3,
+  LW_CYLINDRICAL = 4,
+  LW_PLANAR = 5,
+  LW_SPHERICAL = 6,
+  LW_FREE = 7,
+  LW_JOINT_TYPES
+} lw_joint_type;
+
+/* How many coordinates and speeds a type of joint has, and which speeds are of displacements (a mask). */
+typedef struct lw_joint_size {
+  int32_t q, u, translations;
+} lw_joint_size;
+extern const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES];
 
 /* One moving frame a body, parents first. */
 typedef struct lw_link {
@@ -13,6 +30,7 @@ typedef struct lw_link {
   int32_t reversed;            /* the joint's declared child is nearer to the ground */
   int32_t type;                /* lw_joint_type of the tree joint */
   int32_t q, u;                /* where its coordinates and speeds start */
+  int32_t speeds;              /* of its tree joint */
   int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
   int32_t next;                /* its parent is the next in the inward sweep: handed over without storing */
   int32_t carries;             /* the field outboard holds what others put on it */
@@ -39,6 +57,7 @@ typedef struct lw_loop {
   int32_t cluster, row;               /* its rows in the cluster's closures */
   int32_t type, q, u;                 /* of the cut joint, over all joints */
   int32_t column, columns;            /* the cut joint's columns in the cluster */
+  int32_t coordinates;                /* of the cut joint */
 } lw_loop;
 
 /* Loops that share joints are solved together; most clusters are a single loop. */
@@ -79,7 +98,9 @@ struct lw_model {
   lw_joint *joint;
   lw_loop *loop;
   lw_cluster *cluster;
-  int32_t *member; /* loops, cluster by cluster */
+  int32_t *member;     /* loops, cluster by cluster */
+  int32_t *coordinate; /* of each speed of all joints, where one is its integral; else one of the same joint */
+  int32_t quaternions; /* tree joints that have one: speeds are not the rates of their coordinates */
   lw_segment *segment;
   lw_column *column;
   double *defaults; /* the parameter and start fields, in block order */

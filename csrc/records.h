@@ -30,7 +30,8 @@
   typedef struct prefix##articulated { /* what stands on a link: [A B; B' C] and F, about the link's point */ \
     T A[6], B[9], C[6], Fa[3], Fl[3];                                                                         \
   } prefix##articulated;                                                                                      \
-  typedef struct prefix##column_sweep { /* of a tree column: I P at the parent's point, 1/D, tau + P.F */     \
+  typedef struct prefix##column_sweep { /* of a tree column: I P, 1/D, tau + P.F; at the parent's point where
+                                              the joint has one column, at the link's where it has several */ \
     T Ua[3], Ul[3], Di, e;                                                                                    \
   } prefix##column_sweep;
 

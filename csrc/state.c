@@ -105,29 +105,44 @@ typedef struct words {
   char text[120];
 } words;
 
-static const char *joint_of_speed(const lw_model *m, int32_t u) {
-  for (int32_t j = 0; j < m->size.joints; j++)
-    if (m->joint[j].type != LW_FIXED && m->joint[j].u == u) return m->joint_name[j];
-  return NULL;
+/* Who owns a row of a field: the name, what kind of thing it is, and which of its numbers the row is, from 1; 0 where
+ * it has only one. */
+typedef struct owned {
+  const char *name, *kind;
+  int32_t element;
+} owned;
+
+static owned joint_of_coordinate(const lw_model *m, int32_t q) {
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    const int32_t n = lw_joint_sizes[m->joint[j].type].q, k = q - m->joint[j].q;
+    if (k >= 0 && k < n) return (owned){m->joint_name[j], "joint", n > 1 ? k + 1 : 0};
+  }
+  return (owned){NULL, "joint", 0};
 }
 
-/* Who owns a row of a field, and what kind of thing that is; NULL: nobody in particular. */
-static const char *owner_of(const lw_model *m, lw_owner owner, int32_t row, const char **kind) {
-  *kind = "joint";
+static owned joint_of_speed(const lw_model *m, int32_t u) {
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    const int32_t n = lw_joint_sizes[m->joint[j].type].u, k = u - m->joint[j].u;
+    if (k >= 0 && k < n) return (owned){m->joint_name[j], "joint", n > 1 ? k + 1 : 0};
+  }
+  return (owned){NULL, "joint", 0};
+}
+
+static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
   switch (owner) {
-    case LW_OF_BODY: *kind = "body"; return m->body_name[row];
-    case LW_OF_JOINT: return m->joint_name[row];
-    case LW_OF_LOOP: return m->joint_name[m->loop[row].joint];
+    case LW_OF_BODY: return (owned){m->body_name[row], "body", 0};
+    case LW_OF_JOINT: return (owned){m->joint_name[row], "joint", 0};
+    case LW_OF_LOOP: return (owned){m->joint_name[m->loop[row].joint], "joint", 0};
     case LW_OF_COORDINATE:
+    case LW_OF_TREE_COORDINATE: return joint_of_coordinate(m, row);
+    case LW_OF_CUT_COORDINATE: return joint_of_coordinate(m, m->size.nq + row);
     case LW_OF_SPEED:
-    case LW_OF_TREE_COORDINATE:
     case LW_OF_TREE_SPEED: return joint_of_speed(m, row);
-    case LW_OF_CUT_COORDINATE:
     case LW_OF_CUT_SPEED: return joint_of_speed(m, m->size.nu + row);
     case LW_OF_ONE:
-    case LW_OF_FRAME: return NULL;
+    case LW_OF_FRAME: break;
   }
-  return NULL;
+  return (owned){NULL, "", 0};
 }
 
 static words in_words(const lw_state *s, uint32_t offset) {
@@ -140,9 +155,10 @@ static words in_words(const lw_state *s, uint32_t offset) {
   }
   const int32_t k = (int32_t)offset - f->first, row = k / f->columns;
   char element[24] = "";
-  const char *kind, *owner = owner_of(m, m->owner[f - m->field], row, &kind);
+  const owned owner = owner_of(m, m->owner[f - m->field], row);
   if (f->columns > 1) snprintf(element, sizeof element, "[%d]", k % f->columns + 1);
-  if (owner) snprintf(w.text, sizeof w.text, "%s%s of %s '%.60s'", f->name, element, kind, owner);
+  else if (owner.element) snprintf(element, sizeof element, "[%d]", owner.element);
+  if (owner.name) snprintf(w.text, sizeof w.text, "%s%s of %s '%.60s'", f->name, element, owner.kind, owner.name);
   else snprintf(w.text, sizeof w.text, "%s%s", f->name, element);
   return w;
 }

@@ -10,7 +10,20 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from linkwork.compiler.compile import compile
-from linkwork.description import Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, inertia
+from linkwork.description import (
+    Cylindrical,
+    Fixed,
+    Frame,
+    Free,
+    Mechanism,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    SpringDamper,
+    Universal,
+    inertia,
+)
 from linkwork.errors import (
     AssemblyError,
     ExportError,
@@ -35,21 +48,26 @@ except PackageNotFoundError:  # a checkout that was never installed
 
 __all__ = [
     "AssemblyError",
+    "Cylindrical",
     "ExportError",
     "Fixed",
     "FmuError",
     "Frame",
+    "Free",
     "LinkworkError",
     "Mechanism",
     "MechanismError",
+    "Planar",
     "Prismatic",
     "Result",
     "Revolute",
     "SingularityError",
     "SolverError",
+    "Spherical",
     "SpringDamper",
     "State",
     "System",
+    "Universal",
     "compile",
     "export_fmu",
     "inertia",

@@ -35,6 +35,9 @@ class Arguments:
             raise MechanismError("give a State, or both arrays q and u of the tree joints")
         n = self._numbering
         q, speeds = together({"q": sized(state, n.nq, "q", n.q), "u": sized(u, n.nu, "u", n.u)})
+        for joint, place in n.quaternions.items():
+            if place.stop <= n.nq and not q[..., place].any(axis=-1).all():
+                raise MechanismError(f"q of joint {joint!r} has a quaternion of length zero; give [w, x, y, z]")
         return q, speeds
 
     def turns(self, state: State | ArrayLike) -> FloatArray:
@@ -105,8 +108,9 @@ def sized(values: ArrayLike, size: int, what: str, slices: Mapping[str, slice]) 
     """Return finite numbers (..., size); `slices` tells which joint's stand where."""
     array = _numbers(values, size, what)
     if array.ndim == 0 or array.shape[-1] != size:
+        of = "coordinates" if what == "q" else "speeds"
         raise MechanismError(
-            f"{what} has shape {array.shape}; its last dimension must be {size}, the number of tree coordinates"
+            f"{what} has shape {array.shape}; its last dimension must be {size}, the number of {of} of the tree joints"
         )
     if not _is_finite(array):
         index = np.argwhere(~np.isfinite(array))[0].tolist()
@@ -122,7 +126,7 @@ def vector(value: ArrayLike, span: slice, what: str) -> FloatArray:
     if size == 1 and (array.ndim == 0 or array.shape[-1] != 1):
         array = array[..., None]
     if array.shape[-1:] != (size,):
-        raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers")
+        raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers{' as an array' * (size > 1)}")
     if not _is_finite(array):
         raise MechanismError(f"{what} is not finite; give finite numbers")
     return array

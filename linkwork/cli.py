@@ -18,8 +18,8 @@ from linkwork.export import command as export_command
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
+    from linkwork.inputs import Input
     from linkwork.result import Result
-    from linkwork.simulate import Input
     from linkwork.system import System
 
 FILE_HELP = "a .json file, or a .py file that defines mechanism()"
@@ -176,7 +176,7 @@ def _add_simulate(commands: Any) -> None:
     add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
     add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
     add("--rtol", type=float, default=1e-8, help="accuracy wanted of the states (default: %(default)g)")
-    load_help = "constant load in a joint [N.m or N]; may be repeated"
+    load_help = "constant load in a joint [N.m or N]; of several, one as 'S[2]'; may be repeated"
     add("--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
     columns_help = "what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
     add("--columns", nargs="+", metavar="NAME", help=columns_help)

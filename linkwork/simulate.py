@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,15 @@ from numpy.typing import ArrayLike
 from linkwork._native import Block, Stage
 from linkwork.compiler.compile import compile
 from linkwork.description import Mechanism
-from linkwork.description.checks import FloatArray, suggest
+from linkwork.description.checks import FloatArray
 from linkwork.errors import LinkworkError, MechanismError, SingularityError, SolverError
+from linkwork.inputs import Input, Inputs
 from linkwork.progress import Progress
 from linkwork.result import Result
 from linkwork.solvers import CompiledFunctions, Problem, Solution, solve
 from linkwork.solvers.base import SMALLEST_RTOL
 from linkwork.state import State
 from linkwork.system import System
-
-Input = float | Callable[[float], float]
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 
@@ -54,7 +52,8 @@ def simulate(
     state
         Where to start; by default the system is assembled from the start values of the description.
     inputs
-        Driving loads by joint name, N m or N: numbers, or functions of time. Joints left out are not driven.
+        Driving loads by joint name, N m or N: numbers, or functions of time; arrays (nu,) for a joint of several
+        speeds, one of which is also known as "S[2]". Joints left out are not driven.
     solver
         "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
     rtol, atol
@@ -98,7 +97,7 @@ def simulate(
         state = system.assemble()
     elif not isinstance(state, State):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
-    run = _Run(system, inputs or {}, state, float(t_start), sparse=t_eval is not None)
+    run = _Run(system, Inputs(inputs or {}, system.numbering), state, float(t_start), sparse=t_eval is not None)
     problem = run.problem(float(t_end), progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
@@ -134,24 +133,16 @@ def _keep(error: BaseException, result: Result) -> None:
 class _Run:
     """One simulation: the block it computes in, its inputs, and the problem for the solver."""
 
-    def __init__(
-        self, system: System, inputs: Mapping[str, Input], state: State, t_start: float, *, sparse: bool
-    ) -> None:
-        if not isinstance(inputs, Mapping):
-            raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {inputs!r}")
+    def __init__(self, system: System, inputs: Inputs, state: State, t_start: float, *, sparse: bool) -> None:
         self.system = system
         self.block: Block = system.block()
         self.progress = Progress(None, 0.0, 0.0)
-        self.functions = {self._column(joint): (joint, f) for joint, f in inputs.items() if callable(f)}
-        self.constant = np.zeros(system.numbering.nu_all)
-        for joint, value in inputs.items():
-            if not callable(value):
-                self.constant[self._column(joint)] = self._number(value, joint)
+        self.inputs = inputs
         self.t_start = t_start
         self.y0 = np.concatenate(system.arguments.states(state, None))
         self.turns = [(t_start, system.arguments.turns(state))]
         self.turning = self._must_count_turns(sparse)
-        self.block.put("tau", self.constant)
+        self.block.put("tau", inputs.constant)
         self.block.count_turns(self.turns[0][1])
 
     def _must_count_turns(self, sparse: bool) -> bool:
@@ -159,52 +150,10 @@ class _Run:
         stiffness = self.block.reals[self.system.fields["stiffness"].span][self.system.numbering.nu :]
         return bool(stiffness.any()) or (sparse and self.system.numbering.nq_cut > 0)
 
-    def _column(self, joint: str) -> int:
-        """Position of an input: a joint, or one speed of a joint of several as in "S[2]"."""
-        spans = self.system.numbering.u
-        names = {
-            name if span.stop - span.start == 1 else f"{name}[{i + 1}]": c
-            for name, span in spans.items()
-            for i, c in enumerate(range(span.start, span.stop))
-        }
-        if joint not in names:
-            raise MechanismError(f"inputs: there is no driven joint {joint!r}: {suggest(joint, names)}")
-        return names[joint]
-
-    @staticmethod
-    def _number(value: object, joint: str) -> float:
-        if not isinstance(value, int | float | np.number) or not math.isfinite(float(value)):
-            what = f"the load of joint {joint!r} must be a finite number or a function of time"
-            raise MechanismError(f"inputs: {what}, not {value!r}")
-        return float(value)
-
-    def loads(self, t: float) -> FloatArray:
-        """Driving loads of all joints at a time."""
-        if not self.functions:
-            return self.constant
-        loads = self.constant.copy()
-        for column, (joint, function) in self.functions.items():
-            value = self._asked(function, t)
-            try:
-                loads[column] = float(value)
-            except (TypeError, ValueError):
-                what = f"the load of joint {joint!r} at t = {t:.6g} s must be a number"
-                raise MechanismError(f"inputs: {what}, not {value!r}") from None
-        return loads
-
-    @staticmethod
-    def _asked(function: Callable[[float], float], t: float) -> Any:
-        try:
-            return function(t)
-        except BaseException as error:
-            if isinstance(getattr(error, "solution", None), Solution):
-                del error.solution  # type: ignore[attr-defined]  # of another run, before this one or within it
-            raise
-
     def enter(self, t: float, y: FloatArray) -> None:
         nq = self.system.numbering.nq
         self.block.put("time", t)
-        self.block.enter(y[:nq], y[nq:], self.loads(t))
+        self.block.enter(y[:nq], y[nq:], self.inputs.at(t))
 
     def derivative(self, t: float, y: FloatArray) -> FloatArray:
         """As the solver wants it: not a number where it does not exist."""
@@ -239,7 +188,7 @@ class _Run:
         self.progress = Progress(progress, self.t_start, t_end)
         if t_end < self.t_start:  # what draws loops together forward drives them apart backward
             self.block.put("correction_gain", 0.0, Stage.NONE)
-        compiled = None if self.functions else CompiledFunctions(*self.block.ode_addresses())
+        compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses())
         return Problem(
             self.derivative,
             self.t_start,
@@ -251,14 +200,4 @@ class _Run:
         )
 
     def result(self, solution: Solution) -> Result:
-        if not self.functions:
-            return Result(self.system, solution, self.constant, self.turns)
-        loads = np.array([self._loads_again(t) for t in solution.t]).reshape(len(solution.t), -1)
-        return Result(self.system, solution, loads, self.turns)
-
-    def _loads_again(self, t: float) -> FloatArray:
-        """Loads at a time of the output; not a number where a function that remembers does not answer twice."""
-        try:
-            return self.loads(t)
-        except Exception:
-            return np.full(self.constant.size, np.nan)
+        return Result(self.system, solution, self.inputs.over(solution.t), self.turns)

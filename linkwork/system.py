@@ -136,16 +136,14 @@ class System:
         if cut is None and given.shape[-2:] == (len(self.joint_names), 6):
             return {name: given[..., j, :] for j, name in enumerate(self.joint_names)}
         values = np.atleast_1d(given if cut is None else np.concatenate([given, cut], axis=-1))
-        for slices, tree, total in (
-            (self.numbering.u, self.numbering.nu, self.numbering.nu_all),
-            (self.numbering.q, self.numbering.nq, self.numbering.nq_all),
-        ):
-            if values.shape[-1] in (tree, total):
-                spans = {name: span for name, span in slices.items() if span.stop <= values.shape[-1]}
-                spans = {name: span for name, span in spans.items() if span.stop > span.start}
-                return {n: values[..., s.start] if s.stop - s.start == 1 else values[..., s] for n, s in spans.items()}
-        speeds = self.numbering.nu
-        raise MechanismError(f"an array of shape {given.shape} is not over the {speeds} speeds of the tree joints")
+        spans = self.numbering.spans(values.shape[-1], None if cut is None else cut.shape[-1])
+        if spans is None:
+            n = self.numbering
+            also = f" or their {n.nq} coordinates" if n.nq != n.nu else ""
+            raise MechanismError(
+                f"an array of shape {given.shape} is not over the {n.nu} speeds of the tree joints{also}"
+            )
+        return {name: values[..., s if s.stop - s.start > 1 else s.start] for name, s in spans.items()}
 
     # ---- states ----
 
@@ -185,8 +183,10 @@ class System:
                 raise MechanismError(f"{name} must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
             starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "held"))
             for rank, (joint, value) in enumerate((given or {}).items(), start=1):
-                span = self.arguments.span(slices, joint, name)
-                starts[span] = one(vector(value, span, f"{name} of joint {joint!r}"), f"{name} of joint {joint!r}")
+                span, what = self.arguments.span(slices, joint, name), f"{name} of joint {joint!r}"
+                values = one(vector(value, span, what), what)
+                kind = self.mechanism.joints[joint].kind
+                starts[span] = kind.normalised(values, what) if name == "q" else values
                 held[span] = rank / (1.0 + rank)  # below 1: kept before those of the description
 
     def state_of(self, block: Block) -> State:

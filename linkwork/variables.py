@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from linkwork.compiler.dependencies import Dependencies, Names
+from linkwork.compiler.numbering import suffixes
 
 if TYPE_CHECKING:
     from linkwork._native import Field
+    from linkwork.description import JointKind
     from linkwork.system import System
 
 Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time"]
@@ -74,14 +76,12 @@ class _Row:
 
 _FRAME = (
     _Row("r", "position", "m", "origin of the joint frame in {}"),
-    _Row("Q", "orientation", "1", "joint frame in {}, unit quaternion, joint axis along z"),
+    _Row("Q", "orientation", "1", "joint frame in {}, unit quaternion"),
 )
-_COORDINATE = (
-    _Row("c", "stiffness", "{load}/{angle}", "stiffness of the spring in the joint"),
-    _Row("d", "damping", "{load}.s/{angle}", "damping of the damper in the joint"),
-    _Row("q_free", "free_coordinate", "{angle}", "coordinate at which the spring is free"),
-    _Row("q_start", "q_start", "{angle}", "start value; on a loop a guess"),
-    _Row("u_start", "u_start", "{angle}/s", "start value; on a loop a guess"),
+_SPRING = (
+    _Row("c", "stiffness", "{load}/{motion}", "stiffness of the spring in the joint"),
+    _Row("d", "damping", "{load}.s/{motion}", "damping of the damper in the joint"),
+    _Row("q_free", "free_coordinate", "{motion}", "coordinate at which the spring is free"),
 )
 _REACTION = (
     _Row("f", "reaction_force", "N", "force of the joint on its child, world axes"),
@@ -97,6 +97,23 @@ _VELOCITY = (
 )
 
 
+_LOADS = {"rad": "N.m", "m": "N"}
+
+
+@dataclass(frozen=True)
+class _Element:
+    """A coordinate or speed of a joint: what its name ends in, its position over all joints, and its unit."""
+
+    suffix: str
+    index: int
+    unit: str
+
+
+def _elements(span: slice, units: tuple[str, ...]) -> list[_Element]:
+    places = range(span.start, span.stop)
+    return [_Element(s, i, unit) for s, i, unit in zip(suffixes(len(units)), places, units, strict=True)]
+
+
 class _Namer:
     """Makes the variables of one system; offsets come from the core's field table."""
 
@@ -104,6 +121,7 @@ class _Namer:
         self.system = system
         self.mech = system.mechanism
         self.numbering = system.numbering
+        self.tree = set(system.numbering.tree)
         self.fields: dict[str, Field] = system.fields
         self.defaults = system.block().reals
         self.depends = Dependencies(system.mechanism, system.topology, system.numbering)
@@ -145,60 +163,78 @@ class _Namer:
 
     def joint_parameters(self) -> Iterator[Variable]:
         for j, (name, joint) in enumerate(self.mech.joints.items()):
+            note = f", {joint.kind.frame_note}" if joint.kind.frame_note else ""
             for side, body in (("parent", joint.parent), ("child", joint.child)):
                 for row in _FRAME:
                     field = f"{side}_{row.field}"
                     n = self.fields[field].columns
+                    text = row.text.format(body) + (note if row.name == "Q" else "")
                     for i in range(n):
                         element = f"{name}.{side}_frame.{row.name}[{i + 1}]"
-                        yield self.parameter(element, field, n * j + i, row.unit, row.text.format(body))
-            units = self.units(name)
-            for suffix, c in self.columns(name):
-                for row in _COORDINATE:
-                    yield self.parameter(f"{name}.{row.name}{suffix}", row.field, c, row.unit.format(**units), row.text)
+                        yield self.parameter(element, field, n * j + i, row.unit, text)
+            yield from self.springs(name, joint.kind)
+            text = "start value; on a loop a guess"
+            for e in self.coordinates(name):
+                yield self.parameter(f"{name}.q_start{e.suffix}", "q_start", e.index, e.unit, text)
+            for e in self.speeds(name):
+                yield self.parameter(f"{name}.u_start{e.suffix}", "u_start", e.index, f"{e.unit}/s", text)
 
-    def columns(self, joint: str) -> list[tuple[str, int]]:
-        """Name suffix and position over all joints of each speed of a joint."""
-        span = self.numbering.u[joint]
-        many = span.stop - span.start > 1
-        return [(f"[{i + 1}]" if many else "", c) for i, c in enumerate(range(span.start, span.stop))]
+    def springs(self, joint: str, kind: JointKind) -> Iterator[Variable]:
+        """Springs and dampers of a joint; none of the former on a quaternion."""
+        rows = [row for row in _SPRING if row.name == "d" or kind.quaternion is None]
+        for e in self.speeds(joint):
+            units = {"load": _LOADS[e.unit], "motion": e.unit}
+            for row in rows:
+                name = f"{joint}.{row.name}{e.suffix}"
+                yield self.parameter(name, row.field, e.index, row.unit.format(**units), row.text)
 
-    def units(self, joint: str) -> dict[str, str]:
-        """Units of load and coordinate."""
-        slides = self.mech.joints[joint].kind.type_name == "prismatic"
-        return {"load": "N", "angle": "m"} if slides else {"load": "N.m", "angle": "rad"}
+    def coordinates(self, joint: str) -> list[_Element]:
+        """The coordinates of a joint."""
+        return _elements(self.numbering.q[joint], self.mech.joints[joint].kind.coordinate_units)
+
+    def speeds(self, joint: str) -> list[_Element]:
+        """The speeds of a joint; the unit is of what each is the rate of."""
+        return _elements(self.numbering.u[joint], self.mech.joints[joint].kind.motion_units)
 
     def motion(self) -> Iterator[Variable]:
         for name in self.mech.joints:
-            unit = self.units(name)
-            for suffix, c in self.columns(name):
-                tau = f"{name}.tau{suffix}"
-                yield Variable(tau, self.at("tau", c), "input", unit["load"], "driving load of the joint", start=0.0)
-                yield from (self.states if c < self.numbering.nu else self.cut_motion)(name, suffix, c, unit["angle"])
-                a, depends = f"{name}.a{suffix}", self.depends.acceleration(name)
-                at = self.at("acceleration", c)
-                yield Variable(a, at, "output", f"{unit['angle']}/s2", "acceleration of the joint", depends=depends)
+            for e in self.speeds(name):
+                at = self.at("tau", e.index)
+                text = "driving load of the joint"
+                yield Variable(f"{name}.tau{e.suffix}", at, "input", _LOADS[e.unit], text, start=0.0)
+            yield from (self.states if name in self.tree else self.cut_motion)(name)
+            depends = self.depends.acceleration(name)
+            for e in self.speeds(name):
+                at = self.at("acceleration", e.index)
+                text = "acceleration of the joint"
+                yield Variable(f"{name}.a{e.suffix}", at, "output", f"{e.unit}/s2", text, depends=depends)
 
-    def states(self, joint: str, suffix: str, c: int, angle: str) -> Iterator[Variable]:
-        """Coordinate and speed of a tree joint, and their derivatives."""
-        rows = (
-            ("q", "qdot", angle, "coordinate of the joint", self.depends.coordinate_rate(joint)),
-            ("u", "udot", f"{angle}/s", "speed of the joint", self.depends.acceleration(joint)),
-        )
-        for field, derivative, unit, text, depends in rows:
-            state = f"{joint}.{field}{suffix}"
-            yield Variable(state, self.at(field, c), "state", unit, text)
-            rate = f"{unit}/s" if field == "q" else f"{angle}/s2"
-            text = f"time derivative of {state}"
-            at = self.at(derivative, c)
-            yield Variable(f"der({state})", at, "derivative", rate, text, derivative_of=state, depends=depends)
+    def states(self, joint: str) -> Iterator[Variable]:
+        """Coordinates and speeds of a tree joint, and their derivatives."""
+        acceleration = self.depends.acceleration(joint)
+        for e, rate in zip(self.coordinates(joint), self.depends.coordinate_rates(joint), strict=True):
+            yield from self.state(f"{joint}.q{e.suffix}", "q", e.index, e.unit, "coordinate of the joint", rate)
+        for e in self.speeds(joint):
+            yield from self.state(
+                f"{joint}.u{e.suffix}", "u", e.index, f"{e.unit}/s", "speed of the joint", acceleration
+            )
 
-    def cut_motion(self, joint: str, suffix: str, c: int, angle: str) -> Iterator[Variable]:
-        """Coordinate and speed of a cut joint, which follow from the states."""
+    def state(self, name: str, field: str, index: int, unit: str, text: str, depends: Names) -> Iterator[Variable]:
+        """A state and its derivative."""
+        yield Variable(name, self.at(field, index), "state", unit, text)
+        rate = f"{unit}2" if unit.endswith("/s") else f"{unit}/s"
+        at, text = self.at(f"{field}dot", index), f"time derivative of {name}"
+        yield Variable(f"der({name})", at, "derivative", rate, text, derivative_of=name, depends=depends)
+
+    def cut_motion(self, joint: str) -> Iterator[Variable]:
+        """Coordinates and speeds of a cut joint, which follow from the states."""
         q_depends, u_depends = self.depends.loop(joint)
-        q, u, i = f"{joint}.q{suffix}", f"{joint}.u{suffix}", c - self.numbering.nu
-        yield Variable(q, self.at("q_cut", i), "output", angle, "coordinate of the joint", depends=q_depends)
-        yield Variable(u, self.at("u_cut", i), "output", f"{angle}/s", "speed of the joint", depends=u_depends)
+        for e in self.coordinates(joint):
+            at, text = self.at("q_cut", e.index - self.numbering.nq), "coordinate of the joint"
+            yield Variable(f"{joint}.q{e.suffix}", at, "output", e.unit, text, depends=q_depends)
+        for e in self.speeds(joint):
+            at, text = self.at("u_cut", e.index - self.numbering.nu), "speed of the joint"
+            yield Variable(f"{joint}.u{e.suffix}", at, "output", f"{e.unit}/s", text, depends=u_depends)
 
     def reactions(self) -> Iterator[Variable]:
         for j, name in enumerate(self.mech.joints):
@@ -252,8 +288,9 @@ def columns_of(variables: Iterable[Variable]) -> dict[str, Column]:
     found: dict[str, Column] = {}
     for v in variables:
         found[v.name] = Column(v.reference, 1, v.unit, False)
-        base, bracket, _ = v.name.partition("[")
-        if bracket and not v.name.startswith("der("):
+        base, bracket, rest = v.name.partition("[")
+        if bracket:
+            base += rest.partition("]")[2]  # the end of "der(S.q[1])"
             before = found.get(base, Column(v.reference, 0, v.unit, True))
             found[base] = replace(before, count=before.count + 1)
     return found

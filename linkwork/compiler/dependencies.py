@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from linkwork.compiler.numbering import Numbering
+from linkwork.compiler.numbering import Numbering, suffixes
 from linkwork.compiler.topology import Topology
 from linkwork.description import Mechanism
 
@@ -32,23 +32,27 @@ class Dependencies:
 
     def _elements(self, joint: str, what: str) -> list[str]:
         span = (self._numbering.q if what == "q" else self._numbering.u)[joint]
-        n = span.stop - span.start
-        return [f"{joint}.{what}"] if n == 1 else [f"{joint}.{what}[{i + 1}]" for i in range(n)]
+        return [f"{joint}.{what}{suffix}" for suffix in suffixes(span.stop - span.start)]
 
     def _names(self, joints: list[str], *what: str) -> Names:
         if len(joints) * len(what) > MOST:
             return None
-        return tuple(name for joint in joints for kind in what for name in self._elements(joint, kind))
+        names = tuple(name for joint in joints for kind in what for name in self._elements(joint, kind))
+        return names if len(names) <= MOST else None
 
     def _tree_joints(self, links: tuple[int, ...] | list[int]) -> list[str]:
         return [self._joints[self._topology.links[link].joint] for link in links]
 
-    def coordinate_rate(self, joint: str) -> Names:
-        """Of the rate of a tree joint's coordinate: its speed, or on a loop all that the loop's feedback reads."""
+    def coordinate_rates(self, joint: str) -> list[Names]:
+        """Of the rate of each coordinate of a tree joint.
+
+        Its speed; with a quaternion all of the joint; on a loop all that the loop's feedback reads.
+        """
         cluster = self._cluster_of_link.get(self._link_of_joint[self._number_of[joint]])
-        if cluster is None:
-            return self._names([joint], "u")
-        return self._names(self._tree_joints(cluster.links), "q", "u")
+        if cluster is None and joint not in self._numbering.quaternions:
+            return [(name,) for name in self._elements(joint, "u")]
+        joints = [joint] if cluster is None else self._tree_joints(cluster.links)
+        return [self._names(joints, "q", "u")] * len(self._elements(joint, "q"))
 
     def loop(self, cut_joint: str) -> tuple[Names, Names]:
         """Of the geometry and of the velocities of a loop and those it shares joints with."""
@@ -109,5 +113,7 @@ class Dependencies:
         if len(part) == len(self._joints) or 3 * len(part) > MOST:
             return None
         tree = [name for name in part if self._number_of[name] in self._link_of_joint]
-        names = self._names(tree, "q", "u"), tuple(name for joint in part for name in self._elements(joint, "tau"))
-        return None if names[0] is None else names[0] + names[1]
+        states, loads = self._names(tree, "q", "u"), self._names(part, "tau")
+        if states is None or loads is None or len(states) + len(loads) > MOST:
+            return None
+        return states + loads

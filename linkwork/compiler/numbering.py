@@ -16,6 +16,8 @@ class Numbering:
     ----------
     q, u
         Slice of each joint by name.
+    quaternions
+        Slice of each quaternion among the coordinates, by name of the joint.
     tree, cut
         Names of the tree joints and of the cut joints.
     nq, nu, nq_cut, nu_cut
@@ -24,6 +26,7 @@ class Numbering:
 
     q: dict[str, slice]
     u: dict[str, slice]
+    quaternions: dict[str, slice]
     tree: tuple[str, ...]
     cut: tuple[str, ...]
     nq: int
@@ -40,6 +43,19 @@ class Numbering:
     def nu_all(self) -> int:
         """Speeds of all joints."""
         return self.nu + self.nu_cut
+
+    def spans(self, size: int, cut: int | None) -> dict[str, slice] | None:
+        """Return where each joint's numbers stand in an array over speeds or coordinates; None if it is over neither.
+
+        Of its `size` numbers the last `cut` are of the cut joints; None: of the tree joints alone, or else of all.
+        """
+        both = ((self.u, self.nu, self.nu_cut), (self.q, self.nq, self.nq_cut))
+        if cut is None:
+            found = [slices for slices, tree, _ in both if tree == size]
+            found += [slices for slices, tree, rest in both if tree + rest == size]
+        else:
+            found = [slices for slices, tree, rest in both if (tree + rest, rest) == (size, cut)]
+        return {name: s for name, s in found[0].items() if s.start < s.stop <= size} if found else None
 
 
 def number(mech: Mechanism, topology: Topology) -> Numbering:
@@ -58,4 +74,19 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
             nq, nu = nq + kind.nq, nu + kind.nu
         totals.append((nq, nu))
     (nq, nu), (nq_all, nu_all) = totals
-    return Numbering(q, u, tree, cut, nq, nu, nq_all - nq, nu_all - nu)
+    places = {name: mech.joints[name].kind.quaternion for name in q}
+    quaternions = {
+        name: slice(q[name].start + place.start, q[name].start + place.stop)
+        for name, place in places.items()
+        if place is not None
+    }
+    return Numbering(q, u, quaternions, tree, cut, nq, nu, nq_all - nq, nu_all - nu)
+
+
+def suffixes(count: int) -> list[str]:
+    """Return what the names of a joint's `count` coordinates or speeds end in: nothing where there is only one.
+
+    >>> suffixes(1), suffixes(2)
+    ([''], ['[1]', '[2]'])
+    """
+    return [""] if count == 1 else [f"[{i + 1}]" for i in range(count)]

@@ -13,7 +13,16 @@ from linkwork.description.checks import FloatArray
 from linkwork.errors import MechanismError
 
 VERSION = 1
-TYPE_CODES = {"fixed": 0, "revolute": 1, "prismatic": 2}  # lw_joint_type
+TYPE_CODES = {  # lw_joint_type
+    "fixed": 0,
+    "revolute": 1,
+    "prismatic": 2,
+    "universal": 3,
+    "cylindrical": 4,
+    "planar": 5,
+    "spherical": 6,
+    "free": 7,
+}
 AUTOMATIC_GAIN = -1.0
 _HEADER = struct.Struct("<8sIIQ")
 
@@ -79,6 +88,8 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         columns = numbering.u[force.joint]
         stiffness[columns], damping[columns], free[columns] = force.stiffness, force.damping, force.free
     q_start, q_held = np.zeros((2, numbering.nq_all))
+    for name, joint in mech.joints.items():
+        q_start[numbering.q[name]] = joint.kind.neutral
     u_start, u_held = np.zeros((2, numbering.nu_all))
     for rank, (name, value) in enumerate(mech.start_q.items(), start=1):  # assembly keeps the first given longest
         q_start[numbering.q[name]], q_held[numbering.q[name]] = value, rank
@@ -105,25 +116,8 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
 
 
 def _orientation(joint: Joint, rotation: FloatArray) -> FloatArray:
-    """Return the quaternion of a joint frame turned so that the joint's axis is its z."""
-    axes = joint.kind.axes
-    return quaternion(rotation @ rotation_to_z(axes[0])) if axes else quaternion(rotation)
-
-
-def rotation_to_z(axis: FloatArray) -> FloatArray:
-    """Return a rotation (3, 3) whose third column is the unit vector `axis`, the shortest one from z.
-
-    >>> rotation_to_z(np.array([1.0, 0.0, 0.0]))[:, 2]
-    array([1., 0., 0.])
-    """
-    x, y, z = axis
-    if z < -0.5:  # turned half about x first, to stay away from the opposite direction
-        half_turn = np.diag([1.0, -1.0, -1.0])
-        opposite: FloatArray = half_turn @ rotation_to_z(np.array([x, -y, -z]))
-        return opposite
-    f = 1.0 / (1.0 + z)
-    turned: FloatArray = np.array([[1 - f * x * x, -f * x * y, x], [-f * x * y, 1 - f * y * y, y], [-x, -y, z]])
-    return turned
+    """Return the quaternion of a joint frame as the mechanics have it."""
+    return quaternion(rotation @ joint.kind.canonical_axes)
 
 
 def quaternion(rotation: FloatArray) -> FloatArray:

@@ -4,21 +4,36 @@ from linkwork.description import inertia
 from linkwork.description.checks import GROUND
 from linkwork.description.forces import Force, SpringDamper
 from linkwork.description.frames import Frame
-from linkwork.description.joints import Fixed, JointKind, Prismatic, Revolute
+from linkwork.description.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    JointKind,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
 from linkwork.description.mechanism import Mechanism
 from linkwork.description.parts import Body, Joint
 
 __all__ = [
     "GROUND",
     "Body",
+    "Cylindrical",
     "Fixed",
     "Force",
     "Frame",
+    "Free",
     "Joint",
     "JointKind",
     "Mechanism",
+    "Planar",
     "Prismatic",
     "Revolute",
+    "Spherical",
     "SpringDamper",
+    "Universal",
     "inertia",
 ]

@@ -73,6 +73,14 @@ def check_new_name(name: object, what: str, taken: Container[str]) -> None:
         raise MechanismError(f"there is a {what} {name!r} already: give this one another name")
 
 
+def length(value: object) -> int:
+    """Return how many items a value has; 0 if it is none that has items."""
+    try:
+        return len(value)  # type: ignore[arg-type]
+    except TypeError:
+        return 0
+
+
 def numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:
     """Return a read-only copy of `value` as floats of the given shape; they may still be NaN or infinite."""
     try:
@@ -151,14 +159,16 @@ def check(mech: Mechanism) -> None:
 
 
 def check_references(mech: Mechanism) -> None:
-    """Refuse joints, forces and start values that name what does not exist (any more)."""
+    """Refuse joints, forces and start values that name what does not exist (any more), or do not fit it (any more)."""
     for joint in mech.joints.values():
         for body in (joint.parent, joint.child):
             check_body_known(mech, joint.name, body)
     for force in mech.forces:
         check_joint_known(mech, force.joint, type(force).__name__)
-    for name in (*mech.start_q, *mech.start_u):
-        check_joint_known(mech, name, "start")
+        force.check(mech.joints[force.joint].kind)
+    for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):
+        for name, value in starts.items():
+            check_start(mech, name, value, of)
 
 
 def check_body_known(mech: Mechanism, joint: str, body: object) -> None:
@@ -172,6 +182,20 @@ def check_joint_known(mech: Mechanism, joint: object, what: str) -> None:
     """Refuse a joint that does not exist; `what` says who names it."""
     if not isinstance(joint, str) or joint not in mech.joints:
         raise MechanismError(f"{what}: there is no joint {joint!r}: {suggest(joint, mech.joints)}")
+
+
+def check_start(mech: Mechanism, joint: str, value: ArrayLike, of: str) -> FloatArray:
+    """Return start values for the coordinates (`of` is "q") or speeds ("u") of a joint, quaternions with length 1."""
+    check_joint_known(mech, joint, f"start {of}")
+    kind = mech.joints[joint].kind
+    size = kind.nq if of == "q" else kind.nu
+    if size == 0:
+        raise MechanismError(f"start {of}: joint {joint!r} ({type(kind).__name__}) has no coordinates: leave it out")
+    if isinstance(value, int | float | np.number):
+        value = [float(value)]
+    what = f"start {of} of joint {joint!r}"
+    array = finite(value, (size,), what)
+    return kind.normalised(array, what) if of == "q" else array
 
 
 def check_connected(mech: Mechanism) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.description.checks import FloatArray, check_finite, numbers
+from linkwork.description.checks import FloatArray, check_finite, length, numbers
 from linkwork.errors import MechanismError
 
 _SLACK = 1e-3  # a rotation or quaternion typed with four digits is accepted, and made exact
-_EXACT = 1e-14  # what rounding leaves; not touched again, so that a saved rotation loads with the same bits
+_EXACT = 1e-14  # what rounding leaves; not touched again, so that what was saved loads with the same bits
 
 
 class Frame:
@@ -71,7 +71,7 @@ def rotation_matrix(rotation: ArrayLike | None, what: str) -> FloatArray:
     """
     if rotation is None:
         matrix = np.eye(3)
-    elif _count(rotation) == 4:
+    elif length(rotation) == 4:
         matrix = _from_quaternion(numbers(rotation, (4,), what))
     else:
         matrix = _nearest_rotation(numbers(rotation, (3, 3), what))
@@ -89,11 +89,33 @@ def check_rotation(matrix: FloatArray, what: str) -> None:
         )
 
 
-def _count(value: ArrayLike) -> int:
-    try:
-        return len(value)  # type: ignore[arg-type]
-    except TypeError:
-        return 0
+def unit(vector: FloatArray) -> FloatArray:
+    """Return `vector` (n,) with length 1, read-only; one without a direction is returned as it is."""
+    largest = np.abs(vector).max()
+    if not 0.0 < largest < np.inf:
+        return vector
+    if largest < 2.0 and abs(np.linalg.norm(vector) - 1.0) <= _EXACT:
+        return vector
+    scaled = vector / largest  # whose length neither overflows nor vanishes
+    result: FloatArray = scaled / np.linalg.norm(scaled)
+    result.setflags(write=False)
+    return result
+
+
+def rotation_from_z(axis: FloatArray) -> FloatArray:
+    """Return a rotation (3, 3) whose third column is the unit vector `axis`, the shortest one from z.
+
+    >>> rotation_from_z(np.array([1.0, 0.0, 0.0]))[:, 2]
+    array([1., 0., 0.])
+    """
+    x, y, z = axis
+    if z < -0.5:  # turned half about x first, to stay away from the opposite direction
+        half_turn = np.diag([1.0, -1.0, -1.0])
+        opposite: FloatArray = half_turn @ rotation_from_z(np.array([x, -y, -z]))
+        return opposite
+    f = 1.0 / (1.0 + z)
+    turned: FloatArray = np.array([[1 - f * x * x, -f * x * y, x], [-f * x * y, 1 - f * y * y, y], [-x, -y, z]])
+    return turned
 
 
 def _deviation(matrix: FloatArray) -> float:
@@ -111,9 +133,9 @@ def _nearest_rotation(matrix: FloatArray) -> FloatArray:
 
 def _from_quaternion(quaternion: FloatArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):  # a length far from 1 gives no rotation, which is refused later
-        length = np.linalg.norm(quaternion)
-        if abs(length - 1.0) <= _SLACK:
-            quaternion = quaternion / length
+        norm = np.linalg.norm(quaternion)
+        if abs(norm - 1.0) <= _SLACK:
+            quaternion = quaternion / norm
         w, x, y, z = quaternion
         return np.array(
             [

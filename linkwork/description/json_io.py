@@ -2,12 +2,12 @@
 
     {"linkwork": 1, "name": ..., "gravity": [x, y, z],
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
-     "joints": [{"name", "type", "axis", "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
+     "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
      "forces": [{"type", "joint", "stiffness", "damping", "free"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
 Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `SpringDamper` and `start` mean, with the same
-defaults.
+defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from linkwork.description.reading import VERSION, DataPath, Misread, read_mechan
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
+    from linkwork.description.forces import Force
     from linkwork.description.mechanism import Mechanism
     from linkwork.description.parts import Body, Joint
 
@@ -44,7 +45,7 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
         "gravity": mech.gravity.tolist(),
         "bodies": [_body(body) for body in mech.bodies.values()],
         "joints": [_joint(joint) for joint in mech.joints.values()],
-        "forces": [{"type": force.type_name, **dataclasses.asdict(force)} for force in mech.forces],
+        "forces": [_force(force) for force in mech.forces],
         "start": {
             "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
             "u": {name: _number_or_list(value) for name, value in mech.start_u.items()},
@@ -92,6 +93,11 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "child_frame": _frame(joint.child_frame),
         **({"cut": True} if joint.cut else {}),
     }
+
+
+def _force(force: Force) -> dict[str, Any]:
+    values = dataclasses.asdict(force).items()
+    return {"type": force.type_name, **{key: list(v) if isinstance(v, tuple) else v for key, v in values}}
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from linkwork.description.checks import (
     check_mass,
     check_name,
     check_new_name,
+    check_start,
     finite,
 )
 from linkwork.description.forces import Force
@@ -145,13 +146,14 @@ class Mechanism:
         name
             A new name of letters, digits and underscores.
         kind
-            `Revolute(axis)`, `Prismatic(axis)` or `Fixed()`.
+            `Revolute(axis)`, `Prismatic(axis)`, `Universal(axis1, axis2)`, `Cylindrical(axis)`, `Planar(normal)`,
+            `Spherical()`, `Free()` or `Fixed()`.
         parent, child
             Names of the bodies, one of them may be "ground".
         at
-            World point, (3,), m, where the joint is in the reference poses; the axis is then in world axes, too.
+            World point, (3,), m, where the joint is in the reference poses; its axes are then in world axes, too.
         parent_frame, child_frame
-            Instead of `at`: the joint frame in the parent's and in the child's own frame; the axis is in its axes.
+            Instead of `at`: the joint frame in the parent's and in the child's own frame; the joint's axes are in it.
             One that is left out is `Frame()`.
         cut
             True: cut the loop at this joint rather than at one that is chosen, so that its coordinates are no states.
@@ -187,17 +189,13 @@ class Mechanism:
         Raises
         ------
         MechanismError
-            If there is no such joint, if it has not one coordinate, or if it has a force of this kind already.
+            If there is no such joint, if the force does not fit it, or if it has a force of this kind already.
         """
         if not isinstance(force, Force):
             raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
         kind = type(force).__name__
         check_joint_known(self, force.joint, kind)
-        coordinates = self.joints[force.joint].kind.nu
-        if coordinates != 1:
-            raise MechanismError(
-                f"{kind}: joint {force.joint!r} has {coordinates} coordinates, a {kind} acts on one: name another joint"
-            )
+        force.check(self.joints[force.joint].kind)
         if any(type(other) is type(force) and other.joint == force.joint for other in self.forces):
             raise MechanismError(f"joint {force.joint!r} has a {kind} already: give one with the sum of both")
         self.forces.append(force)
@@ -208,14 +206,15 @@ class Mechanism:
         Parameters
         ----------
         q
-            Coordinates: a number, or an array (nq,); rad or m.
+            Coordinates: a number, or an array (nq,); rad or m. A quaternion may have any length but zero.
         u
             Speeds: a number, or an array (nu,); rad/s or m/s.
 
         Raises
         ------
         MechanismError
-            On an unknown joint or a value of the wrong size, naming the joint. Nothing is changed then.
+            On an unknown joint, a value of the wrong size or a quaternion of length zero, naming the joint. Nothing is
+            changed then.
         """
         new_q, new_u = self._start_values(q, "q"), self._start_values(u, "u")
         self.start_q.update(new_q)
@@ -282,14 +281,4 @@ class Mechanism:
     def _start_values(self, values: Mapping[str, ArrayLike] | None, of: str) -> dict[str, FloatArray]:
         if not isinstance(values, Mapping | None):
             raise MechanismError(f"start {of} must be a dictionary such as {{'A': 0.1}}, not {values!r}")
-        return {name: self._start_value(name, value, of) for name, value in (values or {}).items()}
-
-    def _start_value(self, name: str, value: ArrayLike, of: str) -> FloatArray:
-        check_joint_known(self, name, f"start {of}")
-        kind = self.joints[name].kind
-        size = kind.nq if of == "q" else kind.nu
-        if size == 0:
-            raise MechanismError(f"start {of}: joint {name!r} ({type(kind).__name__}) has no coordinates: leave it out")
-        if isinstance(value, int | float | np.number):
-            value = [float(value)]
-        return finite(value, (size,), f"start {of} of joint {name!r}")
+        return {name: check_start(self, name, value, of) for name, value in (values or {}).items()}

@@ -98,7 +98,7 @@ class TestWhatIsKept:
 
 class TestForcesAndStarts:
     @pytest.mark.parametrize("field", ["stiffness", "damping", "free"])
-    @pytest.mark.parametrize("value", [np.nan, np.inf, "1", None, (1, 2)])
+    @pytest.mark.parametrize("value", [np.nan, np.inf, "1", None, [], (1, np.nan), (1, (2, 3)), [[1, 2]]])
     def test_bad_spring(self, field, value):
         with refused("joint 'A'", field):
             SpringDamper("A", **{field: value})
@@ -127,7 +127,7 @@ class TestForcesAndStarts:
             SpringDamper(3)
         mech.add_body("tip", 1.0, (0, 0, 0), BALL)
         mech.add_joint("W", Fixed(), "crank", "tip", at=(0, 0, 0))
-        with refused("joint 'W'", "0 coordinates"):
+        with refused("joint 'W'", "no coordinates", "another joint"):
             mech.add_force(SpringDamper("W"))
         with refused("joint 'W'", "no coordinates"):
             mech.start(q={"W": 0.0})

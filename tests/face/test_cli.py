@@ -12,6 +12,7 @@ import pytest
 import linkwork as lw
 from linkwork.cli import main
 from support.checkout import TOP
+from support.joint_types import skater, spherical_pendulum
 
 EXAMPLES = TOP / "examples"
 FOUR_BAR = str(EXAMPLES / "four_bar.py")
@@ -90,6 +91,19 @@ def test_info_as_json(name, freedoms, capsys):
     assert facts["loop_residual"] < 1e-12
 
 
+def test_info_of_joints_of_several_coordinates(capsys):
+    skater("S").save("skater.json")
+    assert main(["info", "skater.json", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["degrees_of_freedom"], facts["states"]) == (2, 10)
+    assert list(facts["start"])[:5] == ["U.q[1]", "U.q[2]", "P.q[1]", "P.q[2]", "P.q[3]"]
+    spherical_pendulum().save("pendulum.json")
+    assert main(["info", "pendulum.json"]) == 0
+    text = capsys.readouterr().out
+    assert "degrees of freedom 3, states 7" in text
+    assert re.search(r"S\.q\[4\] +0\.0936\d+ +1\n", text)
+
+
 # ---- simulate
 
 
@@ -125,6 +139,17 @@ def test_simulate_reads_json_and_prints_json(capsys):
     assert summary["final"] == {name: result[name][-1] for name in ("A.q", "B.q", "S.q", "A.u", "B.u", "S.u")}
     assert summary["t_end"] == 0.2
     assert summary["loop_residual"] < 1e-7
+
+
+def test_simulate_joints_of_several_speeds(capsys):
+    spherical_pendulum().save("pendulum.json")
+    arguments = ["simulate", "pendulum.json", "--t-end", "0.2", "--input", "S[3]=0.5", "--columns", "S.q", "S.u[1]"]
+    assert main([*arguments, "--csv", "a.csv", "--json"]) == 0
+    final = json.loads(capsys.readouterr().out)["final"]
+    result = lw.simulate(spherical_pendulum(), 0.2, inputs={"S": [0, 0, 0.5]})
+    assert final == {"S.q": result["S.q"][-1].tolist(), "S.u[1]": result["S.u[1]"][-1]}
+    header = Path("a.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header == "time,S.q[1],S.q[2],S.q[3],S.q[4],S.u[1]"
 
 
 def test_times_end_at_the_end(capsys):

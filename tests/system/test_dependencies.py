@@ -6,6 +6,7 @@ import pytest
 import linkwork as lw
 from linkwork._native import Stage
 from support.driving import reached
+from support.joint_types import LOOP_IDS, LOOPS, SEVERAL, on_carrier
 from support.random_mechanisms import random_tree
 
 
@@ -43,9 +44,27 @@ def inboard_of_loops(system):
     return below
 
 
+SEVERAL_SPEEDS = [(name, {"backwards": backwards}) for name in SEVERAL for backwards in (False, True)]
+
+
 def test_what_is_not_listed_has_no_influence(scene):
-    """To the bit, except that what carries a loop may change the loop's rounding."""
-    system, state = reached(scene)
+    check_lists(*reached(scene))
+
+
+@pytest.mark.parametrize(("name", "options"), SEVERAL_SPEEDS)
+def test_what_is_not_listed_has_no_influence_on_joints_of_several_speeds(name, options):
+    system = lw.compile(on_carrier(name, **options))
+    check_lists(system, system.assemble())
+
+
+@pytest.mark.parametrize(("make", "cut"), LOOPS, ids=LOOP_IDS)
+def test_what_is_not_listed_has_no_influence_on_loops_of_such_joints(make, cut):
+    system = lw.compile(make(cut))
+    check_lists(system, system.assemble())
+
+
+def check_lists(system, state):
+    """What is not listed changes no bit, except that what carries a loop may change the loop's rounding."""
     variables = [v for v in system.variables if v.kind in ("derivative", "output") and v.depends is not None]
     assert variables
     rounding = inboard_of_loops(system)
@@ -103,6 +122,15 @@ def chain(bodies: int) -> lw.Mechanism:
         parent = f"b{i - 1}" if i else "ground"
         mech.add_joint(f"j{i}", lw.Revolute(axis=(0, 1, 0)), parent, f"b{i}", parent_frame=lw.Frame((0.2, 0, 0)))
     return mech
+
+
+def test_a_quaternion_changes_with_itself():
+    depends = {variable.name: variable.depends for variable in lw.compile(on_carrier("free")).variables}
+    own = {*(f"S.q[{i}]" for i in range(1, 8)), *(f"S.u[{i}]" for i in range(1, 7))}
+    assert all(set(depends[f"der(S.q[{i}])"]) == own for i in range(1, 8))
+    assert depends["der(A.q)"] == ("A.u",)
+    depends = {variable.name: variable.depends for variable in lw.compile(on_carrier("planar")).variables}
+    assert [depends[f"der(S.q[{i}])"] for i in (1, 2, 3)] == [("S.u[1]",), ("S.u[2]",), ("S.u[3]",)]
 
 
 def test_lists_grow_linearly_with_chains():

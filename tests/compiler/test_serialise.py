@@ -1,0 +1,132 @@
+"""What stands in the bytes of a model for each kind of joint: type, numbering, canonical frames, start values."""
+
+import struct
+
+import numpy as np
+import pytest
+
+from linkwork.compiler.numbering import number
+from linkwork.compiler.serialise import quaternion, serialise
+from linkwork.compiler.topology import topology
+from linkwork.description import (
+    Cylindrical,
+    Fixed,
+    Frame,
+    Free,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    SpringDamper,
+    Universal,
+)
+from linkwork.description.frames import rotation_matrix
+from support.bodies import with_bodies
+
+KINDS = [
+    Fixed(),
+    Revolute((0, 1, 0)),
+    Prismatic((0, 1, 0)),
+    Universal((0, 1, 0), (1, 0, 1)),
+    Cylindrical((0, 1, 0)),
+    Planar((0, 1, 0)),
+    Spherical(),
+    Free(),
+]
+PARAMETERS = (
+    ("gravity", "one", 3),
+    ("mass", "body", 1),
+    ("com", "body", 3),
+    ("inertia", "body", 6),
+    ("parent_position", "joint", 3),
+    ("parent_orientation", "joint", 4),
+    ("child_position", "joint", 3),
+    ("child_orientation", "joint", 4),
+    ("stiffness", "speed", 1),
+    ("damping", "speed", 1),
+    ("free", "speed", 1),
+    ("gain", "one", 2),
+    ("q_start", "coordinate", 1),
+    ("u_start", "speed", 1),
+    ("q_held", "coordinate", 1),
+    ("u_held", "speed", 1),
+)
+
+
+def read(mech):
+    """The joints' table and the parameters of the serialised model, by name."""
+    tree = topology(mech)
+    data = serialise(mech, tree, number(mech, tree))
+    at = struct.calcsize("<8sIIQ")
+    counts = np.frombuffer(data, "<i4", 9, at)
+    bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut = map(int, counts)
+    at += 4 * (9 + 4 * bodies)
+    table = np.frombuffer(data, "<i4", 3 * joints, at).reshape(-1, 3)
+    at += 4 * (3 * joints + 5 * loops + 3 * clusters + 3 * segments)
+    rows = {"one": 1, "body": bodies, "joint": joints, "coordinate": nq + nq_cut, "speed": nu + nu_cut}
+    values = {}
+    for name, owner, columns in PARAMETERS:
+        values[name] = np.frombuffer(data, "<f8", rows[owner] * columns, at).reshape(rows[owner], columns)
+        at += 8 * rows[owner] * columns
+    return (nq, nu, nq_cut, nu_cut), table, values
+
+
+def chain(*kinds, ring=None):
+    """Bodies on a chain of joints J0, J1, ..., closed by a cut joint R of kind `ring`."""
+    mech = with_bodies(*(f"b{i}" for i in range(len(kinds))))
+    for i, kind in enumerate(kinds):
+        place = Frame((0.1, 0.2, 0.3), (0.6, 0, 0.8, 0))
+        mech.add_joint(f"J{i}", kind, f"b{i - 1}" if i else "ground", f"b{i}", parent_frame=place)
+    if ring is not None:
+        mech.add_joint("R", ring, f"b{len(kinds) - 1}", "ground", at=(0, 0, 0), cut=True)
+    return mech
+
+
+def test_types_and_numbers():
+    (nq, nu, *_), table, _ = read(chain(*KINDS))
+    assert table[:, 0].tolist() == list(range(8))
+    assert (nq, nu) == (20, 18)
+    assert table[:, 1].tolist() == [0, 0, 1, 2, 4, 6, 9, 13]
+    assert table[:, 2].tolist() == [0, 0, 1, 2, 4, 6, 9, 12]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.type_name)
+def test_joint_frames_are_turned_to_the_canonical_ones(kind):
+    _, _, values = read(chain(kind))
+    for side, rotation in (("parent", Frame(rotation=(0.6, 0, 0.8, 0)).rotation), ("child", np.eye(3))):
+        turned = rotation_matrix(values[f"{side}_orientation"][0], side)
+        np.testing.assert_allclose(turned, rotation @ kind.canonical_axes, atol=1e-15)
+
+
+@pytest.mark.parametrize("ring", [Spherical(), Free()], ids=lambda kind: kind.type_name)
+def test_quaternions_start_neutral_in_tree_and_cut_joints(ring):
+    sizes, table, values = read(chain(Revolute((0, 0, 1)), ring, ring=ring))
+    assert sizes == (1 + ring.nq, 1 + ring.nu, ring.nq, ring.nu)
+    assert table[2].tolist()[1:] == [1 + ring.nq, 1 + ring.nu]
+    np.testing.assert_array_equal(values["q_start"][:, 0], [0, *ring.neutral, *ring.neutral])
+    assert not values["q_held"].any()
+
+
+def test_start_values_and_springs_stand_at_their_joint():
+    mech = chain(Spherical(), Planar((0, 0, 1)), ring=Spherical())
+    mech.start(q={"R": [0, 2, 0, 0], "J1": [1, 2, 3]}, u={"J0": [4, 5, 6]})
+    mech.add_force(SpringDamper("J1", stiffness=[7, 8, 9], free=0.5))
+    mech.add_force(SpringDamper("R", damping=2))
+    _, _, values = read(mech)
+    found = {name: array[:, 0].tolist() for name, array in values.items() if array.shape[1] == 1}
+    assert found["q_start"] == [1, 0, 0, 0, 1, 2, 3, 0, 1, 0, 0]
+    assert found["q_held"] == [0, 0, 0, 0, 2, 2, 2, 1, 1, 1, 1]
+    assert found["u_start"] == [4, 5, 6, 0, 0, 0, 0, 0, 0]
+    assert found["u_held"] == [1, 1, 1, 0, 0, 0, 0, 0, 0]
+    assert found["stiffness"] == [0, 0, 0, 7, 8, 9, 0, 0, 0]
+    assert found["free"] == [0, 0, 0, 0.5, 0.5, 0.5, 0, 0, 0]
+    assert found["damping"] == [0, 0, 0, 0, 0, 0, 2, 2, 2]
+
+
+def test_quaternion_of_every_turn():
+    """Whatever element is the largest."""
+    rng = np.random.default_rng(3)
+    for given in [*np.eye(4), *rng.normal(size=(50, 4))]:
+        unit = given / np.linalg.norm(given)
+        unit = -unit if unit[0] < 0 else unit
+        np.testing.assert_allclose(quaternion(rotation_matrix(unit, "turn")), unit, atol=1e-15)
