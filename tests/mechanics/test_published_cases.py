@@ -25,9 +25,9 @@ def check(case, within, **options):
 @pytest.mark.parametrize("deep", [False, True], ids=["wide", "deep"])
 @pytest.mark.parametrize("rungs", [1, 2, 6])
 def test_ladder(rungs, deep):
-    result = check(ladder(rungs, deep), 2e-9, rtol=1e-11)
+    result = check(ladder(rungs, deep), 1e-11, rtol=1e-12)
     total = total_energy(result)
-    assert np.abs(total - total[0]).max() < 1e-8
+    assert np.abs(total - total[0]).max() < 1e-10
 
 
 @solvers
@@ -37,7 +37,7 @@ def test_multilink_suspension(solver):
 
 @solvers
 def test_spatial_four_bar_of_the_modelica_library(solver):
-    check(msl_four_bar(), 1e-7, solver=solver, rtol=1e-11)
+    check(msl_four_bar(), 2e-10, solver=solver, rtol=1e-12)
 
 
 @solvers
@@ -52,13 +52,13 @@ def test_andrews_squeezer(solver):
 
 @solvers
 def test_iftomm_pendulum(solver):
-    check(iftomm_pendulum(), 1e-9, solver=solver, rtol=1e-12)
+    check(iftomm_pendulum(), 1e-10, solver=solver, rtol=1e-12)
 
 
 @pytest.mark.parametrize("count", [2, 40])
 def test_iftomm_windows(count):
     """Through poses in which all bars are in line, where the mobility rises to count + 1."""
-    check(iftomm_windows(count), 1e-5, rtol=1e-10)
+    check(iftomm_windows(count), 1e-4, rtol=1e-8)
 
 
 @pytest.mark.parametrize("cut", "ABCD")
@@ -72,7 +72,7 @@ def test_double_rocker(cut):
         assert result[f"{name}.q"] == pytest.approx(expected, abs=1e-7), name
 
 
-@pytest.mark.parametrize("count", [1, 3, 12])
+@pytest.mark.parametrize("count", [1, 3, 10])
 def test_four_bars_in_series(count):
     case = series_of_four_bars(count)
     system = lw.compile(case.mechanism)
@@ -81,6 +81,6 @@ def test_four_bars_in_series(count):
     oracle = Oracle(case.mechanism, body_poses(case.mechanism, case.q, tree))
     assert oracle.gap() < 1e-13
     assert largest_difference(by_joint(system, system.accelerations(state)), oracle.solve(case.u).udot) < 1e-10
-    result = lw.simulate(system, 2.0, state=state, rtol=1e-10, t_eval=np.linspace(0.0, 2.0, 21))
+    result = lw.simulate(system, 1.0, state=state, rtol=1e-9, t_eval=np.linspace(0.0, 1.0, 11))
     total = total_energy(result)
     assert np.abs(total - total[0]).max() < 1e-7 * np.abs(result["energy.kinetic"]).max()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,27 @@ def _pose_difference(kind: Any, found: Value, expected: Value) -> float:
         one, other = unit(q[-4:]), unit(wanted[-4:])
         difference[-4:] = one - np.copysign(1.0, one @ other) * other
     return float(np.abs(difference).max())
+
+
+def names_of(variables: Iterable[str]) -> list[str]:
+    """Joints that own these variables, such as u_names, each once and in their order."""
+    return list(dict.fromkeys(name.split(".")[0] for name in variables))
+
+
+def rates(scene: Scene, u: Values) -> dict[str, Value]:
+    """Rates of the coordinates of joints that have these speeds in the scene's pose."""
+    return {name: plain(scene.oracle.moving[name].shape.rates(vector(scene.q[name]), vector(u[name]))) for name in u}
+
+
+def lengths(scene: Scene, size: float) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Factors of coordinates and of speeds when all lengths are times `size`."""
+    of_q, of_u = {}, {}
+    for name, row in scene.oracle.moving.items():
+        slides = np.abs(row.shape.motion(row.q)[3:]).max(axis=0) > 0
+        of_u[name] = np.where(slides, size, 1.0)
+        loose = row.shape.nq > row.shape.nu
+        of_q[name] = np.where(np.arange(row.shape.nq) < row.shape.nq - 4, size, 1.0) if loose else of_u[name]
+    return of_q, of_u
 
 
 def power(loads: Values, u: Values) -> float:
