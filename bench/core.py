@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+import linkwork as lw
 from bench.mechanisms import CHECKOUT, Missing, Scene
 from bench.timing import Timing
+
+PATIENCE = 120.0  # s
+Motion = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the driver found: timings by stage, and the bytes of a state's block and of the process at its peak."""
+
+    timings: dict[str, Timing]
+    block: int
+    peak: int
 
 
 def build_driver() -> Path:
@@ -25,11 +39,23 @@ def build_driver() -> Path:
 
 def time_core(driver: Path, scene: Scene) -> dict[str, Timing]:
     """Return CPU time and accelerations of the tree joints for each stage that the driver times."""
+    return run_driver(driver, scene.system, scene.motion).timings
+
+
+def run_driver(driver: Path, system: lw.System, motion: Motion) -> Run:
+    """Time a system at q, u (tree joints) and tau (all joints) in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        model, motion = Path(folder) / "model", Path(folder) / "motion"
-        model.write_bytes(scene.system.model_bytes)
-        motion.write_bytes(np.concatenate(scene.motion).tobytes())
-        out = subprocess.run([driver, model, motion], check=True, capture_output=True, text=True).stdout
-    *times, accelerations = out.splitlines()
+        model, numbers = Path(folder) / "model", Path(folder) / "motion"
+        model.write_bytes(system.model_bytes)
+        numbers.write_bytes(np.concatenate(motion).tobytes())
+        try:
+            done = subprocess.run([driver, model, numbers], capture_output=True, text=True, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise Missing(f"the timing driver takes longer than {PATIENCE:g} s") from None
+    if done.returncode:
+        raise Missing(f"the timing driver fails: {done.stderr.strip() or done.returncode}")
+    *lines, accelerations = done.stdout.splitlines()
     udot = np.array(accelerations.split(), dtype=float)
-    return {name: Timing(float(us), udot) for name, us in (line.split() for line in times)}
+    found = {name: float(number) for name, number in (line.split() for line in lines)}
+    block, peak = int(found.pop("block")), int(found.pop("peak"))
+    return Run({name: Timing(us, udot) for name, us in found.items()}, block, peak)

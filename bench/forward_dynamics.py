@@ -12,18 +12,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bench.contestants import DIRECT_MODES, TREE_MODES, pinocchio
 from bench.core import build_driver, time_core
-from bench.mechanisms import Missing, Scene, peer, random_tree
+from bench.mechanisms import Scene, peer, random_tree
 from bench.report import Report
-from bench.timing import Timing, difference, growth, in_turn
+from bench.timing import difference, growth, in_turn
 
 SIZES = (6, 10, 30, 100, 300)
-AIMS = {"chain 6": 0.5, "chain 100": 0.4, "four-bar, moving": 0.6, "four-bar, at rest": 0.6}  # ratios to Pinocchio
+# Ratios to Pinocchio
+AIMS = {"chain 6": 0.5, "chain 100": 0.4, "chain 300": 0.3, "four-bar, moving": 0.4, "four-bar, at rest": 0.4}
 IN_PYTHON = ("chain 6", "chain 100", "four-bar, moving")
-# Pinocchio's algorithms as the peers' driver names them; the faster one counts. Its lcaba stays out: it iterates, and
-# one iteration gives about six digits.
-TREE_MODES = {"aba": "aba, LOCAL", "aba_world": "aba, WORLD"}
-LOOP_MODES = {"cd:1e-12:1:1e-12": "constraintDynamics"}
 METHOD = """\
 CPU time of one evaluation on one core in us, the best of 25 batches of 16 ms in each of {rounds} rounds in which the
 libraries took turns. *accelerations*: from q, u and tau, as Pinocchio's algorithm; *derivatives*: with the feedback of
@@ -58,19 +56,10 @@ def families(peers: ModuleType, fourbar: ModuleType) -> dict[str, list[Scene]]:
     }
 
 
-def pinocchio(peers: ModuleType, scene: Scene) -> dict[str, Timing]:
-    """Time Pinocchio's algorithms for this scene in the peers' C++ driver."""
-    modes, kind = (LOOP_MODES, "con") if scene.neutral["pins"] else (TREE_MODES, "aba")
-    results = peers.run_pin_cpp(scene.neutral, list(modes), kind)
-    for mode in modes:
-        if "us" not in results.get(mode, {}):
-            raise Missing(f"Pinocchio's C++ driver gives no {mode}: {results.get(mode, {}).get('error', 'no output')}")
-    return {name: Timing(results[mode]["us"], results[mode]["qdd"]) for mode, name in modes.items()}
-
-
 def measure(peers: ModuleType, driver: Path, scene: Scene, rounds: int) -> Row:
     """Time one scene in both, turn by turn."""
-    best = in_turn([partial(time_core, driver, scene), partial(pinocchio, peers, scene)], rounds)
+    modes = DIRECT_MODES if scene.neutral["pins"] else TREE_MODES
+    best = in_turn([partial(time_core, driver, scene), partial(pinocchio, peers, scene.neutral, modes)], rounds)
     own, derivatives = (best.pop(name) for name in ("accelerations", "derivatives"))
     algorithm = min(best, key=lambda name: best[name].us)
     peer_best = best[algorithm]

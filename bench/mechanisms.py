@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
+from linkwork.description.joints import JointKind
 
 PEERS = "LINKWORK_PEERS"
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -47,32 +48,41 @@ class Scene:
     system: lw.System
 
     @classmethod
-    def of(cls, neutral: dict[str, Any], name: str) -> Scene:
-        return cls(name, neutral, lw.compile(mechanism(neutral)))
+    def of(cls, neutral: dict[str, Any], name: str, pins: str = "revolute", **choices: str) -> Scene:
+        """Compile a neutral description; `pins` as in `mechanism`, the choices as in `linkwork.compile`."""
+        return cls(name, neutral, lw.compile(mechanism(neutral, pins), **choices))
 
     @property
     def motion(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """q and u of the tree joints, and tau of all joints."""
-        cut = np.zeros(len(self.neutral["pins"]))
+        cut = np.zeros(self.system.numbering.nu_cut)
         return self.neutral["q"], self.neutral["v"], np.concatenate([self.neutral["tau"], cut])
 
 
-def mechanism(neutral: dict[str, Any]) -> lw.Mechanism:
-    """Return the same mechanism; a pin in a planar loop becomes a revolute about the axis of its first body's joint."""
+def mechanism(neutral: dict[str, Any], pins: str = "revolute") -> lw.Mechanism:
+    """Return the same mechanism.
+
+    A pin makes two points coincide, as a spherical joint does. In a planar loop it may as well be a revolute about the
+    axis of its first body's joint, as one would describe such a loop.
+    """
     mech = lw.Mechanism(neutral["name"], gravity=neutral["grav"])
     bodies = {-1: "ground"}
-    axes = [AXES[joint["type"]] for joint in neutral["joints"]]
+    kinds = [_kind(joint["type"]) for joint in neutral["joints"]]
     for i, joint in enumerate(neutral["joints"]):
         bodies[i] = f"b{i}"
         mech.add_body(bodies[i], mass=joint["m"], com=joint["c"], inertia=joint["I"])
         place = lw.Frame(joint["p"])
-        mech.add_joint(f"j{i}", lw.Revolute(axes[i]), bodies[joint["parent"]], bodies[i], parent_frame=place)
+        mech.add_joint(f"j{i}", kinds[i], bodies[joint["parent"]], bodies[i], parent_frame=place)
     for k, (a, at_a, b, at_b) in enumerate(neutral["pins"]):
+        kind = kinds[a] if pins == "revolute" else lw.Spherical()
         ends = lw.Frame(at_a), lw.Frame(at_b)
-        mech.add_joint(
-            f"pin{k}", lw.Revolute(axes[a]), bodies[a], bodies[b], parent_frame=ends[0], child_frame=ends[1], cut=True
-        )
+        mech.add_joint(f"pin{k}", kind, bodies[a], bodies[b], parent_frame=ends[0], child_frame=ends[1], cut=True)
     return mech
+
+
+def _kind(letters: str) -> JointKind:
+    """The joint about one axis of its frame, or about x and then y."""
+    return lw.Universal(AXES["X"], AXES["Y"]) if letters == "U" else lw.Revolute(AXES[letters])
 
 
 def random_tree(chain: dict[str, Any], seed: int = 0) -> dict[str, Any]:

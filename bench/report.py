@@ -8,9 +8,24 @@ import time
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import NamedTuple
 
 RESULTS = Path(__file__).resolve().parent / "results"
 Cell = str | float | None
+
+
+class Goal(NamedTuple):
+    """Something to be found, None if it was not, and what it is to be at most."""
+
+    what: str
+    found: float | None
+    aim: float
+
+    @property
+    def is_met(self) -> str:
+        if self.found is None:
+            return "not measured"
+        return "yes" if self.found <= self.aim else "no"
 
 
 class Report:
@@ -32,9 +47,14 @@ class Report:
         lines.insert(1, " | ".join("-" * width for width in widths))
         self.blocks.append("\n".join(f"| {line} |" for line in lines))
 
+    def goals(self, goals: Iterable[Goal]) -> None:
+        """Add a table of what was aimed at."""
+        self.text("## Aims")
+        self.table(["what", "found", "at most", "met"], [[*goal, goal.is_met] for goal in goals])
+
     def save(self) -> None:
         """Print the report and write it under today's date."""
-        text = "\n\n".join(self.blocks) + "\n"
+        text = "\n\n".join(filter(None, self.blocks)) + "\n"
         print(text)
         RESULTS.mkdir(exist_ok=True)
         day = time.strftime("%Y-%m-%d", time.localtime(self.started))

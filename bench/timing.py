@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 MEMORY = 18 * 10**9  # bytes
+SLOW = 1e4  # us
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,9 @@ class Timing:
 
     us: float
     udot: np.ndarray
+
+
+Contestant = Callable[[], dict[str, Timing]]  # gives what it can time, by name
 
 
 def pin_to_one_core() -> None:
@@ -33,15 +38,23 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def in_turn(contestants: Iterable[Callable[[], dict[str, Timing]]], rounds: int) -> dict[str, Timing]:
-    """Run all contestants in every round and return the best time of each name."""
-    contestants = list(contestants)
+def in_turn(contestants: Iterable[Contestant], rounds: int) -> dict[str, Timing]:
+    """Run all contestants in every round and return the best time of each name.
+
+    What takes longer than `SLOW` runs twice: many evaluations would not tell more.
+    """
     best: dict[str, Timing] = {}
-    for _ in range(rounds):
-        for run in contestants:
-            for name, timing in run().items():
+    running = list(contestants)
+    for turn in range(rounds):
+        still = []
+        for run in running:
+            timings = run()
+            for name, timing in timings.items():
                 if name not in best or timing.us < best[name].us:
                     best[name] = timing
+            if not turn or all(timing.us < SLOW for timing in timings.values()):
+                still.append(run)
+        running = still
     return best
 
 
@@ -54,3 +67,14 @@ def growth(sizes: Iterable[float], times: Iterable[float]) -> list[float]:
     """Return the exponents d log time / d log size between neighbouring sizes."""
     exponents: list[float] = (np.diff(np.log(list(times))) / np.diff(np.log(list(sizes)))).tolist()
     return exponents
+
+
+def intervals(sizes: Iterable[int]) -> list[str]:
+    """Headings for `exponents`."""
+    return [f"{a} to {b}" for a, b in pairwise(sizes)]
+
+
+def exponents(times: Mapping[int, float | None]) -> list[float | None]:
+    """Return the exponents of `growth` for times by size, None beside a size without a time."""
+    steps = pairwise(times.items())
+    return [growth((n, m), (a, b))[0] if a and b else None for (n, a), (m, b) in steps]

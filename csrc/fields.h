@@ -16,6 +16,8 @@ typedef enum lw_owner {
   LW_OF_TREE_SPEED,
   LW_OF_CUT_COORDINATE,
   LW_OF_CUT_SPEED,
+  LW_OF_COUPLING,
+  LW_OF_TERM, /* of couplings */
   LW_OF_FRAME /* the links' and the phantoms' */
 } lw_owner;
 #define LW_ROWS_ONE 1
@@ -28,6 +30,8 @@ typedef enum lw_owner {
 #define LW_ROWS_TREE_SPEED s->nu
 #define LW_ROWS_CUT_COORDINATE s->nq_cut
 #define LW_ROWS_CUT_SPEED s->nu_cut
+#define LW_ROWS_COUPLING s->couplings
+#define LW_ROWS_TERM s->terms
 #define LW_ROWS_FRAME (s->bodies + s->loops)
 
 #define LW_PARAMETER_FIELDS(X)                                                                                     \
@@ -42,6 +46,8 @@ typedef enum lw_owner {
   X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                             \
   X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                           \
   X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
+  X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                          \
+  X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "sum of the terms' polynomials")                    \
   X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed") \
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
   X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
@@ -62,6 +68,7 @@ typedef enum lw_owner {
   X(u_cut, CUT_SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "speeds of the cut joints")                             \
   X(loop_residual, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gap; misalignment times loop length [m]")           \
   X(loop_conditioning, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "smallest pivot of the closure, 0..1")           \
+  X(coupling_residual, COUPLING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "sum of the polynomials minus the offset")   \
   X(body_position, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "origin of the body frame, world axes [m]")                \
   X(body_orientation, BODY, 4, LW_OUTPUT, LW_STAGE_OUTPUTS, "unit quaternion, body to world")                       \
   X(body_velocity, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the body frame's origin, world axes [m/s]")            \

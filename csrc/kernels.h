@@ -3,21 +3,21 @@
 #define LW_KERNELS_H
 #include "model.h"
 
-/* The mutable part of a state as the mechanics see it. The integers are the pivots of the clusters. */
+/* The mutable part of a state as the mechanics see it. */
 typedef struct lw_block {
-  void *reals;    /* size.reals scalars of the arithmetic */
-  int32_t *rank;  /* of each cluster */
-  int32_t *order; /* of each cluster's columns: dependent ones first; indices within the cluster */
+  void *reals;       /* size.reals scalars of the arithmetic */
+  int32_t *integers; /* ranks and pivots of the clusters */
 } lw_block;
 
-/* What went wrong and where; index is a body, joint or loop. */
+/* What went wrong and where; index is a body, joint, loop or cluster. */
 typedef enum lw_fault_kind {
   LW_FAULT_NONE = 0,
   LW_FAULT_MASS,
   LW_FAULT_INERTIA,
   LW_FAULT_ORIENTATION,
   LW_FAULT_NOT_FINITE,
-  LW_FAULT_OPEN_LOOP
+  LW_FAULT_OPEN_LOOP,
+  LW_FAULT_MOBILITY /* of a cluster */
 } lw_fault_kind;
 
 typedef struct lw_fault {

@@ -32,9 +32,10 @@ typedef struct lw_link {
   int32_t q, u;                /* where its coordinates and speeds start */
   int32_t speeds;              /* of its tree joint */
   int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
-  int32_t next;                /* its parent is the next in the inward sweep: handed over without storing */
-  int32_t carries;             /* the field outboard holds what others put on it */
-  int32_t first_on_parent;     /* in an inward sweep it is the first to store in its parent's */
+  int32_t ear, side;       /* the ear that brings it in; +1 on the branch to the cut joint's parent, -1 to its child */
+  int32_t next;            /* its parent is the next in the inward sweep: handed over without storing */
+  int32_t carries;         /* the field outboard holds what others put on it */
+  int32_t first_on_parent; /* in an inward sweep it is the first to store in its parent's */
 } lw_link;
 
 typedef struct lw_joint {
@@ -48,6 +49,7 @@ typedef struct lw_joint {
 typedef struct lw_column {
   int32_t u;           /* speed, counted over all joints */
   int32_t link;        /* the link that it moves; -1 for a cut joint */
+  int32_t loop;        /* of the cut joint; -1 for a tree joint */
   int32_t translation; /* displacement, not angle */
 } lw_column;
 
@@ -60,15 +62,41 @@ typedef struct lw_loop {
   int32_t coordinates;                /* of the cut joint */
 } lw_loop;
 
-/* Loops that share joints are solved together; most clusters are a single loop. */
+/* What one loop adds to those before it in its cluster: new links on at most two branches, which stand on the root or
+ * on links of earlier ears and end at the cut joint. Without a cut joint: one link that lies on no loop. */
+typedef struct lw_ear {
+  int32_t cluster, loop;           /* loop: -1 none */
+  int32_t first, links;            /* in the list ear_link, parents first */
+  int32_t parent_base, child_base; /* what the branches to the cut joint's parent and child stand on */
+  int32_t column, columns, cuts;   /* in the cluster's columns: the cut joint's first, then the links' */
+  int32_t first_real;              /* its part of the cluster's work */
+} lw_ear;
+
+typedef enum lw_cluster_method { LW_RCR = 0, LW_EMBEDDING = 1 } lw_cluster_method;
+
+/* Loops that share joints, and couplings among joints, are solved together; most clusters are a single loop. */
 typedef struct lw_cluster {
-  int32_t root;                               /* the one link that all of it stands on, -1 the ground */
-  int32_t first, count;                       /* the links whose tree joints lie on its loops, contiguous */
-  int32_t member, loops;                      /* its loops in the list of members */
-  int32_t first_column, columns, cut_columns; /* in the column list: cut joints' first, then the tree's */
-  int32_t first_real;                         /* its part of the field cluster_work */
-  int32_t first_on_parent;                    /* in an inward sweep it is the first to store on its root */
+  int32_t root;                       /* the one link that all of it stands on, -1 the ground */
+  int32_t first, count;               /* its links, contiguous */
+  int32_t method;                     /* lw_cluster_method */
+  int32_t first_ear, ears;            /* in the order in which they are solved */
+  int32_t member, loops;              /* its loops in the list of members, in the order of the ears */
+  int32_t member_coupling, couplings; /* the same for couplings */
+  int32_t first_column, columns;      /* in the column list, ear by ear */
+  int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
+  int32_t dense;                      /* there is room for all its closures as one matrix */
+  int32_t first_real, first_integer;  /* its part of the field cluster_work, and of the integers */
+  int32_t first_on_parent;            /* in an inward sweep it is the first to store on its root */
 } lw_cluster;
+
+/* sum of p(q) over its terms = offset, p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4 */
+typedef struct lw_coupling {
+  int32_t cluster, first, terms;
+} lw_coupling;
+
+typedef struct lw_term {
+  int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
+} lw_term;
 
 /* A run of links that one algorithm sweeps. */
 typedef struct lw_segment {
@@ -88,30 +116,56 @@ enum {
 #undef X
 };
 
+/* How a whole model is solved: cluster by cluster, or with multipliers about one of three reference points. */
+typedef enum lw_method {
+  LW_BY_CLUSTERS = 0,
+  LW_MULTIPLIERS_JOINT = 1,
+  LW_MULTIPLIERS_CENTROID = 2,
+  LW_MULTIPLIERS_ORIGIN = 3,
+  LW_METHODS
+} lw_method;
+
 struct lw_model {
   lw_sizes size;
   lw_offsets at;
   lw_field field[LW_FIELD_COUNT];
   lw_owner owner[LW_FIELD_COUNT];
-  int32_t clusters, segments, columns, cluster_reals, parameters;
+  int32_t clusters, segments, ears, couplings, terms, method; /* method: lw_method */
+  int32_t columns, cluster_reals, integers, parameters;
   lw_link *link;
   lw_joint *joint;
   lw_loop *loop;
   lw_cluster *cluster;
   int32_t *member;     /* loops, cluster by cluster */
   int32_t *coordinate; /* of each speed of all joints, where one is its integral; else one of the same joint */
-  int32_t quaternions; /* tree joints that have one: speeds are not the rates of their coordinates */
+  int32_t quaternions, cut_quaternions; /* tree and cut joints whose speeds are not the rates of their coordinates */
   lw_segment *segment;
+  lw_ear *ear;
+  int32_t *ear_link;
+  lw_coupling *coupling;
+  int32_t *member_coupling; /* couplings, cluster by cluster */
+  lw_term *term;
   lw_column *column;
   double *defaults; /* the parameter and start fields, in block order */
-  const char **body_name, **joint_name;
+  const char **body_name, **joint_name, **coupling_name;
   char *names;
   void *memory; /* one allocation holds all of the above */
 };
 
-/* Scalars of working storage for a cluster of n columns, `rows` closure rows and `links` links: see work_of() in
- * mechanics/closure.inc. */
-#define LW_CLUSTER_REALS(n, rows, links)                                                                  \
-  ((n) * (rows) + (n) + (n) * ((n) + 2) + 2 * (rows) + (n) * ((n) + 2) + 12 * ((links) + 1) * ((n) + 1) + \
-   2 * (n) * (n) + 5 * (n) + (rows) * (rows) + 2 * (rows))
+/* ---- room for a cluster ---- */
+
+#define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */
+
+/* Integers: lanes, independents of the ears, rank and rows of the constraints among them, rank of the whole as one
+ * matrix; then columns in pivoting order, lanes in pivoting order, and for each ear its rank and first constraint. */
+#define LW_CLUSTER_INTEGERS(columns, ears, capacity) (5 + (columns) + (capacity) + 2 * (ears))
+
+/* Scalars that an ear of n columns needs, a cluster of them, and the same as one matrix of `rows` rows; see work_of()
+ * in mechanics/work.inc. */
+#define LW_EAR_REALS(n) (6 * (n) + (n) * (n) + (n) + 12)
+#define LW_CLUSTER_REALS(n, links, constraints, capacity)                                                \
+  ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 1) + \
+   8 * (capacity) * (capacity) + 24 * (capacity) + 2 * (n))
+#define LW_DENSE_REALS(n, rows)                                                             \
+  ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
 #endif

@@ -20,19 +20,13 @@ lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...) {
 
 static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static int32_t *place_pivots(const lw_model *m, lw_block *b, int32_t *at) {
-  b->rank = at;
-  b->order = at + m->clusters;
-  return b->order + m->columns;
-}
-
 lw_status lw_state_create(const lw_model *m, lw_state **state) {
   *state = NULL;
-  const size_t pivots = sizeof(int32_t) * (size_t)(m->clusters + m->columns);
-  const size_t head = aligned(sizeof(int32_t) + pivots), n = sizeof(double) * (size_t)m->size.reals;
+  const size_t integers = sizeof(int32_t) * (size_t)m->integers;
+  const size_t head = aligned(sizeof(int32_t) + integers), n = sizeof(double) * (size_t)m->size.reals;
   lw_state *s = calloc(1, sizeof *s);
   if (!s) return LW_ERROR_MEMORY;
-  s->memory = calloc(1, ALIGNMENT + head + aligned(n) + aligned(pivots) + 2 * n);
+  s->memory = calloc(1, ALIGNMENT + head + aligned(n) + aligned(integers) + 2 * n);
   if (!s->memory) {
     free(s);
     return LW_ERROR_MEMORY;
@@ -42,10 +36,10 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   s->snapshot = s->memory + (ALIGNMENT - (uintptr_t)s->memory % ALIGNMENT) % ALIGNMENT;
   s->snapshot_size = head + n;
   s->stage = (int32_t *)s->snapshot;
-  place_pivots(m, &s->block, s->stage + 1);
+  s->block.integers = s->stage + 1;
   s->block.reals = s->snapshot + head;
-  place_pivots(m, &s->complex_block, (int32_t *)(s->snapshot + head + aligned(n)));
-  s->complex_block.reals = s->snapshot + head + aligned(n) + aligned(pivots);
+  s->complex_block.integers = (int32_t *)(s->snapshot + head + aligned(n));
+  s->complex_block.reals = s->snapshot + head + aligned(n) + aligned(integers);
   *state = s;
   return lw_state_reset(s);
 }
@@ -139,6 +133,8 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_SPEED:
     case LW_OF_TREE_SPEED: return joint_of_speed(m, row);
     case LW_OF_CUT_SPEED: return joint_of_speed(m, m->size.nu + row);
+    case LW_OF_COUPLING: return (owned){m->coupling_name[row], "coupling", 0};
+    case LW_OF_TERM: return (owned){m->coupling_name[m->term[row].coupling], "coupling", 0};
     case LW_OF_ONE:
     case LW_OF_FRAME: break;
   }
@@ -169,11 +165,23 @@ void lw_describe(const lw_state *s, uint32_t offset, char *text, size_t size) {
 
 /* A start value that differs from the description's own was set on purpose: assembly keeps it before all others. */
 #define FIRST_RANK 0.5
+static void hold_coordinate(lw_state *s, int32_t q) {
+  const lw_model *m = s->model;
+  double *held = reals(s) + m->at.q_held;
+  held[q] = FIRST_RANK;
+  for (int32_t j = 0; m->quaternions + m->cut_quaternions && j < m->size.joints; j++) {
+    const lw_joint *joint = &m->joint[j];
+    const lw_joint_size *size = &lw_joint_sizes[joint->type];
+    if (q < joint->q || q >= joint->q + size->q || size->q == size->u) continue;
+    for (int32_t k = 0; k < size->q; k++) held[joint->q + k] = FIRST_RANK; /* a quaternion is one thing */
+  }
+}
+
 static void hold_start(lw_state *s, int32_t offset, double value) {
   const lw_offsets *at = &s->model->at;
   double *x = reals(s);
   if (value == s->model->defaults[offset]) return;
-  if (offset >= at->q_start && offset < at->u_start) x[at->q_held + offset - at->q_start] = FIRST_RANK;
+  if (offset >= at->q_start && offset < at->u_start) hold_coordinate(s, offset - at->q_start);
   else if (offset >= at->u_start && offset < at->q_held) x[at->u_held + offset - at->u_start] = FIRST_RANK;
 }
 
@@ -225,6 +233,20 @@ static const char *joint_name(const lw_state *s, int32_t j) { return s->model->j
 
 #define WIDE_OPEN 0.05 /* gap of a loop, as part of its length, that explains a failure */
 
+/* The first joint whose quaternion has no direction, among coordinates from an offset on; -1: none. */
+static int32_t zero_quaternion(const lw_state *s, int32_t first) {
+  const lw_model *m = s->model;
+  const int32_t end = first == m->at.q ? m->size.nq : m->size.nq + m->size.nq_cut;
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];
+    const int32_t last = m->joint[j].q + size->q;
+    const double *Q = reals(s) + first + last - 4;
+    if (size->q == size->u || last > end) continue;
+    if (Q[0] == 0.0 && Q[1] == 0.0 && Q[2] == 0.0 && Q[3] == 0.0) return j;
+  }
+  return -1;
+}
+
 /* What was not finite: an input or state that was written as such, or else the pose has no unique acceleration. */
 static lw_status blame(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
@@ -235,6 +257,10 @@ static lw_status blame(lw_state *s, int32_t joint) {
         return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number",
                        in_words(s, (uint32_t)(f->first + k)).text);
   }
+  const int32_t j = zero_quaternion(s, m->at.q);
+  if (j >= 0)
+    return lw_fail(s, LW_ERROR_VALUE, "the quaternion of joint '%s' has the length zero; give it a direction",
+                   joint_name(s, j));
   const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
   for (int32_t l = 0; l < m->size.loops; l++)
     if (reals(s)[m->at.loop_residual + l] > WIDE_OPEN * cut[l].length)
@@ -264,6 +290,14 @@ static lw_status report(lw_state *s, lw_fault fault) {
       return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction",
                      joint_name(s, fault.index));
     case LW_FAULT_NOT_FINITE: return blame(s, fault.index);
+    case LW_FAULT_MOBILITY: {
+      const lw_cluster *c = &m->cluster[fault.index];
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "in this pose the loops closed by joint '%s' and %d more leave the mechanism far more freedoms "
+                     "than regular poses do; start from another pose",
+                     c->loops ? joint_name(s, m->loop[m->member[c->member]].joint) : "none",
+                     c->loops ? c->loops - 1 : 0);
+    }
     case LW_FAULT_OPEN_LOOP:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,
@@ -305,6 +339,10 @@ lw_status lw_assemble(lw_state *s, double tolerance) {
   const lw_offsets *at = &s->model->at;
   for (int32_t i = at->q_start; i < at->time; i++)
     if (!isfinite(reals(s)[i])) return blame(s, 0);
+  const int32_t j = zero_quaternion(s, at->q_start);
+  if (j >= 0)
+    return lw_fail(s, LW_ERROR_VALUE, "the start quaternion of joint '%s' has the length zero; give it a direction",
+                   joint_name(s, j));
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   return report(s, s->kernels->assemble(s->model, s->block, tolerance));
 }

@@ -110,7 +110,7 @@ def describe(system: System) -> dict[str, Any]:
         "loops": [
             {
                 "cut": names[loop.joint],
-                "joints": [names[j] for j in (*(links[k].joint for k in loop.links), loop.joint)],
+                "joints": [names[j] for j in (*(links[k].joint for k in system.topology.around(loop)), loop.joint)],
             }
             for loop in system.topology.loops
         ],

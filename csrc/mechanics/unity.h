@@ -6,6 +6,8 @@
 
 #include "spatial.inc"
 
+#include "lanes.inc"
+
 #include "../joints/joints.inc"
 
 #include "constants.inc"
@@ -14,9 +16,17 @@
 
 #include "tree.inc"
 
-#include "closure.inc"
+#include "work.inc"
 
-#include "cluster.inc"
+#include "meeting.inc"
+
+#include "ears.inc"
+
+#include "mobility.inc"
+
+#include "matrix.inc"
+
+#include "embedding.inc"
 
 #include "reduce.inc"
 

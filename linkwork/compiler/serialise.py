@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 
 import numpy as np
 
+from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
 from linkwork.description import Joint, Mechanism, SpringDamper
 from linkwork.description.checks import FloatArray
 from linkwork.errors import MechanismError
 
-VERSION = 1
+VERSION = 2
 TYPE_CODES = {  # lw_joint_type
     "fixed": 0,
     "revolute": 1,
@@ -24,62 +26,93 @@ TYPE_CODES = {  # lw_joint_type
     "free": 7,
 }
 AUTOMATIC_GAIN = -1.0
+BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN = range(4)
+EAR_BY_EAR, EMBEDDING = range(2)
 _HEADER = struct.Struct("<8sIIQ")
 
 
-def serialise(mech: Mechanism, topology: Topology, numbering: Numbering) -> bytes:
-    """Return the model as bytes: topology, default parameters and names, with a checksum."""
+@dataclass(frozen=True)
+class Methods:
+    """How a model is solved.
+
+    Attributes
+    ----------
+    mechanism
+        BY_CLUSTER, or multipliers for all loops at once about one of the reference points.
+    clusters
+        EAR_BY_EAR or EMBEDDING for each cluster; none: all of them ear by ear.
+    """
+
+    mechanism: int = BY_CLUSTER
+    clusters: tuple[int, ...] = ()
+
+
+def serialise(mech: Mechanism, topology: Topology, numbering: Numbering, methods: Methods | None = None) -> bytes:
+    """Return the model as bytes: topology, methods, default parameters and names, with a checksum."""
+    tables = _integers(mech, topology, numbering, methods or Methods())
     body = b"".join(
         [
-            _integers(mech, topology, numbering),
+            *(np.asarray(table, dtype="<i4").tobytes() for table in tables),
             np.concatenate(_parameters(mech, numbering)).astype("<f8").tobytes(),
-            "".join(f"{name}\0" for name in [*mech.bodies, *mech.joints]).encode(),
+            "".join(f"{name}\0" for name in [*mech.bodies, *mech.joints, *mech.couplings]).encode(),
         ]
     )
     return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), fnv1a(body)) + body
 
 
-def fnv1a(data: bytes) -> int:
-    """Return the 64-bit FNV-1a hash of `data`."""
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
-    return value
-
-
-def _integers(mech: Mechanism, topology: Topology, numbering: Numbering) -> bytes:
+def _integers(
+    mech: Mechanism, topology: Topology, numbering: Numbering, methods: Methods
+) -> list[list[int] | list[list[int]]]:
+    """Return the tables of whole numbers in their order."""
+    clusters = topology.clusters
+    ears = [(number, ear) for number, cluster in enumerate(clusters) for ear in cluster.ears]
+    names = list(mech.joints)
+    terms = [
+        [number, numbering.u[names[joint]].start + element]
+        for number, coupling in enumerate(topology.couplings)
+        for joint, element in coupling.terms
+    ]
     counts = [
         len(mech.bodies),
         len(mech.joints),
         len(topology.loops),
-        len(topology.clusters),
+        len(clusters),
         len(topology.segments),
         numbering.nq,
         numbering.nu,
         numbering.nq_cut,
         numbering.nu_cut,
+        len(ears),
+        len(topology.couplings),
+        len(terms),
+        methods.mechanism,
     ]
-    links = [[link.body, link.joint, link.parent, link.reversed] for link in topology.links]
-    joints = [
-        [TYPE_CODES[joint.kind.type_name], numbering.q[name].start, numbering.u[name].start]
-        for name, joint in mech.joints.items()
+    cluster_of = {loop: number for number, cluster in enumerate(clusters) for loop in cluster.loops}
+    method_of = methods.clusters or (EAR_BY_EAR,) * len(clusters)
+    return [
+        counts,
+        [[link.body, link.joint, link.parent, link.reversed] for link in topology.links],
+        [
+            [TYPE_CODES[joint.kind.type_name], numbering.q[name].start, numbering.u[name].start]
+            for name, joint in mech.joints.items()
+        ],
+        [[loop.joint, loop.parent, loop.child, loop.root, cluster_of[k]] for k, loop in enumerate(topology.loops)],
+        [
+            [cluster.root, cluster.links[0], len(cluster.links), method]
+            for cluster, method in zip(clusters, method_of, strict=True)
+        ],
+        [[segment.cluster, segment.first, segment.count] for segment in topology.segments],
+        [[number, ear.loop, len(ear.links)] for number, ear in ears],
+        [link for _, ear in ears for link in ear.links],
+        [[coupling.cluster] for coupling in topology.couplings],
+        terms,
     ]
-    cluster_of = {loop: number for number, cluster in enumerate(topology.clusters) for loop in cluster.loops}
-    loops = [
-        [loop.joint, loop.parent, loop.child, loop.root, cluster_of[number]]
-        for number, loop in enumerate(topology.loops)
-    ]
-    clusters = [
-        [cluster.root, cluster.links[0] if cluster.links else 0, len(cluster.links)] for cluster in topology.clusters
-    ]
-    segments = [[segment.cluster, segment.first, segment.count] for segment in topology.segments]
-    tables = [counts, links, joints, loops, clusters, segments]
-    return b"".join(np.asarray(table, dtype="<i4").tobytes() for table in tables)
 
 
 def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
     """Return the parameter and start fields of csrc/fields.h in their order, each flat."""
     bodies, joints = mech.bodies.values(), mech.joints.values()
+    terms = [term for coupling in mech.couplings.values() for term in coupling.terms.values()]
     upper = np.triu_indices(3)
     stiffness, damping, free = np.zeros((3, numbering.nu_all))
     for force in mech.forces:
@@ -107,6 +140,8 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         stiffness,
         damping,
         free,
+        np.array([term.coefficients for term in terms]).ravel(),
+        np.array([coupling.offset for coupling in mech.couplings.values()]),
         np.full(2, AUTOMATIC_GAIN),
         q_start,
         u_start,

@@ -27,6 +27,8 @@ class SpanningTree:
     parent, joint, depth, children
         For each body: the body and the joint that carry it, the number of joints to ground, and the bodies it
         carries. The last entry is the ground's, so that -1 finds it.
+    order
+        The bodies depth-first, each before those it carries.
 
     Raises
     ------
@@ -45,18 +47,20 @@ class SpanningTree:
         self.children: list[list[int]] = [[] for _ in self.parent]
         self._root_in_ground(in_tree)
         self._check_wishes(mech)
+        self.order = self._depth_first()
+        self._head = self._chains()
 
-    def cycle(self, first: int, second: int) -> tuple[int, list[int], list[int]]:
-        """Return the body where the paths from two bodies to ground meet, and the bodies before it on each path."""
-        paths: tuple[list[int], list[int]] = [], []
-        while first != second:
-            if self.depth[first] >= self.depth[second]:
-                paths[0].append(first)
-                first = self.parent[first]
-            else:
-                paths[1].append(second)
-                second = self.parent[second]
-        return first, *paths
+    def meeting(self, first: int, second: int) -> int:
+        """Return the body where the paths from two bodies to ground meet.
+
+        Whole chains are jumped over; a path to ground leads through no more than log2(n) of them.
+        """
+        head, depth = self._head, self.depth
+        while head[first] != head[second]:
+            if depth[head[first]] < depth[head[second]]:
+                first, second = second, first
+            first = self.parent[head[first]]
+        return first if depth[first] < depth[second] else second
 
     def _root_in_ground(self, in_tree: Sequence[bool]) -> None:
         neighbours: list[list[tuple[int, int]]] = [[] for _ in self.parent]
@@ -72,6 +76,25 @@ class SpanningTree:
                     self.depth[other] = self.depth[body] + 1
                     self.children[body].append(other)
                     waiting.append(other)
+
+    def _depth_first(self) -> list[int]:
+        order: list[int] = []
+        waiting = self.children[-1][::-1]
+        while waiting:
+            order.append(waiting.pop())
+            waiting.extend(reversed(self.children[order[-1]]))
+        return order
+
+    def _chains(self) -> list[int]:
+        """Return for each body the innermost one of its chain: each body continues in the child that carries most."""
+        size = [1] * len(self.parent)
+        for body in reversed(self.order):
+            size[self.parent[body]] += size[body]
+        head = [*range(len(self.order)), -1]
+        for body in (-1, *self.order):
+            if self.children[body]:
+                head[max(self.children[body], key=size.__getitem__)] = head[body]
+        return head
 
     def _check_wishes(self, mech: Mechanism) -> None:
         joints = list(mech.joints.values())

@@ -1,7 +1,8 @@
 """The topology of a mechanism: links from ground outwards, and the loops that the cut joints close.
 
 Loops that share joints form clusters. Whatever joints are cut, the clusters are the same, and no two of them share a
-joint: contracting each cluster to a point leaves a tree, and its depth-first order is the order of the links.
+joint: contracting each cluster to a point leaves a tree, and its depth-first order is the order of the links. Couplings
+merge clusters, and bring joints that lie on no loop into them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from linkwork.compiler.clusters import Group, groups
+from linkwork.compiler.ears import Ear, ears
 from linkwork.compiler.spanning_tree import SpanningTree
 from linkwork.description import Mechanism
 from linkwork.description.checks import check
@@ -46,37 +49,52 @@ class Loop:
         Links of the cut joint's declared parent and child, -1: ground.
     root
         Link in which the branches to parent and child meet, -1: ground. Its own tree joint is not on the loop.
-    links
-        Links whose tree joints lie on the loop, ascending.
-    on_parent_side
-        For each of them, True if it lies on the branch from root to parent.
     """
 
     joint: int
     parent: int
     child: int
     root: int
-    links: tuple[int, ...]
-    on_parent_side: tuple[bool, ...]
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Loops that share joints, directly or through others; most clusters are a single loop.
+    """Loops and couplings that share joints, directly or through others; most clusters are a single loop.
 
     Attributes
     ----------
     root
-        The link that all of it stands on, -1: ground. Its own tree joint is on none of the loops.
+        The link that all of it stands on, -1: ground. Its own tree joint is not part of it.
     links
-        Links whose tree joints lie on the loops, ascending and contiguous.
-    loops
-        Positions of its loops in `Topology.loops`, ascending.
+        Links whose tree joints are, ascending and contiguous.
+    loops, couplings
+        Positions in `Topology.loops` and `Topology.couplings`, ascending; one of both may be empty.
+    ears
+        Its loops in the order in which they are laid on one another, with the links that each adds; and each of its
+        links that lies on no loop as an ear of its own, just before the first that stands on it, or at the end.
     """
 
     root: int
     links: tuple[int, ...]
     loops: tuple[int, ...]
+    couplings: tuple[int, ...]
+    ears: tuple[Ear, ...]
+
+
+@dataclass(frozen=True)
+class CouplingPlace:
+    """Where a coupling acts.
+
+    Attributes
+    ----------
+    cluster
+        Position in `Topology.clusters`.
+    terms
+        For each term the position of its joint in `mech.joints`, and the coordinate among those of the joint, from 0.
+    """
+
+    cluster: int
+    terms: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -99,7 +117,10 @@ class Topology:
     loops
         One for each cut joint, in the order in which those were added.
     clusters
-        The loops grouped by the joints they share, in the order of their first loops.
+        The loops and couplings grouped by the joints they share: in the order of their first loops, then in that of
+        their first couplings.
+    couplings
+        One for each coupling, in the order in which those were added.
     segments
         All links in runs. Going through them backwards meets every outboard link before its cluster and every cluster
         before what it stands on.
@@ -108,6 +129,7 @@ class Topology:
     links: tuple[Link, ...]
     loops: tuple[Loop, ...]
     clusters: tuple[Cluster, ...]
+    couplings: tuple[CouplingPlace, ...]
     segments: tuple[Segment, ...]
 
     @property
@@ -120,9 +142,18 @@ class Topology:
         """Positions in `mech.joints` of the cut joints, ascending."""
         return tuple(loop.joint for loop in self.loops)
 
+    def around(self, loop: Loop) -> tuple[int, ...]:
+        """Return the links whose tree joints lie on a loop, ascending."""
+        on_loop = []
+        for end in (loop.parent, loop.child):
+            while end != loop.root:
+                on_loop.append(end)
+                end = self.links[end].parent
+        return tuple(sorted(on_loop))
+
 
 def topology(mech: Mechanism) -> Topology:
-    """Choose tree and cuts of a mechanism, in time proportional to n log n plus the length of all loops.
+    """Choose tree and cuts of a mechanism, in time proportional to n log n.
 
     Raises
     ------
@@ -139,72 +170,17 @@ def topology(mech: Mechanism) -> Topology:
     >>> for name, parent, child in (("A", "ground", "left"), ("B", "left", "right"), ("C", "ground", "right")):
     ...     mech.add_joint(name, Revolute((0, 1, 0)), parent, child, at=(0, 0, 0))
     >>> topology(mech).loops
-    (Loop(joint=2, parent=-1, child=1, root=-1, links=(0, 1), on_parent_side=(False, False)),)
+    (Loop(joint=2, parent=-1, child=1, root=-1),)
     """
     check(mech)
     tree = SpanningTree(mech)
-    cycles = [_Cycle(*tree.cycle(*tree.ends[cut])) for cut in tree.cuts]
-    return _arranged(tree, cycles, _groups(tree, cycles))
-
-
-@dataclass(frozen=True)
-class _Cycle:
-    """A loop by bodies: where it stands, and the bodies on its branches to the cut joint's parent and child."""
-
-    root: int
-    to_parent: list[int]
-    to_child: list[int]
-
-    @property
-    def bodies(self) -> list[int]:
-        """All bodies whose tree joints are on the loop, parents first."""
-        return [*reversed(self.to_parent), *reversed(self.to_child)]
-
-
-@dataclass(frozen=True)
-class _Group:
-    """A cluster by bodies: where it stands, the bodies whose tree joints it has, parents first, and its cycles."""
-
-    root: int
-    bodies: list[int]
-    cycles: list[int]
-
-
-def _groups(tree: SpanningTree, cycles: Sequence[_Cycle]) -> list[_Group]:
-    """Group the loops that share joints."""
-    leader = list(range(len(cycles)))
-
-    def lead(cycle: int) -> int:
-        while leader[cycle] != cycle:
-            leader[cycle] = leader[leader[cycle]]
-            cycle = leader[cycle]
-        return cycle
-
-    owner: dict[int, int] = {}
-    for number, cycle in enumerate(cycles):
-        for body in cycle.bodies:
-            first, second = sorted((lead(owner.setdefault(body, number)), lead(number)))
-            leader[second] = first
-    members: dict[int, list[int]] = {}
-    for number in range(len(cycles)):
-        members.setdefault(lead(number), []).append(number)
-    return [_group(tree, cycles, numbers) for numbers in members.values()]
-
-
-def _group(tree: SpanningTree, cycles: Sequence[_Cycle], numbers: list[int]) -> _Group:
-    bodies = {body for number in numbers for body in cycles[number].bodies}
-    root = next(cycles[number].root for number in numbers if cycles[number].root not in bodies)
-    ordered, waiting = [], [root]
-    while waiting:
-        body = waiting.pop()
-        ordered.append(body)
-        waiting.extend(child for child in reversed(tree.children[body]) if child in bodies)
-    return _Group(root, ordered[1:], numbers)
-
-
-def _arranged(tree: SpanningTree, cycles: Sequence[_Cycle], groups: Sequence[_Group]) -> Topology:
-    """Return tree, loops and clusters with their links numbered."""
-    order, segments = _order(tree, groups)
+    joint_at = {name: position for position, name in enumerate(mech.joints)}
+    terms = [
+        tuple((joint_at[term.joint], term.element) for term in coupling.terms.values())
+        for coupling in mech.couplings.values()
+    ]
+    found = groups(tree, [[joint for joint, _ in named] for named in terms])
+    order, segments = _order(tree, found)
     link_of = [-1] * len(tree.joint)
     for link, body in enumerate(order):
         link_of[body] = link
@@ -213,26 +189,36 @@ def _arranged(tree: SpanningTree, cycles: Sequence[_Cycle], groups: Sequence[_Gr
         joint = tree.joint[body]
         links.append(Link(body, joint, link_of[tree.parent[body]], reversed=tree.ends[joint][0] == body))
     loops = []
-    for cut, cycle in zip(tree.cuts, cycles, strict=True):
+    for cut in tree.cuts:
         parent, child = tree.ends[cut]
-        sides = {link_of[body]: True for body in cycle.to_parent} | {link_of[body]: False for body in cycle.to_child}
-        members = tuple(sorted(sides))
-        on_parent_side = tuple(sides[link] for link in members)
-        loops.append(Loop(cut, link_of[parent], link_of[child], link_of[cycle.root], members, on_parent_side))
-    clusters = [
-        Cluster(link_of[group.root], tuple(sorted(link_of[body] for body in group.bodies)), tuple(group.cycles))
-        for group in groups
-    ]
-    return Topology(tuple(links), tuple(loops), tuple(clusters), tuple(segments))
+        loops.append(Loop(cut, link_of[parent], link_of[child], link_of[tree.meeting(parent, child)]))
+    depth = [tree.depth[body] for body in (*order, -1)]
+    clusters = [_cluster(group, link_of, links, depth, loops) for group in found]
+    cluster_of = {coupling: number for number, group in enumerate(found) for coupling in group.couplings}
+    couplings = [CouplingPlace(cluster_of[number], named) for number, named in enumerate(terms)]
+    return Topology(tuple(links), tuple(loops), tuple(clusters), tuple(couplings), tuple(segments))
 
 
-def _order(tree: SpanningTree, groups: Sequence[_Group]) -> tuple[list[int], list[Segment]]:
+def _cluster(
+    group: Group, link_of: Sequence[int], links: Sequence[Link], depth: Sequence[int], loops: Sequence[Loop]
+) -> Cluster:
+    root = link_of[group.root]
+    unlooped = [link_of[body] for body in group.unlooped]
+    return Cluster(
+        root,
+        tuple(link_of[body] for body in group.bodies),
+        tuple(group.loops),
+        tuple(group.couplings),
+        ears(links, depth, root, {number: loops[number] for number in group.loops}, unlooped),
+    )
+
+
+def _order(tree: SpanningTree, groups: Sequence[Group]) -> tuple[list[int], list[Segment]]:
     """Return the bodies depth-first, each cluster at once, and the runs they form."""
     standing: list[list[tuple[int, int]]] = [[] for _ in tree.joint]  # (body, -1) or (first body, cluster) on each body
     in_group = [False] * len(tree.joint)
     for number, group in enumerate(groups):
-        if group.bodies:
-            standing[group.root].append((group.bodies[0], number))
+        standing[group.root].append((group.bodies[0], number))
         for body in group.bodies:
             in_group[body] = True
     for body, children in enumerate(tree.children):

@@ -2,6 +2,7 @@
 
 from linkwork.description import inertia
 from linkwork.description.checks import GROUND
+from linkwork.description.couplings import Coupling
 from linkwork.description.forces import Force, SpringDamper
 from linkwork.description.frames import Frame
 from linkwork.description.joints import (
@@ -21,6 +22,7 @@ from linkwork.description.parts import Body, Joint
 __all__ = [
     "GROUND",
     "Body",
+    "Coupling",
     "Cylindrical",
     "Fixed",
     "Force",

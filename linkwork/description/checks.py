@@ -64,13 +64,15 @@ def check_name(name: object, what: str) -> str:
     return name
 
 
-def check_new_name(name: object, what: str, taken: Container[str]) -> None:
-    """Refuse a name for a new body or joint that is illegal, reserved or taken."""
+def check_new_name(name: object, what: str, same: Container[str], *others: Container[str]) -> None:
+    """Refuse a name for a new part that is illegal, reserved, or taken by the same kind or others that share names."""
     check_name(name, what)
     if name == GROUND:
         raise MechanismError(f"{what} {GROUND!r}: this name stands for the world; give another one")
-    if name in taken:
+    if name in same:
         raise MechanismError(f"there is a {what} {name!r} already: give this one another name")
+    if any(name in taken for taken in others):
+        raise MechanismError(f"{what} {name!r}: another part of the mechanism has this name: give another one")
 
 
 def length(value: object) -> int:
@@ -159,10 +161,12 @@ def check(mech: Mechanism) -> None:
 
 
 def check_references(mech: Mechanism) -> None:
-    """Refuse joints, forces and start values that name what does not exist (any more), or do not fit it (any more)."""
+    """Refuse what names something that does not exist (any more), or does not fit it (any more)."""
     for joint in mech.joints.values():
         for body in (joint.parent, joint.child):
             check_body_known(mech, joint.name, body)
+    for coupling in mech.couplings.values():
+        coupling.check(mech)
     for force in mech.forces:
         check_joint_known(mech, force.joint, type(force).__name__)
         force.check(mech.joints[force.joint].kind)

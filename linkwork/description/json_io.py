@@ -3,11 +3,13 @@
     {"linkwork": 1, "name": ..., "gravity": [x, y, z],
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
      "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
+     "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset"}, ...],
      "forces": [{"type", "joint", "stiffness", "damping", "free"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
-Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `SpringDamper` and `start` mean, with the same
-defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none.
+Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `SpringDamper` and `start` mean, with
+the same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal",
+or none.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from linkwork.description.reading import VERSION, DataPath, Misread, read_mechan
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
+    from linkwork.description.couplings import Coefficients, Coupling
     from linkwork.description.forces import Force
     from linkwork.description.mechanism import Mechanism
     from linkwork.description.parts import Body, Joint
@@ -45,6 +48,7 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
         "gravity": mech.gravity.tolist(),
         "bodies": [_body(body) for body in mech.bodies.values()],
         "joints": [_joint(joint) for joint in mech.joints.values()],
+        **({"couplings": [_coupling(one) for one in mech.couplings.values()]} if mech.couplings else {}),
         "forces": [_force(force) for force in mech.forces],
         "start": {
             "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
@@ -93,6 +97,20 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "child_frame": _frame(joint.child_frame),
         **({"cut": True} if joint.cut else {}),
     }
+
+
+def _coupling(coupling: Coupling) -> dict[str, Any]:
+    return {
+        "name": coupling.name,
+        "terms": {coordinate: _shortest(term.coefficients) for coordinate, term in coupling.terms.items()},
+        "offset": coupling.offset,
+    }
+
+
+def _shortest(coefficients: Coefficients) -> float | list[float]:
+    """The first alone, or as many as are not zero."""
+    last = max(power for power, value in enumerate(coefficients) if value)
+    return list(coefficients[: last + 1]) if last else coefficients[0]
 
 
 def _force(force: Force) -> dict[str, Any]:

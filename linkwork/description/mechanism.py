@@ -22,6 +22,7 @@ from linkwork.description.checks import (
     check_start,
     finite,
 )
+from linkwork.description.couplings import Coupling, coupling
 from linkwork.description.forces import Force
 from linkwork.description.frames import Frame, check_rotation, rotation_matrix
 from linkwork.description.joints import JointKind
@@ -30,7 +31,7 @@ from linkwork.errors import MechanismError
 
 
 class Mechanism:
-    """Bodies, joints, forces and start guesses; what is wrong is refused where it is added.
+    """Bodies, joints, couplings, forces and start guesses; what is wrong is refused where it is added.
 
     Parameters
     ----------
@@ -43,6 +44,8 @@ class Mechanism:
     ----------
     bodies, joints
         `Body` and `Joint` by name, in the order in which they were added.
+    couplings
+        `Coupling` by name, likewise.
     forces
         In the order in which they were added.
     start_q, start_u
@@ -62,6 +65,7 @@ class Mechanism:
     name: str
     bodies: dict[str, Body]
     joints: dict[str, Joint]
+    couplings: dict[str, Coupling]
     forces: list[Force]
     start_q: dict[str, FloatArray]
     start_u: dict[str, FloatArray]
@@ -71,6 +75,7 @@ class Mechanism:
         self.gravity = gravity
         self.bodies = {}
         self.joints = {}
+        self.couplings = {}
         self.forces = []
         self.start_q = {}
         self.start_u = {}
@@ -114,7 +119,7 @@ class Mechanism:
         MechanismError
             On a value that no body can have; the text names the body and the remedy. Nothing is added then.
         """
-        check_new_name(name, "body", self.bodies)
+        check_new_name(name, "body", self.bodies, self.couplings)
         what = f"body {name!r}"
         turned = rotation_matrix(rotation, f"{what}: rotation")
         check_rotation(turned, f"{what}: rotation")
@@ -163,7 +168,7 @@ class Mechanism:
         MechanismError
             On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
         """
-        check_new_name(name, "joint", self.joints)
+        check_new_name(name, "joint", self.joints, self.couplings)
         what = f"joint {name!r}"
         if not isinstance(kind, JointKind):
             raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
@@ -182,6 +187,40 @@ class Mechanism:
         else:
             raise MechanismError(f"{what}: give either at= or parent_frame= and child_frame=, not both")
         self.joints[name] = Joint(name, kind, parent, child, *frames, cut=bool(cut))
+
+    def add_coupling(self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0) -> None:
+        """Add an equation between joint coordinates: a gear, a belt, a rack and pinion, a differential, a cam.
+
+        The joints may lie anywhere in the mechanism. The equation is ideal: it does no work, and has no play.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        terms
+            A coefficient by coordinate: a number c for c q, or up to four numbers (c1, c2, ...) for
+            c1 q + c2 q^2 + ... A coordinate is named by its joint, or as "U[2]" in a joint of several; joints that
+            turn by quaternions have none that can be coupled. The terms add up to `offset`.
+        offset
+            In the unit of the terms.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown or unfit coordinate, or a coefficient of zero. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.description import Revolute, inertia
+        >>> mech = Mechanism("drive")
+        >>> for name in ("rotor", "arm"):
+        ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("motor", Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+        >>> mech.add_joint("hinge", Revolute((0, 0, 1)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.add_coupling("gear", {"motor": 1.0, "hinge": -20.0})  # 20 turns of the motor to one of the arm
+        """
+        check_new_name(name, "coupling", self.couplings, self.bodies, self.joints)
+        self.couplings[name] = coupling(self, name, terms, offset)
 
     def add_force(self, force: Force) -> None:
         """Add a force, such as a `SpringDamper` in a joint that has been added.
@@ -245,8 +284,14 @@ class Mechanism:
         return json_io.load(cls, path)
 
     def __repr__(self) -> str:
-        counts = ((self.bodies, "body", "bodies"), (self.joints, "joint", "joints"), (self.forces, "force", "forces"))
-        parts = (f"{len(things)} {one if len(things) == 1 else many}" for things, one, many in counts)
+        counts = [
+            (len(self.bodies), "body", "bodies"),
+            (len(self.joints), "joint", "joints"),
+            (len(self.forces), "force", "forces"),
+        ]
+        if self.couplings:
+            counts.append((len(self.couplings), "coupling", "couplings"))
+        parts = (f"{count} {one if count == 1 else many}" for count, one, many in counts)
         return f"Mechanism({self.name!r}: {', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:

@@ -46,11 +46,12 @@ def from_dict(cls: type[Mechanism], data: Mapping[str, Any]) -> Mechanism:
 def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     """Return the mechanism that `data` describes; raises `Misread`."""
     _check_version(data)
-    _check_keys(data, ["linkwork", "name", "bodies", "joints"], ["gravity", "forces", "start"])
+    _check_keys(data, ["linkwork", "name", "bodies", "joints"], ["gravity", "couplings", "forces", "start"])
     with _at():
         mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
     _each(data, "bodies", lambda item: _add_body(mech, item))
     _each(data, "joints", lambda item: _add_joint(mech, item))
+    _each(data, "couplings", lambda item: _add_coupling(mech, item))
     _each(data, "forces", lambda item: mech.add_force(_force(item)))
     with _at("start"):
         start = data.get("start", {})
@@ -78,6 +79,11 @@ def _add_joint(mech: Mechanism, item: Any) -> None:
                 _check_keys(item[side], [], ["position", "rotation"])
                 arguments[side] = Frame(**item[side])
     mech.add_joint(kind=kind(**{name: item[name] for name in kind.axis_names}), **arguments)
+
+
+def _add_coupling(mech: Mechanism, item: Any) -> None:
+    _check_keys(item, ["name", "terms"], ["offset"])
+    mech.add_coupling(**item)
 
 
 def _force(item: Any) -> Force:

@@ -1,7 +1,5 @@
 """What stands in the bytes of a model for each kind of joint: type, numbering, canonical frames, start values."""
 
-import struct
-
 import numpy as np
 import pytest
 
@@ -22,6 +20,7 @@ from linkwork.description import (
 )
 from linkwork.description.frames import rotation_matrix
 from support.bodies import with_bodies
+from support.model_bytes import read_model
 
 KINDS = [
     Fixed(),
@@ -33,42 +32,17 @@ KINDS = [
     Spherical(),
     Free(),
 ]
-PARAMETERS = (
-    ("gravity", "one", 3),
-    ("mass", "body", 1),
-    ("com", "body", 3),
-    ("inertia", "body", 6),
-    ("parent_position", "joint", 3),
-    ("parent_orientation", "joint", 4),
-    ("child_position", "joint", 3),
-    ("child_orientation", "joint", 4),
-    ("stiffness", "speed", 1),
-    ("damping", "speed", 1),
-    ("free", "speed", 1),
-    ("gain", "one", 2),
-    ("q_start", "coordinate", 1),
-    ("u_start", "speed", 1),
-    ("q_held", "coordinate", 1),
-    ("u_held", "speed", 1),
-)
 
 
 def read(mech):
     """The joints' table and the parameters of the serialised model, by name."""
     tree = topology(mech)
-    data = serialise(mech, tree, number(mech, tree))
-    at = struct.calcsize("<8sIIQ")
-    counts = np.frombuffer(data, "<i4", 9, at)
-    bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut = map(int, counts)
-    at += 4 * (9 + 4 * bodies)
-    table = np.frombuffer(data, "<i4", 3 * joints, at).reshape(-1, 3)
-    at += 4 * (3 * joints + 5 * loops + 3 * clusters + 3 * segments)
-    rows = {"one": 1, "body": bodies, "joint": joints, "coordinate": nq + nq_cut, "speed": nu + nu_cut}
-    values = {}
-    for name, owner, columns in PARAMETERS:
-        values[name] = np.frombuffer(data, "<f8", rows[owner] * columns, at).reshape(rows[owner], columns)
-        at += 8 * rows[owner] * columns
-    return (nq, nu, nq_cut, nu_cut), table, values
+    model = read_model(serialise(mech, tree, number(mech, tree)))
+    return (
+        tuple(model.counts[size] for size in ("nq", "nu", "nq_cut", "nu_cut")),
+        model.tables["joints"],
+        model.parameters,
+    )
 
 
 def chain(*kinds, ring=None):

@@ -123,7 +123,6 @@ def test_start_values_set_by_the_importer(version, tmp_path):
 
 @VERSION
 def test_a_start_value_on_a_loop_is_kept(version, tmp_path):
-    """Of one element of a quaternion set by the importer, too, for it turns the whole."""
     away = lw.simulate(skater("P"), 0.3, rtol=1e-11, t_eval=[0.3])["S.q"][-1]
     fmu = exported(skater("P"), version, tmp_path)
     instance = fmu.new("ME")
@@ -134,7 +133,18 @@ def test_a_start_value_on_a_loop_is_kept(version, tmp_path):
     instance.free()
 
 
-@pytest.mark.xfail(reason="the core takes it and the states are not finite then", strict=True)
+@pytest.mark.parametrize("cut", ["S", "U"])
+def test_one_element_of_a_quaternion_holds_all_of_it(cut, tmp_path):
+    """About the vertical, in which the whole loop can follow."""
+    fmu = exported(skater(cut), "3.0", tmp_path)
+    instance = fmu.new("ME")
+    instance.set([fmu.reference("S.q_start[4]")], [0.2])
+    instance.initialize()
+    found = instance.get([fmu.reference(f"S.q[{i}]") for i in (1, 2, 3, 4)])
+    np.testing.assert_allclose(found, np.array([1.0, 0, 0, 0.2]) / np.sqrt(1.04), atol=1e-9)
+    instance.free()
+
+
 @VERSION
 def test_a_quaternion_of_length_zero(version, tmp_path):
     fmu = exported(spherical_pendulum(), version, tmp_path)

@@ -9,12 +9,11 @@ import pytest
 
 import linkwork as lw
 from linkwork._native import Block, Model, Stage
-from linkwork.compiler.serialise import fnv1a
+from linkwork.compiler.checksum import fnv1a
 from support.cases import four_bar
 from support.driving import reached
+from support.model_bytes import HEADER, read_model
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
-
-HEADER = struct.Struct("<8sIIQ")
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +132,7 @@ def sealed(data: bytes) -> bytes:
 
 def integers_of(data: bytes) -> int:
     """How many int32 stand between header and parameters."""
-    bodies, joints, loops, segments = np.frombuffer(data, "<i4", 4, HEADER.size).tolist()
-    return 8 + 5 * bodies + 3 * joints + 6 * loops + 3 * segments
+    return (read_model(data).first_parameter - HEADER.size) // 4
 
 
 @pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes"])

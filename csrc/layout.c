@@ -1,0 +1,145 @@
+/* What follows from the tables of a model. */
+#include "reading.h"
+#include <stdlib.h>
+
+static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t loop, int32_t type) {
+  const lw_joint_size *size = &lw_joint_sizes[type];
+  for (int32_t c = 0; c < size->u; c++)
+    m->column[m->columns++] =
+        (lw_column){.u = u + c, .link = link, .loop = loop, .translation = size->translations >> c & 1};
+}
+
+/* The columns of an ear: its cut joint's, then its links'. */
+static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
+  ear->column = m->columns - first_column;
+  if (ear->loop >= 0) {
+    lw_loop *loop = &m->loop[ear->loop];
+    loop->column = ear->column;
+    add_columns(m, loop->u, -1, ear->loop, loop->type);
+  }
+  ear->cuts = m->columns - first_column - ear->column;
+  for (int32_t j = ear->first; j < ear->first + ear->links; j++) {
+    lw_link *link = &m->link[m->ear_link[j]];
+    link->column = m->columns - first_column;
+    add_columns(m, link->u, m->ear_link[j], -1, link->type);
+  }
+  ear->columns = m->columns - first_column - ear->column;
+}
+
+#define FEW_LANES 62      /* room for independents where a cluster is not large */
+#define MANY_LINKS 400000 /* lanes times links: beyond, there is room only for what regular poses need */
+
+static int32_t at_least(int32_t a, int32_t b) { return a > b ? a : b; }
+static int32_t at_most(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* Room for the independents of all ears: a regular ear leaves its columns less its rank, which for planar loops is 3;
+ * near singular poses ears pass on more. Two more lanes are for the biases and the residual. */
+static int32_t capacity_of(const lw_model *m, const lw_cluster *c) {
+  int64_t regular = 8;
+  for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) {
+    const int32_t left = m->ear[e].columns - (m->ear[e].loop < 0 ? 0 : 3);
+    regular += at_least(left, 0);
+  }
+  const int32_t roomy = at_least(12, at_most(FEW_LANES, MANY_LINKS / at_least(c->count, 1)));
+  const int32_t lanes = at_most(c->columns, at_least((int32_t)(regular > 1 << 20 ? 1 << 20 : regular), roomy));
+  return (lanes + 2 + 3) / 4 * 4;
+}
+
+static int64_t ear_reals(lw_model *m, const lw_cluster *c) {
+  int64_t next = 0;
+  for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) {
+    m->ear[e].first_real = (int32_t)next;
+    next += LW_EAR_REALS((int64_t)m->ear[e].columns);
+    if (next > INT32_MAX / 8) return next;
+  }
+  return next;
+}
+
+/* The way from an end of a cut joint to its loop's root, which only a matrix of all closures needs. */
+static int leads_to_root(const lw_model *m, const lw_loop *loop, int32_t link) {
+  for (; link != loop->root; link = m->link[link].parent)
+    if (link < 0 || m->link[link].cluster != loop->cluster) return 0;
+  return 1;
+}
+
+static lw_status check_roots(reader *r, const lw_model *m) {
+  for (int32_t l = 0; l < m->size.loops; l++) {
+    const lw_loop *loop = &m->loop[l];
+    if (!m->cluster[loop->cluster].dense) continue;
+    if (!leads_to_root(m, loop, loop->parent) || !leads_to_root(m, loop, loop->child))
+      return lw_read_fail(r, "the model's loop %d is not a closed path", l);
+  }
+  return LW_OK;
+}
+
+static lw_status list_columns(reader *r, lw_model *m) {
+  m->columns = m->cluster_reals = m->integers = 0;
+  int64_t reals = 0, integers = 0;
+  for (int32_t i = 0; i < m->clusters; i++) {
+    lw_cluster *c = &m->cluster[i];
+    c->first_column = m->columns;
+    for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) list_ear(m, &m->ear[e], c->first_column);
+    c->columns = m->columns - c->first_column;
+    c->capacity = capacity_of(m, c);
+    c->first_real = (int32_t)reals, c->first_integer = (int32_t)integers;
+    const int64_t n = c->columns, rows = 6 * (int64_t)c->loops + c->couplings;
+    c->dense = rows <= LW_DENSE_ROWS;
+    reals += ear_reals(m, c) +
+             LW_CLUSTER_REALS(n, (int64_t)c->count, 6 * (int64_t)c->loops + c->couplings, (int64_t)c->capacity);
+    if (c->dense) reals += LW_DENSE_REALS(n, rows);
+    integers += LW_CLUSTER_INTEGERS(n, (int64_t)c->ears, (int64_t)c->capacity);
+    if (reals > INT32_MAX / 8 || integers > INT32_MAX / 8)
+      return lw_read_fail(r, "too many loops of the model share joints with each other");
+  }
+  m->cluster_reals = (int32_t)reals, m->integers = (int32_t)integers;
+  return LW_OK;
+}
+
+/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. */
+static void mark_first(lw_model *m, unsigned char *reached) {
+  for (int32_t s = m->segments - 1; s >= 0; s--) {
+    const lw_segment *seg = &m->segment[s];
+    if (seg->cluster >= 0) {
+      lw_cluster *cluster = &m->cluster[seg->cluster];
+      if (cluster->root < 0 || seg->count == 0) continue;
+      cluster->first_on_parent = !reached[cluster->root];
+      reached[cluster->root] = 1;
+      continue;
+    }
+    for (int32_t k = seg->first + seg->count - 1; k >= seg->first; k--) {
+      const int32_t parent = m->link[k].parent;
+      m->link[k].next = k > seg->first && parent == k - 1;
+      if (parent < 0 || m->link[k].next) continue;
+      m->link[k].first_on_parent = !reached[parent];
+      reached[parent] = 1;
+    }
+  }
+  for (int32_t k = 0; k < m->size.bodies; k++) m->link[k].carries = reached[k];
+}
+
+static lw_status lay_out_block(reader *r, lw_model *m) {
+  const lw_sizes *s = &m->size;
+  int64_t next = 0;
+  lw_field *f = m->field;
+  lw_owner *o = m->owner;
+#define X(name, owner, columns, access, stage, meaning)                                                 \
+  m->at.name = (int32_t)next;                                                                           \
+  *f++ = (lw_field){#name, meaning, (int32_t)next, LW_ROWS_##owner, (int32_t)(columns), access, stage}; \
+  *o++ = LW_OF_##owner;                                                                                 \
+  next += (int64_t)LW_ROWS_##owner * (columns);                                                         \
+  if (next > INT32_MAX / 4) return lw_read_fail(r, "the model is too large for its block of numbers");
+  LW_FIELDS(X)
+#undef X
+  m->at.end = m->size.reals = (int32_t)next;
+  return LW_OK;
+}
+
+lw_status lw_lay_out(reader *r, lw_model *m) {
+  lw_status e;
+  if ((e = list_columns(r, m)) || (e = check_roots(r, m))) return e;
+  unsigned char *reached = calloc((size_t)m->size.bodies, 1);
+  if (!reached) return LW_ERROR_MEMORY;
+  mark_first(m, reached);
+  free(reached);
+  return lay_out_block(r, m);
+}

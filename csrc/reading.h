@@ -1,0 +1,25 @@
+/* What the files that read a serialised model share. */
+#ifndef LW_READING_H
+#define LW_READING_H
+#include "model.h"
+
+typedef struct reader {
+  const unsigned char *bytes;
+  size_t size, position;
+  char *message;
+  size_t message_size;
+} reader;
+
+typedef struct counts {
+  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method;
+} counts;
+
+/* Writes the message; always LW_ERROR_FORMAT. */
+lw_status lw_read_fail(reader *r, const char *format, ...);
+/* The next n bytes, or NULL where the file ends before. */
+const void *lw_take(reader *r, size_t n);
+/* The tables of integers: every index is checked before it is used. */
+lw_status lw_read_tables(reader *r, lw_model *m);
+/* What follows from the tables: columns, room for the clusters, marks for the sweeps, the layout of the block. */
+lw_status lw_lay_out(reader *r, lw_model *m);
+#endif

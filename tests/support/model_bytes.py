@@ -1,0 +1,86 @@
+"""The serialised model read back table by table, as `csrc/model.c` reads it."""
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+HEADER = struct.Struct("<8sIIQ")
+COUNTS = (
+    *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
+    *("ears", "couplings", "terms", "method"),
+)
+TABLES = (  # name, how many rows, columns
+    ("links", "bodies", 4),
+    ("joints", "joints", 3),
+    ("loops", "loops", 5),
+    ("clusters", "clusters", 4),
+    ("segments", "segments", 3),
+    ("ears", "ears", 3),
+    ("ear_links", "ear_links", 1),
+    ("couplings", "couplings", 1),
+    ("terms", "terms", 2),
+)
+PARAMETERS = (
+    ("gravity", "one", 3),
+    ("mass", "bodies", 1),
+    ("com", "bodies", 3),
+    ("inertia", "bodies", 6),
+    ("parent_position", "joints", 3),
+    ("parent_orientation", "joints", 4),
+    ("child_position", "joints", 3),
+    ("child_orientation", "joints", 4),
+    ("stiffness", "speeds", 1),
+    ("damping", "speeds", 1),
+    ("free", "speeds", 1),
+    ("coupling_coefficient", "terms", 4),
+    ("coupling_offset", "couplings", 1),
+    ("gain", "one", 2),
+    ("q_start", "coordinates", 1),
+    ("u_start", "speeds", 1),
+    ("q_held", "coordinates", 1),
+    ("u_held", "speeds", 1),
+)
+
+
+@dataclass
+class ModelBytes:
+    """What stands in a model.
+
+    `counts` by name, `tables` of whole numbers and `parameters` by name, arrays (rows, columns), all `names`, and where
+    the parameters begin (`first_parameter`).
+    """
+
+    counts: dict
+    tables: dict
+    parameters: dict
+    names: list
+    first_parameter: int
+
+
+def read_model(data):
+    at = HEADER.size
+
+    def take(rows, columns, kind):
+        nonlocal at
+        array = np.frombuffer(data, kind, rows * columns, at)
+        at += array.nbytes
+        return array.reshape(rows, columns)
+
+    counts = dict(zip(COUNTS, take(1, len(COUNTS), "<i4")[0].tolist(), strict=True))
+    rows = {
+        "one": 1,
+        "coordinates": counts["nq"] + counts["nq_cut"],
+        "speeds": counts["nu"] + counts["nu_cut"],
+        **counts,
+    }
+    tables = {}
+    for name, owner, columns in TABLES:
+        if name == "ear_links":
+            rows[name] = int(tables["ears"][:, 2].sum())
+        tables[name] = take(rows[owner], columns, "<i4")
+    first = at
+    parameters = {name: take(rows[owner], columns, "<f8") for name, owner, columns in PARAMETERS}
+    *names, rest = data[at:].decode().split("\0")
+    assert not rest
+    return ModelBytes(counts, tables, parameters, names, first)
