@@ -34,7 +34,7 @@ class Solution:
     force: Array  # (6 n) on all bodies by gravity, gyroscopic terms, springs between points and applied wrenches
     reaction: dict[str, Array]  # (6,) [torque; force] on the child at the child frame's origin, without tau; least norm
     determined: dict[str, Array]  # (6, 6) projector onto the part of that wrench that the equations determine
-    gear: dict[str, float]  # load of each coupling: it loads a joint with d(coupling)/dq times this
+    gear: dict[str, float]  # load of each coupling: it loads a coordinate with d(coupling)/dq times this
     drive: dict[str, Value]  # load that gives a driven joint its motion
     degrees_of_freedom: int
     multiplier_determined: dict[str, bool] = field(default_factory=dict)  # of couplings and driven joints
@@ -210,6 +210,14 @@ class Oracle:
         terms = [row.relative.T @ wrenches[row.name] for row in self.rows]
         largest = max(1.0, float(np.abs(needed).max()), *(float(np.abs(term).max()) for term in terms))
         return (needed - sum(terms)).reshape(-1, 6) / largest
+
+    def geared(self, loads: Values, solution: Solution) -> dict[str, Value]:
+        """Loads and what couplings add to them."""
+        total = {name: np.array(vector(load)) for name, load in loads.items()}
+        for name, row in self.gears.items():
+            for joint, load in row.gear.loads(row.q, solution.gear[name]).items():
+                total[joint] += load
+        return {name: plain(load) for name, load in total.items()}
 
     def with_loads(self, reactions: Mapping[str, Array], loads: Values) -> dict[str, Array]:
         """Reactions plus the loads that act along the speeds of the joints."""
