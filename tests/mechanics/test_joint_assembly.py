@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from support.driving import by_joint, largest_difference, reached, tree_only
+from support.driving import by_joint, largest_difference, reached, tree_joints, tree_only
+from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
 from support.oracle import Oracle
 from support.placement import body_poses
@@ -12,14 +13,14 @@ from support.random_mechanisms import well_posed
 
 FAMILIES = ["RSSR", "RUSR", "RCCC", "RSCR", "RSSP", "PUCS", "EUC", "SSS", "UUUU", "universal_backward", "planar_cut"]
 FAMILIES += ["free_tree", "RRCS_flat", "RRS_centred", "SS_on_one_axis", "stewart_SPS", "tripod_PRS", "delta_US"]
-FAMILIES += ["ladder_hooke", "ladder_spherical_deep", "legs_mixed"]
+FAMILIES += ["ladder_hooke", "ladder_spherical_deep", "legs_mixed", "rack", "gear_of_elements", "cam_on_cut_joint"]
+FAMILIES += ["screw_as_cut_joint", "gear_between_loops"]
 
 
-def oracle_of(system, state):
+def oracle_of(system, state, gears):
     """The oracle at the pose that the coordinates of the tree make."""
     q = tree_only(system, by_joint(system, state.q))
-    joints = list(system.mechanism.joints)
-    return Oracle(system.mechanism, body_poses(system.mechanism, q, [joints[k.joint] for k in system.topology.links]))
+    return Oracle(system.mechanism, body_poses(system.mechanism, q, tree_joints(system)), q, gears=gears)
 
 
 def guessed(scene, rng, spread):
@@ -35,11 +36,11 @@ def guessed(scene, rng, spread):
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", range(4))
 def test_rough_guesses(family, seed):
-    scene = well_posed(JOINT_FAMILIES[family][0], seed)
+    scene = well_posed((JOINT_FAMILIES | GEAR_FAMILIES)[family][0], seed)
     system = lw.compile(scene.mechanism)
     state = system.assemble(q=guessed(scene, np.random.default_rng(seed), 0.1), u=scene.u)
-    assert np.abs(system.loop_residual(state)).max() < 1e-12
-    oracle = oracle_of(system, state)
+    assert np.abs(system.loop_residual(state)).max(initial=0.0) < 1e-12
+    oracle = oracle_of(system, state, scene.gears)
     assert oracle.gap() < 1e-10
     u = by_joint(system, state.u)
     expected = oracle.solve(u).udot

@@ -58,7 +58,7 @@ def test_iftomm_pendulum(solver):
 @pytest.mark.parametrize("count", [2, 40])
 def test_iftomm_windows(count):
     """Through poses in which all bars are in line, where the mobility rises to count + 1."""
-    check(iftomm_windows(count), 1e-4, rtol=1e-8)
+    check(iftomm_windows(count), 1e-4, rtol=1e-8, max_steps=4000)
 
 
 @pytest.mark.parametrize("cut", "ABCD")

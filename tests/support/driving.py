@@ -89,10 +89,15 @@ def power(loads: Values, u: Values) -> float:
     return float(sum(np.dot(load, u[name]) for name, load in loads.items()))
 
 
+def tree_joints(system: lw.System) -> list[str]:
+    """Those of the spanning tree, outward."""
+    joints = list(system.mechanism.joints)
+    return [joints[link.joint] for link in system.topology.links]
+
+
 def tree_only(system: lw.System, values: Mapping[str, Any]) -> dict[str, Any]:
     """Without the joints that close loops."""
-    joints = list(system.mechanism.joints)
-    tree = {joints[link.joint] for link in system.topology.links}
+    tree = tree_joints(system)
     return {name: value for name, value in values.items() if name in tree}
 
 

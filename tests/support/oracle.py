@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,15 +69,26 @@ class Oracle:
         blocks += [self.moving[name].free.T @ self.moving[name].relative for name in self.driven]
         self._ends = np.cumsum([len(block) for block in blocks])
         self.constraints = np.vstack([np.zeros((1, 6 * len(self.bodies.all))), *blocks])[1:]
-        self._decompose()
 
-    def _decompose(self) -> None:
+    @cached_property
+    def _svd(self) -> tuple[Array, Array, Array]:
         count, size = self.constraints.shape
-        u, s, vt = np.linalg.svd(self.constraints) if count else (np.zeros((0, 0)), np.zeros(0), np.eye(size))
-        self.rank = _clear_rank(s)
-        self.conditioning = float(s[self.rank - 1] / s[0]) if self.rank else 1.0  # 0 would be a singular pose
-        self._u, self._s, self._vt = u, s, vt
-        self.motions = vt[self.rank :].T  # (6 n, degrees of freedom), orthonormal
+        return np.linalg.svd(self.constraints) if count else (np.zeros((0, 0)), np.zeros(0), np.eye(size))
+
+    @cached_property
+    def rank(self) -> int:
+        return _clear_rank(self._svd[1])
+
+    @property
+    def conditioning(self) -> float:
+        """Smallest over largest singular value of the constraints; 0 would be a singular pose."""
+        s = self._svd[1]
+        return float(s[self.rank - 1] / s[0]) if self.rank else 1.0
+
+    @property
+    def motions(self) -> Array:
+        """Admissible motions (6 n, degrees of freedom), orthonormal."""
+        return self._svd[2][self.rank :].T
 
     # -- kinematics
 
@@ -168,19 +180,19 @@ class Oracle:
         return np.concatenate([*barred, *gears, *driven])
 
     def _particular(self, right: Array) -> Array:
-        r = self.rank
-        a = self._vt[:r].T @ ((self._u[:, :r].T @ right) / self._s[:r])
+        (left, s, vt), r = self._svd, self.rank
+        a = vt[:r].T @ ((left[:, :r].T @ right) / s[:r])
         gap = np.abs(self.constraints @ a - right).max(initial=0.0)
         assert gap < 1e-8 * (1.0 + np.abs(right).max(initial=0.0)), "no such acceleration"
         return a
 
     def _multipliers(self, needed: Array) -> Array:
-        r = self.rank
-        return self._u[:, :r] @ ((self._vt[:r] @ needed) / self._s[:r])
+        (left, s, vt), r = self._svd, self.rank
+        return left[:, :r] @ ((vt[:r] @ needed) / s[:r])
 
     def _exchanged(self) -> list[Array]:
         """Multipliers that redundant rows can exchange freely, block by block."""
-        return np.split(self._u[:, self.rank :], self._ends[:-1])
+        return np.split(self._svd[0][:, self.rank :], self._ends[:-1])
 
     def _determined(self) -> dict[str, Array]:
         """Wrenches that redundant rows can exchange freely are projected out, joint by joint."""
