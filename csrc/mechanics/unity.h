@@ -14,11 +14,15 @@
 
 #include "kinematics.inc"
 
+#include "forces.inc"
+
 #include "tree.inc"
 
 #include "work.inc"
 
 #include "meeting.inc"
+
+#include "cut_frame.inc"
 
 #include "ears.inc"
 
@@ -45,4 +49,5 @@
 #define ASSEMBLE NULL
 #endif
 
-const lw_kernels KERNELS = {constants, accelerations, derivatives, outputs, inverse_dynamics, mass_product, ASSEMBLE};
+const lw_kernels KERNELS = {constants,   accelerations,    derivatives,  outputs,
+                            locate_cuts, inverse_dynamics, mass_product, ASSEMBLE};
