@@ -32,7 +32,7 @@ def test_ladder(rungs, deep):
 
 @solvers
 def test_multilink_suspension(solver):
-    check(quarter_car_multilink(), 5e-9, solver=solver, rtol=1e-11)
+    check(quarter_car_multilink(), 1e-11, solver=solver, rtol=1e-12)
 
 
 @solvers
@@ -42,12 +42,12 @@ def test_spatial_four_bar_of_the_modelica_library(solver):
 
 @solvers
 def test_andrews_squeezer(solver):
+    """The end is known to 3e-12 in angles and 1e-9 in rates; accelerations are up to 6e5."""
     case = andrews_squeezer()
     errors = case.errors(case.run(solver=solver, rtol=1e-12))
-    allowed = {"q": 1e-9, "u": 1e-7, "a": 5e-6}
+    allowed = {"q": 3e-12, "u": 1e-9, "a": 2e-6}
     for name, error in errors.items():
-        size = max(1.0, abs(case.expected[name]))
-        assert error < allowed[name[-1]] * size, errors
+        assert error < allowed[name[-1]], errors
 
 
 @solvers
