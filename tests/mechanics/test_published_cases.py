@@ -11,6 +11,7 @@ from support.oracle import Oracle
 from support.placement import body_poses
 from support.published import andrews_squeezer, iftomm_pendulum, iftomm_windows, ladder, msl_four_bar
 from support.quarter_car import quarter_car_multilink
+from support.records import record
 
 solvers = pytest.mark.parametrize("solver", ["dopri5", "DOP853"])
 
@@ -20,6 +21,22 @@ def check(case, within, **options):
     errors = case.errors(result)
     assert max(errors.values()) < within, errors
     return result
+
+
+RECORDS = ["rusr", "ladder3", "ladder50", "moving_fourbar_trees", "stephenson_triad", "geared_link"]
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_accelerations_of_record(name):
+    case = record(name)
+    for gear, coupling in case.gears.items():
+        case.mechanism.add_coupling(gear, coupling.terms, offset=coupling.offset)
+    system = lw.compile(case.mechanism)
+    state = system.assemble(q=case.q, u=case.u)
+    found = by_joint(system, system.accelerations(state, tau=case.tau))
+    assert largest_difference({name: found[name] for name in case.udot}, case.udot) < 1e-12
+    if case.energy:
+        assert system.energy(state) == pytest.approx(case.energy, rel=1e-12)
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["wide", "deep"])
