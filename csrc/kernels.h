@@ -26,6 +26,12 @@ typedef struct lw_fault {
   double value; /* the remaining gap of an open loop [m] */
 } lw_fault;
 
+/* What a cluster leaves at a pose: columns that the ears do, and of these what its other constraints do. */
+typedef struct lw_count {
+  int32_t independents, freedoms;
+  double open2; /* sum of the squared gaps of its loops, in the metric */
+} lw_count;
+
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
@@ -37,6 +43,8 @@ typedef struct lw_kernels {
   void (*mass_product)(const lw_model *m, lw_block b, const void *udot, void *tau);
   /* Start guesses to states that close the loops; double only. */
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
+  /* What each cluster leaves at the block's coordinates; double only. */
+  void (*count)(const lw_model *m, lw_block b, lw_count *found);
 } lw_kernels;
 
 extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;

@@ -22,4 +22,8 @@ const void *lw_take(reader *r, size_t n);
 lw_status lw_read_tables(reader *r, lw_model *m);
 /* What follows from the tables: columns, room for the clusters, marks for the sweeps, the layout of the block. */
 lw_status lw_lay_out(reader *r, lw_model *m);
+/* Sets the expected independents and freedoms of each cluster. */
+lw_status lw_expect_freedoms(lw_model *m);
+/* Columns that the ears of a cluster would leave if all were planar and regular. */
+int32_t lw_planar_independents(const lw_model *m, const lw_cluster *c);
 #endif

@@ -26,7 +26,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   const size_t head = aligned(sizeof(int32_t) + integers), n = sizeof(double) * (size_t)m->size.reals;
   lw_state *s = calloc(1, sizeof *s);
   if (!s) return LW_ERROR_MEMORY;
-  s->memory = calloc(1, ALIGNMENT + head + aligned(n) + aligned(integers) + 2 * n);
+  s->memory = calloc(1, ALIGNMENT + head + n);
   if (!s->memory) {
     free(s);
     return LW_ERROR_MEMORY;
@@ -38,14 +38,13 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   s->stage = (int32_t *)s->snapshot;
   s->block.integers = s->stage + 1;
   s->block.reals = s->snapshot + head;
-  s->complex_block.integers = (int32_t *)(s->snapshot + head + aligned(n));
-  s->complex_block.reals = s->snapshot + head + aligned(n) + aligned(integers);
   *state = s;
   return lw_state_reset(s);
 }
 
 void lw_state_free(lw_state *s) {
   if (!s) return;
+  free(s->complex_memory);
   free(s->memory);
   free(s);
 }

@@ -1,5 +1,6 @@
 /* The mechanics as one translation unit for each arithmetic, so that the compiler sees through all of it. */
 #include "../kernels.h"
+#include "../pivots.h"
 #include "../real.h"
 
 #include "view.inc"
@@ -40,9 +41,16 @@
 
 #if LW_ARITHMETIC == LW_DOUBLE
 #include "assembly.inc"
-#define ASSEMBLE assemble
+
+#include "assembly_ears.inc"
+
+#include "start.inc"
+
+#include "count.inc"
+#define IN_DOUBLE(kernel) kernel
 #else
-#define ASSEMBLE NULL
+#define IN_DOUBLE(kernel) NULL
 #endif
 
-const lw_kernels KERNELS = {constants, accelerations, derivatives, outputs, inverse_dynamics, mass_product, ASSEMBLE};
+const lw_kernels KERNELS = {constants,        accelerations, derivatives,         outputs,
+                            inverse_dynamics, mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count)};
