@@ -303,6 +303,11 @@ static lw_status report(lw_state *s, lw_fault fault) {
           "the loop closed by joint '%s' cannot be closed: the nearest pose found leaves a gap of "
           "%.3g m; check the lengths and frames along the loop, or give start values nearer to a closed pose",
           joint_name(s, m->loop[fault.index].joint), fault.value);
+    case LW_FAULT_OPEN_COUPLING:
+      return lw_fail(s, LW_ERROR_ASSEMBLY,
+                     "coupling '%s' cannot be met: in the nearest pose found its terms miss the offset by %.3g; check "
+                     "its coefficients and offset, or give start values nearer to a pose that meets it",
+                     m->coupling_name[fault.index], fault.value);
   }
   return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
 }

@@ -42,6 +42,8 @@
 #if LW_ARITHMETIC == LW_DOUBLE
 #include "assembly.inc"
 
+#include "ear_steps.inc"
+
 #include "assembly_ears.inc"
 
 #include "start.inc"
