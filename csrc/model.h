@@ -163,7 +163,7 @@ struct lw_model {
 
 /* Scalars that an ear of n columns needs, a cluster of them, and the same as one matrix of `rows` rows; see work_of()
  * in mechanics/work.inc. */
-#define LW_EAR_REALS(n) (6 * (n) + (n) * (n) + (n) + 12)
+#define LW_EAR_REALS(n) (19 * (n) + (n) * (n) + 37)
 #define LW_CLUSTER_REALS(n, links, constraints, capacity)                                                \
   ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 2) + \
    8 * (capacity) * (capacity) + 24 * (capacity) + 2 * (n))

@@ -20,6 +20,8 @@
 
 #include "meeting.inc"
 
+#include "cut_frame.inc"
+
 #include "ears.inc"
 
 #include "mobility.inc"
