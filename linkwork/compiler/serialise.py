@@ -142,6 +142,7 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         free,
         np.array([term.coefficients for term in terms]).ravel(),
         np.array([coupling.offset for coupling in mech.couplings.values()]),
+        np.zeros(7 * len(mech.couplings)),
         np.full(2, AUTOMATIC_GAIN),
         q_start,
         u_start,

@@ -35,6 +35,7 @@ PARAMETERS = (
     ("free", "speeds", 1),
     ("coupling_coefficient", "terms", 4),
     ("coupling_offset", "couplings", 1),
+    ("coupling_motion", "couplings", 7),
     ("gain", "one", 2),
     ("q_start", "coordinates", 1),
     ("u_start", "speeds", 1),
