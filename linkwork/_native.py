@@ -104,6 +104,8 @@ class Block:
         self.reals: FloatArray = np.frombuffer(ffi.buffer(reals, 8 * model.sizes.reals), dtype=np.float64)
         self._views = {name: self.reals[field.span] for name, field in model.fields.items()}
         self._stages = {name: int(field.stage) for name, field in model.fields.items()}
+        tau, motion = model.fields["tau"].span, model.fields["motion_in"].span
+        self._inputs = self.reals[tau.start : motion.stop]
 
     def _check(self, status: int) -> None:
         if status:
@@ -119,12 +121,24 @@ class Block:
         self._views[field][:] = values
         lib.lw_state_changed(self.handle, valid)
 
-    def enter(self, q: FloatArray, u: FloatArray, tau: FloatArray) -> None:
-        """Write coordinates and speeds of the tree joints and loads of all joints."""
+    def enter(self, q: FloatArray, u: FloatArray, inputs: FloatArray, time: float = 0.0) -> None:
+        """Write coordinates and speeds of the tree joints, and all inputs: loads of all joints, then those of motions.
+
+        The latter are zero if left out; they are those of the time given.
+        """
         views = self._views
         views["q"][:] = q
         views["u"][:] = u
-        views["tau"][:] = tau
+        self._inputs[: inputs.size] = inputs
+        self._inputs[inputs.size :] = 0.0
+        views["time"][0] = views["motion_time"][0] = time
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def put_motion(self, time: float, motion: FloatArray) -> None:
+        """Write the time and the inputs of motions (n_motion,) that hold then."""
+        views = self._views
+        views["time"][0] = views["motion_time"][0] = time
+        views["motion_in"][:] = motion
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
     def count_turns(self, reference: FloatArray | float) -> None:

@@ -45,6 +45,38 @@ class Arguments:
         cut = state.q.cut if isinstance(state, State) and isinstance(state.q, JointArray) else None
         return np.zeros(self._numbering.nq_cut) if cut is None else cut
 
+    def times(self, state: State | ArrayLike, time: ArrayLike | None) -> FloatArray:
+        """Return instants (..., 1): as given, or else the state's own, or 0."""
+        if time is None:
+            return np.array([state.time if isinstance(state, State) else 0.0])
+        given = _numbers(time, 1, "time")
+        if not _is_finite(given):
+            raise MechanismError("time is not finite; give finite numbers, s")
+        return given[..., None]
+
+    def inputs(self, state: State | ArrayLike, tau: Loads) -> FloatArray:
+        """Return all inputs (..., nu + nu_cut + n_motion): loads, and those of the motions as the state has them."""
+        loads = self.loads(tau)
+        if not isinstance(state, State) or not state.motion.size:
+            return loads
+        return np.concatenate(together({"tau": loads, "motion": state.motion}), axis=-1)
+
+    def motions(self, given: Mapping[str, ArrayLike] | None) -> FloatArray:
+        """Return the inputs of all motions (n_motion,) from a value, or value, rate and acceleration, by drive."""
+        slices = self._numbering.motions
+        inputs = np.zeros(self._numbering.n_motion)
+        if not isinstance(given, Mapping | None):
+            raise MechanismError(f"motion must be a dictionary by drive such as {{'A_drive': 0.1}}, not {given!r}")
+        for name, value in (given or {}).items():
+            if name not in slices:
+                raise MechanismError(f"motion: nothing prescribes a motion as {name!r}: {suggest(name, slices)}")
+            what = f"motion of {name!r}"
+            numbers = np.atleast_1d(_numbers(value, 3, what))
+            if numbers.shape not in ((1,), (3,)) or not _is_finite(numbers):
+                raise MechanismError(f"{what} must be a finite value, or value, rate and acceleration, not {value!r}")
+            inputs[slices[name].start : slices[name].start + numbers.size] = numbers
+        return inputs
+
     def loads(self, tau: Loads) -> FloatArray:
         """Return loads over all joints (..., nu + nu_cut); what is not given is zero."""
         n = self._numbering

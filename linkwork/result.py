@@ -47,7 +47,7 @@ class Result:
     """
 
     def __init__(
-        self, system: System, solution: Solution, loads: FloatArray, turns: Sequence[tuple[float, FloatArray]]
+        self, system: System, solution: Solution, inputs: FloatArray, turns: Sequence[tuple[float, FloatArray]]
     ) -> None:
         self.system = system
         self.t = solution.t
@@ -55,7 +55,7 @@ class Result:
         self.events = solution.events
         self.statistics = solution.statistics
         self.message = solution.message
-        self._loads = np.broadcast_to(loads, (len(self.t), system.numbering.nu_all))
+        self._inputs = np.broadcast_to(inputs, (len(self.t), inputs.shape[-1]))
         self._turns = turns  # (time, coordinates of the cut joints) at the start and wherever else they are known
 
     def __getitem__(self, name: str) -> FloatArray:
@@ -82,18 +82,18 @@ class Result:
         """Everything computed at every time: (nt, numbers); the angles of cut joints are followed from row to row."""
         system, block = self.system, self.system.block()
         first, last = self._span
-        given = system.fields["qdot"].first
+        computed = system.fields["qdot"].first
         rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
         known = -1
-        for i, (t, y, loads, latest) in enumerate(zip(self.t, self.y, self._loads, self._latest_turns(), strict=True)):
+        given = zip(self.t, self.y, self._inputs, self._latest_turns(), strict=True)
+        for i, (t, y, inputs, latest) in enumerate(given):
             if latest != known:
                 known = latest
                 block.count_turns(self._turns[known][1])
-            block.put("time", t)
-            block.enter(y[:nq], y[nq:], loads)
+            block.enter(y[:nq], y[nq:], inputs, t)
             block.step_accepted()
-            rows[i, : given - first] = block.reals[first:given]
+            rows[i, : computed - first] = block.reals[first:computed]
             with suppress(LinkworkError):
                 block.evaluate(Stage.OUTPUTS)
                 rows[i] = block.reals[first:last]

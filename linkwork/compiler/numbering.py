@@ -1,4 +1,4 @@
-"""Where each joint's coordinates and speeds stand in arrays."""
+"""Where each joint's coordinates and speeds stand in arrays, and the inputs of each motion."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ class Numbering:
         Names of the tree joints and of the cut joints.
     nq, nu, nq_cut, nu_cut
         Numbers of coordinates and speeds in tree joints and in cut joints.
+    motions, n_motion
+        For each coupling that has a motion, by name, the slice of its value, rate and acceleration among the inputs of
+        all couplings, `n_motion` numbers.
     """
 
     q: dict[str, slice]
@@ -33,6 +36,8 @@ class Numbering:
     nu: int
     nq_cut: int
     nu_cut: int
+    motions: dict[str, slice]
+    n_motion: int
 
     @property
     def nq_all(self) -> int:
@@ -59,7 +64,7 @@ class Numbering:
 
 
 def number(mech: Mechanism, topology: Topology) -> Numbering:
-    """Number the coordinates and speeds of all joints."""
+    """Number the coordinates and speeds of all joints, and the inputs of motions."""
     names = list(mech.joints)
     tree = tuple(names[joint] for joint in topology.tree_joints)
     cut = tuple(names[joint] for joint in topology.cut_joints)
@@ -80,7 +85,9 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
         for name, place in places.items()
         if place is not None
     }
-    return Numbering(q, u, quaternions, tree, cut, nq, nu, nq_all - nq, nu_all - nu)
+    motions = {c.name: slice(3 * i, 3 * i + 3) for i, c in enumerate(mech.couplings.values()) if c.motion}
+    counts = (nq, nu, nq_all - nq, nu_all - nu)
+    return Numbering(q, u, quaternions, tree, cut, *counts, motions, 3 * len(mech.couplings))
 
 
 def suffixes(count: int) -> list[str]:

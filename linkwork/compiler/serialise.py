@@ -10,7 +10,7 @@ import numpy as np
 from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
-from linkwork.description import Joint, Mechanism, SpringDamper
+from linkwork.description import Coupling, Joint, Mechanism, Motion, SpringDamper
 from linkwork.description.checks import FloatArray
 from linkwork.errors import MechanismError
 
@@ -141,14 +141,26 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         damping,
         free,
         np.array([term.coefficients for term in terms]).ravel(),
-        np.array([coupling.offset for coupling in mech.couplings.values()]),
-        np.zeros(7 * len(mech.couplings)),
+        np.array([_offset(coupling) for coupling in mech.couplings.values()]),
+        np.array([_motion(coupling.motion) for coupling in mech.couplings.values()]).ravel(),
         np.full(2, AUTOMATIC_GAIN),
         q_start,
         u_start,
         q_held,
         u_held,
     ]
+
+
+def _offset(coupling: Coupling) -> float:
+    """What its terms add up to when its motion rests."""
+    return coupling.offset + (coupling.motion.constant if coupling.motion else 0.0)
+
+
+def _motion(motion: Motion | None) -> list[float]:
+    """A row of the field coupling_motion."""
+    if motion is None:
+        return [0.0] * 7
+    return [1.0, *motion.coefficients[1:], motion.amplitude, motion.frequency, motion.phase]
 
 
 def _orientation(joint: Joint, rotation: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from linkwork.description.joints import (
     Universal,
 )
 from linkwork.description.mechanism import Mechanism
+from linkwork.description.motions import Motion
 from linkwork.description.parts import Body, Joint
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Joint",
     "JointKind",
     "Mechanism",
+    "Motion",
     "Planar",
     "Prismatic",
     "Revolute",

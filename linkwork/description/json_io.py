@@ -3,13 +3,14 @@
     {"linkwork": 1, "name": ..., "gravity": [x, y, z],
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
      "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
-     "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset"}, ...],
+     "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset",
+                    "motion": {"polynomial": [c0, c1, ...], "amplitude", "frequency", "phase"}}, ...],
      "forces": [{"type", "joint", "stiffness", "damping", "free"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
-Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `SpringDamper` and `start` mean, with
-the same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal",
-or none.
+Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `SpringDamper` and `start`
+mean, with the same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2",
+"normal", or none.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from linkwork.description.couplings import Coefficients, Coupling
     from linkwork.description.forces import Force
     from linkwork.description.mechanism import Mechanism
+    from linkwork.description.motions import Motion
     from linkwork.description.parts import Body, Joint
 
 _LINE = 120
@@ -104,6 +106,7 @@ def _coupling(coupling: Coupling) -> dict[str, Any]:
         "name": coupling.name,
         "terms": {coordinate: _shortest(term.coefficients) for coordinate, term in coupling.terms.items()},
         "offset": coupling.offset,
+        **({"motion": _values(coupling.motion)} if coupling.motion else {}),
     }
 
 
@@ -114,8 +117,11 @@ def _shortest(coefficients: Coefficients) -> float | list[float]:
 
 
 def _force(force: Force) -> dict[str, Any]:
-    values = dataclasses.asdict(force).items()
-    return {"type": force.type_name, **{key: list(v) if isinstance(v, tuple) else v for key, v in values}}
+    return {"type": force.type_name, **_values(force)}
+
+
+def _values(part: Force | Motion) -> dict[str, Any]:
+    return {key: list(v) if isinstance(v, tuple) else v for key, v in dataclasses.asdict(part).items()}
 
 
 def _frame(frame: Frame) -> dict[str, Any]:
