@@ -44,7 +44,7 @@ class Inputs:
         owner: dict[int, str] = {}
         for name, value in given.items():
             if name not in spans:
-                raise MechanismError(f"inputs: there is no driven joint or drive {name!r}: {suggest(name, spans)}")
+                raise MechanismError(f"inputs: there is no driven joint {name!r}: {suggest(name, spans)}")
             span = spans[name]
             for i in range(span.start, span.stop):
                 if owner.setdefault(i, name) != name:

@@ -126,6 +126,8 @@ def simulate(
 
 
 def _assembled(system: System, inputs: Inputs, start: float) -> State:
+    if not system.numbering.motions:
+        return system.assemble()
     block = system.block()
     block.put_motion(start, inputs.at(start)[system.numbering.nu_all :])
     block.assemble(ASSEMBLY_TOLERANCE)
