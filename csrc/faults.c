@@ -123,6 +123,13 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           "the loop closed by joint '%s' cannot be closed: the nearest pose found leaves a gap of "
           "%.3g m; check the lengths and frames along the loop, or give start values nearer to a closed pose",
           joint_name(s, m->loop[fault.index].joint), fault.value);
+    case LW_FAULT_COUPLED_LOOP:
+      return lw_fail(
+          s, LW_ERROR_ASSEMBLY,
+          "the loop closed by joint '%s' cannot be closed as %s would have it at t = %.6g s: the nearest pose "
+          "found leaves a gap of %.3g m; check lengths, frames and coefficients, or give start values "
+          "nearer to a closed pose",
+          joint_name(s, m->loop[fault.index].joint), marked_couplings(s).text, reals(s)[m->at.time], fault.value);
     case LW_FAULT_COUPLING: return report_coupling(s, fault.index, fault.value);
     case LW_FAULT_COUPLINGS_REPEAT:
       return lw_fail(s, LW_ERROR_ASSEMBLY,

@@ -19,7 +19,8 @@ typedef enum lw_fault_kind {
   LW_FAULT_OPEN_LOOP,
   LW_FAULT_MOBILITY, /* of a cluster */
   LW_FAULT_COUPLING, /* cannot be satisfied */
-  /* couplings marked in the field coupling_conflict: */
+  /* couplings are marked in the field coupling_conflict: */
+  LW_FAULT_COUPLED_LOOP,      /* open, and so are others, or couplings of its cluster */
   LW_FAULT_COUPLINGS_REPEAT,  /* one follows from the others */
   LW_FAULT_COUPLING_OF_LOOPS, /* follows from the loops */
   LW_FAULT_COUPLINGS_HOLD     /* nothing can move */

@@ -12,7 +12,7 @@ struct lw_state {
   size_t snapshot_size;
   unsigned char *snapshot; /* where the snapshot part starts */
   int complex_constants;   /* the complex block's constants belong to the present parameters */
-  char message[320];
+  char message[480];
 };
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
