@@ -9,7 +9,7 @@ typedef struct lw_block {
   int32_t *integers; /* ranks and pivots of the clusters */
 } lw_block;
 
-/* What went wrong and where; index is a body, joint, loop or cluster. */
+/* What went wrong and where; index is a body, joint, loop, coupling or cluster. */
 typedef enum lw_fault_kind {
   LW_FAULT_NONE = 0,
   LW_FAULT_MASS,
@@ -17,7 +17,13 @@ typedef enum lw_fault_kind {
   LW_FAULT_ORIENTATION,
   LW_FAULT_NOT_FINITE,
   LW_FAULT_OPEN_LOOP,
-  LW_FAULT_MOBILITY /* of a cluster */
+  LW_FAULT_MOBILITY, /* of a cluster */
+  LW_FAULT_COUPLING, /* cannot be satisfied */
+  /* couplings are marked in the field coupling_conflict: */
+  LW_FAULT_COUPLED_LOOP,      /* open, and so are others, or couplings of its cluster */
+  LW_FAULT_COUPLINGS_REPEAT,  /* one follows from the others */
+  LW_FAULT_COUPLING_OF_LOOPS, /* follows from the loops */
+  LW_FAULT_COUPLINGS_HOLD     /* nothing can move */
 } lw_fault_kind;
 
 #define LW_WIDE_OPEN 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
@@ -25,7 +31,7 @@ typedef enum lw_fault_kind {
 typedef struct lw_fault {
   lw_fault_kind kind;
   int32_t index;
-  double value; /* the remaining gap of an open loop [m] */
+  double value; /* the remaining gap of an open loop [m], or what a coupling lacks */
 } lw_fault;
 
 typedef struct lw_kernels {

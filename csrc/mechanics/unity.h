@@ -51,6 +51,8 @@
 #include "outputs.inc"
 
 #if LW_ARITHMETIC == LW_DOUBLE
+#include "consistency.inc"
+
 #include "assembly.inc"
 #define ASSEMBLE assemble
 #else

@@ -143,6 +143,8 @@ class Builder:
             self._add(mechanism, planned, planned.name in cut)
         for spring in self.springs:
             mechanism.add_force(spring)
+        for name, gear in self.gears.items():
+            mechanism.add_coupling(name, gear.terms, gear.offset)
         q = {joint.name: plain(joint.q) for joint in self.planned if joint.kind != "fixed"}
         oracle = Oracle(mechanism, self.poses, q, gears=self.gears)
         return Scene(mechanism, self.poses, q, oracle.random_speeds(self.rng), oracle, self.gears)
