@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 OUT = Path(__file__).resolve().parent.parent / "out"
 INK, GREY, PALE = "#22303c", "#8a96a3", "#dfe4ea"
@@ -34,6 +36,14 @@ def dress(axes: Axes, title: str, x: str, y: str, **options: Any) -> Axes:
 
 def legend(axes: Axes, where: str = "best", **options: Any) -> None:
     axes.legend(loc=where, fontsize=8.5, frameon=False, labelcolor=INK, **options)
+
+
+def seen(points: ArrayLike, aside: float = 28.0, above: float = 20.0) -> np.ndarray:
+    """Points in space (n, 3) as seen along y from far off, that many degrees aside and above: (2, n)."""
+    turn, rise = np.radians(aside), np.radians(above)
+    right = (np.cos(turn), np.sin(turn), 0)
+    up = (-np.sin(rise) * np.sin(turn), np.sin(rise) * np.cos(turn), np.cos(rise))
+    return np.array([right, up]) @ np.asarray(points).T
 
 
 def save(figure: Figure, path: Path, caption: str) -> None:

@@ -113,7 +113,7 @@ def plot(two: lw.Result, three: lw.Result, reference: np.ndarray, path: Path) ->
     apart.semilogy(three.t[1:], np.abs(ours - reference).max(axis=1)[1:], color=INK, linewidth=1.0)
     dress(apart, "Largest difference of a link's angle to Lagrange's equations", "time [s]", "difference [rad]")
     apart.yaxis.set_minor_locator(NullLocator())
-    caption = "Five-bars: path of the tip, legs at the start; Linkwork (lines) beside Lagrange's equations in numpy (circles)."
+    caption = "Path of the tip and legs at the start; Linkwork (lines) beside Lagrange's equations in numpy (circles)."
     save(figure, path, caption)
 
 

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, GREY, INK, PALE, RED, SKY, dress, legend, save, sheet
+from drawing import AMBER, BLUE, GREEN, INK, PALE, RED, SKY, dress, legend, save, seen, sheet
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
-from numpy.typing import ArrayLike
 
 import linkwork as lw
 
@@ -52,14 +51,6 @@ def draw_ladder(axes: Axes, cells: int, result: lw.Result) -> None:
     axes.set_title(TITLE.format(cells, ", ".join(f"{t:g}" for t in TIMES)), fontsize=10.5, color=INK)
 
 
-def seen(points: ArrayLike) -> np.ndarray:
-    """Points in space (n, 3) as seen from far aside and above: (2, n)."""
-    turn, rise = np.radians(28), np.radians(20)
-    right = (np.cos(turn), np.sin(turn), 0)
-    up = (-np.sin(rise) * np.sin(turn), np.sin(rise) * np.cos(turn), np.cos(rise))
-    return np.array([right, up]) @ np.asarray(points).T
-
-
 def draw_motion(angles: Axes, apart: Axes, runs: Mapping[int, lw.Result], reference: np.ndarray) -> None:
     """As figure 10: the coordinates of several ladders and of the pendulum lie on one another."""
     for k, (cells, result) in enumerate(runs.items()):
@@ -86,7 +77,7 @@ def draw_costs(axes: Axes, costs: Costs) -> None:
     for (name, times), color in zip(costs.items(), (GREEN, RED, SKY), strict=False):
         axes.loglog(list(times), 1e6 * np.array(list(times.values())), "o-", color=color, lw=1.8, ms=5, label=name)
     dress(axes, "CPU time of one evaluation", "cells", "CPU time [µs]")
-    draw_slopes(axes, [times for times in list(costs.values())[:2]])
+    draw_slopes(axes, list(costs.values())[:2])
     legend(axes, "upper left")
 
 

@@ -7,11 +7,11 @@ two freedoms when masses are shared out rightly; masses and sizes are our own, a
 """
 
 import argparse
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from cpu_time import cpu_time
 from drawing import OUT
 from ladder_picture import draw
 from scipy.integrate import solve_ivp
@@ -61,22 +61,6 @@ def pendulum(t: np.ndarray) -> np.ndarray:
     return solve_ivp(rates, (t[0], t[-1]), (*ANGLES, *RATES), "DOP853", t, rtol=1e-12, atol=1e-13).y[:2].T
 
 
-def cpu_time(mech: lw.Mechanism, method: str, least: float = 0.05, repeats: int = 3) -> float:
-    """CPU time of one evaluation of all derivatives, s: the best of simulations that last at least `least` s."""
-    system = lw.compile(mech, method=method)
-    state, t_end, spent = system.assemble(), 0.05, 0.0
-    while spent < least:
-        t_end *= 2
-        spent, evaluations = measured(system, state, t_end)
-    return min(spent, *(measured(system, state, t_end)[0] for _ in range(repeats - 1))) / evaluations
-
-
-def measured(system: lw.System, state: lw.State, t_end: float) -> tuple[float, int]:
-    begin = time.process_time()
-    result = lw.simulate(system, t_end, state=state, t_eval=[t_end], progress=False)
-    return time.process_time() - begin, result.statistics.evaluations
-
-
 def cpu_times(cells: Sequence[int]) -> dict[str, dict[int, float]]:
     """The curves of figure 11, s by number of cells."""
     cases = {
@@ -88,7 +72,8 @@ def cpu_times(cells: Sequence[int]) -> dict[str, dict[int, float]]:
 
     cases = {name: case for name, case in cases.items() if case[0] in METHODS}
     return {
-        name: {n: cpu_time(mechanism(n, closed), method) for n in cells} for name, (method, closed) in cases.items()
+        name: {n: cpu_time(lw.compile(mechanism(n, closed), method)) for n in cells}
+        for name, (method, closed) in cases.items()
     }
 
 
