@@ -34,6 +34,14 @@
 
 #include "reduce.inc"
 
+#include "basic_constraints.inc"
+
+#include "multiplier_work.inc"
+
+#include "multiplier_rows.inc"
+
+#include "multipliers.inc"
+
 #include "dynamics.inc"
 
 #include "feedback.inc"
