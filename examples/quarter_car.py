@@ -108,13 +108,7 @@ def carried(result: lw.Result, body: str, point: Point) -> np.ndarray:
 def cpu_times(mech: lw.Mechanism) -> dict[str, float]:
     """As table 5 of Kang and Yoon: CPU time of one evaluation by method and point of reference, s."""
     choices = {"coordinate reduction": ("rcr", "auto")}
-    from linkwork.compiler.compile import METHODS
-
-    choices |= (
-        {}
-        if "multipliers" not in METHODS
-        else {f"multipliers, {point}": ("multipliers", point) for point in ("centroid", "joint", "origin")}
-    )
+    choices |= {f"multipliers, {point}": ("multipliers", point) for point in ("centroid", "joint", "origin")}
     return {name: cpu_time(lw.compile(mech, *choice)) for name, choice in choices.items()}
 
 
