@@ -2,7 +2,7 @@
 
 Hard points, masses and spring are those of the generic multilink suspension of Project Chrono (BSD-3,
 data/vehicle/generic/suspension/MultiLink.json); the model has the size of that in Kang and Yoon, KSME International
-Journal 17, 2003, figure 3: ten joint coordinates, three spherical cut joints. The reference motion was computed with
+Journal, 2003, figure 3: ten joint coordinates, three spherical cut joints. The reference motion was computed with
 absolute coordinates and multipliers, without Linkwork.
 """
 
