@@ -124,7 +124,7 @@ def describe(system: System) -> dict[str, Any]:
 
 def degrees_of_freedom(system: System, state: lw.State) -> int:
     """Return how many speeds are independent at a state: the rank of the projection u* = (1 - Y^+ Y) u in qdot."""
-    if not system.loop_names:
+    if not system.loop_names and not system.mechanism.couplings:
         return len(system.u_names)
     import numpy as np
 
