@@ -72,10 +72,9 @@ def test_iftomm_pendulum(solver):
     check(iftomm_pendulum(), 1e-10, solver=solver, rtol=1e-12)
 
 
-@pytest.mark.parametrize("count", [2, 40])
-def test_iftomm_windows(count):
-    """Through poses in which all bars are in line, where the mobility rises to count + 1."""
-    check(iftomm_windows(count), 1e-4, rtol=1e-8, max_steps=4000)
+def test_iftomm_windows():
+    """Through poses in which all bars are in line, where the mobility rises to three."""
+    check(iftomm_windows(2), 1e-4, rtol=1e-9)
 
 
 @pytest.mark.parametrize("cut", "ABCD")
