@@ -95,7 +95,12 @@ def test_unknown_method(method):
 
 
 def test_unknown_reference():
-    with pytest.raises(lw.MechanismError, match=r"there is no reference 'centroid' among auto, joint"):
+    with pytest.raises(lw.MechanismError, match=r"there is no reference 'wrist' among auto, centroid, joint, origin"):
+        lw.compile(four_bar().mechanism, reference="wrist")
+
+
+def test_a_reference_for_another_method():
+    with pytest.raises(lw.MechanismError, match=r"reference 'centroid' is for method 'multipliers'"):
         lw.compile(four_bar().mechanism, reference="centroid")
 
 
