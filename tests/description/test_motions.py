@@ -102,7 +102,7 @@ BAD_DRIVES = {
     "quaternion": (("ball", Motion()), ("joint 'ball' (Spherical)", "quaternion")),
     "one of several": (("cross", Motion()), ("name 'cross[1]' or 'cross[2]'",)),
     "no motion": (("motor", 3.0), ("prescribe 'motor'", "give a Motion")),
-    "name taken": (("motor", Motion(), "slide"), ("coupling 'slide'", "another part")),
+    "name taken": (("motor", Motion(), "slide"), ("a joint 'slide' already", "coupling another name")),
     "no name": (("motor", Motion(), "a b"), ("coupling 'a b'", "a_b")),
 }
 

@@ -8,7 +8,7 @@ from support.driving import by_joint, largest_difference, power, random_loads, w
 from support.gear_families import GEAR_FAMILIES
 from support.geared import geared, with_gear_loads
 from support.joint_families import JOINT_FAMILIES
-from support.methods import METHODS, compiled
+from support.methods import CLUSTER_METHODS, METHODS, compiled
 from support.random_mechanisms import FAMILIES, well_posed
 from support.records import record
 
@@ -93,6 +93,7 @@ def test_feedback_rests_on_the_manifold(scene, method):
             assert derivative[place] == pytest.approx(state[name.replace(".q", ".u")], abs=1e-9)
 
 
+@pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_feedback_draws_back(scene, method):
     """Off the manifold the residuals of a cluster fall at one rate."""
     system, state = reached(scene, method)
@@ -115,6 +116,7 @@ def test_feedback_draws_back(scene, method):
         assert own == pytest.approx(own[:1] * len(own), rel=1e-2)
 
 
+@pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_jacobian(scene, method):
     """Complex step against central differences of the derivatives."""
     system, state = reached(scene, method)

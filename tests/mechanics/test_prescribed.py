@@ -10,7 +10,7 @@ from support.driven import TIME, driven, movable
 from support.driving import by_joint, largest_difference, random_loads, wrenches
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
-from support.methods import METHODS, compiled
+from support.methods import CLUSTER_METHODS, METHODS, compiled
 from support.placement import vector
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
@@ -153,6 +153,7 @@ def test_feedback_rests_on_the_motion(case, method):
             assert derivative[place] == pytest.approx(state[name.replace(".q", ".u")], abs=1e-8)
 
 
+@pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_feedback_draws_to_the_motion(case, method):
     """Off it, the residual falls in time although the motion goes on."""
     system, state = reached(case, method)
@@ -170,6 +171,7 @@ def test_feedback_draws_to_the_motion(case, method):
     assert (-slope / lacking).min() > 0.09
 
 
+@pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_derivatives_by_states_and_inputs(case, method):
     """Complex step against central differences."""
     system, state = reached(case, method)

@@ -44,11 +44,13 @@ class TestResidual:
 
     def test_of_loops_and_couplings_apart(self):
         mech = four_bar().mechanism
-        mech.add_coupling("gear", {"A": 1.0, "B": 1.0}, offset=0.3)
+        closed = lw.compile(mech).assemble()
+        mech.add_coupling("gear", {"A": 1.0, "B": 1.0}, offset=0.5)
         system = lw.compile(mech)
-        q, u = np.zeros((5, 2, 3)), np.zeros(3)
-        assert system.loop_residual(q, u).shape == (5, 2, 1)
-        assert system.coupling_residual(q, u) == pytest.approx(np.full((5, 2, 1), -0.3))
+        q, u = np.broadcast_to([closed[name] for name in system.q_names], (5, 2, 3)), np.zeros(3)
+        assert system.loop_residual(q, u) == pytest.approx(np.zeros((5, 2, 1)), abs=1e-8)
+        lacking = closed["A.q"] + closed["B.q"] - 0.5
+        assert system.coupling_residual(q, u) == pytest.approx(np.full((5, 2, 1), lacking))
 
     def test_turns_of_a_cut_joint_are_chosen_to_fit(self):
         """Coordinates of the tree alone do not tell how often the cut joint has turned."""
