@@ -79,7 +79,6 @@ def test_a_wrench_does_the_work_of_its_point(pushed):
         ({"push.F": lambda t: None}, "the wrench 'push.F' at t = 0 s must be 3 numbers, not None"),
         ({"push.F[3]": lambda t: FORCE}, r"the wrench 'push.F\[3\]' at t = 0 s must be a number"),
     ],
-    ids=str,
 )
 def test_wrong_wrenches(pushed, inputs, text):
     with pytest.raises(lw.MechanismError, match=f"inputs: .*{text}"):
