@@ -217,5 +217,5 @@ struct lw_model {
 
 /* The same for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
 #define LW_MULTIPLIER_REALS(links, speeds, loops, slots, z, rows, stride)                                \
-  (3 * (links) + 6 * (speeds) + 13 * (loops) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 6 * (stride))
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 7 * (stride))
 #endif
