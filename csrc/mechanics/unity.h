@@ -14,6 +14,8 @@
 
 #include "kinematics.inc"
 
+#include "forces.inc"
+
 #include "tree.inc"
 
 #include "work.inc"
@@ -55,4 +57,5 @@
 #define ASSEMBLE NULL
 #endif
 
-const lw_kernels KERNELS = {constants, accelerations, derivatives, outputs, inverse_dynamics, mass_product, ASSEMBLE};
+const lw_kernels KERNELS = {constants,   accelerations,    derivatives,  outputs,
+                            locate_cuts, inverse_dynamics, mass_product, ASSEMBLE};
