@@ -157,7 +157,8 @@ typedef struct lw_multipliers {
   lw_term_rows *term;
   int32_t *coupling_row;
   int32_t *cluster_row; /* first row of each cluster, then the number of rows */
-  void *memory;         /* of all but the two lists */
+  int32_t *row_cluster;
+  void *memory; /* of all but the two lists */
 } lw_multipliers;
 
 typedef struct lw_offsets {
@@ -230,6 +231,6 @@ struct lw_model {
   ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
 
 /* The same for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
-#define LW_MULTIPLIER_REALS(links, speeds, loops, slots, z, rows, stride)                                \
-  (3 * (links) + 6 * (speeds) + 13 * (loops) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 7 * (stride))
+#define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, slots, z, rows, stride)                                   \
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + (clusters) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 6 * (stride))
 #endif
