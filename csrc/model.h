@@ -231,6 +231,7 @@ struct lw_model {
   ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
 
 /* The same for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
-#define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, slots, z, rows, stride)                                   \
-  (3 * (links) + 6 * (speeds) + 13 * (loops) + (clusters) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 6 * (stride))
+#define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, slots, z, rows, stride)                         \
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + 3 * (clusters) + 6 * (slots) + (z) + 2 * (rows) * (stride) + \
+   8 * (stride))
 #endif

@@ -40,6 +40,8 @@
 
 #include "multiplier_rows.inc"
 
+#include "multiplier_solve.inc"
+
 #include "multipliers.inc"
 
 #include "dynamics.inc"
