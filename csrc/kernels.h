@@ -9,7 +9,7 @@ typedef struct lw_block {
   int32_t *integers; /* ranks and pivots of the clusters */
 } lw_block;
 
-/* What went wrong and where; index is a body, joint, loop or cluster. */
+/* What went wrong and where; index is a body, joint, loop, coupling or cluster. */
 typedef enum lw_fault_kind {
   LW_FAULT_NONE = 0,
   LW_FAULT_MASS,
@@ -17,6 +17,7 @@ typedef enum lw_fault_kind {
   LW_FAULT_ORIENTATION,
   LW_FAULT_NOT_FINITE,
   LW_FAULT_OPEN_LOOP,
+  LW_FAULT_OPEN_COUPLING,
   LW_FAULT_MOBILITY /* of a cluster */
 } lw_fault_kind;
 
@@ -25,8 +26,14 @@ typedef enum lw_fault_kind {
 typedef struct lw_fault {
   lw_fault_kind kind;
   int32_t index;
-  double value; /* the remaining gap of an open loop [m] */
+  double value; /* the remaining gap of an open loop [m], or of a coupling in its unit */
 } lw_fault;
+
+/* What a cluster leaves at a pose: columns that the ears do, and of these what its other constraints do. */
+typedef struct lw_count {
+  int32_t independents, freedoms;
+  double open2; /* sum of the squared gaps of its loops, in the metric */
+} lw_count;
 
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
@@ -41,6 +48,8 @@ typedef struct lw_kernels {
   void (*mass_product)(const lw_model *m, lw_block b, const void *udot, void *tau);
   /* Start guesses to states that close the loops; double only. */
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
+  /* What each cluster leaves at the block's coordinates; double only. */
+  void (*count)(const lw_model *m, lw_block b, lw_count *found);
 } lw_kernels;
 
 extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;

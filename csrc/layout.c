@@ -1,4 +1,5 @@
 /* What follows from the tables of a model. */
+#include "pivots.h"
 #include "reading.h"
 #include <stdlib.h>
 
@@ -28,21 +29,20 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
 }
 
 #define FEW_LANES 62      /* room for independents where a cluster is not large */
-#define MANY_LINKS 400000 /* lanes times links: beyond, there is room only for what regular poses need */
+#define MANY_LINKS 100000 /* lanes times links: beyond, there is room only for what regular poses need */
+#define NO_LANES 4        /* while it is being counted what those need */
 
 static int32_t at_least(int32_t a, int32_t b) { return a > b ? a : b; }
 static int32_t at_most(int32_t a, int32_t b) { return a < b ? a : b; }
 
-/* Room for the independents of all ears: a regular ear leaves its columns less its rank, which for planar loops is 3;
- * near singular poses ears pass on more. Two more lanes are for the biases and the residual. */
+/* Room for the independents of all ears: what regular poses need, and where memory allows it as much as if each ear
+ * were planar, because near singular poses ears pass on more. Two more lanes are for the biases and the residual. */
 static int32_t capacity_of(const lw_model *m, const lw_cluster *c) {
-  int64_t regular = 8;
-  for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) {
-    const int32_t left = m->ear[e].columns - (m->ear[e].loop < 0 ? 0 : 3);
-    regular += at_least(left, 0);
-  }
-  const int32_t roomy = at_least(12, at_most(FEW_LANES, MANY_LINKS / at_least(c->count, 1)));
-  const int32_t lanes = at_most(c->columns, at_least((int32_t)(regular > 1 << 20 ? 1 << 20 : regular), roomy));
+  const int32_t slack = 8;
+  if (c->independents < 0) return NO_LANES;
+  const int32_t planar = lw_planar_independents(m, c), links = at_least(c->count, 1);
+  const int32_t roomy = at_least(12, at_most(at_least(FEW_LANES, planar + slack), MANY_LINKS / links));
+  const int32_t lanes = at_most(c->columns, at_least(c->independents + slack, roomy));
   return (lanes + 2 + 3) / 4 * 4;
 }
 
@@ -84,7 +84,7 @@ static lw_status list_columns(reader *r, lw_model *m) {
     c->capacity = capacity_of(m, c);
     c->first_real = (int32_t)reals, c->first_integer = (int32_t)integers;
     const int64_t n = c->columns, rows = 6 * (int64_t)c->loops + c->couplings;
-    c->dense = rows <= LW_DENSE_ROWS;
+    c->dense = rows <= LW_DENSE_ROWS || c->method == LW_EMBEDDING;
     reals += ear_reals(m, c) +
              LW_CLUSTER_REALS(n, (int64_t)c->count, 6 * (int64_t)c->loops + c->couplings, (int64_t)c->capacity);
     if (c->dense) reals += LW_DENSE_REALS(n, rows);
@@ -138,12 +138,15 @@ static lw_status lay_out_block(reader *r, lw_model *m) {
   return LW_OK;
 }
 
+/* Twice: the first time with hardly any lane, which suffices to count how many are needed. */
 lw_status lw_lay_out(reader *r, lw_model *m) {
   lw_status e;
+  for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
   if ((e = list_columns(r, m)) || (e = check_roots(r, m)) || (e = lw_plan_multipliers(r, m))) return e;
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached);
   free(reached);
+  if ((e = lay_out_block(r, m)) || (e = lw_expect_freedoms(m)) || (e = list_columns(r, m))) return e;
   return lay_out_block(r, m);
 }

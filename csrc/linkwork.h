@@ -3,7 +3,8 @@
  * A model is const after loading and may be shared by any number of states and threads. A state owns
  * every number that changes, in one flat block of doubles; a variable is an offset into that block.
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
- * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation.
+ * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once a
+ * state's first directional derivative.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
@@ -72,6 +73,15 @@ lw_sizes lw_model_sizes(const lw_model *model);
 int32_t lw_field_count(void);
 lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
 
+/* A cluster: loops and couplings that share joints. What its ears and its closures as a whole leave free is counted at
+ * the start values or at neutral coordinates, whichever is nearer to a closed pose. */
+typedef struct lw_expected {
+  int32_t columns, rows; /* speeds of its tree and cut joints; closure equations, redundant ones included */
+  int32_t independents;  /* columns that are left by the ears, each for itself */
+  int32_t freedoms;      /* those that are left by all closures */
+} lw_expected;
+lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_expected *expected);
+
 /* ---- state ---------------------------------------------------------------------------------------- */
 
 lw_status lw_state_create(const lw_model *model, lw_state **state); /* the model must outlive the state */
@@ -102,6 +112,10 @@ lw_status lw_evaluate(lw_state *state, lw_stage stage);
 /* Start guesses (fields q_start, u_start) to states (q, u) that close every loop. Coordinates given in the
  * mechanism's description are kept where they can be; the rest is found. `tolerance` is the residual accepted. */
 lw_status lw_assemble(lw_state *state, double tolerance);
+
+/* The speeds that the mechanics chose as independent ones in a cluster at the present state, counted over all joints:
+ * writes and returns as many as it has freedoms, at most nu + nu_cut; -1: failed, with a message. */
+int32_t lw_independents(lw_state *state, int32_t cluster, int32_t *speeds);
 
 /* Tree joint loads tau[nu] that give the accelerations udot[nu] at the state's q, u, without the state's own tau.
  * Springs and applied wrenches do their part. With loops many loads do; these are the ones of least norm. */

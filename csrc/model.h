@@ -84,6 +84,7 @@ typedef struct lw_cluster {
   int32_t member, loops;              /* its loops in the list of members, in the order of the ears */
   int32_t member_coupling, couplings; /* the same for couplings */
   int32_t first_column, columns;      /* in the column list, ear by ear */
+  int32_t independents, freedoms;     /* expected: columns that the ears leave, and the rest that moves freely */
   int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
   int32_t slides;                     /* a cut joint has speeds of displacements */
   int32_t dense;                      /* there is room for all its closures as one matrix */
@@ -216,10 +217,6 @@ struct lw_model {
 /* ---- room for a cluster ---- */
 
 #define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */
-
-/* Integers: lanes, independents of the ears, rank and rows of the constraints among them, rank of the whole as one
- * matrix; then columns in pivoting order, lanes in pivoting order, and for each ear its rank and first constraint. */
-#define LW_CLUSTER_INTEGERS(columns, ears, capacity) (5 + (columns) + (capacity) + 2 * (ears))
 
 /* Scalars that an ear of n columns needs, a cluster of them, and the same as one matrix of `rows` rows; see work_of()
  * in mechanics/work.inc. */

@@ -26,4 +26,8 @@ lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);
 /* What follows from the tables: columns, room for the clusters, marks for the sweeps, the layout of the block. */
 lw_status lw_lay_out(reader *r, lw_model *m);
+/* Sets the expected independents and freedoms of each cluster. */
+lw_status lw_expect_freedoms(lw_model *m);
+/* Columns that the ears of a cluster would leave if all were planar and regular. */
+int32_t lw_planar_independents(const lw_model *m, const lw_cluster *c);
 #endif

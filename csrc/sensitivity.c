@@ -2,9 +2,19 @@
  * beside one, so that no digits cancel. The complex block has the layout of the real one. */
 #include "state.h"
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define STEP 1e-40
+
+/* Most states are never differentiated, and the complex block is the larger one: it is made when first needed. */
+static lw_status have_complex_block(lw_state *s) {
+  const size_t reals = 2 * sizeof(double) * (size_t)s->model->size.reals;
+  if (s->complex_memory) return LW_OK;
+  s->complex_memory = calloc(1, reals + sizeof(int32_t) * (size_t)s->model->integers);
+  if (!s->complex_memory) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for derivatives");
+  s->complex_block = (lw_block){s->complex_memory, (int32_t *)(s->complex_memory + reals)};
+  return LW_OK;
+}
 
 /* Interleaved real and imaginary parts, whatever the platform calls a complex number. */
 static double *complex_reals(const lw_state *s) { return s->complex_block.reals; }
@@ -43,7 +53,8 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   const lw_kernels *k = &lw_kernels_complex;
   int parameters;
   lw_status e = check_unknowns(s, unknowns, n_unknowns);
-  if (e || (e = lw_evaluate(s, LW_STAGE_DERIVATIVES))) return e; /* whatever is wrong is reported there */
+  if (e || (e = have_complex_block(s))) return e;
+  if ((e = lw_evaluate(s, LW_STAGE_DERIVATIVES))) return e; /* whatever is wrong is reported there */
   copy_range(s, 0, m->at.qdot);
   copy_range(s, m->at.cut_reference, m->at.link_constants);
   if ((e = seed_knowns(s, knowns, n_knowns, seed, &parameters))) return e;

@@ -26,7 +26,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   const size_t head = aligned(sizeof(int32_t) + integers), n = sizeof(double) * (size_t)m->size.reals;
   lw_state *s = calloc(1, sizeof *s);
   if (!s) return LW_ERROR_MEMORY;
-  s->memory = calloc(1, ALIGNMENT + head + aligned(n) + aligned(integers) + 2 * n);
+  s->memory = calloc(1, ALIGNMENT + head + n);
   if (!s->memory) {
     free(s);
     return LW_ERROR_MEMORY;
@@ -38,14 +38,13 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   s->stage = (int32_t *)s->snapshot;
   s->block.integers = s->stage + 1;
   s->block.reals = s->snapshot + head;
-  s->complex_block.integers = (int32_t *)(s->snapshot + head + aligned(n));
-  s->complex_block.reals = s->snapshot + head + aligned(n) + aligned(integers);
   *state = s;
   return lw_state_reset(s);
 }
 
 void lw_state_free(lw_state *s) {
   if (!s) return;
+  free(s->complex_memory);
   free(s->memory);
   free(s);
 }
@@ -304,6 +303,11 @@ static lw_status report(lw_state *s, lw_fault fault) {
           "the loop closed by joint '%s' cannot be closed: the nearest pose found leaves a gap of "
           "%.3g m; check the lengths and frames along the loop, or give start values nearer to a closed pose",
           joint_name(s, m->loop[fault.index].joint), fault.value);
+    case LW_FAULT_OPEN_COUPLING:
+      return lw_fail(s, LW_ERROR_ASSEMBLY,
+                     "coupling '%s' cannot be met: in the nearest pose found its terms miss the offset by %.3g; check "
+                     "its coefficients and offset, or give start values nearer to a pose that meets it",
+                     m->coupling_name[fault.index], fault.value);
   }
   return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
 }

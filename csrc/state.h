@@ -5,8 +5,9 @@
 
 struct lw_state {
   const lw_model *model;
-  const lw_kernels *kernels; /* double */
-  unsigned char *memory;     /* one allocation: snapshot part (stage, pivots, reals), then the complex block */
+  const lw_kernels *kernels;     /* double */
+  unsigned char *memory;         /* the snapshot: stage, pivots, reals */
+  unsigned char *complex_memory; /* the complex block, once it has been needed */
   int32_t *stage;
   lw_block block, complex_block;
   size_t snapshot_size;

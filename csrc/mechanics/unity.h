@@ -1,5 +1,6 @@
 /* The mechanics as one translation unit for each arithmetic, so that the compiler sees through all of it. */
 #include "../kernels.h"
+#include "../pivots.h"
 #include "../real.h"
 
 #include "view.inc"
@@ -54,10 +55,18 @@
 
 #if LW_ARITHMETIC == LW_DOUBLE
 #include "assembly.inc"
-#define ASSEMBLE assemble
+
+#include "ear_steps.inc"
+
+#include "assembly_ears.inc"
+
+#include "start.inc"
+
+#include "count.inc"
+#define IN_DOUBLE(kernel) kernel
 #else
-#define ASSEMBLE NULL
+#define IN_DOUBLE(kernel) NULL
 #endif
 
-const lw_kernels KERNELS = {constants,   accelerations,    derivatives,  outputs,
-                            locate_cuts, inverse_dynamics, mass_product, ASSEMBLE};
+const lw_kernels KERNELS = {constants,        accelerations, derivatives,         outputs,         locate_cuts,
+                            inverse_dynamics, mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count)};

@@ -58,8 +58,8 @@ def compile(mech: Mechanism, method: str = "auto", reference: str = "auto") -> S
     _check_choice("reference", reference, REFERENCES)
     if method != "multipliers" and reference not in ("auto", "joint"):
         raise MechanismError(
-            f"reference {reference!r} is for method 'multipliers'; method {method!r} takes everything about the joints' "
-            f"points: leave the reference out"
+            f"reference {reference!r} is for method 'multipliers'; method {method!r} takes everything about the "
+            "joints' points: leave the reference out"
         )
     if not isinstance(mech, Mechanism):
         raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")

@@ -1,0 +1,45 @@
+/* What the mechanics chose by themselves, for those who ask. */
+#include "pivots.h"
+#include "state.h"
+
+lw_status lw_model_cluster(const lw_model *m, int32_t index, lw_expected *expected) {
+  if (index < 0 || index >= m->clusters) return LW_ERROR_USAGE;
+  const lw_cluster *c = &m->cluster[index];
+  *expected = (lw_expected){.columns = c->columns,
+                            .rows = 6 * c->loops + c->couplings,
+                            .independents = c->independents,
+                            .freedoms = c->freedoms};
+  return LW_OK;
+}
+
+/* The columns of the lanes: those of each ear behind its pivots, or those of the matrix. Returns how many. */
+static int32_t list_independents(const lw_model *m, const lw_cluster *c, const lw_pivots *p, int32_t *columns) {
+  int32_t n = 0;
+  if (c->method == LW_EMBEDDING) {
+    for (int32_t i = p->ranks->whole; i < c->columns; i++) columns[n++] = p->order[i];
+    return n;
+  }
+  for (int32_t i = 0; i < c->ears; i++) {
+    const lw_ear *ear = &m->ear[c->first_ear + i];
+    for (int32_t k = p->ear_rank[i]; k < ear->columns; k++) columns[n++] = ear->column + p->order[ear->column + k];
+  }
+  return n;
+}
+
+int32_t lw_independents(lw_state *s, int32_t cluster, int32_t *speeds) {
+  const lw_model *m = s->model;
+  if (cluster < 0 || cluster >= m->clusters || m->method != LW_BY_CLUSTERS) {
+    lw_fail(s, LW_ERROR_USAGE, "no independent coordinates are chosen in a cluster %d of this mechanism", cluster);
+    return -1;
+  }
+  lw_state_changed(s, LW_STAGE_CONSTANTS); /* later stages use the pivots for other ends */
+  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return -1;
+  const lw_cluster *c = &m->cluster[cluster];
+  const lw_pivots p = lw_pivots_of(c, s->block.integers);
+  const int32_t n = list_independents(m, c, &p, speeds);
+  int32_t free = 0;
+  for (int32_t i = 0; i < p.ranks->rank; i++) speeds[p.lane_order[i]] = -1; /* dependent by the constraints */
+  for (int32_t i = 0; i < n; i++)
+    if (speeds[i] >= 0) speeds[free++] = m->column[c->first_column + speeds[i]].u;
+  return free;
+}

@@ -1,0 +1,33 @@
+/* The integers that an evaluation leaves of each cluster: its ranks, and which columns it made independent. The
+ * mechanics write them; this is the one place that knows how they lie. */
+#ifndef LW_PIVOTS_H
+#define LW_PIVOTS_H
+#include "model.h"
+
+typedef struct lw_cluster_ranks {
+  int32_t lanes;       /* in use, a multiple of four */
+  int32_t independent; /* columns that the ears leave */
+  int32_t rank;        /* of the constraints among these */
+  int32_t constraints; /* their rows */
+  int32_t whole;       /* rank of the closures as one matrix */
+} lw_cluster_ranks;
+
+typedef struct lw_pivots {
+  lw_cluster_ranks *ranks;
+  int32_t *order;      /* columns, dependent ones of each ear first; within the ear, or within the matrix */
+  int32_t *lane_order; /* independents: those that the constraints make dependent first */
+  int32_t *ear_rank, *ear_constraint; /* of each ear; -1: it adds no constraint */
+} lw_pivots;
+
+#define LW_CLUSTER_INTEGERS(columns, ears, capacity)                                            \
+  ((int32_t)(sizeof(lw_cluster_ranks) / sizeof(int32_t)) + (columns) + (capacity) + 2 * (ears))
+
+static inline lw_pivots lw_pivots_of(const lw_cluster *c, int32_t *integers) {
+  lw_pivots p = {.ranks = (lw_cluster_ranks *)(integers + c->first_integer)};
+  p.order = (int32_t *)(p.ranks + 1);
+  p.lane_order = p.order + c->columns;
+  p.ear_rank = p.lane_order + c->capacity;
+  p.ear_constraint = p.ear_rank + c->ears;
+  return p;
+}
+#endif
