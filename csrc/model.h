@@ -150,7 +150,7 @@ typedef struct lw_term_rows {
 /* All of it; empty for models that are solved cluster by cluster. */
 typedef struct lw_multipliers {
   int32_t rows, stride, slots, z; /* stride: rows rounded up to whole lanes */
-  int32_t reals, first_integer;   /* of the field multiplier_work; of the pivoting order, then the rank */
+  int32_t reals, integers;        /* of the field multiplier_work; the first integers: pivoting order and rank */
   lw_reach *reach;                /* of links */
   lw_front *front;
   lw_merge *merge;

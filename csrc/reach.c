@@ -187,8 +187,7 @@ static lw_status plan_with(reader *r, planner *p) {
                                             m->clusters, p->slots, z, (int64_t)plan->rows, stride);
   if (reals > MOST_REALS) return too_many(r, m);
   plan->slots = (int32_t)p->slots, plan->z = (int32_t)z, plan->stride = (int32_t)stride, plan->reals = (int32_t)reals;
-  plan->first_integer = m->integers;
-  m->integers += plan->rows + 1;
+  plan->integers = plan->rows + 1;
   return LW_OK;
 }
 
