@@ -83,7 +83,7 @@ static void find_terms(lw_model *m) {
 
 static lw_status list_columns(reader *r, lw_model *m) {
   m->columns = m->cluster_reals = m->integers = 0;
-  int64_t reals = 0, integers = 0;
+  int64_t reals = 0, integers = m->multipliers.integers;
   for (int32_t i = 0; i < m->clusters; i++) {
     lw_cluster *c = &m->cluster[i];
     c->first_column = m->columns;
@@ -151,7 +151,7 @@ static lw_status lay_out_block(reader *r, lw_model *m) {
 lw_status lw_lay_out(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
-  if ((e = list_columns(r, m)) || (e = check_roots(r, m)) || (e = lw_plan_multipliers(r, m))) return e;
+  if ((e = lw_plan_multipliers(r, m)) || (e = list_columns(r, m)) || (e = check_roots(r, m))) return e;
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached);

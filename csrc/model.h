@@ -151,7 +151,7 @@ typedef struct lw_term_rows {
 /* All of it; empty for models that are solved cluster by cluster. */
 typedef struct lw_multipliers {
   int32_t rows, stride, slots, z; /* stride: rows rounded up to whole lanes */
-  int32_t reals, first_integer;   /* of the field multiplier_work; of the pivoting order, then the rank */
+  int32_t reals, integers;        /* of the field multiplier_work; the first integers: pivoting order and rank */
   lw_reach *reach;                /* of links */
   lw_front *front;
   lw_merge *merge;
@@ -159,7 +159,8 @@ typedef struct lw_multipliers {
   lw_term_rows *term;
   int32_t *coupling_row;
   int32_t *cluster_row; /* first row of each cluster, then the number of rows */
-  void *memory;         /* of all but the two lists */
+  int32_t *row_cluster;
+  void *memory; /* of all but the two lists */
 } lw_multipliers;
 
 typedef struct lw_offsets {
@@ -228,6 +229,7 @@ struct lw_model {
   ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
 
 /* The same for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
-#define LW_MULTIPLIER_REALS(links, speeds, loops, slots, z, rows, stride)                                \
-  (3 * (links) + 6 * (speeds) + 13 * (loops) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 6 * (stride))
+#define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, slots, z, rows, stride)                         \
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + 3 * (clusters) + 6 * (slots) + (z) + 2 * (rows) * (stride) + \
+   8 * (stride))
 #endif

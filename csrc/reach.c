@@ -85,6 +85,7 @@ static void follow_all(planner *p, int store) {
     for (int32_t i = 0; i < cluster->loops; i++) follow_loop(p, m->member[cluster->member + i], &row);
     for (int32_t i = 0; i < cluster->couplings; i++)
       follow_coupling(p, m->member_coupling[cluster->member_coupling + i], &row);
+    for (int32_t i = plan->cluster_row[c]; i < row; i++) plan->row_cluster[i] = c;
   }
   plan->cluster_row[m->clusters] = plan->rows = row;
 }
@@ -146,6 +147,7 @@ static size_t place(lw_model *m, unsigned char *memory) {
   PLACE(term, m->terms);
   PLACE(coupling_row, m->couplings);
   PLACE(cluster_row, m->clusters + 1);
+  PLACE(row_cluster, 6 * (int64_t)m->size.loops + m->couplings);
 #undef PLACE
   return used;
 }
@@ -182,11 +184,10 @@ static lw_status plan_with(reader *r, planner *p) {
   find_runs(m);
   place_terms(m);
   const int64_t reals = LW_MULTIPLIER_REALS((int64_t)m->size.bodies, (int64_t)m->size.nu, (int64_t)m->size.loops,
-                                            p->slots, z, (int64_t)plan->rows, stride);
+                                            m->clusters, p->slots, z, (int64_t)plan->rows, stride);
   if (reals > MOST_REALS) return too_many(r, m);
   plan->slots = (int32_t)p->slots, plan->z = (int32_t)z, plan->stride = (int32_t)stride, plan->reals = (int32_t)reals;
-  plan->first_integer = m->integers;
-  m->integers += plan->rows + 1;
+  plan->integers = plan->rows + 1;
   return LW_OK;
 }
 

@@ -41,6 +41,8 @@
 
 #include "multiplier_rows.inc"
 
+#include "multiplier_solve.inc"
+
 #include "multipliers.inc"
 
 #include "dynamics.inc"

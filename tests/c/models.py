@@ -7,7 +7,15 @@ import numpy as np
 
 import linkwork as lw
 from support.cases import five_bar_with_three_legs, four_bar, windows
+from support.gear_families import GEAR_FAMILIES
+from support.joint_families import JOINT_FAMILIES
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
+
+ABOUT = {  # solved with multipliers: a tree, redundant loops, clusters, joints of several speeds, couplings
+    "joint": ("tree_12", "four_bar", "coupled", "ten_windows"),
+    "centroid": ("outboard_trees", "PUCS_cut_2", "gear_branches"),
+    "origin": ("loop_on_loop", "closed_by_free", "cam_on_cut_joint"),
+}
 
 
 def mechanisms() -> dict[str, lw.Mechanism]:
@@ -21,11 +29,23 @@ def mechanisms() -> dict[str, lw.Mechanism]:
     return {name: given.mechanism for name, given in (cases | scenes).items()}
 
 
+def models() -> dict[str, bytes]:
+    """All of these by clusters, some with multipliers."""
+    given = mechanisms()
+    several = JOINT_FAMILIES | GEAR_FAMILIES
+    found = {name: lw.compile(mechanism).model_bytes for name, mechanism in given.items()}
+    for reference, names in ABOUT.items():
+        for name in names:
+            mechanism = given[name] if name in given else well_posed(several[name][0], seed=1).mechanism
+            found[f"{name}_{reference}"] = lw.compile(mechanism, "multipliers", reference).model_bytes
+    return found
+
+
 def main(folder: Path) -> None:
-    """Write each mechanism to its file."""
+    """Write each model to its file."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, mechanism in mechanisms().items():
-        (folder / f"{name}.model").write_bytes(lw.compile(mechanism).model_bytes)
+    for name, model in models().items():
+        (folder / f"{name}.model").write_bytes(model)
 
 
 if __name__ == "__main__":

@@ -223,3 +223,15 @@ def scaled(mechanism: lw.Mechanism, size: float) -> lw.Mechanism:
         }
         other.joints[name] = dataclasses.replace(joint, **frames)
     return other
+
+
+def moved(mechanism: lw.Mechanism, by: Array) -> lw.Mechanism:
+    """The same mechanism, given by frames, at another place in the world."""
+    other = copy.deepcopy(mechanism)
+    for name, joint in mechanism.joints.items():
+        for end in ("parent", "child"):
+            frame = getattr(joint, f"{end}_frame")
+            if getattr(joint, end) == "ground":
+                there = lw.Frame(frame.position + by, frame.rotation)
+                other.joints[name] = dataclasses.replace(joint, **{f"{end}_frame": there})
+    return other

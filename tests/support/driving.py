@@ -18,9 +18,9 @@ from .poses import Array, unit
 OF_STATES = ("accelerations", "derivatives", "energy", "loop_residual", "reactions", "mass_matrix", "jacobian")
 
 
-def reached(scene: Scene) -> tuple[lw.System, lw.State]:
+def reached(scene: Scene, *method: str) -> tuple[lw.System, lw.State]:
     """The compiled scene in its closed pose. All coordinates and speeds are given: assembly has nothing to find."""
-    system = lw.compile(scene.mechanism)
+    system = lw.compile(scene.mechanism, *method)
     return system, system.assemble(q=scene.q, u=scene.u)
 
 
