@@ -43,7 +43,7 @@ def compile(mech: Mechanism, method: str = "auto", reference: str = "auto") -> S
         raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")
     tree = topology(mech)
     numbering = number(mech, tree)
-    return System(Mechanism.from_dict(mech.to_dict()), tree, numbering, serialise(mech, tree, numbering))
+    return System(mech.copy(), tree, numbering, serialise(mech, tree, numbering))
 
 
 def _check_choice(what: str, given: str, known: tuple[str, ...]) -> None:
