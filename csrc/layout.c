@@ -15,6 +15,7 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
   ear->column = m->columns - first_column;
   if (ear->loop >= 0) {
     lw_loop *loop = &m->loop[ear->loop];
+    m->cluster[ear->cluster].slides |= lw_joint_sizes[loop->type].translations != 0;
     loop->column = ear->column;
     add_columns(m, loop->u, -1, ear->loop, loop->type);
   }
@@ -95,10 +96,13 @@ static lw_status list_columns(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. */
+/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. Multipliers sweep all links
+ * as one tree. */
 static void mark_first(lw_model *m, unsigned char *reached) {
-  for (int32_t s = m->segments - 1; s >= 0; s--) {
-    const lw_segment *seg = &m->segment[s];
+  const lw_segment whole = {-1, 0, m->size.bodies};
+  const int as_tree = m->method != LW_BY_CLUSTERS;
+  for (int32_t s = as_tree ? 0 : m->segments - 1; s >= 0; s--) {
+    const lw_segment *seg = as_tree ? &whole : &m->segment[s];
     if (seg->cluster >= 0) {
       lw_cluster *cluster = &m->cluster[seg->cluster];
       if (cluster->root < 0 || seg->count == 0) continue;
@@ -138,7 +142,7 @@ static lw_status lay_out_block(reader *r, lw_model *m) {
 lw_status lw_lay_out(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
-  if ((e = list_columns(r, m)) || (e = check_roots(r, m))) return e;
+  if ((e = list_columns(r, m)) || (e = check_roots(r, m)) || (e = lw_plan_multipliers(r, m))) return e;
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached);

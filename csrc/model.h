@@ -60,6 +60,7 @@ typedef struct lw_loop {
   int32_t type, q, u;                 /* of the cut joint, over all joints */
   int32_t column, columns;            /* the cut joint's columns in the cluster */
   int32_t coordinates;                /* of the cut joint */
+  int32_t coupled;                    /* a coupling names the cut joint */
 } lw_loop;
 
 /* What one loop adds to those before it in its cluster: new links on at most two branches, which stand on the root or
@@ -85,6 +86,7 @@ typedef struct lw_cluster {
   int32_t first_column, columns;      /* in the column list, ear by ear */
   int32_t independents, freedoms;     /* expected: columns that the ears leave, and the rest that moves freely */
   int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
+  int32_t slides;                     /* a cut joint has speeds of displacements */
   int32_t dense;                      /* there is room for all its closures as one matrix */
   int32_t first_real, first_integer;  /* its part of the field cluster_work, and of the integers */
   int32_t first_on_parent;            /* in an inward sweep it is the first to store on its root */
@@ -99,10 +101,65 @@ typedef struct lw_term {
   int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
 } lw_term;
 
+/* A spring and damper between points of two bodies. */
+typedef struct lw_spring {
+  int32_t from, to, root; /* links, -1 the ground; root: where the ways from both ends meet */
+} lw_spring;
+
+/* A force and a torque that are applied to a body from outside. */
+typedef struct lw_wrench {
+  int32_t link;
+} lw_wrench;
+
 /* A run of links that one algorithm sweeps. */
 typedef struct lw_segment {
   int32_t cluster, first, count; /* cluster: -1 for tree links */
 } lw_segment;
+
+/* ---- multipliers: which constraints reach a link ----
+ * Going inward from the bodies it acts on, a constraint reaches every link down to the ground. Its row of six numbers
+ * travels with it in one slot; where two branches meet, one slot is added to the other. */
+
+/* Constraints of one loop or coupling at a link: `rows` from `row` on, in as many slots from `slot` on. */
+typedef struct lw_front {
+  int32_t row, rows, slot;
+  int32_t run, next; /* rows without a gap from `row` on, in this front and others; the first front behind them */
+} lw_front;
+
+typedef struct lw_merge {
+  int32_t to, from, rows; /* slots */
+} lw_merge;
+
+/* What reaches a link. */
+typedef struct lw_reach {
+  int32_t first, fronts; /* ascending by row */
+  int32_t merge, merges; /* before its joint's columns give way */
+  int32_t rows, first_z; /* of all its fronts; its columns' part of z, a row of numbers a column */
+} lw_reach;
+
+/* The constraints of a loop, and the slots of its ends; -1: the ground's. */
+typedef struct lw_loop_rows {
+  int32_t row, rows, parent_slot, child_slot;
+} lw_loop_rows;
+
+/* Where a term of a coupling acts: on a tree column at `z`, or through a cut joint in the slots of its ends. */
+typedef struct lw_term_rows {
+  int32_t z, parent_slot, child_slot;
+} lw_term_rows;
+
+/* All of it; empty for models that are solved cluster by cluster. */
+typedef struct lw_multipliers {
+  int32_t rows, stride, slots, z; /* stride: rows rounded up to whole lanes */
+  int32_t reals, first_integer;   /* of the field multiplier_work; of the pivoting order, then the rank */
+  lw_reach *reach;                /* of links */
+  lw_front *front;
+  lw_merge *merge;
+  lw_loop_rows *loop;
+  lw_term_rows *term;
+  int32_t *coupling_row;
+  int32_t *cluster_row; /* first row of each cluster, then the number of rows */
+  void *memory;         /* of all but the two lists */
+} lw_multipliers;
 
 typedef struct lw_offsets {
 #define X(name, owner, columns, access, stage, meaning) int32_t name;
@@ -147,10 +204,13 @@ struct lw_model {
   int32_t *member_coupling; /* couplings, cluster by cluster */
   lw_term *term;
   lw_column *column;
+  lw_spring *spring;
+  lw_wrench *wrench;
   double *defaults; /* the parameter and start fields, in block order */
-  const char **body_name, **joint_name, **coupling_name;
+  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name; /* one list */
   char *names;
-  void *memory; /* one allocation holds all of the above */
+  void *memory;               /* one allocation holds all of the above */
+  lw_multipliers multipliers; /* in allocations of its own */
 };
 
 /* ---- room for a cluster ---- */
@@ -159,10 +219,14 @@ struct lw_model {
 
 /* Scalars that an ear of n columns needs, a cluster of them, and the same as one matrix of `rows` rows; see work_of()
  * in mechanics/work.inc. */
-#define LW_EAR_REALS(n) (6 * (n) + (n) * (n) + (n) + 12)
+#define LW_EAR_REALS(n) (58 * (((n) + 3) / 4) + 6 * (n) + 4 * (n) * (((n) + 3) / 4) + 37)
 #define LW_CLUSTER_REALS(n, links, constraints, capacity)                                                \
   ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 1) + \
    8 * (capacity) * (capacity) + 24 * (capacity) + 2 * (n))
 #define LW_DENSE_REALS(n, rows)                                                             \
   ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
+
+/* The same for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
+#define LW_MULTIPLIER_REALS(links, speeds, loops, slots, z, rows, stride)                                \
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 6 * (stride))
 #endif

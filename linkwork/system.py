@@ -35,7 +35,8 @@ class System:
 
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
     are a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in
-    which cut joints may stand as well. Arrays come in the order of `q_names` and `u_names`; `by_joint` names them.
+    which cut joints and applied wrenches may stand as well, as in ``{"A": 0.1, "push.F": (0, 0, -5)}``. Arrays
+    come in the order of `q_names` and `u_names`; `by_joint` names them.
     Threads may share a system: each computes in memory of its own.
 
     Attributes
@@ -44,15 +45,27 @@ class System:
         The description, its graph, and where each joint's numbers stand.
     model_bytes
         The serialised model, as an FMU carries it.
+    method, reference
+        As given to `compile`.
     sizes
         Counts of bodies, joints, loops, coordinates and speeds.
     """
 
-    def __init__(self, mechanism: Mechanism, topology: Topology, numbering: Numbering, model_bytes: bytes) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        topology: Topology,
+        numbering: Numbering,
+        model_bytes: bytes,
+        method: str = "auto",
+        reference: str = "auto",
+    ) -> None:
         self.mechanism = mechanism
         self.topology = topology
         self.numbering = numbering
         self.model_bytes = model_bytes
+        self.method = method
+        self.reference = reference
         self._model = Model(model_bytes)
         self.sizes = self._model.sizes
         self._own = threading.local()
@@ -69,7 +82,7 @@ class System:
     def __reduce__(self) -> tuple[Any, ...]:
         from linkwork.compiler.compile import compile
 
-        return compile, (self.mechanism,)
+        return compile, (self.mechanism, self.method, self.reference)
 
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""
@@ -201,7 +214,7 @@ class System:
         coordinates, speeds = self.arguments.states(q, u)
         block = self._block
         block.count_turns(0.0)
-        block.enter(one(coordinates, "q"), speeds, np.zeros(self.numbering.nu_all))
+        block.enter(one(coordinates, "q"), speeds, self.arguments.no_inputs)
         return self.state_of(block)
 
     # ---- what is computed ----
@@ -209,7 +222,7 @@ class System:
     def accelerations(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> JointArray:
         """Return the accelerations of the tree joints (..., nu), those of the cut joints along with them.
 
-        Recursive coordinate reduction in O(n + m). Raises SingularityError where they are not unique.
+        By the method chosen in `compile`; by default in O(n + m). Raises SingularityError where they are not unique.
         """
         values = self._each(state, u, tau, (self.numbering.nu_all,), lambda block: block["acceleration"])
         return JointArray.split(values, self.numbering.nu)
@@ -249,19 +262,27 @@ class System:
         n = self.numbering.nu
         return self._each(state, u, None, (n, n), lambda block: block.mass_matrix())
 
-    def inverse_dynamics(self, state: State | ArrayLike, udot: ArrayLike, u: ArrayLike | None = None) -> JointArray:
+    def inverse_dynamics(
+        self,
+        state: State | ArrayLike,
+        udot: ArrayLike,
+        u: ArrayLike | None = None,
+        *,
+        applied: Mapping[str, ArrayLike] | None = None,
+    ) -> JointArray:
         """Return tree loads tau (..., nu) that make the accelerations udot (..., nu), springs and dampers at work.
 
-        With loops many loads do; these are the least ones, and no load acts in the cut joints.
+        Wrenches `applied` by name, as in ``{"push.F": (0, 0, -5)}``, do their part as well. With loops many loads do;
+        these are the least ones, and no load acts in the cut joints.
         """
         q, speeds = self.arguments.states(state, u)
         wanted = sized(udot, self.numbering.nu, "udot", self.numbering.u)
-        q, speeds, wanted = together({"q": q, "u": speeds, "udot": wanted})
+        wrenches = self.arguments.wrenches(applied)
+        q, speeds, wanted, wrenches = together({"q": q, "u": speeds, "udot": wanted, "applied": wrenches})
         self._block.count_turns(self.arguments.turns(state))
-        no_load = np.zeros(self.numbering.nu_all)
         result = np.zeros((*wanted.shape[:-1], self.numbering.nu_all))
         for i in np.ndindex(wanted.shape[:-1]):
-            self._block.enter(q[i], speeds[i], no_load)
+            self._block.enter(q[i], speeds[i], wrenches[i])
             result[i][: self.numbering.nu] = self._block.inverse_dynamics(wanted[i])
         return JointArray.split(result, self.numbering.nu)
 

@@ -15,11 +15,15 @@
 
 #include "kinematics.inc"
 
+#include "forces.inc"
+
 #include "tree.inc"
 
 #include "work.inc"
 
 #include "meeting.inc"
+
+#include "cut_frame.inc"
 
 #include "ears.inc"
 
@@ -30,6 +34,14 @@
 #include "embedding.inc"
 
 #include "reduce.inc"
+
+#include "basic_constraints.inc"
+
+#include "multiplier_work.inc"
+
+#include "multiplier_rows.inc"
+
+#include "multipliers.inc"
 
 #include "dynamics.inc"
 
@@ -54,5 +66,5 @@
 #define IN_DOUBLE(kernel) NULL
 #endif
 
-const lw_kernels KERNELS = {constants,        accelerations, derivatives,         outputs,
+const lw_kernels KERNELS = {constants,        accelerations, derivatives,         outputs,         locate_cuts,
                             inverse_dynamics, mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count)};
