@@ -33,9 +33,10 @@ int32_t lw_independents(lw_state *s, int32_t cluster, int32_t *speeds) {
     lw_fail(s, LW_ERROR_USAGE, "there is no cluster %d in this mechanism", cluster);
     return -1;
   }
-  /* outputs use the pivots of an embedded cluster for other ends; multipliers leave all pivots to the outputs */
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
-  if (lw_evaluate(s, m->method == LW_BY_CLUSTERS ? LW_STAGE_ACCELERATIONS : LW_STAGE_OUTPUTS)) return -1;
+  /* multipliers need pivots for outputs only, for which embedded clusters give theirs up */
+  const lw_stage stage = m->method == LW_BY_CLUSTERS ? LW_STAGE_ACCELERATIONS : LW_STAGE_OUTPUTS;
+  if (*s->stage == LW_STAGE_OUTPUTS && stage != LW_STAGE_OUTPUTS) lw_state_changed(s, LW_STAGE_CONSTANTS);
+  if (lw_evaluate(s, stage)) return -1;
   const lw_cluster *c = &m->cluster[cluster];
   const lw_pivots p = lw_pivots_of(c, s->block.integers);
   const int32_t n = list_independents(m, c, &p, speeds);

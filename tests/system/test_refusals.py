@@ -95,8 +95,8 @@ def test_unknown_method(method):
 
 
 def test_unknown_reference():
-    with pytest.raises(lw.MechanismError, match=r"there is no reference 'centroid' among auto, joint"):
-        lw.compile(four_bar().mechanism, reference="centroid")
+    with pytest.raises(lw.MechanismError, match=r"there is no reference 'middle' among auto, centroid, joint, origin"):
+        lw.compile(four_bar().mechanism, reference="middle")
 
 
 def test_an_open_loop_is_named_where_nothing_can_be_computed():
