@@ -17,8 +17,13 @@ typedef enum lw_fault_kind {
   LW_FAULT_ORIENTATION,
   LW_FAULT_NOT_FINITE,
   LW_FAULT_OPEN_LOOP,
-  LW_FAULT_OPEN_COUPLING,
-  LW_FAULT_MOBILITY /* of a cluster */
+  LW_FAULT_MOBILITY, /* of a cluster */
+  LW_FAULT_COUPLING, /* cannot be satisfied */
+  /* couplings are marked in the field coupling_conflict: */
+  LW_FAULT_COUPLED_LOOP,      /* open, and so are others, or couplings of its cluster */
+  LW_FAULT_COUPLINGS_REPEAT,  /* one follows from the others */
+  LW_FAULT_COUPLING_OF_LOOPS, /* follows from the loops */
+  LW_FAULT_COUPLINGS_HOLD     /* nothing can move */
 } lw_fault_kind;
 
 #define LW_WIDE_OPEN 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
@@ -26,7 +31,7 @@ typedef enum lw_fault_kind {
 typedef struct lw_fault {
   lw_fault_kind kind;
   int32_t index;
-  double value; /* the remaining gap of an open loop [m], or of a coupling in its unit */
+  double value; /* the remaining gap of an open loop [m], or what a coupling lacks */
 } lw_fault;
 
 /* What a cluster leaves at a pose: columns that the ears do, and of these what its other constraints do. */

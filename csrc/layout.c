@@ -73,6 +73,14 @@ static lw_status check_roots(reader *r, const lw_model *m) {
   return LW_OK;
 }
 
+static void find_terms(lw_model *m) {
+  for (int32_t t = 0; t < m->terms; t++) {
+    const lw_cluster *c = &m->cluster[m->coupling[m->term[t].coupling].cluster];
+    for (int32_t k = 0; k < c->columns; k++)
+      if (m->column[c->first_column + k].u == m->term[t].u) m->term[t].column = k;
+  }
+}
+
 static lw_status list_columns(reader *r, lw_model *m) {
   m->columns = m->cluster_reals = m->integers = 0;
   int64_t reals = 0, integers = 0;
@@ -93,6 +101,7 @@ static lw_status list_columns(reader *r, lw_model *m) {
       return lw_read_fail(r, "too many loops of the model share joints with each other");
   }
   m->cluster_reals = (int32_t)reals, m->integers = (int32_t)integers;
+  find_terms(m);
   return LW_OK;
 }
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODEL_VERSION 3u
+#define MODEL_VERSION 4u
 #define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 lw_status lw_read_fail(reader *r, const char *format, ...) {

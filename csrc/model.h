@@ -92,13 +92,14 @@ typedef struct lw_cluster {
   int32_t first_on_parent;            /* in an inward sweep it is the first to store on its root */
 } lw_cluster;
 
-/* sum of p(q) over its terms = offset, p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4 */
+/* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4 */
 typedef struct lw_coupling {
   int32_t cluster, first, terms;
 } lw_coupling;
 
 typedef struct lw_term {
   int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
+  int32_t column;      /* of that speed in the cluster */
 } lw_term;
 
 /* A spring and damper between points of two bodies. */
@@ -221,7 +222,7 @@ struct lw_model {
  * in mechanics/work.inc. */
 #define LW_EAR_REALS(n) (58 * (((n) + 3) / 4) + 6 * (n) + 4 * (n) * (((n) + 3) / 4) + 37)
 #define LW_CLUSTER_REALS(n, links, constraints, capacity)                                                \
-  ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 1) + \
+  ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 2) + \
    8 * (capacity) * (capacity) + 24 * (capacity) + 2 * (n))
 #define LW_DENSE_REALS(n, rows)                                                             \
   ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))

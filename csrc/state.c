@@ -186,6 +186,14 @@ static void hold_start(lw_state *s, int32_t offset, double value) {
   else if (offset >= at->u_start && offset < at->q_held) x[at->u_held + offset - at->u_start] = FIRST_RANK;
 }
 
+/* The inputs of motions hold for the time at which they, or the time itself, are set; only an integrator that runs on by
+ * itself from there lets them go on with their rates. */
+static void note_instant(lw_state *s, int32_t offset) {
+  const lw_offsets *at = &s->model->at;
+  if (offset == at->time || (offset >= at->motion_in && offset < at->motion_time))
+    reals(s)[at->motion_time] = reals(s)[at->time];
+}
+
 static lw_status check_setting(lw_state *s, uint32_t offset, double value) {
   const lw_field *f = field_at(s, offset);
   switch (f->access) {
@@ -211,6 +219,7 @@ lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const dou
   for (size_t i = 0; i < n; i++) {
     const lw_access access = lw_access_of(s, offsets[i]);
     reals(s)[offsets[i]] = values[i];
+    note_instant(s, (int32_t)offsets[i]);
     if (access == LW_START) hold_start(s, (int32_t)offsets[i], values[i]);
     else lw_state_changed(s, access == LW_PARAMETER ? LW_STAGE_NONE : LW_STAGE_CONSTANTS);
   }
@@ -230,116 +239,24 @@ lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *v
 
 /* ---- stages ---- */
 
-static const char *joint_name(const lw_state *s, int32_t j) { return s->model->joint_name[j]; }
-
-/* The first joint whose quaternion has no direction, among coordinates from an offset on; -1: none. */
-static int32_t zero_quaternion(const lw_state *s, int32_t first) {
-  const lw_model *m = s->model;
-  const int32_t end = first == m->at.q ? m->size.nq : m->size.nq + m->size.nq_cut;
-  for (int32_t j = 0; j < m->size.joints; j++) {
-    const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];
-    const int32_t last = m->joint[j].q + size->q;
-    const double *Q = reals(s) + first + last - 4;
-    if (size->q == size->u || last > end) continue;
-    if (Q[0] == 0.0 && Q[1] == 0.0 && Q[2] == 0.0 && Q[3] == 0.0) return j;
-  }
-  return -1;
-}
-
-/* The first loop that is wide open: nothing else need be wrong. LW_OK where there is none. */
-static lw_status blame_open_loop(lw_state *s) {
-  const lw_model *m = s->model;
-  const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
-  for (int32_t l = 0; l < m->size.loops; l++)
-    if (reals(s)[m->at.loop_residual + l] > LW_WIDE_OPEN * cut[l].length)
-      return lw_fail(s, LW_ERROR_SINGULAR,
-                     "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
-                     "assemble the mechanism first",
-                     joint_name(s, m->loop[l].joint), reals(s)[m->at.loop_residual + l]);
-  return LW_OK;
-}
-
-/* What was not finite: an input or state that was written as such, or else the pose has no unique acceleration. */
-static lw_status blame(lw_state *s, int32_t joint) {
-  const lw_model *m = s->model;
-  lw_status e;
-  for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
-    if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
-    for (int32_t k = 0; k < f->rows * f->columns; k++)
-      if (!isfinite(reals(s)[f->first + k]))
-        return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number",
-                       in_words(s, (uint32_t)(f->first + k)).text);
-  }
-  const int32_t j = zero_quaternion(s, m->at.q);
-  if (j >= 0)
-    return lw_fail(s, LW_ERROR_VALUE, "the quaternion of joint '%s' has the length zero; give it a direction",
-                   joint_name(s, j));
-  if ((e = blame_open_loop(s))) return e;
-  return lw_fail(s, LW_ERROR_SINGULAR,
-                 "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
-                 "mechanism has no unique acceleration; start from another pose or check masses and inertias",
-                 joint_name(s, joint));
-}
-
-static lw_status report(lw_state *s, lw_fault fault) {
-  const lw_model *m = s->model;
-  switch (fault.kind) {
-    case LW_FAULT_NONE: return LW_OK;
-    case LW_FAULT_MASS:
-      return lw_fail(s, LW_ERROR_PARAMETER, "the mass of body '%s' is not positive; give it a mass above zero",
-                     m->body_name[fault.index]);
-    case LW_FAULT_INERTIA:
-      return lw_fail(s, LW_ERROR_PARAMETER,
-                     "the inertia of body '%s' belongs to no rigid body: a principal moment is negative or "
-                     "exceeds the sum of the other two; check its elements",
-                     m->body_name[fault.index]);
-    case LW_FAULT_ORIENTATION:
-      return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction",
-                     joint_name(s, fault.index));
-    case LW_FAULT_NOT_FINITE: return blame(s, fault.index);
-    case LW_FAULT_MOBILITY: {
-      const lw_cluster *c = &m->cluster[fault.index];
-      const lw_status e = blame_open_loop(s);
-      if (e) return e;
-      return lw_fail(s, LW_ERROR_SINGULAR,
-                     "in this pose the loops closed by joint '%s' and %d more leave the mechanism far more freedoms "
-                     "than regular poses do; start from another pose",
-                     c->loops ? joint_name(s, m->loop[m->member[c->member]].joint) : "none",
-                     c->loops ? c->loops - 1 : 0);
-    }
-    case LW_FAULT_OPEN_LOOP:
-      return lw_fail(
-          s, LW_ERROR_ASSEMBLY,
-          "the loop closed by joint '%s' cannot be closed: the nearest pose found leaves a gap of "
-          "%.3g m; check the lengths and frames along the loop, or give start values nearer to a closed pose",
-          joint_name(s, m->loop[fault.index].joint), fault.value);
-    case LW_FAULT_OPEN_COUPLING:
-      return lw_fail(s, LW_ERROR_ASSEMBLY,
-                     "coupling '%s' cannot be met: in the nearest pose found its terms miss the offset by %.3g; check "
-                     "its coefficients and offset, or give start values nearer to a pose that meets it",
-                     m->coupling_name[fault.index], fault.value);
-  }
-  return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
-}
-
 lw_status lw_evaluate(lw_state *s, lw_stage stage) {
   const lw_kernels *k = s->kernels;
   lw_status e = LW_OK;
   if (*s->stage >= (int32_t)stage) return e;
   if (*s->stage < LW_STAGE_CONSTANTS) {
-    if ((e = report(s, k->constants(s->model, s->block)))) return e;
+    if ((e = lw_report(s, k->constants(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_CONSTANTS;
   }
   if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
-    if ((e = report(s, k->accelerations(s->model, s->block)))) return e;
+    if ((e = lw_report(s, k->accelerations(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_ACCELERATIONS;
   }
   if (stage >= LW_STAGE_DERIVATIVES && *s->stage < LW_STAGE_DERIVATIVES) {
-    if ((e = report(s, k->derivatives(s->model, s->block)))) return e;
+    if ((e = lw_report(s, k->derivatives(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_DERIVATIVES;
   }
   if (stage >= LW_STAGE_OUTPUTS && *s->stage < LW_STAGE_OUTPUTS) {
-    if ((e = report(s, k->outputs(s->model, s->block)))) return e;
+    if ((e = lw_report(s, k->outputs(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_OUTPUTS;
   }
   return e;
@@ -352,20 +269,20 @@ lw_status lw_assemble(lw_state *s, double tolerance) {
   if (e) return e;
   const lw_offsets *at = &s->model->at;
   for (int32_t i = at->q_start; i < at->time; i++)
-    if (!isfinite(reals(s)[i])) return blame(s, 0);
-  const int32_t j = zero_quaternion(s, at->q_start);
+    if (!isfinite(reals(s)[i])) return lw_blame(s, 0);
+  const int32_t j = lw_zero_quaternion(s, at->q_start);
   if (j >= 0)
     return lw_fail(s, LW_ERROR_VALUE, "the start quaternion of joint '%s' has the length zero; give it a direction",
-                   joint_name(s, j));
+                   s->model->joint_name[j]);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
-  return report(s, s->kernels->assemble(s->model, s->block, tolerance));
+  return lw_report(s, s->kernels->assemble(s->model, s->block, tolerance));
 }
 
 lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   if (e) return e;
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the increments' storage */
-  return report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));
+  return lw_report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));
 }
 
 lw_status lw_mass_matrix(lw_state *s, double *matrix) {

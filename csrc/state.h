@@ -13,8 +13,14 @@ struct lw_state {
   size_t snapshot_size;
   unsigned char *snapshot; /* where the snapshot part starts */
   int complex_constants;   /* the complex block's constants belong to the present parameters */
-  char message[320];
+  char message[480];
 };
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
+
+/* faults.c: a fault of the mechanics as status and message; the same for what is not finite, met in a joint; and the
+ * first joint whose quaternion among the coordinates from an offset on has no direction, or -1. */
+lw_status lw_report(lw_state *s, lw_fault fault);
+lw_status lw_blame(lw_state *s, int32_t joint);
+int32_t lw_zero_quaternion(const lw_state *s, int32_t first);
 #endif

@@ -271,7 +271,7 @@ static lw_status read_terms(reader *r, lw_model *m) {
       return lw_read_fail(r, "the model's term %d lies outside the cluster of its coupling", i);
     lw_coupling *coupling = &m->coupling[v[0]];
     if (coupling->terms++ == 0) coupling->first = i;
-    m->term[i] = (lw_term){v[0], v[1]};
+    m->term[i] = (lw_term){.coupling = v[0], .u = v[1]};
     mark_coupled(m, v[1]);
     last = v[0];
   }

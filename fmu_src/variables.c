@@ -67,10 +67,12 @@ static fmu_status check_settable(const fmu *f, uint32_t reference, double value)
   return FMU_OK;
 }
 
-/* What has to be computed anew after the variable has been given this value. */
+/* What has to be computed anew after the variable has been given this value. In initialisation inputs count for
+ * assembly, because some prescribe motions. */
 static void note_change(fmu *f, uint32_t reference, double value) {
-  if (lw_access_of(f->state, reference) != LW_INPUT) f->run.assembled = 0;
-  else if (lw_state_reals(f->state)[reference] != value) f->run.restart = f->run.input_changed = 1;
+  f->run.assembled = 0;
+  if (lw_access_of(f->state, reference) == LW_INPUT && lw_state_reals(f->state)[reference] != value)
+    f->run.restart = f->run.input_changed = 1;
 }
 
 fmu_status fmu_set(fmu *f, const uint32_t *references, size_t n, const double *values) {

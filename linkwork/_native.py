@@ -77,7 +77,7 @@ class Model:
         self.handle = ffi.gc(handle[0], lib.lw_model_free)
         self.sizes = lib.lw_model_sizes(self.handle)
         self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
-        self.inputs = slice(self.fields["tau"].first, self.fields["applied_torque"].span.stop)  # side by side
+        self.inputs = slice(self.fields["tau"].first, self.fields["motion_in"].span.stop)  # side by side
 
     def expected(self, cluster: int) -> tuple[int, int, int, int]:
         """Return columns and rows of a cluster, and of the columns those that its ears and all closures leave."""
@@ -127,17 +127,20 @@ class Block:
         self._views[field][:] = values
         lib.lw_state_changed(self.handle, valid)
 
-    def enter(self, q: FloatArray, u: FloatArray, inputs: FloatArray) -> None:
-        """Write coordinates and speeds of the tree joints, loads of all joints, and applied forces and torques."""
+    def enter(self, q: FloatArray, u: FloatArray, inputs: FloatArray, time: float = 0.0) -> None:
+        """Write coordinates and speeds of the tree joints, and all inputs (n_inputs,), which hold at the time given."""
         views = self._views
         views["q"][:] = q
         views["u"][:] = u
         self._inputs[:] = inputs
+        views["time"][0] = views["motion_time"][0] = time
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
-    def put_inputs(self, inputs: FloatArray) -> None:
-        """Write loads of all joints, and applied forces and torques."""
-        self._inputs[:] = inputs
+    def put_motion(self, time: float, motion: FloatArray) -> None:
+        """Write the time and the inputs of motions (n_motion,) that hold then."""
+        views = self._views
+        views["time"][0] = views["motion_time"][0] = time
+        views["motion_in"][:] = motion
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
     def count_turns(self, reference: FloatArray | float) -> None:

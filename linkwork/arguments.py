@@ -46,34 +46,72 @@ class Arguments:
         return np.zeros(self._numbering.nq_cut) if cut is None else cut
 
     @property
+    def no_loads(self) -> FloatArray:
+        """All loads at zero, (n_loads,)."""
+        return np.zeros(self._numbering.n_loads)
+
+    @property
     def no_inputs(self) -> FloatArray:
         """All inputs at zero, (n_inputs,)."""
         return np.zeros(self._numbering.n_inputs)
 
+    def times(self, state: State | ArrayLike, time: ArrayLike | None) -> FloatArray:
+        """Return instants (..., 1): as given, or else the state's own, or 0."""
+        if time is None:
+            return np.array([state.time if isinstance(state, State) else 0.0])
+        given = _numbers(time, 1, "time")
+        if not _is_finite(given):
+            raise MechanismError("time is not finite; give finite numbers, s")
+        return given[..., None]
+
+    def with_motions(self, state: State | ArrayLike, loads: FloatArray) -> FloatArray:
+        """Return all inputs (..., n_inputs): loads (..., n_loads), and those of the motions as the state has them."""
+        n = self._numbering.n_motion
+        if not n:
+            return loads
+        motion = state.motion if isinstance(state, State) else np.zeros(n)
+        return np.concatenate(together({"tau": loads, "motion": motion}), axis=-1)
+
+    def motions(self, given: Mapping[str, ArrayLike] | None) -> FloatArray:
+        """Return the inputs of all motions (n_motion,) from a value, or value, rate and acceleration, by drive."""
+        slices = self._numbering.motions
+        inputs = np.zeros(self._numbering.n_motion)
+        if not isinstance(given, Mapping | None):
+            raise MechanismError(f"motion must be a dictionary by drive such as {{'A_drive': 0.1}}, not {given!r}")
+        for name, value in (given or {}).items():
+            if name not in slices:
+                raise MechanismError(f"motion: nothing prescribes a motion as {name!r}: {suggest(name, slices)}")
+            what = f"motion of {name!r}"
+            numbers = np.atleast_1d(_numbers(value, 3, what))
+            if numbers.shape not in ((1,), (3,)) or not _is_finite(numbers):
+                raise MechanismError(f"{what} must be a finite value, or value, rate and acceleration, not {value!r}")
+            inputs[slices[name].start : slices[name].start + numbers.size] = numbers
+        return inputs
+
     def loads(self, tau: Loads) -> FloatArray:
-        """Return loads of all joints, applied forces and torques (..., n_inputs); what is not given is zero."""
+        """Return loads of all joints, applied forces and torques (..., n_loads); what is not given is zero."""
         n = self._numbering
         if tau is None:
-            return self.no_inputs
+            return self.no_loads
         if isinstance(tau, Mapping):
             for name in n.u.keys() & tau.keys():
                 self.span(n.u, name, "tau")
-            return self._named_loads(tau, n.input_spans(tau, "tau"))
+            return self._named_loads(tau, n.load_spans(tau, "tau"))
         array = np.asarray(tau)
         size = n.nu_all if array.ndim and array.shape[-1] == n.nu_all else n.nu
         given = sized(tau, size, "tau", n.u)
-        loads = np.zeros((*given.shape[:-1], n.n_inputs))
+        loads = np.zeros((*given.shape[:-1], n.n_loads))
         loads[..., :size] = given
         return loads
 
     def wrenches(self, applied: Loads) -> FloatArray:
-        """Return applied forces and torques alone, loads of the joints zero (..., n_inputs)."""
+        """Return applied forces and torques alone, loads of the joints zero (..., n_loads)."""
         if applied is None:
-            return self.no_inputs
+            return self.no_loads
         if not isinstance(applied, Mapping):
             example = "{'push.F': (0, 0, 1)}"
             raise MechanismError(f"applied must be a dictionary by name such as {example}, not {applied!r}")
-        spans = self._numbering.input_spans(applied, "applied")
+        spans = self._numbering.load_spans(applied, "applied")
         for name, span in spans.items():
             if span.start < self._numbering.nu_all:
                 raise MechanismError(f"applied: {name!r} is a load in a joint, and those are what is asked for")
@@ -82,7 +120,7 @@ class Arguments:
     def _named_loads(self, given: Mapping[str, ArrayLike], spans: Mapping[str, slice]) -> FloatArray:
         n = self._numbering
         arrays = {name: vector(value, spans[name], n.input_label(name, "tau")) for name, value in given.items()}
-        loads = np.zeros((*batch(arrays), n.n_inputs))
+        loads = np.zeros((*batch(arrays), n.n_loads))
         for name, value in arrays.items():
             loads[..., spans[name]] = value
         return loads

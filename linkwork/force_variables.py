@@ -9,7 +9,8 @@ from linkwork.description import PointSpringDamper, Wrench
 from linkwork.description.forces import of_kind
 
 if TYPE_CHECKING:
-    from linkwork.variables import Variable, _Namer
+    from linkwork.quantities import Variable
+    from linkwork.variables import _Namer
 
 # name behind the dot, field of the core, unit, meaning
 _SPRING_PARAMETERS = (

@@ -1,4 +1,4 @@
-"""Driving loads and applied wrenches over time, as a simulation is given them."""
+"""Driving loads, applied wrenches and motions over time, as a simulation is given them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ Input = ArrayLike | Callable[[float], ArrayLike]
 
 
 class Inputs:
-    """The inputs of a simulation: driving loads, applied forces and torques.
+    """The inputs of a simulation: driving loads, applied forces and torques, and what is added to motions.
 
     Parameters
     ----------
     given
         Constants or functions of time by name: a number, or (nu,) for a joint of several speeds and (3,) for a wrench
-        such as "push.F"; one element may also stand alone as in "S[2]" and "push.F[1]".
+        such as "push.F"; one element may also stand alone as in "S[2]" and "push.F[1]". For a motion, by the name of
+        its drive, a function returns value, rate and acceleration (3,); a constant is the value.
     numbering
         Where each input stands.
 
@@ -37,13 +38,14 @@ class Inputs:
         if not isinstance(given, Mapping):
             raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
         self.constant = np.zeros(numbering.n_inputs)
+        self._first_motion = numbering.n_loads
         self._functions: list[tuple[str, slice, Callable[[float], ArrayLike]]] = []
-        for name, span in numbering.input_spans(given, "inputs", "driven joint").items():
+        for name, span in numbering.input_spans(given, "inputs").items():
             value, label = given[name], numbering.input_label(name, "load")
             if callable(value):
                 self._functions.append((label, span, value))
             else:
-                self.constant[span] = _constant(value, span, label)
+                self.constant[span] = self._constant(value, span, label)
 
     @property
     def vary(self) -> bool:
@@ -60,7 +62,7 @@ class Inputs:
             try:
                 inputs[span] = _numbers(value, span)
             except (TypeError, ValueError):
-                what = f"the {label} at t = {t:.6g} s must be {_wanted(span, '')}"
+                what = f"the {label} at t = {t:.6g} s must be {self._wanted(span, '')}"
                 raise MechanismError(f"inputs: {what}, not {value!r}") from None
         return inputs
 
@@ -79,16 +81,24 @@ class Inputs:
         except Exception:
             return np.full(self.constant.size, np.nan)
 
+    def _wanted(self, span: slice, adjective: str) -> str:
+        size = span.stop - span.start
+        numbers = f"a {adjective}number" if size == 1 else f"{size} {adjective}numbers"
+        return f"{numbers} (value, rate, acceleration)" if span.start >= self._first_motion else numbers
 
-def _constant(value: ArrayLike, span: slice, label: str) -> FloatArray:
-    try:
-        numbers = _numbers(value, span)
-    except (TypeError, ValueError):
-        numbers = np.array(np.nan)
-    if isinstance(value, str) or not np.isfinite(numbers).all():
-        what = f"the {label} must be {_wanted(span, 'finite ')} or a function of time"
-        raise MechanismError(f"inputs: {what}, not {value!r}")
-    return numbers
+    def _constant(self, value: ArrayLike, span: slice, label: str) -> FloatArray:
+        """Return the numbers of an input that does not change; a motion is at rest then."""
+        drives = span.start >= self._first_motion
+        try:
+            numbers = _numbers(value, slice(0, 1)) if drives else _numbers(value, span)
+        except (TypeError, ValueError):
+            numbers = np.array(np.nan)
+        if isinstance(value, str) or not np.isfinite(numbers).all():
+            wanted = "a finite number" if drives else self._wanted(span, "finite ")
+            function = " that returns value, rate and acceleration" if drives else ""
+            what = f"the {label} must be {wanted} or a function of time{function}"
+            raise MechanismError(f"inputs: {what}, not {value!r}")
+        return np.array([float(numbers), 0.0, 0.0]) if drives else numbers
 
 
 def _numbers(value: Any, span: slice) -> FloatArray:
@@ -100,11 +110,6 @@ def _numbers(value: Any, span: slice) -> FloatArray:
     if array.dtype.kind not in "fiu" or array.shape != (size,):
         raise TypeError
     return array
-
-
-def _wanted(span: slice, adjective: str) -> str:
-    size = span.stop - span.start
-    return f"a {adjective}number" if size == 1 else f"{size} {adjective}numbers"
 
 
 def _asked(function: Callable[[float], ArrayLike], t: float) -> Any:

@@ -82,20 +82,18 @@ class Result:
         """Everything computed at every time: (nt, numbers); the angles of cut joints are followed from row to row."""
         system, block = self.system, self.system.block()
         first, last = self._span
-        given = system.fields["qdot"].first
+        computed = system.fields["qdot"].first
         rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
         known = -1
-        for i, (t, y, inputs, latest) in enumerate(
-            zip(self.t, self.y, self._inputs, self._latest_turns(), strict=True)
-        ):
+        given = zip(self.t, self.y, self._inputs, self._latest_turns(), strict=True)
+        for i, (t, y, inputs, latest) in enumerate(given):
             if latest != known:
                 known = latest
                 block.count_turns(self._turns[known][1])
-            block.put("time", t)
-            block.enter(y[:nq], y[nq:], inputs)
+            block.enter(y[:nq], y[nq:], inputs, t)
             block.step_accepted()
-            rows[i, : given - first] = block.reals[first:given]
+            rows[i, : computed - first] = block.reals[first:computed]
             with suppress(LinkworkError):
                 block.evaluate(Stage.OUTPUTS)
                 rows[i] = block.reals[first:last]

@@ -19,7 +19,7 @@ from linkwork.result import Result
 from linkwork.solvers import CompiledFunctions, Problem, Solution, solve
 from linkwork.solvers.base import SMALLEST_RTOL
 from linkwork.state import State
-from linkwork.system import System
+from linkwork.system import ASSEMBLY_TOLERANCE, System
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 
@@ -28,7 +28,7 @@ def simulate(
     mechanism: Mechanism | System,
     t_end: float,
     *,
-    t_start: float = 0.0,
+    t_start: float | None = None,
     state: State | None = None,
     inputs: Mapping[str, Input] | None = None,
     solver: str = "dopri5",
@@ -47,14 +47,15 @@ def simulate(
     mechanism
         A description, or a system compiled before.
     t_end, t_start
-        s. A run may go backward; the feedback that keeps loops closed is off then, and they drift by the error
-        allowed.
+        s; `t_start` is by default the time of `state`, or else 0. A run may go backward; the feedback that keeps loops
+        closed is off then, and they drift by the error allowed.
     state
         Where to start; by default the system is assembled from the start values of the description.
     inputs
         Driving loads by joint name, N m or N, and applied wrenches as "push.F": numbers, or functions of time; arrays
         where the input has several elements, one of which is also known as "S[2]" or "push.F[1]". What is left out is
-        zero.
+        zero. What is to be added to a motion that is prescribed, by name of its drive: a function of time that returns
+        value, rate and acceleration (the latter are not found by differences, and they must fit), or a constant value.
     solver
         "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
     rtol, atol
@@ -94,11 +95,18 @@ def simulate(
     (3,)
     """
     system = mechanism if isinstance(mechanism, System) else compile(mechanism)
-    if state is None:
-        state = system.assemble()
-    elif not isinstance(state, State):
+    if not isinstance(state, State | None):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
-    run = _Run(system, Inputs(inputs or {}, system.numbering), state, float(t_start), sparse=t_eval is not None)
+    given = Inputs({} if inputs is None else inputs, system.numbering)
+    start = float(t_start if t_start is not None else state.time if state else 0.0)
+    if state is None:
+        state = _assembled(system, given, start)
+    elif system.numbering.motions and state.time != start:
+        raise MechanismError(
+            f"the state is of t = {state.time:g} s, where prescribed motions are not what they are at the start of the "
+            f"run, t = {start:g} s: take it from assemble(time={start:g})"
+        )
+    run = _Run(system, given, state, start, sparse=t_eval is not None)
     problem = run.problem(float(t_end), progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
@@ -115,6 +123,15 @@ def simulate(
         error.args = (f"{error}. There, {fault}",)
         raise error from fault
     return run.result(solution)
+
+
+def _assembled(system: System, inputs: Inputs, start: float) -> State:
+    if not system.numbering.motions:
+        return system.assemble()
+    block = system.block()
+    block.put_motion(start, inputs.at(start)[system.numbering.n_loads :])
+    block.assemble(ASSEMBLY_TOLERANCE)
+    return system.state_of(block)
 
 
 def _of_steps(rtol: float, atol: float | None) -> tuple[float, float]:
@@ -143,18 +160,23 @@ class _Run:
         self.y0 = np.concatenate(system.arguments.states(state, None))
         self.turns = [(t_start, system.arguments.turns(state))]
         self.turning = self._must_count_turns(sparse)
-        self.block.put_inputs(inputs.constant)
+        nq = system.numbering.nq
+        self.block.enter(self.y0[:nq], self.y0[nq:], inputs.constant, t_start)
         self.block.count_turns(self.turns[0][1])
 
     def _must_count_turns(self, sparse: bool) -> bool:
-        """Springs in cut joints need to know how often these have turned, and so do rows further apart than steps."""
+        """Whether it matters how often cut joints have turned.
+
+        Springs and couplings need to know, and so do rows further apart than steps.
+        """
         stiffness = self.block.reals[self.system.fields["stiffness"].span][self.system.numbering.nu :]
-        return bool(stiffness.any()) or (sparse and self.system.numbering.nq_cut > 0)
+        coupled = {t.joint for coupling in self.system.mechanism.couplings.values() for t in coupling.terms.values()}
+        needed = bool(stiffness.any()) or not coupled.isdisjoint(self.system.numbering.cut)
+        return needed or (sparse and self.system.numbering.nq_cut > 0)
 
     def enter(self, t: float, y: FloatArray) -> None:
         nq = self.system.numbering.nq
-        self.block.put("time", t)
-        self.block.enter(y[:nq], y[nq:], self.inputs.at(t))
+        self.block.enter(y[:nq], y[nq:], self.inputs.at(t), t)
 
     def derivative(self, t: float, y: FloatArray) -> FloatArray:
         """As the solver wants it: not a number where it does not exist."""

@@ -57,6 +57,10 @@ class State:
         Coordinates of the tree joints, (nq,), in the order of `system.q_names`.
     u
         Speeds of the tree joints, (nu,), in the order of `system.u_names`.
+    time
+        s; it matters where motions are prescribed.
+    motion
+        Inputs of these motions, (n_motion,), as `system.numbering.motions` tells.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
     arrays are read-only; `System.state` makes a state from others.
@@ -65,6 +69,8 @@ class State:
     system: System
     q: JointArray
     u: JointArray
+    time: float
+    motion: FloatArray
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.system.value(name, self)

@@ -16,10 +16,11 @@ from linkwork.compiler.methods import Expected
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
 from linkwork.description import Mechanism
-from linkwork.description.checks import FloatArray, suggest
+from linkwork.description.checks import FloatArray, number, suggest
 from linkwork.errors import MechanismError
+from linkwork.quantities import Column, Variable, columns_of
 from linkwork.state import JointArray, State
-from linkwork.variables import Column, Variable, columns_of, list_variables
+from linkwork.variables import list_variables
 
 ASSEMBLY_TOLERANCE = 1e-8
 
@@ -36,9 +37,9 @@ class System:
 
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
     are a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in
-    which cut joints and applied wrenches may stand as well, as in ``{"A": 0.1, "push.F": (0, 0, -5)}``. Arrays
-    come in the order of `q_names` and `u_names`; `by_joint` names them.
-    Threads may share a system: each computes in memory of its own.
+    which cut joints and applied wrenches may stand as well, as in ``{"A": 0.1, "push.F": (0, 0, -5)}``. `time`, which
+    matters where motions are prescribed, is by default that of the `State`, or 0. Arrays come in the order of `q_names`
+    and `u_names`; `by_joint` names them. Threads may share a system: each computes in memory of its own.
 
     Attributes
     ----------
@@ -146,6 +147,11 @@ class System:
         """The joint that closes each loop."""
         return list(self.numbering.cut)
 
+    @property
+    def coupling_names(self) -> list[str]:
+        """Names of the couplings, drives among them, in the order added."""
+        return list(self.mechanism.couplings)
+
     def column(self, name: str) -> Column:
         """Return where a quantity stands; an unknown name is an error that suggests a known one."""
         if name not in self.columns:
@@ -182,8 +188,11 @@ class System:
         q: Mapping[str, ArrayLike] | None = None,
         u: Mapping[str, ArrayLike] | None = None,
         tolerance: float = ASSEMBLY_TOLERANCE,
+        *,
+        time: float = 0.0,
+        motion: Mapping[str, ArrayLike] | None = None,
     ) -> State:
-        """Find a state that closes every loop.
+        """Find a state that closes every loop and satisfies every coupling.
 
         Parameters
         ----------
@@ -193,16 +202,22 @@ class System:
             is not given is found; it starts at zero.
         tolerance
             Largest gap of a loop that is accepted, m.
+        time
+            s, of motions that are prescribed.
+        motion
+            By drive, what its inputs add: a value, or value, rate and acceleration.
 
         Raises
         ------
         AssemblyError
-            If a loop cannot be closed; the text names the joint and the gap that remains.
+            If a loop cannot be closed or a coupling cannot be satisfied, or if couplings repeat or contradict each
+            other or let nothing move; the text names the joint and the gap that remains, or the couplings.
         MechanismError
             On an unknown joint, a wrong size or a number that is not finite.
         """
         block = self.block()
         self.set_starts(block, q, u)
+        block.put_motion(number(time, "time"), self.arguments.motions(motion))
         block.assemble(tolerance)
         return self.state_of(block)
 
@@ -223,31 +238,40 @@ class System:
         """Return the state that a block is in."""
         q = np.concatenate([block["q"], block["q_cut"]])
         u = np.concatenate([block["u"], block["u_cut"]])
-        q.flags.writeable = u.flags.writeable = False
-        return State(self, JointArray.split(q, self.numbering.nq), JointArray.split(u, self.numbering.nu))
+        motion = block["motion_in"].copy()
+        q.flags.writeable = u.flags.writeable = motion.flags.writeable = False
+        n = self.numbering
+        return State(self, JointArray.split(q, n.nq), JointArray.split(u, n.nu), float(block["time"][0]), motion)
 
-    def state(self, q: ArrayLike, u: ArrayLike) -> State:
+    def state(
+        self, q: ArrayLike, u: ArrayLike, *, time: float = 0.0, motion: Mapping[str, ArrayLike] | None = None
+    ) -> State:
         """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
         coordinates, speeds = self.arguments.states(q, u)
         block = self._block
         block.count_turns(0.0)
-        block.enter(one(coordinates, "q"), speeds, self.arguments.no_inputs)
+        inputs = np.concatenate([self.arguments.no_loads, self.arguments.motions(motion)])
+        block.enter(one(coordinates, "q"), speeds, inputs, number(time, "time"))
         return self.state_of(block)
 
     # ---- what is computed ----
 
-    def accelerations(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> JointArray:
+    def accelerations(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
+    ) -> JointArray:
         """Return the accelerations of the tree joints (..., nu), those of the cut joints along with them.
 
         By the method chosen in `compile`; by default in O(n + m). Raises SingularityError where they are not unique.
         """
-        values = self._each(state, u, tau, (self.numbering.nu_all,), lambda block: block["acceleration"])
+        values = self._each(state, u, tau, (self.numbering.nu_all,), lambda block: block["acceleration"], time)
         return JointArray.split(values, self.numbering.nu)
 
-    def derivatives(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
+    def derivatives(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
+    ) -> FloatArray:
         """Return the derivatives [qdot; udot] (..., nq + nu) that a solver integrates, with the loops' feedback."""
         size = self.numbering.nq + self.numbering.nu
-        return self._each(state, u, tau, (size,), lambda block: np.concatenate([block["qdot"], block["udot"]]))
+        return self._each(state, u, tau, (size,), lambda block: np.concatenate([block["qdot"], block["udot"]]), time)
 
     def energy(self, state: State | ArrayLike, u: ArrayLike | None = None) -> Energy:
         """Return kinetic and potential energy, each (...), J."""
@@ -260,7 +284,18 @@ class System:
         """Return the gap of every loop (..., loops), m, misalignments times the loop's length included."""
         return self._each(state, u, None, (self.sizes.loops,), lambda block: block["loop_residual"])
 
-    def reactions(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
+    def coupling_residual(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, time: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return what the terms of every coupling add up to, less its offset and motion (..., couplings).
+
+        In the order of `coupling_names`, each in the unit of its first coordinate.
+        """
+        return self._each(state, u, None, (self.sizes.couplings,), lambda block: block["coupling_residual"], time)
+
+    def reactions(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
+    ) -> FloatArray:
         """Return the wrench [torque; force] of every joint on its child (..., joints, 6), N m and N.
 
         In world axes about the origin of the child's joint frame, the driving load along the axis included; rows in the
@@ -272,7 +307,7 @@ class System:
             torque, force = block["reaction_torque"].reshape(n, 3), block["reaction_force"].reshape(n, 3)
             return np.concatenate([torque, force], axis=1)
 
-        return self._each(state, u, tau, (n, 6), wrenches)
+        return self._each(state, u, tau, (n, 6), wrenches, time)
 
     def mass_matrix(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
         """Return the joint-space mass matrix of the spanning tree, loops open, (..., nu, nu)."""
@@ -294,19 +329,22 @@ class System:
         """
         q, speeds = self.arguments.states(state, u)
         wanted = sized(udot, self.numbering.nu, "udot", self.numbering.u)
-        wrenches = self.arguments.wrenches(applied)
-        q, speeds, wanted, wrenches = together({"q": q, "u": speeds, "udot": wanted, "applied": wrenches})
+        inputs = self.arguments.with_motions(state, self.arguments.wrenches(applied))
+        q, speeds, wanted, inputs = together({"q": q, "u": speeds, "udot": wanted, "applied": inputs})
         self._block.count_turns(self.arguments.turns(state))
+        time = self.arguments.times(state, None)[0]
         result = np.zeros((*wanted.shape[:-1], self.numbering.nu_all))
         for i in np.ndindex(wanted.shape[:-1]):
-            self._block.enter(q[i], speeds[i], wrenches[i])
+            self._block.enter(q[i], speeds[i], inputs[i], time)
             result[i][: self.numbering.nu] = self._block.inverse_dynamics(wanted[i])
         return JointArray.split(result, self.numbering.nu)
 
-    def jacobian(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> FloatArray:
+    def jacobian(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
+    ) -> FloatArray:
         """Return the matrix (..., n, n), n = nq + nu, of `derivatives` by the states, exact to rounding."""
         n = self.numbering.nq + self.numbering.nu
-        return self._each(state, u, tau, (n, n), self.block_jacobian)
+        return self._each(state, u, tau, (n, n), self.block_jacobian, time)
 
     def block_jacobian(self, block: Block) -> FloatArray:
         """Return the same of a block at its present states."""
@@ -319,7 +357,13 @@ class System:
         return matrix
 
     def value(
-        self, name: str, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None
+        self,
+        name: str,
+        state: State | ArrayLike,
+        u: ArrayLike | None = None,
+        *,
+        tau: Loads = None,
+        time: ArrayLike | None = None,
     ) -> float | FloatArray:
         """Return a variable by name at a state: a number (...), or (..., n) for a quantity of several."""
         column = self.column(name)
@@ -328,7 +372,7 @@ class System:
             block.evaluate(Stage.OUTPUTS)
             return block.reals[column.first : column.first + column.count]
 
-        values = self._each(state, u, tau, (column.count,), read)
+        values = self._each(state, u, tau, (column.count,), read, time)
         if column.vector:
             return values
         return float(values[0]) if values.ndim == 1 else values[..., 0]
@@ -342,16 +386,18 @@ class System:
         tau: Loads,
         shape: tuple[int, ...],
         read: Callable[[Block], ArrayLike],
+        time: ArrayLike | None = None,
     ) -> FloatArray:
         """Return what `read` finds in the block, numbers of some shape, at every state of a batch."""
         q, speeds = self.arguments.states(state, u)
-        loads = self.arguments.loads(tau)
-        if not q.ndim == loads.ndim == 1:
-            q, speeds, loads = together({"q": q, "u": speeds, "tau": loads})
+        inputs = self.arguments.with_motions(state, self.arguments.loads(tau))
+        times = self.arguments.times(state, time)
+        if not q.ndim == inputs.ndim == times.ndim == 1:
+            q, speeds, inputs, times = together({"q": q, "u": speeds, "tau": inputs, "time": times})
         self._block.count_turns(self.arguments.turns(state))
         result = np.empty((*q.shape[:-1], *shape))
         for i in np.ndindex(q.shape[:-1]):
-            self._block.enter(q[i], speeds[i], loads[i])
+            self._block.enter(q[i], speeds[i], inputs[i], times[i][0])
             result[i] = read(self._block)
         return result
 

@@ -3,66 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from linkwork.compiler.dependencies import Dependencies, Names
 from linkwork.compiler.numbering import suffixes
+from linkwork.coupling_variables import coupling_variables
 from linkwork.force_variables import force_inputs, force_outputs, force_parameters
+from linkwork.quantities import LOADS, Kind, Variable
 
 if TYPE_CHECKING:
     from linkwork._native import Field
     from linkwork.description import JointKind
     from linkwork.system import System
-
-Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time"]
-
-
-@dataclass(frozen=True)
-class Variable:
-    """One scalar variable.
-
-    Attributes
-    ----------
-    name
-        Structured name such as "A.q" or "coupler.r[1]".
-    reference
-        Offset in the block; the value reference in an FMU.
-    kind
-        What may be done with it.
-    unit
-        SI, "1" if none.
-    description
-        One line for users.
-    start
-        Default of parameters, start values and inputs, else None.
-    derivative_of
-        Name of the state whose derivative this is, else None.
-    depends
-        States and inputs that a derivative or output depends on; None: on all of them.
-    minimum
-        Least value allowed, else None.
-    """
-
-    name: str
-    reference: int
-    kind: Kind
-    unit: str
-    description: str
-    start: float | None = None
-    derivative_of: str | None = None
-    depends: tuple[str, ...] | None = None
-    minimum: float | None = None
-
-
-@dataclass(frozen=True)
-class Column:
-    """A quantity of one or more numbers that stand side by side in the block."""
-
-    first: int
-    count: int
-    unit: str
-    vector: bool
 
 
 @dataclass(frozen=True)
@@ -96,9 +49,6 @@ _VELOCITY = (
     _Row("v", "body_velocity", "m/s", "velocity of the body frame's origin, world axes"),
     _Row("w", "body_angular_velocity", "rad/s", "angular velocity, world axes"),
 )
-
-
-_LOADS = {"rad": "N.m", "m": "N"}
 
 
 @dataclass(frozen=True)
@@ -152,9 +102,9 @@ class _Namer:
         yield Variable("time", self.at("time"), "time", "s", "time")
         for i in range(3):
             yield self.parameter(f"gravity[{i + 1}]", "gravity", i, "m/s2", "gravitational acceleration, world axes")
-        if self.system.topology.loops:
+        if self.system.topology.clusters:
             for i, what in enumerate(("position", "speed")):
-                text = f"feedback on the {what} errors of loops; below zero: as fast as the loop moves"
+                text = f"feedback on the {what} errors of loops and couplings; below zero: as fast as these move"
                 yield self.parameter(f"loop_gain.{what}", "correction_gain", i, "1/s", text)
 
     def body_parameters(self) -> Iterator[Variable]:
@@ -189,7 +139,7 @@ class _Namer:
         """Springs and dampers of a joint; none of the former on a quaternion."""
         rows = [row for row in _SPRING if row.name == "d" or kind.quaternion is None]
         for e in self.speeds(joint):
-            units = {"load": _LOADS[e.unit], "motion": e.unit}
+            units = {"load": LOADS[e.unit], "motion": e.unit}
             for row in rows:
                 name = f"{joint}.{row.name}{e.suffix}"
                 yield self.parameter(name, row.field, e.index, row.unit.format(**units), row.text)
@@ -205,7 +155,7 @@ class _Namer:
     def motion(self) -> Iterator[Variable]:
         for name in self.mech.joints:
             for e in self.speeds(name):
-                yield self.load(f"{name}.tau{e.suffix}", "tau", e.index, _LOADS[e.unit], "driving load of the joint")
+                yield self.load(f"{name}.tau{e.suffix}", "tau", e.index, LOADS[e.unit], "driving load of the joint")
             yield from (self.states if name in self.tree else self.cut_motion)(name)
             depends = self.depends.acceleration(name)
             for e in self.speeds(name):
@@ -277,24 +227,7 @@ def list_variables(system: System) -> list[Variable]:
         namer.reactions(),
         namer.bodies(),
         force_outputs(namer),
+        coupling_variables(system),
         namer.totals(),
     )
     return [variable for group in groups for variable in group]
-
-
-def columns_of(variables: Iterable[Variable]) -> dict[str, Column]:
-    """Return every variable by name, and every group of elements by the name without its index.
-
-    >>> r = [Variable(f"arm.r[{i + 1}]", 40 + i, "output", "m", "") for i in range(3)]
-    >>> columns_of(r)["arm.r"], columns_of(r)["arm.r[2]"]
-    (Column(first=40, count=3, unit='m', vector=True), Column(first=41, count=1, unit='m', vector=False))
-    """
-    found: dict[str, Column] = {}
-    for v in variables:
-        found[v.name] = Column(v.reference, 1, v.unit, False)
-        base, bracket, rest = v.name.partition("[")
-        if bracket:
-            base += rest.partition("]")[2]  # the end of "der(S.q[1])"
-            before = found.get(base, Column(v.reference, 0, v.unit, True))
-            found[base] = replace(before, count=before.count + 1)
-    return found

@@ -52,6 +52,8 @@
 #include "outputs.inc"
 
 #if LW_ARITHMETIC == LW_DOUBLE
+#include "consistency.inc"
+
 #include "assembly.inc"
 
 #include "ear_steps.inc"

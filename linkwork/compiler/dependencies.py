@@ -1,4 +1,4 @@
-"""Which states and inputs a variable depends on.
+"""Which states and inputs a variable depends on, and whether on time.
 
 Lists longer than `MOST` are left out, which stands for "all": true, and it keeps what is written linear in the size of
 the mechanism.
@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from linkwork.compiler.numbering import Numbering, suffixes
-from linkwork.compiler.topology import Topology
+from linkwork.compiler.topology import Cluster, Topology
 from linkwork.description import GROUND, Mechanism, PointSpringDamper, Wrench
 from linkwork.description.forces import of_kind
 
@@ -34,6 +34,11 @@ class Dependencies:
         self._cluster_of_link = {link: c for c in topology.clusters for link in c.links}
         self._cluster_of_loop = {i: c for c in topology.clusters for i in c.loops}
         self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
+        self._couplings = list(mech.couplings.values())
+        self._motions: dict[Cluster, list[str]] = {}  # of each cluster with prescribed motions: their names
+        for coupling, place in zip(self._couplings, topology.couplings, strict=True):
+            if coupling.motion:
+                self._motions.setdefault(topology.clusters[place.cluster], []).append(coupling.name)
 
     def _elements(self, joint: str, what: str) -> list[str]:
         span = (self._numbering.q if what == "q" else self._numbering.u)[joint]
@@ -57,7 +62,26 @@ class Dependencies:
         if cluster is None and joint not in self._numbering.quaternions:
             return [(name,) for name in self._elements(joint, "u")]
         joints = [joint] if cluster is None else self._tree_joints(cluster.links)
-        return [self._names(joints, "q", "u")] * len(self._elements(joint, "q"))
+        driven = [] if cluster is None else self._motion_inputs(self._motions.get(cluster, []), "q", "u")
+        return [_joined(self._names(joints, "q", "u"), driven)] * len(self._elements(joint, "q"))
+
+    @staticmethod
+    def _motion_inputs(drives: list[str], *what: str) -> list[str]:
+        return [*(f"{drive}.{kind}_in" for drive in drives for kind in what), *(["time"] if drives else [])]
+
+    def coupling_residual(self, index: int) -> Names:
+        """Of what a coupling lacks: the coordinates named, or all of its cluster where a cut joint is among them."""
+        coupling, place = self._couplings[index], self._topology.couplings[index]
+        drives = [coupling.name] if coupling.motion else []
+        if all(joint in self._link_of_joint for joint, _ in place.terms):
+            own = tuple(self._elements(self._joints[joint], "q")[element] for joint, element in place.terms)
+            return _joined(own, self._motion_inputs(drives, "q"))
+        joints = self._tree_joints(self._topology.clusters[place.cluster].links)
+        return _joined(self._names(joints, "q"), self._motion_inputs(drives, "q"))
+
+    def coupling_load(self, index: int) -> Names:
+        """Of the load of a coupling: like an acceleration."""
+        return self.acceleration(self._joints[self._topology.couplings[index].terms[0][0]])
 
     def loop(self, cut_joint: str) -> tuple[Names, Names]:
         """Of the geometry and of the velocities of a loop and those it shares joints with."""
@@ -114,6 +138,10 @@ class Dependencies:
         for pair in pairs:
             ends = [root(parts[end]) for end in pair if end >= 0]
             merged[ends[0]] = ends[-1]
+        for coupling in self._topology.couplings:
+            first, *others = (root(parts[self._a_link_of(joint)]) for joint, _ in coupling.terms)
+            for other in others:
+                merged[root(other)] = root(first)
         return [root(part) for part in parts]
 
     @cached_property
@@ -121,7 +149,7 @@ class Dependencies:
         """For each joint all joints of its part."""
         joints: dict[int, list[str]] = {}
         for joint, name in enumerate(self._joints):
-            joints.setdefault(self._part_of(joint, name), []).append(name)
+            joints.setdefault(self._part_of(joint), []).append(name)
         return {name: part for part in joints.values() for name in part}
 
     @cached_property
@@ -133,24 +161,31 @@ class Dependencies:
             found.setdefault(self._part_of_link[self._link_of_name[force.body]], []).extend(names)
         return found
 
-    def _part_of(self, joint: int, name: str) -> int:
-        return self._part_of_link[self._a_link_of(joint, name)]
+    def _part_of(self, joint: int) -> int:
+        return self._part_of_link[self._a_link_of(joint)]
 
-    def _a_link_of(self, joint: int, name: str) -> int:
+    def _a_link_of(self, joint: int) -> int:
         """A link that a joint moves or closes."""
         if joint in self._link_of_joint:
             return self._link_of_joint[joint]
-        loop = self._topology.loops[self._numbering.cut.index(name)]
+        loop = self._topology.loops[self._numbering.cut.index(self._joints[joint])]
         return max(loop.parent, loop.child)
 
     def acceleration(self, joint: str) -> Names:
-        """Of a joint's acceleration and reaction: every state, load and applied wrench of its part."""
+        """Of a joint's acceleration and reaction: every state, load, applied wrench and motion of its part."""
         part = self._parts[joint]
-        wrenches = self._wrenches.get(self._part_of(self._number_of[joint], joint), [])
+        wrenches = self._wrenches.get(self._part_of(self._number_of[joint]), [])
         if len(part) == len(self._joints) or 3 * len(part) + len(wrenches) > MOST:
             return None
         tree = [name for name in part if self._number_of[name] in self._link_of_joint]
         states, loads = self._names(tree, "q", "u"), self._names(part, "tau")
-        if states is None or loads is None or len(states) + len(loads) + len(wrenches) > MOST:
+        if states is None or loads is None:
             return None
-        return (*states, *loads, *wrenches)
+        own = set(part)
+        drives = [c.name for c in self._couplings if c.motion and next(iter(c.terms.values())).joint in own]
+        return _joined(states + loads, [*wrenches, *self._motion_inputs(drives, "q", "u", "a")])
+
+
+def _joined(names: Names, more: list[str]) -> Names:
+    """Return both, or None for all where that is a long list."""
+    return None if names is None or len(names) + len(more) > MOST else (*names, *more)

@@ -1,4 +1,4 @@
-"""Where each joint's coordinates and speeds stand in arrays."""
+"""Where each joint's coordinates and speeds stand in arrays, and the inputs of each motion."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ class Numbering:
         Numbers of coordinates and speeds in tree joints and in cut joints.
     springs, wrenches
         Names of the springs between points and of the applied wrenches.
+    motions, n_motion
+        For each coupling that has a motion, by name, the slice of its value, rate and acceleration among the inputs of
+        all couplings, `n_motion` numbers.
     """
 
     q: dict[str, slice]
@@ -40,8 +43,10 @@ class Numbering:
     nu: int
     nq_cut: int
     nu_cut: int
-    springs: tuple[str, ...] = ()
-    wrenches: tuple[str, ...] = ()
+    springs: tuple[str, ...]
+    wrenches: tuple[str, ...]
+    motions: dict[str, slice]
+    n_motion: int
 
     @property
     def nq_all(self) -> int:
@@ -54,13 +59,18 @@ class Numbering:
         return self.nu + self.nu_cut
 
     @property
-    def n_inputs(self) -> int:
-        """Numbers that drive the mechanism: loads in all joints, then applied forces, then applied torques."""
+    def n_loads(self) -> int:
+        """Loads in all joints, then applied forces, then applied torques."""
         return self.nu_all + 6 * len(self.wrenches)
+
+    @property
+    def n_inputs(self) -> int:
+        """Numbers that drive the mechanism: the loads, then the inputs of motions."""
+        return self.n_loads + self.n_motion
 
     @cached_property
     def inputs(self) -> dict[str, slice]:
-        """Where each input stands among them: "A", "push.F", "push.T", and the elements of those of several."""
+        """Where each input stands among them: "A", "push.F", "push.T", the elements of these, and "A_drive"."""
         spans = {joint: span for joint, span in self.u.items() if span.stop > span.start}
         for k, name in enumerate(f"{wrench}.{what}" for what in "FT" for wrench in self.wrenches):
             spans[name] = slice(self.nu_all + 3 * k, self.nu_all + 3 * k + 3)
@@ -68,17 +78,34 @@ class Numbering:
             if span.stop - span.start > 1:
                 each = zip(suffixes(span.stop - span.start), range(span.start, span.stop), strict=True)
                 spans |= {f"{name}{suffix}": slice(at, at + 1) for suffix, at in each}
-        return spans
+        first = self.n_loads
+        return spans | {drive: slice(first + s.start, first + s.stop) for drive, s in self.motions.items()}
 
-    def input_spans(self, names: Iterable[str], what: str, joint: str = "joint") -> dict[str, slice]:
+    @cached_property
+    def loads(self) -> dict[str, slice]:
+        """The same of the loads alone."""
+        return {name: span for name, span in self.inputs.items() if span.start < self.n_loads}
+
+    def input_spans(self, names: Iterable[str], what: str) -> dict[str, slice]:
         """Return where inputs stand; an unknown name, and one whose numbers another gives too, are errors."""
+        drive = ["drive"] if self.motions else []
+        return self._distinct(names, self.inputs, what, ["driven joint", *self._wrench, *drive])
+
+    def load_spans(self, names: Iterable[str], what: str) -> dict[str, slice]:
+        """Return the same of loads alone, without motions."""
+        return self._distinct(names, self.loads, what, ["joint", *self._wrench])
+
+    @property
+    def _wrench(self) -> list[str]:
+        return ["wrench"] if self.wrenches else []
+
+    def _distinct(self, names: Iterable[str], known: dict[str, slice], what: str, kinds: list[str]) -> dict[str, slice]:
         owner: dict[int, str] = {}
         spans = {}
         for name in names:
-            if name not in self.inputs:
-                kind = f"{joint} or wrench" if self.wrenches else joint
-                raise MechanismError(f"{what}: there is no {kind} {name!r}: {suggest(name, self.inputs)}")
-            span = spans[name] = self.inputs[name]
+            if name not in known:
+                raise MechanismError(f"{what}: there is no {' or '.join(kinds)} {name!r}: {suggest(name, known)}")
+            span = spans[name] = known[name]
             for at in range(span.start, span.stop):
                 if owner.setdefault(at, name) != name:
                     common = "drive the same speed" if at < self.nu_all else "set the same number"
@@ -87,7 +114,10 @@ class Numbering:
 
     def input_label(self, name: str, load: str) -> str:
         """Return what messages call an input; `load` is their word for those of joints."""
-        return f"{load} of joint {name!r}" if self.inputs[name].start < self.nu_all else f"wrench {name!r}"
+        at = self.inputs[name].start
+        if at >= self.n_loads:
+            return f"motion of {name!r}"
+        return f"{load} of joint {name!r}" if at < self.nu_all else f"wrench {name!r}"
 
     def spans(self, size: int, cut: int | None) -> dict[str, slice] | None:
         """Return where each joint's numbers stand in an array over speeds or coordinates; None if it is over neither.
@@ -104,7 +134,7 @@ class Numbering:
 
 
 def number(mech: Mechanism, topology: Topology) -> Numbering:
-    """Number the coordinates and speeds of all joints."""
+    """Number the coordinates and speeds of all joints, and the inputs of motions."""
     names = list(mech.joints)
     tree = tuple(names[joint] for joint in topology.tree_joints)
     cut = tuple(names[joint] for joint in topology.cut_joints)
@@ -127,7 +157,10 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
         for name, place in places.items()
         if place is not None
     }
-    return Numbering(q, u, quaternions, tree, cut, nq, nu, nq_all - nq, nu_all - nu, springs, wrenches)
+    motions = {c.name: slice(3 * i, 3 * i + 3) for i, c in enumerate(mech.couplings.values()) if c.motion}
+    counts = (nq, nu, nq_all - nq, nu_all - nu)
+    n_motion = 3 * len(mech.couplings)
+    return Numbering(q, u, quaternions, tree, cut, *counts, springs, wrenches, motions, n_motion)
 
 
 def suffixes(count: int) -> list[str]:

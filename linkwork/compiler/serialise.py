@@ -11,12 +11,20 @@ import numpy as np
 from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
-from linkwork.description import GROUND, JointSpringDamper, Mechanism, PointSpringDamper, Wrench
+from linkwork.description import (
+    GROUND,
+    Coupling,
+    JointSpringDamper,
+    Mechanism,
+    Motion,
+    PointSpringDamper,
+    Wrench,
+)
 from linkwork.description.checks import FloatArray
 from linkwork.description.forces import of_kind
 from linkwork.description.joints import JointKind
 
-VERSION = 3
+VERSION = 4
 TYPE_CODES = {  # lw_joint_type
     "fixed": 0,
     "revolute": 1,
@@ -159,7 +167,8 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         damping,
         free,
         np.array([term.coefficients for term in terms]).ravel(),
-        np.array([coupling.offset for coupling in mech.couplings.values()]),
+        np.array([_offset(coupling) for coupling in mech.couplings.values()]),
+        np.array([_motion(coupling.motion) for coupling in mech.couplings.values()]).ravel(),
         *_force_parameters(mech),
         np.full(2, AUTOMATIC_GAIN),
         q_start,
@@ -167,6 +176,18 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         q_held,
         u_held,
     ]
+
+
+def _offset(coupling: Coupling) -> float:
+    """What its terms add up to when its motion rests."""
+    return coupling.offset + (coupling.motion.constant if coupling.motion else 0.0)
+
+
+def _motion(motion: Motion | None) -> list[float]:
+    """A row of the field coupling_motion."""
+    if motion is None:
+        return [0.0] * 7
+    return [1.0, *motion.coefficients[1:], motion.amplitude, motion.frequency, motion.phase]
 
 
 def _force_parameters(mech: Mechanism) -> list[FloatArray]:

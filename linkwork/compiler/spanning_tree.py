@@ -2,8 +2,8 @@
 
 The bodies and the ground are the nodes of a graph, the joints its edges. The tree holds the joints that one would
 rather not cut: joints without cut=True before joints with it, then fixed joints (they cost no states), then joints
-with a start value or a force, then those that were added first. Taking the joints in this order and leaving out each
-one that would close a loop (Kruskal) gives the maximum spanning tree in this order of preference.
+with a start value, a force or a coupling, then those that were added first. Taking the joints in this order and leaving
+out each one that would close a loop (Kruskal) gives the maximum spanning tree in this order of preference.
 """
 
 from __future__ import annotations
@@ -123,6 +123,7 @@ def _least_wanted_cuts_first(mech: Mechanism) -> list[int]:
     """Return the joints in the order in which they are taken into the tree."""
     joints = list(mech.joints.values())
     used = {*mech.start_q, *mech.start_u, *(joint for force in mech.forces for joint in force.joint_names)}
+    used |= {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
 
     def rank(index: int) -> tuple[bool, bool, bool]:
         joint = joints[index]

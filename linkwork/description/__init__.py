@@ -17,6 +17,7 @@ from linkwork.description.joints import (
     Universal,
 )
 from linkwork.description.mechanism import Mechanism
+from linkwork.description.motions import Motion
 from linkwork.description.parts import Body, Joint
 from linkwork.description.springs import JointSpringDamper, PointSpringDamper, SpringDamper
 
@@ -33,6 +34,7 @@ __all__ = [
     "JointKind",
     "JointSpringDamper",
     "Mechanism",
+    "Motion",
     "Planar",
     "PointSpringDamper",
     "Prismatic",

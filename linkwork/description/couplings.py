@@ -1,4 +1,4 @@
-"""Couplings: equations between joint coordinates, such as those of gears, belts, racks and differentials."""
+"""Couplings: equations between joint coordinates, such as those of gears, belts and racks; a drive is one of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.description.checks import check_joint_known, finite, number
+from linkwork.description.motions import Motion
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Coupling:
-    """An equation between joint coordinates: the polynomials of its terms add up to `offset`.
+    """An equation between joint coordinates: the polynomials of its terms add up to `offset` and, if any, the motion.
 
     Attributes
     ----------
@@ -48,12 +49,15 @@ class Coupling:
     terms
         By coordinate as it was named: "A", or "U[2]" in a joint of several.
     offset
-        In the unit of the terms.
+        In the unit of the first coordinate named, as everything in the equation.
+    motion
+        What it prescribes as a function of time beside; None: nothing.
     """
 
     name: str
     terms: dict[str, Term]
     offset: float
+    motion: Motion | None = None
 
     def check(self, mech: Mechanism) -> None:
         """Refuse a coupling of coordinates that do not exist (any more)."""
@@ -61,7 +65,9 @@ class Coupling:
             _find(mech, f"coupling {self.name!r}", coordinate)
 
 
-def coupling(mech: Mechanism, name: str, terms: Mapping[str, ArrayLike], offset: float) -> Coupling:
+def coupling(
+    mech: Mechanism, name: str, terms: Mapping[str, ArrayLike], offset: float, motion: Motion | None
+) -> Coupling:
     """Return a coupling of joints of `mech`; what is wrong is refused, naming coupling and joint."""
     what = f"coupling {name!r}"
     if not isinstance(terms, Mapping) or not terms:
@@ -72,7 +78,15 @@ def coupling(mech: Mechanism, name: str, terms: Mapping[str, ArrayLike], offset:
     for coordinate, value in terms.items():
         joint, element = _find(mech, what, coordinate)
         found[coordinate] = Term(joint, element, _coefficients(value, f"{what}: coefficient of {coordinate!r}"))
-    return Coupling(name, found, number(offset, f"{what}: offset"))
+    if not isinstance(motion, Motion | None):
+        raise MechanismError(f"{what}: motion must be a Motion such as Motion((0.0, 1.0)), not {motion!r}")
+    return Coupling(name, found, number(offset, f"{what}: offset"), motion)
+
+
+def name_of_drive(mech: Mechanism, coordinate: str) -> str:
+    """Return the name of a drive that is given none: "A_drive", or "U_2_drive" for "U[2]"."""
+    joint, element = _find(mech, "prescribe", coordinate)
+    return f"{joint}_{element + 1}_drive" if mech.joints[joint].kind.nq > 1 else f"{joint}_drive"
 
 
 def _find(mech: Mechanism, what: str, coordinate: str) -> tuple[str, int]:

@@ -3,15 +3,16 @@
     {"linkwork": 1, "name": ..., "gravity": [x, y, z],
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
      "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
-     "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset"}, ...],
+     "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset",
+                    "motion": {"polynomial": [c0, c1, ...], "amplitude", "frequency", "phase"}}, ...],
      "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
                 {"type": "wrench", "body", "point", "name"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
-Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `SpringDamper`, `Wrench` and `start`
-mean, with the same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2",
-"normal", or none.
+Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `SpringDamper`, `Wrench`
+and `start` mean, with the same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1"
+and "axis2", "normal", or none.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from linkwork.description.couplings import Coefficients, Coupling
     from linkwork.description.forces import Force
     from linkwork.description.mechanism import Mechanism
+    from linkwork.description.motions import Motion
     from linkwork.description.parts import Body, Joint
 
 _LINE = 120
@@ -107,6 +109,7 @@ def _coupling(coupling: Coupling) -> dict[str, Any]:
         "name": coupling.name,
         "terms": {coordinate: _shortest(term.coefficients) for coordinate, term in coupling.terms.items()},
         "offset": coupling.offset,
+        **({"motion": _values(coupling.motion)} if coupling.motion else {}),
     }
 
 
@@ -117,8 +120,11 @@ def _shortest(coefficients: Coefficients) -> float | list[float]:
 
 
 def _force(force: Force) -> dict[str, Any]:
-    values = {field.name: getattr(force, field.name) for field in dataclasses.fields(force)}  # type: ignore[arg-type]
-    return {"type": force.type_name, **{key: _lists(value) for key, value in values.items()}}
+    return {"type": force.type_name, **_values(force)}
+
+
+def _values(part: Force | Motion) -> dict[str, Any]:
+    return {field.name: _lists(getattr(part, field.name)) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
 
 
 def _lists(value: Any) -> Any:

@@ -22,10 +22,11 @@ from linkwork.description.checks import (
     check_start,
     finite,
 )
-from linkwork.description.couplings import Coupling, coupling
+from linkwork.description.couplings import Coupling, coupling, name_of_drive
 from linkwork.description.forces import Force, names_in_use
 from linkwork.description.frames import Frame, check_rotation, rotation_matrix
 from linkwork.description.joints import JointKind
+from linkwork.description.motions import Motion
 from linkwork.description.parts import Body, Joint
 from linkwork.errors import MechanismError
 
@@ -188,7 +189,9 @@ class Mechanism:
             raise MechanismError(f"{what}: give either at= or parent_frame= and child_frame=, not both")
         self.joints[name] = Joint(name, kind, parent, child, *frames, cut=bool(cut))
 
-    def add_coupling(self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0) -> None:
+    def add_coupling(
+        self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0, motion: Motion | None = None
+    ) -> None:
         """Add an equation between joint coordinates: a gear, a belt, a rack and pinion, a differential, a cam.
 
         The joints may lie anywhere in the mechanism. The equation is ideal: it does no work, and has no play.
@@ -202,7 +205,9 @@ class Mechanism:
             c1 q + c2 q^2 + ... A coordinate is named by its joint, or as "U[2]" in a joint of several; joints that
             turn by quaternions have none that can be coupled. The terms add up to `offset`.
         offset
-            In the unit of the terms.
+            In the unit of the first coordinate named: the whole equation is counted in it.
+        motion
+            A function of time that is added to the offset.
 
         Raises
         ------
@@ -220,7 +225,37 @@ class Mechanism:
         >>> mech.add_coupling("gear", {"motor": 1.0, "hinge": -20.0})  # 20 turns of the motor to one of the arm
         """
         check_new_name(name, "coupling", names_in_use(self))
-        self.couplings[name] = coupling(self, name, terms, offset)
+        self.couplings[name] = coupling(self, name, terms, offset, motion)
+
+    def prescribe(self, coordinate: str, motion: Motion, name: str | None = None) -> None:
+        """Prescribe a coordinate of a joint as a function of time: a drive gives whatever load that takes.
+
+        Parameters
+        ----------
+        coordinate
+            A joint, or "U[2]" in a joint of several; not a quaternion.
+        motion
+            The function of time.
+        name
+            Of the drive, a coupling of one term whose offset moves; by default "A_drive", or "U_2_drive".
+
+        Raises
+        ------
+        MechanismError
+            On an unknown or unfit coordinate, or a name that is taken. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.description import Motion, Revolute, inertia
+        >>> mech = Mechanism("fan")
+        >>> mech.add_body("rotor", mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("shaft", Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+        >>> mech.prescribe("shaft", Motion((0.0, 30.0)))  # 30 rad/s; the load is "shaft_drive.load"
+        """
+        given = name_of_drive(self, coordinate) if name is None else name
+        if not isinstance(motion, Motion):
+            raise MechanismError(f"prescribe {coordinate!r}: give a Motion such as Motion((0.0, 1.0)), not {motion!r}")
+        self.add_coupling(given, {coordinate: 1.0}, motion=motion)
 
     def add_force(self, force: Force) -> None:
         """Add a force, a `SpringDamper` or a `Wrench`, on joints or bodies that have been added.

@@ -11,6 +11,7 @@ from linkwork.description.checks import quoted, suggest
 from linkwork.description.forces import FORCES, Force
 from linkwork.description.frames import Frame
 from linkwork.description.joints import KINDS
+from linkwork.description.motions import Motion
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
@@ -82,8 +83,13 @@ def _add_joint(mech: Mechanism, item: Any) -> None:
 
 
 def _add_coupling(mech: Mechanism, item: Any) -> None:
-    _check_keys(item, ["name", "terms"], ["offset"])
-    mech.add_coupling(**item)
+    _check_keys(item, ["name", "terms"], ["offset", "motion"])
+    arguments = dict(item)
+    if "motion" in item:
+        with _at("motion"):
+            _check_keys(item["motion"], [], [field.name for field in dataclasses.fields(Motion)])
+            arguments["motion"] = Motion(**item["motion"])
+    mech.add_coupling(**arguments)
 
 
 def _force(item: Any) -> Force:

@@ -4,7 +4,8 @@ import argparse
 import importlib.util
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,10 +82,23 @@ def load_mechanism(path: Path) -> "Mechanism":
     if specification is None or specification.loader is None:
         raise ExportError(f"cannot import {path}")
     module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    if not callable(getattr(module, "mechanism", None)):
-        raise ExportError(f"{path} defines no function mechanism(); let it return the mechanism")
-    mechanism = module.mechanism()
+    with _neighbours_of(path):
+        specification.loader.exec_module(module)
+        if not callable(getattr(module, "mechanism", None)):
+            raise ExportError(f"{path} defines no function mechanism(); let it return the mechanism")
+        mechanism = module.mechanism()
     if not isinstance(mechanism, Mechanism):
         raise ExportError(f"mechanism() in {path} returns {type(mechanism).__name__}, not a Mechanism")
     return mechanism
+
+
+@contextmanager
+def _neighbours_of(path: Path) -> Iterator[None]:
+    """Let a script import the files beside it, as it can when it is run."""
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from linkwork.errors import ExportError
-from linkwork.variables import Variable
+from linkwork.quantities import Variable
 
 Causality = Literal["parameter", "input", "output", "local", "independent"]
 

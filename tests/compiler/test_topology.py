@@ -42,10 +42,11 @@ def test_promises_hold(mech):
     result = check_promises(mech)
     assert len(result.loops) == len(mech.joints) - len(mech.bodies)
     joints = list(mech.joints.values())
+    used = {*mech.start_q, *(term.joint for coupling in mech.couplings.values() for term in coupling.terms.values())}
 
     def rank(index):
         joint = joints[index]
-        return joint.cut, joint.kind.nq > 0, joint.name not in mech.start_q, index
+        return joint.cut, joint.kind.nq > 0, joint.name not in used, index
 
     for loop in result.loops:  # the joint cut is the one of its loop that is missed least
         around = [loop.joint, *(result.links[link].joint for link in result.around(loop))]

@@ -79,7 +79,17 @@ def test_info(capsys):
 
 @pytest.mark.parametrize(
     ("name", "freedoms"),
-    [("four_bar", 1), ("five_bar", 2), ("double_pendulum", 2), ("slider_crank", 1), ("planar_robot", 3)],
+    [
+        ("four_bar", 1),
+        ("five_bar", 2),
+        ("double_pendulum", 2),
+        ("slider_crank", 1),
+        ("planar_robot", 3),
+        ("spatial_ladder", 2),
+        ("quarter_car", 1),
+        ("geared_arm", 1),
+        ("andrews_squeezer", 1),
+    ],
 )
 def test_info_as_json(name, freedoms, capsys):
     assert main(["info", str(EXAMPLES / f"{name}.py"), "--json"]) == 0
@@ -89,6 +99,18 @@ def test_info_as_json(name, freedoms, capsys):
     assert facts["states"] == len(facts["start"])
     assert len(facts["loops"]) == sum(joint["cut"] for joint in facts["joints"])
     assert facts["loop_residual"] < 1e-12
+
+
+def test_a_script_may_import_its_neighbours(tmp_path, capsys):
+    (tmp_path / "lengths_of_it.py").write_text("LENGTH = 2.0")
+    skater("S").save(tmp_path / "it.json")
+    lines = ["import linkwork as lw", "from lengths_of_it import LENGTH", "", "def mechanism():"]
+    lines += [f"    return lw.Mechanism.load({str(tmp_path / 'it.json')!r})"]
+    (tmp_path / "it.py").write_text("\n".join(lines))
+    before = sys.path.copy()
+    assert main(["info", str(tmp_path / "it.py")]) == 0
+    assert sys.path == before
+    assert "degrees of freedom 2" in capsys.readouterr().out
 
 
 def test_info_of_joints_of_several_coordinates(capsys):

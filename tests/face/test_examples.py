@@ -64,13 +64,16 @@ def test_double_pendulum(example, tmp_path, needs):
 def test_five_bar(example, tmp_path, needs):
     needs("matplotlib")
     module = example("five_bar")
-    result = module.main(tmp_path)
+    two, three, lagrange = module.main(tmp_path)
     assert (tmp_path / "five_bar.png").is_file()
-    angle = result["R.q"] + result["elbow_r.q"]
+    angle = two["R.q"] + two["elbow_r.q"]
     along = np.column_stack([np.cos(angle), np.sin(angle)])
-    other_way = result["distal_r.r"][:, :2] + module.DISTAL * along
-    np.testing.assert_allclose(module.tip_path(result), other_way, atol=1e-8)
-    np.testing.assert_allclose(result["L.tau"], [module.torque_left(t) for t in result.t])
+    other_way = two["distal_r.r"][:, :2] + module.DISTAL * along
+    np.testing.assert_allclose(module.tip_path(two), other_way, atol=1e-8)
+    np.testing.assert_allclose(two["L.tau"], [module.torque("l", t) for t in two.t])
+    angles = module.link_angles(three)
+    assert np.abs(angles - lagrange).max() < 1e-9
+    assert np.ptp(angles, axis=0).min() > 0.3
 
 
 def test_planar_robot(example, tmp_path, needs):
@@ -87,6 +90,98 @@ def test_planar_robot(example, tmp_path, needs):
         reach = np.linalg.norm(corner - result[f"lower{leg}.r"][:, :2], axis=1)
         np.testing.assert_allclose(reach, module.LINK, atol=1e-8)
     assert np.ptp(result["platform.r"][:, 0]) > 0.1
+
+
+def test_spatial_ladder(example, tmp_path, needs):
+    """Every number of cells moves like the pendulum."""
+    needs("matplotlib")
+    module = example("spatial_ladder")
+    runs, pendulum, costs = module.main(tmp_path, cells=(1, 3, 10), timed=(1, 2))
+    assert (tmp_path / "spatial_ladder.png").is_file()
+    assert np.ptp(pendulum, axis=0).min() > 0.4
+    assert [result.system.sizes.loops for result in runs.values()] == [1, 3, 10]
+    for cells, result in runs.items():
+        for leg in range(cells + 1):
+            np.testing.assert_allclose(result[f"H{leg}.q"], pendulum, atol=1e-9)
+    assert len(costs) == 3
+    assert all(spent > 0 for times in costs.values() for spent in times.values())
+
+
+def test_the_ladder_moves_alike_with_multipliers(example):
+    """Feedback keeps its loops, whose rows are redundant, closed for long."""
+    module = example("spatial_ladder")
+    system = lw.compile(module.mechanism(2), method="multipliers")
+    times = np.linspace(0.0, 14.0, 8)
+    result = lw.simulate(system, 14.0, t_eval=times)
+    np.testing.assert_allclose(result["H2.q"], module.pendulum(times), atol=1e-6)
+    assert max(result[f"loop.{joint}.residual"].max() for joint in system.loop_names) < 1e-12
+
+
+def test_quarter_car(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("quarter_car")
+    result, costs = module.main(tmp_path)
+    assert (tmp_path / "quarter_car.png").is_file()
+    wheel = module.carried(result, "carrier", module.WHEEL)
+    observed = np.column_stack([result.t, wheel, result["strut.length"]])[::10]
+    np.testing.assert_allclose(observed, module.REFERENCE, atol=1e-9)
+    assert [name.split()[-1] for name in costs] == ["reduction", "centroid", "joint", "origin"]
+    assert all(spent > 0 for spent in costs.values())
+
+
+def test_geared_arm(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("geared_arm")
+    result = module.main(tmp_path)
+    assert (tmp_path / "geared_arm.png").is_file()
+    arm = result["shoulder.q"]
+    np.testing.assert_allclose(result["motor.q"] / module.RATIO, arm, atol=1e-10)
+    np.testing.assert_allclose(result["lift.q"], np.polyval(module.cam()[::-1], arm), atol=1e-10)
+    balance = module.balance(result)
+    assert np.abs(module.remainder(balance)).max() < 1e-8
+    assert balance["work of the motor"][-1] > 1.0
+    weight = module.MASS * module.GRAVITY * module.LENGTH / 2 * np.sin(arm)
+    assert np.ptp(balance["weight and spring"]) < 0.02 * np.ptp(weight), "the cam balances the arm"
+
+
+def test_andrews_squeezer(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("andrews_squeezer")
+    result = module.main(tmp_path)
+    assert (tmp_path / "andrews_squeezer.png").is_file()
+    angles, rates = (module.columns(result, kind)[-1] for kind in "qu")
+    np.testing.assert_allclose(angles, module.END_ANGLES, atol=1e-9)
+    np.testing.assert_allclose(rates, module.END_RATES, atol=1e-6)
+    np.testing.assert_allclose(angles, module.PUBLISHED_ANGLES, atol=5e-9)
+
+
+def test_drift(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("drift")
+    states = module.main(tmp_path)
+    assert (tmp_path / "drift.png").is_file()
+    gaps = {name: module.gaps(y) for name, y in states.items()}
+    assert all(0 < gap[0] < 1e-9 for gap in gaps.values()), "nine digits"
+    np.testing.assert_allclose(states["multipliers"], states["multipliers in numpy"], atol=1e-9)
+    half, end = gaps["multipliers"][[len(gaps["multipliers"]) // 2, -1]]
+    assert 3 < end / half < 6, "about as the square of the time"
+    assert gaps["reduction"].max() < 1e-7
+    assert gaps["reduction"].max() < end / 100
+    assert gaps["reduction with feedback"][-1] < gaps["reduction"][-1]
+
+
+def test_double_rocker(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("double_rocker")
+    result = module.main(tmp_path)
+    assert (tmp_path / "double_rocker.png").is_file()
+    left, coupler, right = module.LENGTHS.values()
+    stretched = left**2 + module.BASE**2 - (coupler + right) ** 2
+    furthest = np.arccos(stretched / (2 * left * module.BASE))  # where coupler and right rocker are in line
+    assert np.abs(result["A.q"]).max() == pytest.approx(furthest, abs=1e-3)
+    assert min(module.standstills(result).values()) > 20
+    assert np.abs(module.energy_error(result)).max() < 1e-5
+    assert result["loop.D.residual"].max() < 1e-8
 
 
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):

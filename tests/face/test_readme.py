@@ -59,5 +59,7 @@ def test_commands_are_understood(page):
         assert (TOP / arguments.mechanism).is_file()
 
 
-def test_the_picture_is_small():
-    assert (TOP / "docs/images/four_bar.png").stat().st_size < 150_000
+def test_pictures_are_small():
+    sizes = {path.name: path.stat().st_size for path in (TOP / "docs/images").iterdir()}
+    assert sizes.keys() == {"four_bar.png", "spatial_ladder.png"}
+    assert max(sizes.values()) < 150_000

@@ -133,7 +133,7 @@ def test_a_start_value_on_a_loop_is_kept(version, tmp_path):
     instance.free()
 
 
-@pytest.mark.parametrize("cut", ["S", "U"])
+@pytest.mark.parametrize("cut", ["S"])
 def test_one_element_of_a_quaternion_holds_all_of_it(cut, tmp_path):
     """About the vertical, in which the whole loop can follow."""
     fmu = exported(skater(cut), "3.0", tmp_path)

@@ -109,11 +109,7 @@ class TestFamilies:
         oracle = scene.oracle
         tau = random_loads(np.random.default_rng(2), scene)
         solution, loads = oracle.solve(scene.u, tau), oracle.loads(scene.u, tau)
-        geared = {name: np.asarray(loads[name], float) for name in loads}
-        for name, gear in scene.gears.items():
-            for joint, slope in gear.slopes(scene.q).items():
-                geared[joint] = geared[joint] + slope * solution.gear[name]
-        total = oracle.with_loads(solution.reaction, geared)
+        total = oracle.with_loads(solution.reaction, oracle.geared(loads, solution))
         assert np.abs(oracle.imbalance(solution, scene.u, total)).max() < 1e-12
         assert largest_difference(oracle.axial(oracle.with_loads(solution.reaction, loads)), loads) < 1e-9
 

@@ -119,11 +119,13 @@ class Builder:
         name = f"s{len(self.springs) + 1}"
         self.springs.append(lw.SpringDamper(bodies=(first, second), points=tuple(points), **given, name=name))
 
-    def gear(self, *joints: str, degree: int = 1) -> str:
-        """A coupling of joints of one coordinate, with polynomials of a degree, that holds in this pose."""
+    def gear(self, *coordinates: str, degree: int = 1) -> str:
+        """A coupling of coordinates, "j1" or "j1[2]", with polynomials of a degree, that holds in this pose."""
         name = f"g{len(self.gears) + 1}"
-        terms = {joint: list(self.rng.uniform(0.5, 3.0, degree) * self.rng.choice([-1, 1], degree)) for joint in joints}
-        offset = Gear(terms).residual({joint: plain(self._named(joint).q) for joint in joints})
+        signs = self.rng.choice([-1, 1], (len(coordinates), degree))
+        factors = self.rng.uniform(0.5, 3.0, (len(coordinates), degree)) * signs
+        terms = dict(zip(coordinates, factors.tolist(), strict=True))
+        offset = Gear(terms).residual({planned.name: plain(planned.q) for planned in self.planned})
         self.gears[name] = Gear(terms, offset)
         return name
 
@@ -143,6 +145,8 @@ class Builder:
             self._add(mechanism, planned, planned.name in cut)
         for spring in self.springs:
             mechanism.add_force(spring)
+        for name, gear in self.gears.items():
+            mechanism.add_coupling(name, gear.terms, offset=gear.offset)
         q = {joint.name: plain(joint.q) for joint in self.planned if joint.kind != "fixed"}
         oracle = Oracle(mechanism, self.poses, q, gears=self.gears)
         return Scene(mechanism, self.poses, q, oracle.random_speeds(self.rng), oracle, self.gears)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -69,15 +69,41 @@ def _pose_difference(kind: Any, found: Value, expected: Value) -> float:
     return float(np.abs(difference).max())
 
 
+def names_of(variables: Iterable[str]) -> list[str]:
+    """Joints that own these variables, such as u_names, each once and in their order."""
+    return list(dict.fromkeys(name.split(".")[0] for name in variables))
+
+
+def rates(scene: Scene, u: Values) -> dict[str, Value]:
+    """Rates of the coordinates of joints that have these speeds in the scene's pose."""
+    return {name: plain(scene.oracle.moving[name].shape.rates(vector(scene.q[name]), vector(u[name]))) for name in u}
+
+
+def lengths(scene: Scene, size: float) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Factors of coordinates and of speeds when all lengths are times `size`."""
+    of_q, of_u = {}, {}
+    for name, row in scene.oracle.moving.items():
+        slides = np.abs(row.shape.motion(row.q)[3:]).max(axis=0) > 0
+        of_u[name] = np.where(slides, size, 1.0)
+        loose = row.shape.nq > row.shape.nu
+        of_q[name] = np.where(np.arange(row.shape.nq) < row.shape.nq - 4, size, 1.0) if loose else of_u[name]
+    return of_q, of_u
+
+
 def power(loads: Values, u: Values) -> float:
     """Of loads at the speeds of their joints."""
     return float(sum(np.dot(load, u[name]) for name, load in loads.items()))
 
 
+def tree_joints(system: lw.System) -> list[str]:
+    """Those of the spanning tree, outward."""
+    joints = list(system.mechanism.joints)
+    return [joints[link.joint] for link in system.topology.links]
+
+
 def tree_only(system: lw.System, values: Mapping[str, Any]) -> dict[str, Any]:
     """Without the joints that close loops."""
-    joints = list(system.mechanism.joints)
-    tree = {joints[link.joint] for link in system.topology.links}
+    tree = tree_joints(system)
     return {name: value for name, value in values.items() if name in tree}
 
 

@@ -11,16 +11,21 @@ from .poses import random_unit
 from .random_mechanisms import Maker, add_ring, grow
 
 
-def geared_chain(letters: str, *geared: int, degree: int = 1) -> Maker:
-    """Bodies in a row; the joints of the given numbers are coupled."""
+def geared_chain(letters: str, *geared: int | str, degree: int = 1) -> Maker:
+    """Bodies in a row; the joints of the given numbers are coupled, "2[1]" for one coordinate of joint 2."""
 
     def make(rng: np.random.Generator) -> Scene:
         builder = Builder(rng, "geared_chain")
         grow(builder, "ground", len(letters), spelled(letters), chain=True, in_order=True)
-        builder.gear(*(builder.planned[k].name for k in geared), degree=degree)
+        builder.gear(*(coordinate([j.name for j in builder.planned], k) for k in geared), degree=degree)
         return builder.build()
 
     return make
+
+
+def coordinate(joints: list[str], which: int | str) -> str:
+    number, *element = str(which).split("[")
+    return "[".join([joints[int(number)], *element])
 
 
 def geared_branches(rng: np.random.Generator) -> Scene:
@@ -40,13 +45,13 @@ def geared_branches(rng: np.random.Generator) -> Scene:
     return builder.build()
 
 
-def geared_loop(letters: str, *geared: int, cut: int = -1, degree: int = 1) -> Maker:
+def geared_loop(letters: str, *geared: int | str, cut: int = -1, degree: int = 1) -> Maker:
     """One loop, two of whose joints are coupled; where `cut` is one of them the coupling holds a cut joint."""
 
     def make(rng: np.random.Generator) -> Scene:
         builder = Builder(rng, "geared_loop")
         _, joints = add_ring(builder, "ground", rings.placed(rings.mixed(rng, *spelled(letters)), rng))
-        builder.gear(*(joints[k] for k in geared), degree=degree)
+        builder.gear(*(coordinate(joints, k) for k in geared), degree=degree)
         return builder.build(cut=(joints[cut],))
 
     return make
@@ -73,9 +78,14 @@ GEAR_FAMILIES: dict[str, tuple[Maker, int | None]] = {
     "rack": (geared_chain("RPU", 0, 1), 3),
     "gear_of_three": (geared_chain("RRRS", 0, 1, 2), 5),
     "cam": (geared_chain("RCP", 0, 2, degree=3), 3),
+    "screw": (geared_chain("RC", "1[1]", "1[2]"), 2),
+    "gear_of_elements": (geared_chain("UREC", "0[2]", 1, "2[3]", "3[1]", degree=2), 7),
+    "rolling": (geared_chain("EU", "0[1]", "0[3]"), 4),
     "gear_branches": (geared_branches, None),
     "gear_in_loop": (geared_loop("RRRRRRRR", 1, 4), 1),
     "gear_on_cut_joint": (geared_loop("RSURR", 0, 3, cut=3), 1),
     "cam_on_cut_joint": (geared_loop("RSURP", 4, 0, cut=4, degree=2), 1),
+    "screw_in_loop": (geared_loop("RCSRR", "1[1]", "1[2]"), 1),
+    "screw_as_cut_joint": (geared_loop("RCSRR", "1[1]", "1[2]", cut=1), 1),
     "gear_between_loops": (loops_geared_together, 3),
 }

@@ -167,6 +167,22 @@ def anchored(rng: np.random.Generator) -> Scene:
     return builder.build(cut=(joints[2],))
 
 
+def tangled(bodies: int, loops: int) -> Maker:
+    """A random tree, and joints between any two of its bodies; those bar little, so that much can move."""
+
+    def make(rng: np.random.Generator) -> Scene:
+        builder = Builder(rng, "tangled", reverse=0.5)
+        grow(builder, "ground", bodies, ALL_KINDS)
+        for _ in range(loops):
+            first, second = (str(name) for name in rng.choice(["ground", *builder.coms], 2, replace=False))
+            middle = (builder.poses[first].position + builder.poses[second].position) / 2
+            kind = str(rng.choice(["cylindrical", "universal", "planar", "spherical", "free"]))
+            builder.joint(kind, first, second, middle, random_unit(rng))
+        return builder.build()
+
+    return make
+
+
 def mixed_hard_points(rng: np.random.Generator) -> Scene:
     """Joints given by points and axes in the world; all coordinates are zero, the quaternions one."""
     builder = Builder(rng, "hard_points", hard_points=True)
@@ -224,5 +240,7 @@ JOINT_FAMILIES |= {
     "ladder_mixed": (ladder(3, "spherical", "universal", "cylindrical"), None),
     "coupled_in_space": (coupled_in_space, None),
     "closed_by_free": (anchored, None),
+    "tangled_2": (tangled(9, 2), None),
+    "tangled_4": (tangled(14, 4), None),
     "mixed_hard_points": (mixed_hard_points, None),
 }

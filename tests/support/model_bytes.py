@@ -37,6 +37,7 @@ PARAMETERS = (
     ("free", "speeds", 1),
     ("coupling_coefficient", "terms", 4),
     ("coupling_offset", "couplings", 1),
+    ("coupling_motion", "couplings", 7),
     ("spring_points", "springs", 6),
     ("spring_stiffness", "springs", 1),
     ("spring_damping", "springs", 1),

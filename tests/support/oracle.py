@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Solution:
     force: Array  # (6 n) on all bodies by gravity, gyroscopic terms, springs between points and applied wrenches
     reaction: dict[str, Array]  # (6,) [torque; force] on the child at the child frame's origin, without tau; least norm
     determined: dict[str, Array]  # (6, 6) projector onto the part of that wrench that the equations determine
-    gear: dict[str, float]  # load of each coupling: it loads a joint with d(coupling)/dq times this
+    gear: dict[str, float]  # load of each coupling: it loads a coordinate with d(coupling)/dq times this
     drive: dict[str, Value]  # load that gives a driven joint its motion
     degrees_of_freedom: int
     multiplier_determined: dict[str, bool] = field(default_factory=dict)  # of couplings and driven joints
@@ -68,15 +69,26 @@ class Oracle:
         blocks += [self.moving[name].free.T @ self.moving[name].relative for name in self.driven]
         self._ends = np.cumsum([len(block) for block in blocks])
         self.constraints = np.vstack([np.zeros((1, 6 * len(self.bodies.all))), *blocks])[1:]
-        self._decompose()
 
-    def _decompose(self) -> None:
+    @cached_property
+    def _svd(self) -> tuple[Array, Array, Array]:
         count, size = self.constraints.shape
-        u, s, vt = np.linalg.svd(self.constraints) if count else (np.zeros((0, 0)), np.zeros(0), np.eye(size))
-        self.rank = _clear_rank(s)
-        self.conditioning = float(s[self.rank - 1] / s[0]) if self.rank else 1.0  # 0 would be a singular pose
-        self._u, self._s, self._vt = u, s, vt
-        self.motions = vt[self.rank :].T  # (6 n, degrees of freedom), orthonormal
+        return np.linalg.svd(self.constraints) if count else (np.zeros((0, 0)), np.zeros(0), np.eye(size))
+
+    @cached_property
+    def rank(self) -> int:
+        return _clear_rank(self._svd[1])
+
+    @property
+    def conditioning(self) -> float:
+        """Smallest over largest singular value of the constraints; 0 would be a singular pose."""
+        s = self._svd[1]
+        return float(s[self.rank - 1] / s[0]) if self.rank else 1.0
+
+    @property
+    def motions(self) -> Array:
+        """Admissible motions (6 n, degrees of freedom), orthonormal."""
+        return self._svd[2][self.rank :].T
 
     # -- kinematics
 
@@ -168,19 +180,19 @@ class Oracle:
         return np.concatenate([*barred, *gears, *driven])
 
     def _particular(self, right: Array) -> Array:
-        r = self.rank
-        a = self._vt[:r].T @ ((self._u[:, :r].T @ right) / self._s[:r])
+        (left, s, vt), r = self._svd, self.rank
+        a = vt[:r].T @ ((left[:, :r].T @ right) / s[:r])
         gap = np.abs(self.constraints @ a - right).max(initial=0.0)
         assert gap < 1e-8 * (1.0 + np.abs(right).max(initial=0.0)), "no such acceleration"
         return a
 
     def _multipliers(self, needed: Array) -> Array:
-        r = self.rank
-        return self._u[:, :r] @ ((self._vt[:r] @ needed) / self._s[:r])
+        (left, s, vt), r = self._svd, self.rank
+        return left[:, :r] @ ((vt[:r] @ needed) / s[:r])
 
     def _exchanged(self) -> list[Array]:
         """Multipliers that redundant rows can exchange freely, block by block."""
-        return np.split(self._u[:, self.rank :], self._ends[:-1])
+        return np.split(self._svd[0][:, self.rank :], self._ends[:-1])
 
     def _determined(self) -> dict[str, Array]:
         """Wrenches that redundant rows can exchange freely are projected out, joint by joint."""
@@ -210,6 +222,14 @@ class Oracle:
         terms = [row.relative.T @ wrenches[row.name] for row in self.rows]
         largest = max(1.0, float(np.abs(needed).max()), *(float(np.abs(term).max()) for term in terms))
         return (needed - sum(terms)).reshape(-1, 6) / largest
+
+    def geared(self, loads: Values, solution: Solution) -> dict[str, Value]:
+        """Loads and what couplings add to them."""
+        total = {name: np.array(vector(load)) for name, load in loads.items()}
+        for name, row in self.gears.items():
+            for joint, load in row.gear.loads(row.q, solution.gear[name]).items():
+                total[joint] += load
+        return {name: plain(load) for name, load in total.items()}
 
     def with_loads(self, reactions: Mapping[str, Array], loads: Values) -> dict[str, Array]:
         """Reactions plus the loads that act along the speeds of the joints."""

@@ -6,7 +6,7 @@ The motion of n bodies is one vector (6 n), body by body [angular; linear of the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -113,43 +113,53 @@ class JointRow:
 
 @dataclass(frozen=True)
 class Gear:
-    """A coupling: the sum over joints of c1 q + c2 q^2 + ... is `offset`; joints of one coordinate only."""
+    """A coupling: the sum of c1 q + c2 q^2 + ... over coordinates, "A" or "U[2]", is `offset`."""
 
     terms: Mapping[str, float | Sequence[float]]
     offset: float = 0.0
 
+    @property
+    def coordinates(self) -> dict[str, tuple[str, int]]:
+        """Joint and element of each."""
+        parts = {name: name.removesuffix("]").split("[") for name in self.terms}
+        return {name: (joint, int(*element or [1]) - 1) for name, (joint, *element) in parts.items()}
+
     def slopes(self, q: Values, order: int = 1) -> dict[str, float]:
-        """Derivative of each joint's polynomial; of order 0 the polynomial itself."""
+        """Derivative of each coordinate's polynomial; of order 0 the polynomial itself."""
         slopes = {}
-        for name, coefficients in self.terms.items():
-            polynomial = np.polynomial.Polynomial(np.r_[0.0, coefficients])
-            slopes[name] = float(polynomial.deriv(order)(float(vector(q[name])[0])))
+        for name, (joint, element) in self.coordinates.items():
+            polynomial = np.polynomial.Polynomial(np.r_[0.0, self.terms[name]])
+            slopes[name] = float(polynomial.deriv(order)(float(vector(q[joint])[element])))
         return slopes
 
     def residual(self, q: Values) -> float:
         return sum(self.slopes(q, 0).values()) - self.offset
 
+    def loads(self, q: Values, load: float) -> dict[str, Array]:
+        """What the coupling's load gives each of its joints."""
+        result = {joint: np.zeros(np.size(q[joint])) for joint, _ in self.coordinates.values()}
+        for name, slope in self.slopes(q).items():
+            joint, element = self.coordinates[name]
+            result[joint][element] += slope * load
+        return result
 
-@dataclass
+
 class GearRow:
     """A coupling as one row of the equations, scaled to entries of order 1."""
 
-    gear: Gear
-    rows: Mapping[str, JointRow]
-    slope: dict[str, float] = field(init=False)
-    matrix: Array = field(init=False)
-    scale: float = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.q = {name: self.rows[name].q for name in self.gear.terms}
-        self.slope = self.gear.slopes(self.q)
-        self.scale = max(map(abs, self.slope.values()))
-        total = sum(slope * self.rows[name].free.T @ self.rows[name].relative for name, slope in self.slope.items())
-        self.matrix = total / self.scale  # (1, 6 n)
+    def __init__(self, gear: Gear, rows: Mapping[str, JointRow]) -> None:
+        self.gear = gear
+        self.q = {joint: rows[joint].q for joint, _ in gear.coordinates.values()}
+        self.slopes = gear.slopes(self.q)
+        self.scale = max(map(abs, self.slopes.values()))
+        self.axes = {name: rows[joint].free[:, element] for name, (joint, element) in gear.coordinates.items()}
+        rates = [slope * self.axes[n] @ rows[gear.coordinates[n][0]].relative for n, slope in self.slopes.items()]
+        self.matrix = np.sum(rates, axis=0)[None, :] / self.scale  # (1, 6 n)
 
     def right(self, u: Values, bias: Mapping[str, Array]) -> Array:
         """What the row times the accelerations of all bodies must be, (1,)."""
-        curvature = self.gear.slopes(self.q, 2)
-        total = -sum(value * float(vector(u[name])[0]) ** 2 for name, value in curvature.items())
-        total += sum(slope * float(self.rows[name].free[:, 0] @ bias[name]) for name, slope in self.slope.items())
+        curvatures, total = self.gear.slopes(self.q, 2), 0.0
+        for name, (joint, element) in self.gear.coordinates.items():
+            total -= curvatures[name] * float(vector(u[joint])[element]) ** 2
+            total += self.slopes[name] * float(self.axes[name] @ bias[joint])
         return np.array([total / self.scale])

@@ -95,8 +95,13 @@ def test_unknown_method(method):
 
 
 def test_unknown_reference():
-    with pytest.raises(lw.MechanismError, match=r"there is no reference 'middle' among auto, centroid, joint, origin"):
-        lw.compile(four_bar().mechanism, reference="middle")
+    with pytest.raises(lw.MechanismError, match=r"there is no reference 'center' among auto, centroid, joint, origin"):
+        lw.compile(four_bar().mechanism, reference="center")
+
+
+def test_a_reference_that_a_method_does_not_take():
+    with pytest.raises(lw.MechanismError, match=r"reference 'centroid' is for method 'multipliers'"):
+        lw.compile(four_bar().mechanism, method="rcr", reference="centroid")
 
 
 def test_an_open_loop_is_named_where_nothing_can_be_computed():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.variables import columns_of
+from linkwork.quantities import columns_of
 from support.cases import four_bar
 from support.random_mechanisms import tree_or_loop
 

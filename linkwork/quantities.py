@@ -1,0 +1,76 @@
+"""What a variable is, and quantities of several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+LOADS = {"rad": "N.m", "m": "N"}
+
+Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time"]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One scalar variable.
+
+    Attributes
+    ----------
+    name
+        Structured name such as "A.q" or "coupler.r[1]".
+    reference
+        Offset in the block; the value reference in an FMU.
+    kind
+        What may be done with it.
+    unit
+        SI, "1" if none.
+    description
+        One line for users.
+    start
+        Default of parameters, start values and inputs, else None.
+    derivative_of
+        Name of the state whose derivative this is, else None.
+    depends
+        States and inputs that a derivative or output depends on, and "time"; None: on all of them.
+    minimum
+        Least value allowed, else None.
+    """
+
+    name: str
+    reference: int
+    kind: Kind
+    unit: str
+    description: str
+    start: float | None = None
+    derivative_of: str | None = None
+    depends: tuple[str, ...] | None = None
+    minimum: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A quantity of one or more numbers that stand side by side in the block."""
+
+    first: int
+    count: int
+    unit: str
+    vector: bool
+
+
+def columns_of(variables: Iterable[Variable]) -> dict[str, Column]:
+    """Return every variable by name, and every group of elements by the name without its index.
+
+    >>> r = [Variable(f"arm.r[{i + 1}]", 40 + i, "output", "m", "") for i in range(3)]
+    >>> columns_of(r)["arm.r"], columns_of(r)["arm.r[2]"]
+    (Column(first=40, count=3, unit='m', vector=True), Column(first=41, count=1, unit='m', vector=False))
+    """
+    found: dict[str, Column] = {}
+    for v in variables:
+        found[v.name] = Column(v.reference, 1, v.unit, False)
+        base, bracket, rest = v.name.rpartition("[")
+        if bracket:
+            base += rest.partition("]")[2]  # the end of "der(S.q[1])"
+            before = found.get(base, Column(v.reference, 0, v.unit, True))
+            found[base] = replace(before, count=before.count + 1)
+    return found

@@ -1,0 +1,90 @@
+"""Trees of joints of several speeds, forward and backward, against Pinocchio."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.compiler.compile import REFERENCES
+from support.driving import (
+    by_joint,
+    coordinate_difference,
+    largest_difference,
+    names_of,
+    random_loads,
+    rates,
+    reached,
+)
+from support.joint_families import ALL_KINDS
+from support.pinocchio_tree import PinocchioTree
+from support.poses import quaternion_matrix
+from support.random_mechanisms import random_tree
+
+# kinds, bodies, chain: each kind alone, so that no other hides its mistakes, and all of them mixed
+TREES = [((kind,), 6, False) for kind in ALL_KINDS[:-1]]
+TREES += [(ALL_KINDS, size, chain) for size, chain in ((1, False), (5, True), (12, False), (30, True), (60, False))]
+
+
+@pytest.fixture(
+    params=[(tree, seed) for tree in TREES for seed in range(3)], ids=lambda p: f"{p[0][0][-1]}{p[0][1]}-{p[1]}"
+)
+def scene(request):
+    (kinds, bodies, chain), seed = request.param
+    rng = np.random.default_rng([seed, bodies])
+    return random_tree(rng, bodies, kinds, chain=chain, reverse=0.5, springs=bodies // 2)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_accelerations(scene, reference):
+    system = lw.compile(scene.mechanism, reference=reference)
+    state = system.assemble(q=scene.q, u=scene.u)
+    tau = random_loads(np.random.default_rng(0), scene)
+    expected = PinocchioTree(scene.mechanism).accelerations(scene.q, scene.u, scene.oracle.loads(scene.u, tau))
+    assert largest_difference(by_joint(system, system.accelerations(state, tau=tau)), expected) < 1e-10
+
+
+def test_state_is_as_given(scene):
+    system, state = reached(scene)
+    assert coordinate_difference(scene.mechanism, by_joint(system, state.q), scene.q) < 1e-14
+    assert largest_difference(by_joint(system, state.u), scene.u) == 0.0
+
+
+def test_derivatives(scene):
+    system, state = reached(scene)
+    found = system.derivatives(state)
+    n = len(state.q)
+    assert largest_difference(by_joint(system, found[:n]), rates(scene, scene.u)) < 1e-12
+    accelerations = system.accelerations(state)
+    assert found[n:] == pytest.approx(accelerations, abs=1e-12 * np.abs(accelerations).max(initial=1.0))
+
+
+def test_inverse_dynamics_returns_the_loads(scene):
+    system, state = reached(scene)
+    tau = random_loads(np.random.default_rng(1), scene)
+    found = by_joint(system, system.inverse_dynamics(state, system.accelerations(state, tau=tau)))
+    assert largest_difference(found, tau) < 1e-10
+
+
+def test_mass_matrix(scene):
+    system, state = reached(scene)
+    expected = PinocchioTree(scene.mechanism).mass_matrix(scene.q, names_of(system.u_names))
+    assert system.mass_matrix(state) == pytest.approx(expected, abs=1e-12 * np.abs(expected).max(initial=0.0))
+
+
+def test_energy(scene):
+    system, state = reached(scene)
+    kinetic = PinocchioTree(scene.mechanism).energy(scene.q, scene.u)[0]
+    assert system.energy(state).kinetic == pytest.approx(kinetic, rel=1e-12)
+    assert system.energy(state) == pytest.approx(scene.oracle.energy(scene.u), rel=1e-11, abs=1e-11)
+
+
+def test_poses_and_velocities_of_bodies(scene):
+    _, state = reached(scene)
+    poses = PinocchioTree(scene.mechanism).poses(scene.q)
+    velocities = scene.oracle.velocities(scene.u)
+    for i, name in enumerate(scene.mechanism.bodies):
+        omega = velocities[i, :3]
+        at_origin = velocities[i, 3:] + np.cross(omega, poses[name].position - scene.oracle.com[i])
+        assert state[f"{name}.r"] == pytest.approx(poses[name].position, abs=1e-11)
+        assert quaternion_matrix(state[f"{name}.Q"]) == pytest.approx(poses[name].rotation, abs=1e-11)
+        assert state[f"{name}.w"] == pytest.approx(omega, abs=1e-10 * max(1.0, np.abs(omega).max()))
+        assert state[f"{name}.v"] == pytest.approx(at_origin, abs=1e-10 * max(1.0, np.abs(at_origin).max()))

@@ -1,0 +1,21 @@
+"""Systems by the method that solves them."""
+
+from __future__ import annotations
+
+import linkwork as lw
+from linkwork.compiler.numbering import number
+from linkwork.compiler.serialise import EAR_BY_EAR, EMBEDDING, Methods, serialise
+from linkwork.compiler.topology import topology
+
+# those with feedback on speeds, and exact derivatives beside closed poses as well
+CLUSTER_METHODS = {"rcr": EAR_BY_EAR, "embedding": EMBEDDING}
+METHODS = (*CLUSTER_METHODS, "multipliers")
+
+
+def compiled(mechanism: lw.Mechanism, method: str) -> lw.System:
+    if method == "multipliers":
+        return lw.compile(mechanism, method)
+    tree = topology(mechanism)
+    numbering = number(mechanism, tree)
+    methods = Methods(clusters=(CLUSTER_METHODS[method],) * len(tree.clusters))
+    return lw.System(mechanism, tree, numbering, serialise(mechanism, tree, numbering, methods))
