@@ -28,6 +28,19 @@ static lw_status not_finite(lw_state *s, uint32_t offset) {
   return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number", what);
 }
 
+/* The first loop that is wide open: nothing else need be wrong then. LW_OK where there is none. */
+static lw_status blame_open_loop(lw_state *s) {
+  const lw_model *m = s->model;
+  const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
+  for (int32_t l = 0; l < m->size.loops; l++)
+    if (reals(s)[m->at.loop_residual + l] > LW_WIDE_OPEN * cut[l].length)
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
+                     "assemble the mechanism first",
+                     joint_name(s, m->loop[l].joint), reals(s)[m->at.loop_residual + l]);
+  return LW_OK;
+}
+
 /* What was not finite: an input or state that was written as such, or else the pose has no unique acceleration. */
 lw_status lw_blame(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
@@ -40,13 +53,8 @@ lw_status lw_blame(lw_state *s, int32_t joint) {
   if (j >= 0)
     return lw_fail(s, LW_ERROR_VALUE, "the quaternion of joint '%s' has the length zero; give it a direction",
                    joint_name(s, j));
-  const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
-  for (int32_t l = 0; l < m->size.loops; l++)
-    if (reals(s)[m->at.loop_residual + l] > LW_WIDE_OPEN * cut[l].length)
-      return lw_fail(s, LW_ERROR_SINGULAR,
-                     "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
-                     "assemble the mechanism first",
-                     joint_name(s, m->loop[l].joint), reals(s)[m->at.loop_residual + l]);
+  const lw_status open = blame_open_loop(s);
+  if (open) return open;
   return lw_fail(s, LW_ERROR_SINGULAR,
                  "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
                  "mechanism has no unique acceleration; start from another pose or check masses and inertias",
@@ -109,6 +117,8 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
     case LW_FAULT_NOT_FINITE: return lw_blame(s, fault.index);
     case LW_FAULT_MOBILITY: {
       const lw_cluster *c = &m->cluster[fault.index];
+      const lw_status open = blame_open_loop(s);
+      if (open) return open;
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "in this pose the loops closed by joint '%s' and %d more leave the mechanism far more freedoms "
                      "than regular poses do; start from another pose",

@@ -21,19 +21,22 @@ static int32_t list_independents(const lw_model *m, const lw_cluster *c, const l
   }
   for (int32_t i = 0; i < c->ears; i++) {
     const lw_ear *ear = &m->ear[c->first_ear + i];
-    for (int32_t k = p->ear_rank[i]; k < ear->columns; k++) columns[n++] = ear->column + p->order[ear->column + k];
+    const int32_t first = ear->column + ear->cuts; /* a cut joint's columns are always dependent */
+    for (int32_t k = p->ear_rank[i]; k < ear->columns - ear->cuts; k++) columns[n++] = first + p->order[first + k];
   }
   return n;
 }
 
 int32_t lw_independents(lw_state *s, int32_t cluster, int32_t *speeds) {
   const lw_model *m = s->model;
-  if (cluster < 0 || cluster >= m->clusters || m->method != LW_BY_CLUSTERS) {
-    lw_fail(s, LW_ERROR_USAGE, "no independent coordinates are chosen in a cluster %d of this mechanism", cluster);
+  if (cluster < 0 || cluster >= m->clusters) {
+    lw_fail(s, LW_ERROR_USAGE, "there is no cluster %d in this mechanism", cluster);
     return -1;
   }
-  lw_state_changed(s, LW_STAGE_CONSTANTS); /* later stages use the pivots for other ends */
-  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return -1;
+  /* multipliers need pivots for outputs only, for which embedded clusters give theirs up */
+  const lw_stage stage = m->method == LW_BY_CLUSTERS ? LW_STAGE_ACCELERATIONS : LW_STAGE_OUTPUTS;
+  if (*s->stage == LW_STAGE_OUTPUTS && stage != LW_STAGE_OUTPUTS) lw_state_changed(s, LW_STAGE_CONSTANTS);
+  if (lw_evaluate(s, stage)) return -1;
   const lw_cluster *c = &m->cluster[cluster];
   const lw_pivots p = lw_pivots_of(c, s->block.integers);
   const int32_t n = list_independents(m, c, &p, speeds);

@@ -79,6 +79,12 @@ class Model:
         self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
         self.inputs = slice(self.fields["tau"].first, self.fields["motion_in"].span.stop)  # side by side
 
+    def expected(self, cluster: int) -> tuple[int, int, int, int]:
+        """Return columns and rows of a cluster, and of the columns those that its ears and all closures leave."""
+        e = ffi.new("lw_expected *")
+        lib.lw_model_cluster(self.handle, cluster, e)
+        return e.columns, e.rows, e.independents, e.freedoms
+
     def _field(self, index: int) -> tuple[str, Field]:
         f = ffi.new("lw_field *")
         lib.lw_model_field(self.handle, index, f)
@@ -154,6 +160,16 @@ class Block:
         """Count turns from the present coordinates of the cut joints; return these (nq_cut,)."""
         lib.lw_step_accepted(self.handle)
         return self._views["cut_reference"].copy()
+
+    def independents(self, cluster: int) -> list[int]:
+        """Return the speeds chosen as independent ones in a cluster at the present states, counted over all joints."""
+        sizes = self.model.sizes
+        speeds = ffi.new("int32_t[]", sizes.nu + sizes.nu_cut + 1)
+        count = lib.lw_independents(self.handle, cluster, speeds)
+        if count < 0:
+            lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+            self.evaluate(Stage.OUTPUTS)  # which fails in the same way
+        return list(speeds[0:count])
 
     def inverse_dynamics(self, udot: FloatArray) -> FloatArray:
         """Return tree loads (nu,) for accelerations (nu,) at the present states."""

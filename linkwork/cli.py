@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
+from linkwork.explain import degrees_of_freedom
 from linkwork.export import command as export_command
 from linkwork.solvers import solver_names
 
@@ -75,13 +76,19 @@ def _add_info(commands: Any) -> None:
         "linkwork info examples/four_bar.py",
     )
     parser.add_argument("mechanism", type=Path, help=FILE_HELP)
-    parser.add_argument("--json", action="store_true", help="print the same as JSON")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the same as JSON")
+    explain_help = "print its tree and cuts, and how and in what order its loops are solved"
+    form.add_argument("--explain", action="store_true", help=explain_help)
     parser.set_defaults(run=run_info)
 
 
 def run_info(arguments: argparse.Namespace) -> int:
     """Print what a mechanism consists of."""
     system = lw.compile(export_command.load_mechanism(arguments.mechanism))
+    if arguments.explain:
+        print(system.explain())
+        return 0
     facts = describe(system)
     print(json.dumps(facts, indent=2) if arguments.json else _as_text(facts, system))
     return 0
@@ -120,16 +127,6 @@ def describe(system: System) -> dict[str, Any]:
         "loop_residual": float(system.loop_residual(state).max(initial=0.0)),
         "energy": {"kinetic": energy.kinetic, "potential": energy.potential},
     }
-
-
-def degrees_of_freedom(system: System, state: lw.State) -> int:
-    """Return how many speeds are independent at a state: the rank of the projection u* = (1 - Y^+ Y) u in qdot."""
-    if not system.loop_names and not system.mechanism.couplings:
-        return len(system.u_names)
-    import numpy as np
-
-    n = len(system.q_names)
-    return int(np.linalg.matrix_rank(system.jacobian(state)[:n, n:], tol=1e-6))
 
 
 def _as_text(facts: dict[str, Any], system: System) -> str:

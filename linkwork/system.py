@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from linkwork._native import Block, Field, Model, OffsetArray, Stage
 from linkwork.arguments import Arguments, Loads, one, sized, together, vector
+from linkwork.compiler.methods import Expected
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
 from linkwork.description import Mechanism
@@ -58,14 +59,14 @@ class System:
         topology: Topology,
         numbering: Numbering,
         model_bytes: bytes,
-        method: str = "auto",
+        method: str | Mapping[str, str] = "auto",
         reference: str = "auto",
     ) -> None:
         self.mechanism = mechanism
         self.topology = topology
         self.numbering = numbering
         self.model_bytes = model_bytes
-        self.method = method
+        self.method = method if isinstance(method, str) else dict(method)
         self.reference = reference
         self._model = Model(model_bytes)
         self.sizes = self._model.sizes
@@ -88,6 +89,22 @@ class System:
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""
         return Block(self._model)
+
+    @property
+    def expected(self) -> list[Expected]:
+        """What each cluster of loops is expected to be like."""
+        return [Expected(*self._model.expected(k)) for k in range(len(self.topology.clusters))]
+
+    def explain(self, state: State | None = None) -> str:
+        """Return as text what became of the mechanism, and what moves freely at a state.
+
+        Its spanning tree and cut joints; which loops are solved together, in what order and by which method, and why;
+        the speeds that were chosen as independent ones, and how well conditioned the closures are. Long lists are
+        shortened. Without a state it looks at the assembled start; where the loops cannot be closed, it says so.
+        """
+        from linkwork.explain import explain
+
+        return explain(self, state)
 
     # ---- names ----
 

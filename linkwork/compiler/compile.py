@@ -1,32 +1,18 @@
-"""From a description to something that computes: validate, choose the tree, number, serialise, load."""
+"""From a description to something that computes: validate, choose tree and methods, number, serialise, load."""
 
 from __future__ import annotations
 
+from linkwork.compiler.choice import MethodWish, check_among, check_wish, choose
+from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES
 from linkwork.compiler.numbering import number
-from linkwork.compiler.serialise import (
-    EMBEDDING,
-    MULTIPLIERS_ABOUT_CENTROIDS,
-    MULTIPLIERS_ABOUT_JOINTS,
-    MULTIPLIERS_ABOUT_ORIGIN,
-    Methods,
-    serialise,
-)
+from linkwork.compiler.serialise import Methods, serialise
 from linkwork.compiler.topology import topology
 from linkwork.description import Mechanism
 from linkwork.errors import MechanismError
 from linkwork.system import System
 
-METHODS = ("auto", "rcr", "embedding", "multipliers")
-REFERENCES = ("auto", "centroid", "joint", "origin")
-_MULTIPLIERS = {
-    "auto": MULTIPLIERS_ABOUT_JOINTS,
-    "joint": MULTIPLIERS_ABOUT_JOINTS,
-    "centroid": MULTIPLIERS_ABOUT_CENTROIDS,
-    "origin": MULTIPLIERS_ABOUT_ORIGIN,
-}
 
-
-def compile(mech: Mechanism, method: str = "auto", reference: str = "auto") -> System:
+def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto") -> System:
     """Compile a mechanism.
 
     Parameters
@@ -37,7 +23,9 @@ def compile(mech: Mechanism, method: str = "auto", reference: str = "auto") -> S
         How loops are solved: "rcr", recursive coordinate reduction (Anderson and Critchley 2003), "embedding",
         constraint embedding (Jain 2012), each with the loops that share joints together; "multipliers", Lagrange
         multipliers of all loops at once on the open tree, whose cost grows with the cube of their number; or "auto",
-        which at present is "rcr".
+        for each group of loops that share joints whichever of the first two is expected to cost less. A dictionary
+        gives the method of some groups by the name of any of their joints, as in ``{"C": "embedding"}``.
+        `System.explain` tells what was chosen, and why.
     reference
         The point of each body about which "multipliers" takes inertias, wrenches and constraints (Kang and Yoon 2003):
         "joint", that of the joint that carries it; "centroid", its centre of mass; "origin", the one that passes the
@@ -52,10 +40,11 @@ def compile(mech: Mechanism, method: str = "auto", reference: str = "auto") -> S
     Raises
     ------
     MechanismError
-        If the description is wrong or asks for what is not supported; the text names the body or joint.
+        If the description is wrong or asks for what is not supported, or if a method cannot take it; the text names the
+        body or joint.
     """
-    _check_choice("method", method, METHODS)
-    _check_choice("reference", reference, REFERENCES)
+    check_wish(method)
+    check_among("reference", reference, REFERENCES)
     if method != "multipliers" and reference not in ("auto", "joint"):
         raise MechanismError(
             f"reference {reference!r} is for method 'multipliers'; method {method!r} takes everything about the "
@@ -65,16 +54,13 @@ def compile(mech: Mechanism, method: str = "auto", reference: str = "auto") -> S
         raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")
     tree = topology(mech)
     numbering = number(mech, tree)
-    model_bytes = serialise(mech, tree, numbering, _methods(method, reference, len(tree.clusters)))
-    return System(Mechanism.from_dict(mech.to_dict()), tree, numbering, model_bytes, method, reference)
-
-
-def _methods(method: str, reference: str, clusters: int) -> Methods:
     if method == "multipliers":
-        return Methods(_MULTIPLIERS[reference])
-    return Methods(clusters=(EMBEDDING,) * clusters) if method == "embedding" else Methods()
-
-
-def _check_choice(what: str, given: str, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise MechanismError(f"there is no {what} {given!r} among {', '.join(known)}")
+        methods = Methods(MULTIPLIERS_ABOUT[reference])
+        return System(mech.copy(), tree, numbering, serialise(mech, tree, numbering, methods), method, reference)
+    system = System(mech.copy(), tree, numbering, serialise(mech, tree, numbering), method, reference)
+    choices = choose(mech, tree, system.expected, method)
+    codes = tuple(METHODS[choice.method].code for choice in choices)
+    if not any(codes):
+        return system
+    model_bytes = serialise(mech, tree, numbering, Methods(clusters=codes))
+    return System(mech.copy(), tree, numbering, model_bytes, method, reference)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from linkwork.compiler.topology import Link, Loop
 
-NEAR = 64
+NEAR = 16
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,6 @@ from linkwork.compiler.topology import Topology
 from linkwork.description import (
     GROUND,
     Coupling,
-    Joint,
     JointSpringDamper,
     Mechanism,
     Motion,
@@ -22,6 +22,7 @@ from linkwork.description import (
 )
 from linkwork.description.checks import FloatArray
 from linkwork.description.forces import of_kind
+from linkwork.description.joints import JointKind
 
 VERSION = 4
 TYPE_CODES = {  # lw_joint_type
@@ -139,6 +140,7 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
     """Return the parameter and start fields of csrc/fields.h in their order, each flat."""
     bodies, joints = mech.bodies.values(), mech.joints.values()
     terms = [term for coupling in mech.couplings.values() for term in coupling.terms.values()]
+    axes = _canonical_axes(joint.kind for joint in joints)
     upper = np.triu_indices(3)
     stiffness, damping, free = np.zeros((3, numbering.nu_all))
     for force in of_kind(mech.forces, JointSpringDamper):
@@ -158,9 +160,9 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         np.concatenate([body.com for body in bodies]),
         np.concatenate([body.inertia[upper] for body in bodies]),
         np.concatenate([joint.parent_frame.position for joint in joints]),
-        np.concatenate([_orientation(joint, joint.parent_frame.rotation) for joint in joints]),
+        quaternions(np.array([joint.parent_frame.rotation for joint in joints]) @ axes).ravel(),
         np.concatenate([joint.child_frame.position for joint in joints]),
-        np.concatenate([_orientation(joint, joint.child_frame.rotation) for joint in joints]),
+        quaternions(np.array([joint.child_frame.rotation for joint in joints]) @ axes).ravel(),
         stiffness,
         damping,
         free,
@@ -199,14 +201,21 @@ def _force_parameters(mech: Mechanism) -> list[FloatArray]:
     ]
 
 
-def _orientation(joint: Joint, rotation: FloatArray) -> FloatArray:
-    """Return the quaternion of a joint frame as the mechanics have it."""
-    return quaternion(rotation @ joint.kind.canonical_axes)
+def _canonical_axes(kinds: Iterable[JointKind]) -> FloatArray:
+    """Return the axes of the canonical joint frame of each kind, (n, 3, 3)."""
+    known: dict[tuple[object, ...], FloatArray] = {}
+    found = []
+    for kind in kinds:
+        key = (type(kind), *(axis.tobytes() for axis in kind.axes))
+        if key not in known:
+            known[key] = kind.canonical_axes
+        found.append(known[key])
+    return np.array(found)
 
 
-def quaternion(rotation: FloatArray) -> FloatArray:
-    """Return the unit quaternion [w, x, y, z], w >= 0, of a rotation matrix."""
-    r = rotation
+def quaternions(rotations: FloatArray) -> FloatArray:
+    """Return the unit quaternions [w, x, y, z], w >= 0, (n, 4), of rotation matrices (n, 3, 3)."""
+    r = rotations.transpose(1, 2, 0)
     squares = 1.0 + np.array(
         [
             r[0, 0] + r[1, 1] + r[2, 2],
@@ -215,16 +224,16 @@ def quaternion(rotation: FloatArray) -> FloatArray:
             r[2, 2] - r[0, 0] - r[1, 1],
         ]
     )
-    largest = int(np.argmax(squares))
-    twice = np.sqrt(squares[largest])
+    largest = squares.argmax(axis=0)  # what is divided by
+    square = squares.max(axis=0)
     products = np.array(
         [
-            [twice * twice, r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]],
-            [r[2, 1] - r[1, 2], twice * twice, r[0, 1] + r[1, 0], r[0, 2] + r[2, 0]],
-            [r[0, 2] - r[2, 0], r[0, 1] + r[1, 0], twice * twice, r[1, 2] + r[2, 1]],
-            [r[1, 0] - r[0, 1], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], twice * twice],
+            [square, r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]],
+            [r[2, 1] - r[1, 2], square, r[0, 1] + r[1, 0], r[0, 2] + r[2, 0]],
+            [r[0, 2] - r[2, 0], r[0, 1] + r[1, 0], square, r[1, 2] + r[2, 1]],
+            [r[1, 0] - r[0, 1], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], square],
         ]
     )
-    q: FloatArray = products[largest] / (2.0 * twice)
-    q /= np.linalg.norm(q)
-    return -q if q[0] < 0 else q
+    q: FloatArray = products[largest, :, np.arange(len(rotations))]
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    return np.where(q[:, :1] < 0, -q, q)

@@ -10,6 +10,8 @@ from linkwork.errors import MechanismError
 
 _SLACK = 1e-3  # a rotation or quaternion typed with four digits is accepted, and made exact
 _EXACT = 1e-14  # what rounding leaves; not touched again, so that what was saved loads with the same bits
+_PARALLEL = np.eye(3)
+_PARALLEL.setflags(write=False)
 
 
 class Frame:
@@ -70,8 +72,8 @@ def rotation_matrix(rotation: ArrayLike | None, what: str) -> FloatArray:
     array([-1., -1., 1.])
     """
     if rotation is None:
-        matrix = np.eye(3)
-    elif length(rotation) == 4:
+        return _PARALLEL
+    if length(rotation) == 4:
         matrix = _from_quaternion(numbers(rotation, (4,), what))
     else:
         matrix = _nearest_rotation(numbers(rotation, (3, 3), what))
@@ -81,6 +83,8 @@ def rotation_matrix(rotation: ArrayLike | None, what: str) -> FloatArray:
 
 def check_rotation(matrix: FloatArray, what: str) -> None:
     """Refuse a matrix (3, 3) that is not a rotation."""
+    if matrix is _PARALLEL:
+        return
     check_finite(matrix, what)
     if _deviation(matrix) > _EXACT or np.linalg.det(matrix) < 0:
         raise MechanismError(

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from linkwork.description.parts import Body, Joint
 
 _LINE = 120
+_PARALLEL = np.eye(3).tobytes()
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -137,7 +138,7 @@ def _frame(frame: Frame) -> dict[str, Any]:
 
 def _rotation(matrix: FloatArray) -> dict[str, Any]:
     """Nothing for the identity; compared by bits, because -0 must come back as -0."""
-    return {} if matrix.tobytes() == np.eye(3).tobytes() else {"rotation": matrix.tolist()}
+    return {} if matrix.tobytes() == _PARALLEL else {"rotation": matrix.tolist()}
 
 
 def _number_or_list(value: FloatArray) -> float | list[float]:

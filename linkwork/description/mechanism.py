@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -289,6 +290,14 @@ class Mechanism:
         new_q, new_u = self._start_values(q, "q"), self._start_values(u, "u")
         self.start_q.update(new_q)
         self.start_u.update(new_u)
+
+    def copy(self) -> Mechanism:
+        """Return a mechanism of its own; the parts in it, which never change, are the same."""
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, dict | list):
+                setattr(twin, name, value.copy())
+        return twin
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism as dictionaries, lists, strings and numbers, as they stand in a file."""

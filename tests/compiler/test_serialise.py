@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from linkwork.compiler.numbering import number
-from linkwork.compiler.serialise import quaternion, serialise
+from linkwork.compiler.serialise import quaternions, serialise
 from linkwork.compiler.topology import topology
 from linkwork.description import (
     Cylindrical,
@@ -98,13 +98,13 @@ def test_start_values_and_springs_stand_at_their_joint():
     assert found["damping"] == [0, 0, 0, 0, 0, 0, 2, 2, 2]
 
 
-def test_quaternion_of_every_turn():
+def test_quaternions_of_every_turn():
     """Whatever element is the largest."""
     rng = np.random.default_rng(3)
-    for given in [*np.eye(4), *rng.normal(size=(50, 4))]:
-        unit = given / np.linalg.norm(given)
-        unit = -unit if unit[0] < 0 else unit
-        np.testing.assert_allclose(quaternion(rotation_matrix(unit, "turn")), unit, atol=1e-15)
+    given = np.array([*np.eye(4), *rng.normal(size=(50, 4))])
+    given /= np.linalg.norm(given, axis=1, keepdims=True) * np.where(given[:, :1] < 0, -1, 1)
+    turns = np.array([rotation_matrix(unit, "turn") for unit in given])
+    np.testing.assert_allclose(quaternions(turns), given, atol=1e-15)
 
 
 def test_springs_between_points_and_wrenches_stand_in_their_order():

@@ -126,6 +126,16 @@ def test_info_of_joints_of_several_coordinates(capsys):
     assert re.search(r"S\.q\[4\] +0\.0936\d+ +1\n", text)
 
 
+def test_info_explains(capsys):
+    assert main(["info", "--explain", FOUR_BAR]) == 0
+    text = capsys.readouterr().out
+    assert "1 freedom in its assembled start" in text
+    assert "ear 1: closed by D, adds crank, coupler, rocker" in text
+    with pytest.raises(SystemExit) as refused:
+        main(["info", "--explain", "--json", FOUR_BAR])
+    assert refused.value.code == 2
+
+
 # ---- simulate
 
 
