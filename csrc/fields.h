@@ -92,6 +92,16 @@ typedef enum lw_owner {
   X(sweep, TREE_SPEED, LW_REALS(column_sweep), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
   X(joint_column, SPEED, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of joints of several")               \
   X(rate, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_DERIVATIVES, "speeds with which the coordinates follow")              \
+  X(departure, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "near singular poses: from the closed pose nearest by")  \
+  X(newton_step, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
+  X(kept_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "the state, while others are tried")            \
+  X(kept_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
+  X(kept_residual, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                 \
+  X(kept_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                             \
+  X(base_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "where a crossing is seen from")                \
+  X(base_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
+  X(base_departure, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                          \
+  X(mean_acceleration, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                            \
   X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                       \
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                \
   X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")

@@ -17,7 +17,9 @@ typedef enum lw_fault_kind {
   LW_FAULT_ORIENTATION,
   LW_FAULT_NOT_FINITE,
   LW_FAULT_OPEN_LOOP,
-  LW_FAULT_MOBILITY /* of a cluster */
+  LW_FAULT_MOBILITY, /* of a cluster */
+  LW_FAULT_AT_REST,  /* a cluster rests where its motion branches */
+  LW_FAULT_NO_BRANCH /* its speeds there lead along none */
 } lw_fault_kind;
 
 typedef struct lw_fault {

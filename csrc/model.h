@@ -156,9 +156,9 @@ struct lw_model {
 
 #define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */
 
-/* Integers: lanes, independents of the ears, rank and rows of the constraints among them, rank of the whole as one
- * matrix; then columns in pivoting order, lanes in pivoting order, and for each ear its rank and first constraint. */
-#define LW_CLUSTER_INTEGERS(columns, ears, capacity) (5 + (columns) + (capacity) + 2 * (ears))
+/* Integers: the record cluster_ranks of mechanics/work.inc; then columns in pivoting order, lanes in pivoting order, and for each ear its rank and first constraint. */
+#define LW_CLUSTER_RANKS 8
+#define LW_CLUSTER_INTEGERS(columns, ears, capacity) (LW_CLUSTER_RANKS + (columns) + (capacity) + 2 * (ears))
 
 /* Scalars that an ear of n columns needs, a cluster of them, and the same as one matrix of `rows` rows; see work_of()
  * in mechanics/work.inc. */

@@ -10,13 +10,13 @@
 
 #include "../joints/joints.inc"
 
+#include "work.inc"
+
 #include "constants.inc"
 
 #include "kinematics.inc"
 
 #include "tree.inc"
-
-#include "work.inc"
 
 #include "meeting.inc"
 
@@ -30,9 +30,11 @@
 
 #include "reduce.inc"
 
-#include "dynamics.inc"
-
 #include "feedback.inc"
+
+#include "singular.inc"
+
+#include "dynamics.inc"
 
 #include "wrenches.inc"
 
