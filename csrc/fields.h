@@ -17,8 +17,10 @@ typedef enum lw_owner {
   LW_OF_CUT_COORDINATE,
   LW_OF_CUT_SPEED,
   LW_OF_COUPLING,
-  LW_OF_TERM, /* of couplings */
-  LW_OF_FRAME /* the links' and the phantoms' */
+  LW_OF_TERM,   /* of couplings */
+  LW_OF_FRAME,  /* the links' and the phantoms' */
+  LW_OF_SPRING, /* between points */
+  LW_OF_WRENCH  /* applied from outside */
 } lw_owner;
 #define LW_ROWS_ONE 1
 #define LW_ROWS_BODY s->bodies
@@ -33,6 +35,8 @@ typedef enum lw_owner {
 #define LW_ROWS_COUPLING s->couplings
 #define LW_ROWS_TERM s->terms
 #define LW_ROWS_FRAME (s->bodies + s->loops)
+#define LW_ROWS_SPRING s->springs
+#define LW_ROWS_WRENCH s->wrenches
 
 #define LW_PARAMETER_FIELDS(X)                                                                                     \
   X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                 \
@@ -48,6 +52,11 @@ typedef enum lw_owner {
   X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
   X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                          \
   X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "sum of the terms' polynomials")                    \
+  X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")      \
+  X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                       \
+  X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                       \
+  X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")          \
+  X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")           \
   X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed") \
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
   X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
@@ -57,6 +66,8 @@ typedef enum lw_owner {
 #define LW_MOTION_FIELDS(X)                                                                      \
   X(time, ONE, 1, LW_INPUT, LW_STAGE_NONE, "time [s]")                                           \
   X(tau, SPEED, 1, LW_INPUT, LW_STAGE_NONE, "driving load in all joints [N.m or N]")             \
+  X(applied_force, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "at the wrench's point, world axes [N]")  \
+  X(applied_torque, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "world axes [N.m]")                      \
   X(q, TREE_COORDINATE, 1, LW_STATE, LW_STAGE_NONE, "coordinates of the tree joints [rad or m]") \
   X(u, TREE_SPEED, 1, LW_STATE, LW_STAGE_NONE, "speeds of the tree joints [rad/s or m/s]")       \
   X(qdot, TREE_COORDINATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of q")       \
@@ -64,11 +75,14 @@ typedef enum lw_owner {
 
 #define LW_OUTPUT_FIELDS(X)                                                                                         \
   X(acceleration, SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "acceleration in all joints")                        \
-  X(q_cut, CUT_COORDINATE, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "coordinates of the cut joints")                   \
+  X(q_cut, CUT_COORDINATE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "coordinates of the cut joints")                         \
   X(u_cut, CUT_SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "speeds of the cut joints")                             \
   X(loop_residual, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gap; misalignment times loop length [m]")           \
   X(loop_conditioning, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "smallest pivot of the closure, 0..1")           \
   X(coupling_residual, COUPLING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "sum of the polynomials minus the offset")   \
+  X(spring_length, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "distance of the spring's points [m]")             \
+  X(spring_rate, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "time derivative of the length [m/s]")               \
+  X(spring_force, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "of spring and damper, pulling is positive [N]")    \
   X(body_position, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "origin of the body frame, world axes [m]")                \
   X(body_orientation, BODY, 4, LW_OUTPUT, LW_STAGE_OUTPUTS, "unit quaternion, body to world")                       \
   X(body_velocity, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the body frame's origin, world axes [m/s]")            \

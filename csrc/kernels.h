@@ -22,6 +22,8 @@ typedef enum lw_fault_kind {
   LW_FAULT_NO_BRANCH /* its speeds there lead along none */
 } lw_fault_kind;
 
+#define LW_WIDE_OPEN 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
+
 typedef struct lw_fault {
   lw_fault_kind kind;
   int32_t index;
@@ -33,6 +35,8 @@ typedef struct lw_kernels {
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
   void (*derivatives)(const lw_model *m, lw_block b);
   void (*outputs)(const lw_model *m, lw_block b);
+  /* Coordinates of the cut joints at the accelerations stage. */
+  void (*locate_cuts)(const lw_model *m, lw_block b);
   /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage. */
   void (*inverse_dynamics)(const lw_model *m, lw_block b, const void *udot, void *tau);
   /* Loads that accelerate the tree at rest without gravity: a product with the mass matrix. */

@@ -14,6 +14,7 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
   ear->column = m->columns - first_column;
   if (ear->loop >= 0) {
     lw_loop *loop = &m->loop[ear->loop];
+    m->cluster[ear->cluster].slides |= lw_joint_sizes[loop->type].translations != 0;
     loop->column = ear->column;
     add_columns(m, loop->u, -1, ear->loop, loop->type);
   }

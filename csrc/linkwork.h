@@ -28,8 +28,9 @@ typedef struct lw_state lw_state;
 typedef struct lw_sizes {
   int32_t bodies, joints, loops;
   int32_t couplings, terms;
-  int32_t nq, nu;         /* coordinates and speeds of the spanning tree: the continuous states */
-  int32_t nq_cut, nu_cut; /* those of the cut joints, which follow from the states */
+  int32_t springs, wrenches; /* springs between points; wrenches applied from outside */
+  int32_t nq, nu;            /* coordinates and speeds of the spanning tree: the continuous states */
+  int32_t nq_cut, nu_cut;    /* those of the cut joints, which follow from the states */
   int32_t event_indicators;
   int32_t reals; /* doubles in the block of a state */
 } lw_sizes;
@@ -103,7 +104,7 @@ lw_status lw_evaluate(lw_state *state, lw_stage stage);
 lw_status lw_assemble(lw_state *state, double tolerance);
 
 /* Tree joint loads tau[nu] that give the accelerations udot[nu] at the state's q, u, without the state's own tau.
- * With loops many loads do; these are the ones of least norm. */
+ * Springs and applied wrenches do their part. With loops many loads do; these are the ones of least norm. */
 lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 
 /* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */

@@ -1,6 +1,7 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
- *   int32 counts[13]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
+ *   int32 counts[15]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
+ *                        springs wrenches
  *   int32 links[][4]     body joint parent reversed, parents first
  *   int32 joints[][3]    type, first coordinate, first speed
  *   int32 loops[][5]     joint parent child root cluster
@@ -10,8 +11,10 @@
  *   int32 ear_links[]    the links of all ears
  *   int32 couplings[]    cluster
  *   int32 terms[][2]     coupling, speed
+ *   int32 springs[][2]   links of both ends
+ *   int32 wrenches[]     link
  *   double               the parameter and start fields of fields.h, in their order
- *   names                zero-terminated: bodies, joints, couplings
+ *   names                zero-terminated: bodies, joints, couplings, springs, wrenches
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
 #include "reading.h"
 #include <math.h>
@@ -20,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODEL_VERSION 2u
+#define MODEL_VERSION 3u
 #define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 lw_status lw_read_fail(reader *r, const char *format, ...) {
@@ -113,9 +116,9 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   PLACE(column, c->nu + c->nu_cut);
   PLACE(coordinate, c->nu + c->nu_cut);
   PLACE(defaults, parameters);
-  PLACE(body_name, c->bodies);
-  PLACE(joint_name, c->joints);
-  PLACE(coupling_name, c->couplings);
+  PLACE(spring, c->springs);
+  PLACE(wrench, c->wrenches);
+  PLACE(body_name, c->bodies + c->joints + c->couplings + c->springs + c->wrenches);
   PLACE(names, names);
 #undef PLACE
   return used;
@@ -135,13 +138,15 @@ static lw_status read_names(reader *r, lw_model *m) {
   const size_t size = r->size - r->position;
   memcpy(m->names, lw_take(r, size), size);
   const char *next = m->names, *end = m->names + size;
-  const int32_t bodies = m->size.bodies, joints = m->size.joints;
-  for (int32_t i = 0; i < bodies + joints + m->size.couplings; i++) {
+  const lw_sizes *s = &m->size;
+  m->joint_name = m->body_name + s->bodies;
+  m->coupling_name = m->joint_name + s->joints;
+  m->spring_name = m->coupling_name + s->couplings;
+  m->wrench_name = m->spring_name + s->springs;
+  for (const char **name = m->body_name; name < m->wrench_name + s->wrenches; name++) {
     const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL;
     if (!stop) return lw_read_fail(r, "the model is truncated in its names");
-    if (i < bodies) m->body_name[i] = next;
-    else if (i < bodies + joints) m->joint_name[i - bodies] = next;
-    else m->coupling_name[i - bodies - joints] = next;
+    *name = next;
     next = stop + 1;
   }
   return next == end ? LW_OK : lw_read_fail(r, "the model has bytes behind its names");
@@ -150,7 +155,8 @@ static lw_status read_names(reader *r, lw_model *m) {
 /* Without the links of the ears, whose number the tables tell. */
 static int64_t least_integers(const counts *c) {
   return 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops + 4 * (int64_t)c->clusters +
-         3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings + 2 * (int64_t)c->terms;
+         3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings + 2 * (int64_t)c->terms +
+         2 * (int64_t)c->springs + c->wrenches;
 }
 
 lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
@@ -166,6 +172,8 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
                             .loops = c.loops,
                             .couplings = c.couplings,
                             .terms = c.terms,
+                            .springs = c.springs,
+                            .wrenches = c.wrenches,
                             .nq = c.nq,
                             .nu = c.nu,
                             .nq_cut = c.nq_cut,

@@ -60,6 +60,7 @@ typedef struct lw_loop {
   int32_t type, q, u;                 /* of the cut joint, over all joints */
   int32_t column, columns;            /* the cut joint's columns in the cluster */
   int32_t coordinates;                /* of the cut joint */
+  int32_t coupled;                    /* a coupling names the cut joint */
 } lw_loop;
 
 /* What one loop adds to those before it in its cluster: new links on at most two branches, which stand on the root or
@@ -84,6 +85,7 @@ typedef struct lw_cluster {
   int32_t member_coupling, couplings; /* the same for couplings */
   int32_t first_column, columns;      /* in the column list, ear by ear */
   int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
+  int32_t slides;                     /* a cut joint has speeds of displacements */
   int32_t dense;                      /* there is room for all its closures as one matrix */
   int32_t first_real, first_integer;  /* its part of the field cluster_work, and of the integers */
   int32_t first_on_parent;            /* in an inward sweep it is the first to store on its root */
@@ -97,6 +99,16 @@ typedef struct lw_coupling {
 typedef struct lw_term {
   int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
 } lw_term;
+
+/* A spring and damper between points of two bodies. */
+typedef struct lw_spring {
+  int32_t from, to, root; /* links, -1 the ground; root: where the ways from both ends meet */
+} lw_spring;
+
+/* A force and a torque that are applied to a body from outside. */
+typedef struct lw_wrench {
+  int32_t link;
+} lw_wrench;
 
 /* A run of links that one algorithm sweeps. */
 typedef struct lw_segment {
@@ -146,8 +158,10 @@ struct lw_model {
   int32_t *member_coupling; /* couplings, cluster by cluster */
   lw_term *term;
   lw_column *column;
+  lw_spring *spring;
+  lw_wrench *wrench;
   double *defaults; /* the parameter and start fields, in block order */
-  const char **body_name, **joint_name, **coupling_name;
+  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name; /* one list */
   char *names;
   void *memory; /* one allocation holds all of the above */
 };
@@ -162,7 +176,7 @@ struct lw_model {
 
 /* Scalars that an ear of n columns needs, a cluster of them, and the same as one matrix of `rows` rows; see work_of()
  * in mechanics/work.inc. */
-#define LW_EAR_REALS(n) (6 * (n) + (n) * (n) + (n) + 12)
+#define LW_EAR_REALS(n) (58 * (((n) + 3) / 4) + 6 * (n) + 4 * (n) * (((n) + 3) / 4) + 37)
 #define LW_CLUSTER_REALS(n, links, constraints, capacity)                                                \
   ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 1) + \
    8 * (capacity) * (capacity) + 24 * (capacity) + 2 * (n))

@@ -11,7 +11,8 @@ typedef struct reader {
 } reader;
 
 typedef struct counts {
-  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method;
+  int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
+      wrenches;
 } counts;
 
 /* Writes the message; always LW_ERROR_FORMAT. */

@@ -17,6 +17,7 @@
     T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                        \
     T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                         \
     T length;       /* of the cluster: the metric between angles and displacements */                         \
+    T located;      /* 1: its coordinates are needed for its load or a coupling */                            \
   } prefix##cut_constants;                                                                                    \
   typedef struct prefix##link_motion { /* world axes */                                                       \
     T R[9];                            /* link frame to world */                                              \

@@ -127,6 +127,8 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_BODY: return (owned){m->body_name[row], "body", 0};
     case LW_OF_JOINT: return (owned){m->joint_name[row], "joint", 0};
     case LW_OF_LOOP: return (owned){m->joint_name[m->loop[row].joint], "joint", 0};
+    case LW_OF_SPRING: return (owned){m->spring_name[row], "spring", 0};
+    case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
     case LW_OF_COORDINATE:
     case LW_OF_TREE_COORDINATE: return joint_of_coordinate(m, row);
     case LW_OF_CUT_COORDINATE: return joint_of_coordinate(m, m->size.nq + row);
@@ -231,8 +233,6 @@ lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *v
 
 static const char *joint_name(const lw_state *s, int32_t j) { return s->model->joint_name[j]; }
 
-#define WIDE_OPEN 0.05 /* gap of a loop, as part of its length, that explains a failure */
-
 /* The first joint whose quaternion has no direction, among coordinates from an offset on; -1: none. */
 static int32_t zero_quaternion(const lw_state *s, int32_t first) {
   const lw_model *m = s->model;
@@ -263,7 +263,7 @@ static lw_status blame(lw_state *s, int32_t joint) {
                    joint_name(s, j));
   const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
   for (int32_t l = 0; l < m->size.loops; l++)
-    if (reals(s)[m->at.loop_residual + l] > WIDE_OPEN * cut[l].length)
+    if (reals(s)[m->at.loop_residual + l] > LW_WIDE_OPEN * cut[l].length)
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
                      "assemble the mechanism first",
@@ -390,6 +390,7 @@ lw_status lw_mass_matrix(lw_state *s, double *matrix) {
 void lw_step_accepted(lw_state *s) {
   const lw_offsets *at = &s->model->at;
   if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+  s->kernels->locate_cuts(s->model, s->block);
   memcpy(reals(s) + at->cut_reference, reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
 

@@ -254,6 +254,11 @@ static int32_t cluster_of_speed(const lw_model *m, int32_t u) {
   return -1;
 }
 
+static void mark_coupled(lw_model *m, int32_t u) {
+  for (int32_t l = 0; l < m->size.loops; l++)
+    if (within(u, m->loop[l].u, m->loop[l].u + m->loop[l].columns)) m->loop[l].coupled = 1;
+}
+
 static lw_status read_terms(reader *r, lw_model *m) {
   int32_t last = 0;
   for (int32_t i = 0; i < m->terms; i++) {
@@ -267,7 +272,41 @@ static lw_status read_terms(reader *r, lw_model *m) {
     lw_coupling *coupling = &m->coupling[v[0]];
     if (coupling->terms++ == 0) coupling->first = i;
     m->term[i] = (lw_term){v[0], v[1]};
+    mark_coupled(m, v[1]);
     last = v[0];
+  }
+  return LW_OK;
+}
+
+/* Where the ways of two links to the ground meet: a parent's index is smaller than its child's. */
+static int32_t meeting_of(const lw_model *m, int32_t a, int32_t b) {
+  while (a != b) {
+    if (a > b) a = m->link[a].parent;
+    else b = m->link[b].parent;
+  }
+  return a;
+}
+
+static lw_status read_springs(reader *r, lw_model *m) {
+  for (int32_t i = 0; i < m->size.springs; i++) {
+    int32_t v[2];
+    const void *p = lw_take(r, sizeof v);
+    if (!p) return lw_read_fail(r, "the model is truncated in its springs");
+    memcpy(v, p, sizeof v);
+    if (!within(v[0], -1, m->size.bodies) || !within(v[1], -1, m->size.bodies))
+      return lw_read_fail(r, "the model's spring %d points outside the model", i);
+    m->spring[i] = (lw_spring){.from = v[0], .to = v[1], .root = meeting_of(m, v[0], v[1])};
+  }
+  return LW_OK;
+}
+
+static lw_status read_wrenches(reader *r, lw_model *m) {
+  for (int32_t i = 0; i < m->size.wrenches; i++) {
+    const void *p = lw_take(r, sizeof(int32_t));
+    if (!p) return lw_read_fail(r, "the model is truncated in its wrenches");
+    memcpy(&m->wrench[i].link, p, sizeof(int32_t));
+    if (!within(m->wrench[i].link, 0, m->size.bodies))
+      return lw_read_fail(r, "the model's wrench %d points outside the model", i);
   }
   return LW_OK;
 }
@@ -276,7 +315,7 @@ lw_status lw_read_tables(reader *r, lw_model *m) {
   lw_status e;
   if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = read_clusters(r, m)) ||
       (e = read_segments(r, m)) || (e = read_ears(r, m)) || (e = read_ear_links(r, m)) || (e = check_ears(r, m)) ||
-      (e = read_couplings(r, m)) || (e = read_terms(r, m)))
+      (e = read_couplings(r, m)) || (e = read_terms(r, m)) || (e = read_springs(r, m)) || (e = read_wrenches(r, m)))
     return e;
   return list_members(r, m);
 }

@@ -22,6 +22,7 @@ from linkwork.description import (
     Spherical,
     SpringDamper,
     Universal,
+    Wrench,
     inertia,
 )
 from linkwork.errors import (
@@ -68,6 +69,7 @@ __all__ = [
     "State",
     "System",
     "Universal",
+    "Wrench",
     "compile",
     "export_fmu",
     "inertia",

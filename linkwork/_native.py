@@ -77,6 +77,7 @@ class Model:
         self.handle = ffi.gc(handle[0], lib.lw_model_free)
         self.sizes = lib.lw_model_sizes(self.handle)
         self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
+        self.inputs = slice(self.fields["tau"].first, self.fields["applied_torque"].span.stop)  # side by side
 
     def _field(self, index: int) -> tuple[str, Field]:
         f = ffi.new("lw_field *")
@@ -103,6 +104,7 @@ class Block:
         reals = ffi.gc(lib.lw_state_reals(self.handle), _free_after(self.handle))
         self.reals: FloatArray = np.frombuffer(ffi.buffer(reals, 8 * model.sizes.reals), dtype=np.float64)
         self._views = {name: self.reals[field.span] for name, field in model.fields.items()}
+        self._inputs = self.reals[model.inputs]
         self._stages = {name: int(field.stage) for name, field in model.fields.items()}
 
     def _check(self, status: int) -> None:
@@ -119,12 +121,17 @@ class Block:
         self._views[field][:] = values
         lib.lw_state_changed(self.handle, valid)
 
-    def enter(self, q: FloatArray, u: FloatArray, tau: FloatArray) -> None:
-        """Write coordinates and speeds of the tree joints and loads of all joints."""
+    def enter(self, q: FloatArray, u: FloatArray, inputs: FloatArray) -> None:
+        """Write coordinates and speeds of the tree joints, loads of all joints, and applied forces and torques."""
         views = self._views
         views["q"][:] = q
         views["u"][:] = u
-        views["tau"][:] = tau
+        self._inputs[:] = inputs
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def put_inputs(self, inputs: FloatArray) -> None:
+        """Write loads of all joints, and applied forces and torques."""
+        self._inputs[:] = inputs
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
     def count_turns(self, reference: FloatArray | float) -> None:

@@ -45,27 +45,46 @@ class Arguments:
         cut = state.q.cut if isinstance(state, State) and isinstance(state.q, JointArray) else None
         return np.zeros(self._numbering.nq_cut) if cut is None else cut
 
+    @property
+    def no_inputs(self) -> FloatArray:
+        """All inputs at zero, (n_inputs,)."""
+        return np.zeros(self._numbering.n_inputs)
+
     def loads(self, tau: Loads) -> FloatArray:
-        """Return loads over all joints (..., nu + nu_cut); what is not given is zero."""
+        """Return loads of all joints, applied forces and torques (..., n_inputs); what is not given is zero."""
         n = self._numbering
         if tau is None:
-            return np.zeros(n.nu_all)
+            return self.no_inputs
         if isinstance(tau, Mapping):
-            return self._named_loads(tau)
+            for name in n.u.keys() & tau.keys():
+                self.span(n.u, name, "tau")
+            return self._named_loads(tau, n.input_spans(tau, "tau"))
         array = np.asarray(tau)
-        if array.ndim and array.shape[-1] == n.nu_all:
-            return sized(array, n.nu_all, "tau", n.u)
-        tree = sized(tau, n.nu, "tau", n.u)
-        loads = np.zeros((*tree.shape[:-1], n.nu_all))
-        loads[..., : n.nu] = tree
+        size = n.nu_all if array.ndim and array.shape[-1] == n.nu_all else n.nu
+        given = sized(tau, size, "tau", n.u)
+        loads = np.zeros((*given.shape[:-1], n.n_inputs))
+        loads[..., :size] = given
         return loads
 
-    def _named_loads(self, tau: Mapping[str, ArrayLike]) -> FloatArray:
-        spans = {joint: self.span(self._numbering.u, joint, "tau") for joint in tau}
-        given = {joint: vector(value, spans[joint], f"tau of joint {joint!r}") for joint, value in tau.items()}
-        loads = np.zeros((*batch(given), self._numbering.nu_all))
-        for joint, value in given.items():
-            loads[..., spans[joint]] = value
+    def wrenches(self, applied: Loads) -> FloatArray:
+        """Return applied forces and torques alone, loads of the joints zero (..., n_inputs)."""
+        if applied is None:
+            return self.no_inputs
+        if not isinstance(applied, Mapping):
+            example = "{'push.F': (0, 0, 1)}"
+            raise MechanismError(f"applied must be a dictionary by name such as {example}, not {applied!r}")
+        spans = self._numbering.input_spans(applied, "applied")
+        for name, span in spans.items():
+            if span.start < self._numbering.nu_all:
+                raise MechanismError(f"applied: {name!r} is a load in a joint, and those are what is asked for")
+        return self._named_loads(applied, spans)
+
+    def _named_loads(self, given: Mapping[str, ArrayLike], spans: Mapping[str, slice]) -> FloatArray:
+        n = self._numbering
+        arrays = {name: vector(value, spans[name], n.input_label(name, "tau")) for name, value in given.items()}
+        loads = np.zeros((*batch(arrays), n.n_inputs))
+        for name, value in arrays.items():
+            loads[..., spans[name]] = value
         return loads
 
     @staticmethod

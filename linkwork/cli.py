@@ -176,7 +176,7 @@ def _add_simulate(commands: Any) -> None:
     add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
     add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
     add("--rtol", type=float, default=1e-8, help="accuracy wanted of the states (default: %(default)g)")
-    load_help = "constant load in a joint [N.m or N]; of several, one as 'S[2]'; may be repeated"
+    load_help = "constant load in a joint or on a body [N.m or N], as 'A', 'S[2]', 'push.F[1]'; may be repeated"
     add("--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
     columns_help = "what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
     add("--columns", nargs="+", metavar="NAME", help=columns_help)

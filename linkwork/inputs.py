@@ -1,4 +1,4 @@
-"""Driving loads over time, as a simulation is given them."""
+"""Driving loads and applied wrenches over time, as a simulation is given them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.compiler.numbering import Numbering, suffixes
-from linkwork.description.checks import FloatArray, suggest
+from linkwork.compiler.numbering import Numbering
+from linkwork.description.checks import FloatArray
 from linkwork.errors import MechanismError
 from linkwork.solvers import Solution
 
@@ -17,62 +17,55 @@ Input = ArrayLike | Callable[[float], ArrayLike]
 
 
 class Inputs:
-    """The driving loads of a simulation.
+    """The inputs of a simulation: driving loads, applied forces and torques.
 
     Parameters
     ----------
     given
-        Constants or functions of time by joint name: a number, or (nu,) for a joint of several speeds, one of which may
-        also stand alone as in "S[2]".
+        Constants or functions of time by name: a number, or (nu,) for a joint of several speeds and (3,) for a wrench
+        such as "push.F"; one element may also stand alone as in "S[2]" and "push.F[1]".
     numbering
-        Where each joint's speeds stand.
+        Where each input stands.
 
     Attributes
     ----------
     constant
-        Loads in all joints (nu + nu_cut,) as far as they are constant, else zero.
+        All inputs (n_inputs,) as far as they are constant, else zero.
     """
 
     def __init__(self, given: Mapping[str, Input], numbering: Numbering) -> None:
         if not isinstance(given, Mapping):
             raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
-        self.constant = np.zeros(numbering.nu_all)
+        self.constant = np.zeros(numbering.n_inputs)
         self._functions: list[tuple[str, slice, Callable[[float], ArrayLike]]] = []
-        spans = _spans(numbering)
-        owner: dict[int, str] = {}
-        for name, value in given.items():
-            if name not in spans:
-                raise MechanismError(f"inputs: there is no driven joint {name!r}: {suggest(name, spans)}")
-            span = spans[name]
-            for i in range(span.start, span.stop):
-                if owner.setdefault(i, name) != name:
-                    raise MechanismError(f"inputs: {owner[i]!r} and {name!r} drive the same speed: give one of them")
+        for name, span in numbering.input_spans(given, "inputs", "driven joint").items():
+            value, label = given[name], numbering.input_label(name, "load")
             if callable(value):
-                self._functions.append((name, span, value))
+                self._functions.append((label, span, value))
             else:
-                self.constant[span] = _constant(value, span, name)
+                self.constant[span] = _constant(value, span, label)
 
     @property
     def vary(self) -> bool:
-        """Some loads are functions of time."""
+        """Some inputs are functions of time."""
         return bool(self._functions)
 
     def at(self, t: float) -> FloatArray:
-        """Return the loads in all joints at a time (nu + nu_cut,)."""
+        """Return all inputs at a time (n_inputs,)."""
         if not self._functions:
             return self.constant
-        loads = self.constant.copy()
-        for name, span, function in self._functions:
+        inputs = self.constant.copy()
+        for label, span, function in self._functions:
             value = _asked(function, t)
             try:
-                loads[span] = _numbers(value, span)
+                inputs[span] = _numbers(value, span)
             except (TypeError, ValueError):
-                what = f"the load of joint {name!r} at t = {t:.6g} s must be {_wanted(span, '')}"
+                what = f"the {label} at t = {t:.6g} s must be {_wanted(span, '')}"
                 raise MechanismError(f"inputs: {what}, not {value!r}") from None
-        return loads
+        return inputs
 
     def over(self, times: FloatArray) -> FloatArray:
-        """Return the loads at times that were simulated: (nt, nu + nu_cut), or the same at all of them.
+        """Return the inputs at times that were simulated: (nt, n_inputs), or the same at all of them.
 
         They are not numbers where a function that remembers does not answer twice.
         """
@@ -87,29 +80,19 @@ class Inputs:
             return np.full(self.constant.size, np.nan)
 
 
-def _spans(numbering: Numbering) -> dict[str, slice]:
-    """Where the speeds stand that a name drives: those of a joint, or one of several."""
-    spans = {name: span for name, span in numbering.u.items() if span.stop > span.start}
-    for name, span in list(spans.items()):
-        if span.stop - span.start > 1:
-            each = zip(suffixes(span.stop - span.start), range(span.start, span.stop), strict=True)
-            spans |= {f"{name}{suffix}": slice(i, i + 1) for suffix, i in each}
-    return spans
-
-
-def _constant(value: ArrayLike, span: slice, name: str) -> FloatArray:
+def _constant(value: ArrayLike, span: slice, label: str) -> FloatArray:
     try:
         numbers = _numbers(value, span)
     except (TypeError, ValueError):
         numbers = np.array(np.nan)
     if isinstance(value, str) or not np.isfinite(numbers).all():
-        what = f"the load of joint {name!r} must be {_wanted(span, 'finite ')} or a function of time"
+        what = f"the {label} must be {_wanted(span, 'finite ')} or a function of time"
         raise MechanismError(f"inputs: {what}, not {value!r}")
     return numbers
 
 
 def _numbers(value: Any, span: slice) -> FloatArray:
-    """Return the numbers that drive the speeds of a span; TypeError or ValueError if it is none of that size."""
+    """Return the numbers for the inputs of a span; TypeError or ValueError if it is none of that size."""
     size = span.stop - span.start
     if size == 1:
         return np.array(float(value))

@@ -47,7 +47,7 @@ class Result:
     """
 
     def __init__(
-        self, system: System, solution: Solution, loads: FloatArray, turns: Sequence[tuple[float, FloatArray]]
+        self, system: System, solution: Solution, inputs: FloatArray, turns: Sequence[tuple[float, FloatArray]]
     ) -> None:
         self.system = system
         self.t = solution.t
@@ -55,7 +55,7 @@ class Result:
         self.events = solution.events
         self.statistics = solution.statistics
         self.message = solution.message
-        self._loads = np.broadcast_to(loads, (len(self.t), system.numbering.nu_all))
+        self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
         self._turns = turns  # (time, coordinates of the cut joints) at the start and wherever else they are known
 
     def __getitem__(self, name: str) -> FloatArray:
@@ -86,12 +86,14 @@ class Result:
         rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
         known = -1
-        for i, (t, y, loads, latest) in enumerate(zip(self.t, self.y, self._loads, self._latest_turns(), strict=True)):
+        for i, (t, y, inputs, latest) in enumerate(
+            zip(self.t, self.y, self._inputs, self._latest_turns(), strict=True)
+        ):
             if latest != known:
                 known = latest
                 block.count_turns(self._turns[known][1])
             block.put("time", t)
-            block.enter(y[:nq], y[nq:], loads)
+            block.enter(y[:nq], y[nq:], inputs)
             block.step_accepted()
             rows[i, : given - first] = block.reals[first:given]
             with suppress(LinkworkError):

@@ -52,8 +52,9 @@ def simulate(
     state
         Where to start; by default the system is assembled from the start values of the description.
     inputs
-        Driving loads by joint name, N m or N: numbers, or functions of time; arrays (nu,) for a joint of several
-        speeds, one of which is also known as "S[2]". Joints left out are not driven.
+        Driving loads by joint name, N m or N, and applied wrenches as "push.F": numbers, or functions of time; arrays
+        where the input has several elements, one of which is also known as "S[2]" or "push.F[1]". What is left out is
+        zero.
     solver
         "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
     rtol, atol
@@ -142,7 +143,7 @@ class _Run:
         self.y0 = np.concatenate(system.arguments.states(state, None))
         self.turns = [(t_start, system.arguments.turns(state))]
         self.turning = self._must_count_turns(sparse)
-        self.block.put("tau", inputs.constant)
+        self.block.put_inputs(inputs.constant)
         self.block.count_turns(self.turns[0][1])
 
     def _must_count_turns(self, sparse: bool) -> bool:

@@ -35,7 +35,8 @@ class System:
 
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
     are a batch, and the results have them too. Loads `tau` are an array (..., nu), or a dictionary by joint name in
-    which cut joints may stand as well. Arrays come in the order of `q_names` and `u_names`; `by_joint` names them.
+    which cut joints and applied wrenches may stand as well, as in ``{"A": 0.1, "push.F": (0, 0, -5)}``. Arrays
+    come in the order of `q_names` and `u_names`; `by_joint` names them.
     Threads may share a system: each computes in memory of its own.
 
     Attributes
@@ -201,7 +202,7 @@ class System:
         coordinates, speeds = self.arguments.states(q, u)
         block = self._block
         block.count_turns(0.0)
-        block.enter(one(coordinates, "q"), speeds, np.zeros(self.numbering.nu_all))
+        block.enter(one(coordinates, "q"), speeds, self.arguments.no_inputs)
         return self.state_of(block)
 
     # ---- what is computed ----
@@ -249,19 +250,27 @@ class System:
         n = self.numbering.nu
         return self._each(state, u, None, (n, n), lambda block: block.mass_matrix())
 
-    def inverse_dynamics(self, state: State | ArrayLike, udot: ArrayLike, u: ArrayLike | None = None) -> JointArray:
+    def inverse_dynamics(
+        self,
+        state: State | ArrayLike,
+        udot: ArrayLike,
+        u: ArrayLike | None = None,
+        *,
+        applied: Mapping[str, ArrayLike] | None = None,
+    ) -> JointArray:
         """Return tree loads tau (..., nu) that make the accelerations udot (..., nu), springs and dampers at work.
 
-        With loops many loads do; these are the least ones, and no load acts in the cut joints.
+        Wrenches `applied` by name, as in ``{"push.F": (0, 0, -5)}``, do their part as well. With loops many loads do;
+        these are the least ones, and no load acts in the cut joints.
         """
         q, speeds = self.arguments.states(state, u)
         wanted = sized(udot, self.numbering.nu, "udot", self.numbering.u)
-        q, speeds, wanted = together({"q": q, "u": speeds, "udot": wanted})
+        wrenches = self.arguments.wrenches(applied)
+        q, speeds, wanted, wrenches = together({"q": q, "u": speeds, "udot": wanted, "applied": wrenches})
         self._block.count_turns(self.arguments.turns(state))
-        no_load = np.zeros(self.numbering.nu_all)
         result = np.zeros((*wanted.shape[:-1], self.numbering.nu_all))
         for i in np.ndindex(wanted.shape[:-1]):
-            self._block.enter(q[i], speeds[i], no_load)
+            self._block.enter(q[i], speeds[i], wrenches[i])
             result[i][: self.numbering.nu] = self._block.inverse_dynamics(wanted[i])
         return JointArray.split(result, self.numbering.nu)
 

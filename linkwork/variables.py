@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from linkwork.compiler.dependencies import Dependencies, Names
 from linkwork.compiler.numbering import suffixes
+from linkwork.force_variables import force_inputs, force_outputs, force_parameters
 
 if TYPE_CHECKING:
     from linkwork._native import Field
@@ -135,12 +136,17 @@ class _Namer:
         minimum = 0.0 if field == "body_mass" else None
         return Variable(name, reference, kind, unit, text, start=float(self.defaults[reference]), minimum=minimum)
 
+    def load(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
+        return Variable(name, self.at(field, index), "input", unit, text, start=0.0)
+
+    def output(self, name: str, field: str, index: int, unit: str, text: str, depends: Names) -> Variable:
+        return Variable(name, self.at(field, index), "output", unit, text, depends=depends)
+
     def vector(self, owner: str, row: _Row, index: int, depends: Names) -> Iterator[Variable]:
         """The elements of an output of body or joint `index`."""
         n = self.fields[row.field].columns
         for i in range(n):
-            name, reference = f"{owner}.{row.name}[{i + 1}]", self.at(row.field, n * index + i)
-            yield Variable(name, reference, "output", row.unit, row.text, depends=depends)
+            yield self.output(f"{owner}.{row.name}[{i + 1}]", row.field, n * index + i, row.unit, row.text, depends)
 
     def world(self) -> Iterator[Variable]:
         yield Variable("time", self.at("time"), "time", "s", "time")
@@ -199,15 +205,12 @@ class _Namer:
     def motion(self) -> Iterator[Variable]:
         for name in self.mech.joints:
             for e in self.speeds(name):
-                at = self.at("tau", e.index)
-                text = "driving load of the joint"
-                yield Variable(f"{name}.tau{e.suffix}", at, "input", _LOADS[e.unit], text, start=0.0)
+                yield self.load(f"{name}.tau{e.suffix}", "tau", e.index, _LOADS[e.unit], "driving load of the joint")
             yield from (self.states if name in self.tree else self.cut_motion)(name)
             depends = self.depends.acceleration(name)
             for e in self.speeds(name):
-                at = self.at("acceleration", e.index)
-                text = "acceleration of the joint"
-                yield Variable(f"{name}.a{e.suffix}", at, "output", f"{e.unit}/s2", text, depends=depends)
+                unit, text = f"{e.unit}/s2", "acceleration of the joint"
+                yield self.output(f"{name}.a{e.suffix}", "acceleration", e.index, unit, text, depends)
 
     def states(self, joint: str) -> Iterator[Variable]:
         """Coordinates and speeds of a tree joint, and their derivatives."""
@@ -252,15 +255,13 @@ class _Namer:
     def totals(self) -> Iterator[Variable]:
         positions, motion = self.depends.everything
         for what, depends in (("kinetic", motion), ("potential", positions)):
-            name, reference = f"energy.{what}", self.at(f"energy_{what}")
-            yield Variable(name, reference, "output", "J", f"{what} energy", depends=depends)
+            yield self.output(f"energy.{what}", f"energy_{what}", 0, "J", f"{what} energy", depends)
         for i, joint in enumerate(self.numbering.cut):
             for what, unit, text in (
                 ("residual", "m", "gap of the loop, and misalignment times the loop's length"),
                 ("conditioning", "1", "smallest pivot of the loop's closure: 0 at a singular pose"),
             ):
-                name, reference = f"loop.{joint}.{what}", self.at(f"loop_{what}", i)
-                yield Variable(name, reference, "output", unit, text, depends=self.depends.loop(joint)[0])
+                yield self.output(f"loop.{joint}.{what}", f"loop_{what}", i, unit, text, self.depends.loop(joint)[0])
 
 
 def list_variables(system: System) -> list[Variable]:
@@ -270,9 +271,12 @@ def list_variables(system: System) -> list[Variable]:
         namer.world(),
         namer.body_parameters(),
         namer.joint_parameters(),
+        force_parameters(namer),
         namer.motion(),
+        force_inputs(namer),
         namer.reactions(),
         namer.bodies(),
+        force_outputs(namer),
         namer.totals(),
     )
     return [variable for group in groups for variable in group]

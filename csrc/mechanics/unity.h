@@ -16,9 +16,13 @@
 
 #include "kinematics.inc"
 
+#include "forces.inc"
+
 #include "tree.inc"
 
 #include "meeting.inc"
+
+#include "cut_frame.inc"
 
 #include "ears.inc"
 
@@ -47,4 +51,5 @@
 #define ASSEMBLE NULL
 #endif
 
-const lw_kernels KERNELS = {constants, accelerations, derivatives, outputs, inverse_dynamics, mass_product, ASSEMBLE};
+const lw_kernels KERNELS = {constants,   accelerations,    derivatives,  outputs,
+                            locate_cuts, inverse_dynamics, mass_product, ASSEMBLE};

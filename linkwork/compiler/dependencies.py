@@ -7,10 +7,12 @@ the mechanism.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 
 from linkwork.compiler.numbering import Numbering, suffixes
 from linkwork.compiler.topology import Topology
-from linkwork.description import Mechanism
+from linkwork.description import GROUND, Mechanism, PointSpringDamper, Wrench
+from linkwork.description.forces import of_kind
 
 MOST = 48
 
@@ -21,11 +23,14 @@ class Dependencies:
     """Dependencies of one compiled mechanism."""
 
     def __init__(self, mech: Mechanism, topology: Topology, numbering: Numbering) -> None:
+        self._mech = mech
         self._topology = topology
         self._numbering = numbering
         self._joints = list(mech.joints)
         self._number_of = {name: i for i, name in enumerate(self._joints)}
         self._link_of_body = {link.body: i for i, link in enumerate(topology.links)}
+        bodies = list(mech.bodies)
+        self._link_of_name = {GROUND: -1, **{bodies[b]: i for b, i in self._link_of_body.items()}}
         self._cluster_of_link = {link: c for c in topology.clusters for link in c.links}
         self._cluster_of_loop = {i: c for c in topology.clusters for i in c.loops}
         self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
@@ -71,6 +76,18 @@ class Dependencies:
         joints = self._tree_joints(links[::-1])
         return self._names(joints, "q"), self._names(joints, "q", "u")
 
+    def between(self, first: str, second: str) -> tuple[Names, Names]:
+        """Of the distance of two bodies and of its rate: the tree joints on the ways to where these meet."""
+        ends, links = [self._link_of_name[first], self._link_of_name[second]], []
+        while ends[0] != ends[1]:
+            link = max(ends)  # a link's parent has a lower number
+            links.append(link)
+            ends = [self._topology.links[end].parent if end == link else end for end in ends]
+            if 2 * len(links) > MOST:
+                return None, None
+        joints = self._tree_joints(sorted(links))
+        return self._names(joints, "q"), self._names(joints, "q", "u")
+
     @cached_property
     def everything(self) -> tuple[Names, Names]:
         """All coordinates, and all states: once for a mechanism, so in full."""
@@ -78,27 +95,46 @@ class Dependencies:
         return q, q + tuple(name for joint in self._numbering.tree for name in self._elements(joint, "u"))
 
     @cached_property
-    def _parts(self) -> dict[str, list[str]]:
-        """For each joint all joints of its part: what stands on the ground separately does not interact."""
-        part_of_link: list[int] = []
+    def _part_of_link(self) -> list[int]:
+        """Number of each link's part: parts act on each other by loops, couplings and springs between points only."""
+        parts: list[int] = []
         for i, link in enumerate(self._topology.links):
-            part_of_link.append(i if link.parent < 0 else part_of_link[link.parent])
-        merged = {part: part for part in part_of_link}
+            parts.append(i if link.parent < 0 else parts[link.parent])
+        merged = {part: part for part in parts}
 
         def root(part: int) -> int:
             while merged[part] != part:
                 part = merged[part]
             return part
 
-        for loop in self._topology.loops:
-            ends = [root(part_of_link[end]) for end in (loop.parent, loop.child) if end >= 0]
+        springs = [force.bodies for force in of_kind(self._mech.forces, PointSpringDamper)]
+        pairs = [(loop.parent, loop.child) for loop in self._topology.loops]
+        pairs += [pair for cluster in self._topology.clusters for pair in pairwise(cluster.links)]
+        pairs += [(self._link_of_name[first], self._link_of_name[second]) for first, second in springs]
+        for pair in pairs:
+            ends = [root(parts[end]) for end in pair if end >= 0]
             merged[ends[0]] = ends[-1]
+        return [root(part) for part in parts]
+
+    @cached_property
+    def _parts(self) -> dict[str, list[str]]:
+        """For each joint all joints of its part."""
         joints: dict[int, list[str]] = {}
-        part_of: dict[str, int] = {}
         for joint, name in enumerate(self._joints):
-            part_of[name] = root(part_of_link[self._a_link_of(joint, name)])
-            joints.setdefault(part_of[name], []).append(name)
-        return {name: joints[part] for name, part in part_of.items()}
+            joints.setdefault(self._part_of(joint, name), []).append(name)
+        return {name: part for part in joints.values() for name in part}
+
+    @cached_property
+    def _wrenches(self) -> dict[int, list[str]]:
+        """The elements of applied forces and torques by part."""
+        found: dict[int, list[str]] = {}
+        for force in of_kind(self._mech.forces, Wrench):
+            names = [f"{force.name}.{what}[{i}]" for what in "FT" for i in (1, 2, 3)]
+            found.setdefault(self._part_of_link[self._link_of_name[force.body]], []).extend(names)
+        return found
+
+    def _part_of(self, joint: int, name: str) -> int:
+        return self._part_of_link[self._a_link_of(joint, name)]
 
     def _a_link_of(self, joint: int, name: str) -> int:
         """A link that a joint moves or closes."""
@@ -108,12 +144,13 @@ class Dependencies:
         return max(loop.parent, loop.child)
 
     def acceleration(self, joint: str) -> Names:
-        """Of a joint's acceleration and reaction: every state and load of its part."""
+        """Of a joint's acceleration and reaction: every state, load and applied wrench of its part."""
         part = self._parts[joint]
-        if len(part) == len(self._joints) or 3 * len(part) > MOST:
+        wrenches = self._wrenches.get(self._part_of(self._number_of[joint], joint), [])
+        if len(part) == len(self._joints) or 3 * len(part) + len(wrenches) > MOST:
             return None
         tree = [name for name in part if self._number_of[name] in self._link_of_joint]
         states, loads = self._names(tree, "q", "u"), self._names(part, "tau")
-        if states is None or loads is None or len(states) + len(loads) > MOST:
+        if states is None or loads is None or len(states) + len(loads) + len(wrenches) > MOST:
             return None
-        return states + loads
+        return (*states, *loads, *wrenches)

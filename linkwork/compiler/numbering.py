@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from linkwork.compiler.topology import Topology
-from linkwork.description import Mechanism
+from linkwork.description import Mechanism, PointSpringDamper, Wrench
+from linkwork.description.checks import suggest
+from linkwork.description.forces import of_kind
+from linkwork.errors import MechanismError
 
 
 @dataclass(frozen=True)
 class Numbering:
-    """Slices of every joint: the tree joints in the order added, then the cut joints.
+    """Slices of every joint: the tree joints in the order added, then the cut joints; forces in the order added.
 
     Attributes
     ----------
@@ -22,6 +27,8 @@ class Numbering:
         Names of the tree joints and of the cut joints.
     nq, nu, nq_cut, nu_cut
         Numbers of coordinates and speeds in tree joints and in cut joints.
+    springs, wrenches
+        Names of the springs between points and of the applied wrenches.
     """
 
     q: dict[str, slice]
@@ -33,6 +40,8 @@ class Numbering:
     nu: int
     nq_cut: int
     nu_cut: int
+    springs: tuple[str, ...] = ()
+    wrenches: tuple[str, ...] = ()
 
     @property
     def nq_all(self) -> int:
@@ -43,6 +52,42 @@ class Numbering:
     def nu_all(self) -> int:
         """Speeds of all joints."""
         return self.nu + self.nu_cut
+
+    @property
+    def n_inputs(self) -> int:
+        """Numbers that drive the mechanism: loads in all joints, then applied forces, then applied torques."""
+        return self.nu_all + 6 * len(self.wrenches)
+
+    @cached_property
+    def inputs(self) -> dict[str, slice]:
+        """Where each input stands among them: "A", "push.F", "push.T", and the elements of those of several."""
+        spans = {joint: span for joint, span in self.u.items() if span.stop > span.start}
+        for k, name in enumerate(f"{wrench}.{what}" for what in "FT" for wrench in self.wrenches):
+            spans[name] = slice(self.nu_all + 3 * k, self.nu_all + 3 * k + 3)
+        for name, span in list(spans.items()):
+            if span.stop - span.start > 1:
+                each = zip(suffixes(span.stop - span.start), range(span.start, span.stop), strict=True)
+                spans |= {f"{name}{suffix}": slice(at, at + 1) for suffix, at in each}
+        return spans
+
+    def input_spans(self, names: Iterable[str], what: str, joint: str = "joint") -> dict[str, slice]:
+        """Return where inputs stand; an unknown name, and one whose numbers another gives too, are errors."""
+        owner: dict[int, str] = {}
+        spans = {}
+        for name in names:
+            if name not in self.inputs:
+                kind = f"{joint} or wrench" if self.wrenches else joint
+                raise MechanismError(f"{what}: there is no {kind} {name!r}: {suggest(name, self.inputs)}")
+            span = spans[name] = self.inputs[name]
+            for at in range(span.start, span.stop):
+                if owner.setdefault(at, name) != name:
+                    common = "drive the same speed" if at < self.nu_all else "set the same number"
+                    raise MechanismError(f"{what}: {owner[at]!r} and {name!r} {common}: give one of them")
+        return spans
+
+    def input_label(self, name: str, load: str) -> str:
+        """Return what messages call an input; `load` is their word for those of joints."""
+        return f"{load} of joint {name!r}" if self.inputs[name].start < self.nu_all else f"wrench {name!r}"
 
     def spans(self, size: int, cut: int | None) -> dict[str, slice] | None:
         """Return where each joint's numbers stand in an array over speeds or coordinates; None if it is over neither.
@@ -74,13 +119,15 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
             nq, nu = nq + kind.nq, nu + kind.nu
         totals.append((nq, nu))
     (nq, nu), (nq_all, nu_all) = totals
+    springs = tuple(force.name for force in of_kind(mech.forces, PointSpringDamper))
+    wrenches = tuple(force.name for force in of_kind(mech.forces, Wrench))
     places = {name: mech.joints[name].kind.quaternion for name in q}
     quaternions = {
         name: slice(q[name].start + place.start, q[name].start + place.stop)
         for name, place in places.items()
         if place is not None
     }
-    return Numbering(q, u, quaternions, tree, cut, nq, nu, nq_all - nq, nu_all - nu)
+    return Numbering(q, u, quaternions, tree, cut, nq, nu, nq_all - nq, nu_all - nu, springs, wrenches)
 
 
 def suffixes(count: int) -> list[str]:

@@ -10,11 +10,11 @@ import numpy as np
 from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
-from linkwork.description import Joint, Mechanism, SpringDamper
+from linkwork.description import GROUND, Joint, JointSpringDamper, Mechanism, PointSpringDamper, Wrench
 from linkwork.description.checks import FloatArray
-from linkwork.errors import MechanismError
+from linkwork.description.forces import of_kind
 
-VERSION = 2
+VERSION = 3
 TYPE_CODES = {  # lw_joint_type
     "fixed": 0,
     "revolute": 1,
@@ -54,10 +54,14 @@ def serialise(mech: Mechanism, topology: Topology, numbering: Numbering, methods
         [
             *(np.asarray(table, dtype="<i4").tobytes() for table in tables),
             np.concatenate(_parameters(mech, numbering)).astype("<f8").tobytes(),
-            "".join(f"{name}\0" for name in [*mech.bodies, *mech.joints, *mech.couplings]).encode(),
+            "".join(f"{name}\0" for name in _names(mech, numbering)).encode(),
         ]
     )
     return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), fnv1a(body)) + body
+
+
+def _names(mech: Mechanism, numbering: Numbering) -> list[str]:
+    return [*mech.bodies, *mech.joints, *mech.couplings, *numbering.springs, *numbering.wrenches]
 
 
 def _integers(
@@ -86,6 +90,8 @@ def _integers(
         len(topology.couplings),
         len(terms),
         methods.mechanism,
+        len(numbering.springs),
+        len(numbering.wrenches),
     ]
     cluster_of = {loop: number for number, cluster in enumerate(clusters) for loop in cluster.loops}
     method_of = methods.clusters or (EAR_BY_EAR,) * len(clusters)
@@ -106,6 +112,17 @@ def _integers(
         [link for _, ear in ears for link in ear.links],
         [[coupling.cluster] for coupling in topology.couplings],
         terms,
+        *_force_tables(mech, topology),
+    ]
+
+
+def _force_tables(mech: Mechanism, topology: Topology) -> list[list[list[int]]]:
+    """Return the links on which springs and wrenches act."""
+    bodies = list(mech.bodies)
+    link_of = {GROUND: -1, **{bodies[link.body]: i for i, link in enumerate(topology.links)}}
+    return [
+        [[link_of[body] for body in force.bodies] for force in of_kind(mech.forces, PointSpringDamper)],
+        [[link_of[force.body]] for force in of_kind(mech.forces, Wrench)],
     ]
 
 
@@ -115,9 +132,7 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
     terms = [term for coupling in mech.couplings.values() for term in coupling.terms.values()]
     upper = np.triu_indices(3)
     stiffness, damping, free = np.zeros((3, numbering.nu_all))
-    for force in mech.forces:
-        if not isinstance(force, SpringDamper):
-            raise MechanismError(f"forces of type {force.type_name!r} are not supported by this version")
+    for force in of_kind(mech.forces, JointSpringDamper):
         columns = numbering.u[force.joint]
         stiffness[columns], damping[columns], free[columns] = force.stiffness, force.damping, force.free
     q_start, q_held = np.zeros((2, numbering.nq_all))
@@ -142,11 +157,23 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         free,
         np.array([term.coefficients for term in terms]).ravel(),
         np.array([coupling.offset for coupling in mech.couplings.values()]),
+        *_force_parameters(mech),
         np.full(2, AUTOMATIC_GAIN),
         q_start,
         u_start,
         q_held,
         u_held,
+    ]
+
+
+def _force_parameters(mech: Mechanism) -> list[FloatArray]:
+    springs, wrenches = of_kind(mech.forces, PointSpringDamper), of_kind(mech.forces, Wrench)
+    return [
+        np.array([force.points for force in springs]).ravel(),
+        np.array([force.stiffness for force in springs]),
+        np.array([force.damping for force in springs]),
+        np.array([force.free for force in springs]),
+        np.array([force.point for force in wrenches]).ravel(),
     ]
 
 

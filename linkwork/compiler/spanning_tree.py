@@ -122,7 +122,7 @@ class SpanningTree:
 def _least_wanted_cuts_first(mech: Mechanism) -> list[int]:
     """Return the joints in the order in which they are taken into the tree."""
     joints = list(mech.joints.values())
-    used = {*mech.start_q, *mech.start_u, *(force.joint for force in mech.forces)}
+    used = {*mech.start_q, *mech.start_u, *(joint for force in mech.forces for joint in force.joint_names)}
 
     def rank(index: int) -> tuple[bool, bool, bool]:
         joint = joints[index]

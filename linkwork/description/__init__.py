@@ -3,7 +3,7 @@
 from linkwork.description import inertia
 from linkwork.description.checks import GROUND
 from linkwork.description.couplings import Coupling
-from linkwork.description.forces import Force, SpringDamper
+from linkwork.description.forces import Force, Wrench
 from linkwork.description.frames import Frame
 from linkwork.description.joints import (
     Cylindrical,
@@ -18,6 +18,7 @@ from linkwork.description.joints import (
 )
 from linkwork.description.mechanism import Mechanism
 from linkwork.description.parts import Body, Joint
+from linkwork.description.springs import JointSpringDamper, PointSpringDamper, SpringDamper
 
 __all__ = [
     "GROUND",
@@ -30,12 +31,15 @@ __all__ = [
     "Free",
     "Joint",
     "JointKind",
+    "JointSpringDamper",
     "Mechanism",
     "Planar",
+    "PointSpringDamper",
     "Prismatic",
     "Revolute",
     "Spherical",
     "SpringDamper",
     "Universal",
+    "Wrench",
     "inertia",
 ]

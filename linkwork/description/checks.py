@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,15 +64,15 @@ def check_name(name: object, what: str) -> str:
     return name
 
 
-def check_new_name(name: object, what: str, same: Container[str], *others: Container[str]) -> None:
-    """Refuse a name for a new part that is illegal, reserved, or taken by the same kind or others that share names."""
+def check_new_name(name: object, what: str, taken: Mapping[str, Container[str]]) -> None:
+    """Refuse a name that is illegal, reserved or taken; `taken` has the names of each kind of thing."""
     check_name(name, what)
     if name == GROUND:
         raise MechanismError(f"{what} {GROUND!r}: this name stands for the world; give another one")
-    if name in same:
-        raise MechanismError(f"there is a {what} {name!r} already: give this one another name")
-    if any(name in taken for taken in others):
-        raise MechanismError(f"{what} {name!r}: another part of the mechanism has this name: give another one")
+    for kind, names in taken.items():
+        if name in names:
+            this = "this one" if kind == what else f"this {what}"
+            raise MechanismError(f"there is a {kind} {name!r} already: give {this} another name")
 
 
 def length(value: object) -> int:
@@ -164,22 +164,21 @@ def check_references(mech: Mechanism) -> None:
     """Refuse what names something that does not exist (any more), or does not fit it (any more)."""
     for joint in mech.joints.values():
         for body in (joint.parent, joint.child):
-            check_body_known(mech, joint.name, body)
+            check_body_known(mech, f"joint {joint.name!r}", body)
     for coupling in mech.couplings.values():
         coupling.check(mech)
     for force in mech.forces:
-        check_joint_known(mech, force.joint, type(force).__name__)
-        force.check(mech.joints[force.joint].kind)
+        force.check(mech)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):
         for name, value in starts.items():
             check_start(mech, name, value, of)
 
 
-def check_body_known(mech: Mechanism, joint: str, body: object) -> None:
-    """Refuse a joint to a body that does not exist."""
+def check_body_known(mech: Mechanism, what: str, body: object) -> None:
+    """Refuse a body that does not exist; `what` names who joins it or acts on it."""
     if not isinstance(body, str) or (body != GROUND and body not in mech.bodies):
         hint = suggest(body, [*mech.bodies, GROUND])
-        raise MechanismError(f"joint {joint!r}: there is no body {body!r}: {hint} (bodies are added before joints)")
+        raise MechanismError(f"{what}: there is no body {body!r}: {hint} (bodies are added first)")
 
 
 def check_joint_known(mech: Mechanism, joint: object, what: str) -> None:

@@ -1,111 +1,145 @@
-"""Forces that belong to the description of a mechanism."""
+"""Forces that belong to the description of a mechanism, and those applied from outside; springs stand in `springs`.
+
+A new kind is one class here: its name in files, its fields, and what it must find in a mechanism.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from linkwork.description.checks import finite, length, number
-from linkwork.description.joints import JointKind
+from linkwork.description.checks import (
+    GROUND,
+    check_body_known,
+    check_joint_known,
+    check_name,
+    check_new_name,
+    finite,
+)
 from linkwork.errors import MechanismError
+
+if TYPE_CHECKING:
+    from linkwork.description.mechanism import Mechanism
 
 FORCES: dict[str, type[Force]] = {}
 
+Point = tuple[float, float, float]
+_Kind = TypeVar("_Kind", bound="Force")
 
-@dataclass(frozen=True)
+
 class Force:
-    """A force that acts in a joint; the fields of a kind of force are its keys in files.
+    """A force of a mechanism; the fields of a kind of force are its keys in files.
 
     Attributes
     ----------
     type_name
         Its name in files.
-    joint
-        Name of the joint it acts in.
     """
 
     type_name: ClassVar[str]
-    joint: str
 
     def __init_subclass__(cls) -> None:
-        FORCES[cls.type_name] = cls
+        if "type_name" in cls.__dict__:
+            FORCES[cls.type_name] = cls
 
-    def check(self, kind: JointKind) -> None:
-        """Refuse a kind of joint that the force cannot act in."""
-        if kind.nu == 0:
-            raise MechanismError(
-                f"{type(self).__name__}: joint {self.joint!r} ({type(kind).__name__}) has no coordinates to act on: "
-                "name another joint"
-            )
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return type(self).__name__
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints in which it acts."""
+        return ()
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """The bodies on which it acts otherwise, the ground among them."""
+        return ()
+
+    def check(self, mech: Mechanism) -> None:
+        """Refuse joints and bodies that do not exist (any more) or do not fit it."""
+        for joint in self.joint_names:
+            check_joint_known(mech, joint, self.label)
+        for body in self.body_names:
+            check_body_known(mech, self.label, body)
+
+    def check_new(self, mech: Mechanism) -> None:
+        """Refuse to stand beside the forces that a mechanism has."""
+
+
+class NamedForce(Force):
+    """A force on bodies that has a name of its own."""
+
+    call: ClassVar[str]
+    name: str
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"{self.call} {self.name!r}"
+
+    def check_new(self, mech: Mechanism) -> None:
+        """Refuse a name that is taken, by a body or joint as well."""
+        check_new_name(self.name, self.call, names_in_use(mech))
 
 
 @dataclass(frozen=True)
-class SpringDamper(Force):
-    """Linear springs and dampers on the coordinates of a joint: tau = -stiffness (q - free) - damping u.
+class Wrench(NamedForce):
+    """A force and a torque applied to a body from outside: inputs such as "push.F[1]" and "push.T[3]", world axes.
+
+    They are zero unless a simulation, a function of the system or an importer of the FMU gives them.
 
     Parameters
     ----------
-    joint
-        Name of the joint. In one of several speeds each value is a number for all of them, or one for each.
-    stiffness
-        N m/rad of an angle, N/m of a displacement; may be negative. Joints whose orientation is a quaternion,
-        `Spherical` and `Free`, take none.
-    damping
-        N m s/rad or N s/m; may be negative.
-    free
-        Coordinate at which the spring is relaxed, rad or m.
+    body
+        Name of a body.
+    point
+        Where the force acts, in the body's frame, (3,), m.
+    name
+        A name, under which force and torque are found.
 
     Raises
     ------
     MechanismError
-        On a value that is not a finite number, naming the joint.
+        On a point that is not three finite numbers, naming the wrench.
 
     Examples
     --------
-    >>> SpringDamper("A", stiffness=20)
-    SpringDamper(joint='A', stiffness=20.0, damping=0.0, free=0.0)
-    >>> SpringDamper("ball", damping=[0.1, 0.1, 0.3]).damping
-    (0.1, 0.1, 0.3)
+    >>> Wrench("arm", point=(0.5, 0, 0), name="push")
+    Wrench(body='arm', point=(0.5, 0.0, 0.0), name='push')
     """
 
-    type_name = "spring_damper"
-    stiffness: float | Sequence[float] = 0.0
-    damping: float | Sequence[float] = 0.0
-    free: float | Sequence[float] = 0.0
+    type_name = "wrench"
+    call = "Wrench"
+    body: str
+    point: Point = (0.0, 0.0, 0.0)
+    name: str = "wrench"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.joint, str):
-            raise MechanismError(f"SpringDamper: joint must be the name of a joint, not {self.joint!r}")
-        for name in ("stiffness", "damping", "free"):
-            value = _number_or_numbers(getattr(self, name), f"{self._what}: {name}")
-            object.__setattr__(self, name, value)
+        check_name(self.name, self.call)
+        object.__setattr__(self, "point", tuple(finite(self.point, (3,), f"{self.label}: point").tolist()))
 
     @property
-    def _what(self) -> str:
-        return f"SpringDamper on joint {self.joint!r}"
+    def body_names(self) -> tuple[str, ...]:
+        """Its body."""
+        return (self.body,)
 
-    def check(self, kind: JointKind) -> None:
-        """Refuse values of another size than the joint's speeds, and springs against a quaternion."""
-        super().check(kind)
-        title = type(kind).__name__
-        for name in ("stiffness", "damping", "free"):
-            count = np.size(getattr(self, name))
-            if count not in (1, kind.nu):
-                raise MechanismError(
-                    f"{self._what}: {name} has {count} numbers, but a {title} has {kind.nu} speeds: "
-                    f"give one number for all of them, or {kind.nu}"
-                )
-        if kind.quaternion is not None and (np.any(self.stiffness) or np.any(self.free)):
-            raise MechanismError(
-                f"{self._what}: the orientation of a {title} is a quaternion, on which no spring acts: leave out "
-                "stiffness and free (damping may stay), and put springs between points of the two bodies instead"
-            )
+    def check(self, mech: Mechanism) -> None:
+        """Refuse a body that does not exist (any more), and the ground."""
+        super().check(mech)
+        if self.body == GROUND:
+            raise MechanismError(f"{self.label}: it acts on the ground, which nothing moves: name a body")
 
 
-def _number_or_numbers(value: ArrayLike, what: str) -> float | tuple[float, ...]:
-    size = 0 if isinstance(value, str) else length(value)
-    return tuple(finite(value, (size,), what).tolist()) if size else number(value, what)
+def of_kind(forces: Iterable[Force], kind: type[_Kind]) -> list[_Kind]:
+    """Return the forces of one kind, in their order."""
+    return [force for force in forces if isinstance(force, kind)]
+
+
+def names_in_use(mech: Mechanism, but: str = "") -> dict[str, Container[str]]:
+    """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
+    names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints, "coupling": mech.couplings}
+    names["force"] = [force.name for force in of_kind(mech.forces, NamedForce)]
+    return {kind: taken for kind, taken in names.items() if kind != but}

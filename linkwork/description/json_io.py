@@ -4,12 +4,14 @@
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
      "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
      "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset"}, ...],
-     "forces": [{"type", "joint", "stiffness", "damping", "free"}, ...],
+     "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
+                {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
+                {"type": "wrench", "body", "point", "name"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
-Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `SpringDamper` and `start` mean, with
-the same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal",
-or none.
+Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `SpringDamper`, `Wrench` and `start`
+mean, with the same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1" and "axis2",
+"normal", or none.
 """
 
 from __future__ import annotations
@@ -114,8 +116,13 @@ def _shortest(coefficients: Coefficients) -> float | list[float]:
 
 
 def _force(force: Force) -> dict[str, Any]:
-    values = dataclasses.asdict(force).items()
-    return {"type": force.type_name, **{key: list(v) if isinstance(v, tuple) else v for key, v in values}}
+    values = {field.name: getattr(force, field.name) for field in dataclasses.fields(force)}  # type: ignore[arg-type]
+    return {"type": force.type_name, **{key: _lists(value) for key, value in values.items()}}
+
+
+def _lists(value: Any) -> Any:
+    """Lists for tuples, as JSON has them."""
+    return [_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from linkwork.description.checks import (
     FloatArray,
     check_body_known,
     check_inertia,
-    check_joint_known,
     check_mass,
     check_name,
     check_new_name,
@@ -23,7 +22,7 @@ from linkwork.description.checks import (
     finite,
 )
 from linkwork.description.couplings import Coupling, coupling
-from linkwork.description.forces import Force
+from linkwork.description.forces import Force, names_in_use
 from linkwork.description.frames import Frame, check_rotation, rotation_matrix
 from linkwork.description.joints import JointKind
 from linkwork.description.parts import Body, Joint
@@ -119,7 +118,7 @@ class Mechanism:
         MechanismError
             On a value that no body can have; the text names the body and the remedy. Nothing is added then.
         """
-        check_new_name(name, "body", self.bodies, self.couplings)
+        check_new_name(name, "body", names_in_use(self, "joint"))
         what = f"body {name!r}"
         turned = rotation_matrix(rotation, f"{what}: rotation")
         check_rotation(turned, f"{what}: rotation")
@@ -168,13 +167,13 @@ class Mechanism:
         MechanismError
             On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
         """
-        check_new_name(name, "joint", self.joints, self.couplings)
+        check_new_name(name, "joint", names_in_use(self, "body"))
         what = f"joint {name!r}"
         if not isinstance(kind, JointKind):
             raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
         kind.check(what)
         for body in (parent, child):
-            check_body_known(self, name, body)
+            check_body_known(self, what, body)
         if parent == child:
             raise MechanismError(f"{what} joins {parent!r} to itself: give two different bodies")
         if not isinstance(cut, bool | np.bool_):
@@ -219,24 +218,21 @@ class Mechanism:
         >>> mech.add_joint("hinge", Revolute((0, 0, 1)), "ground", "arm", at=(0, 0, 0))
         >>> mech.add_coupling("gear", {"motor": 1.0, "hinge": -20.0})  # 20 turns of the motor to one of the arm
         """
-        check_new_name(name, "coupling", self.couplings, self.bodies, self.joints)
+        check_new_name(name, "coupling", names_in_use(self))
         self.couplings[name] = coupling(self, name, terms, offset)
 
     def add_force(self, force: Force) -> None:
-        """Add a force, such as a `SpringDamper` in a joint that has been added.
+        """Add a force, a `SpringDamper` or a `Wrench`, on joints or bodies that have been added.
 
         Raises
         ------
         MechanismError
-            If there is no such joint, if the force does not fit it, or if it has a force of this kind already.
+            If there is no such joint or body, if it is not fit for the force, or if the force's name is taken.
         """
         if not isinstance(force, Force):
             raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
-        kind = type(force).__name__
-        check_joint_known(self, force.joint, kind)
-        force.check(self.joints[force.joint].kind)
-        if any(type(other) is type(force) and other.joint == force.joint for other in self.forces):
-            raise MechanismError(f"joint {force.joint!r} has a {kind} already: give one with the sum of both")
+        force.check_new(self)
+        force.check(self)
         self.forces.append(force)
 
     def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:

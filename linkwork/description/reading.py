@@ -88,8 +88,9 @@ def _add_coupling(mech: Mechanism, item: Any) -> None:
 
 def _force(item: Any) -> Force:
     kind = _chosen(item, FORCES, "force")
-    optional = [field.name for field in dataclasses.fields(kind) if field.name != "joint"]
-    _check_keys(item, ["type", "joint"], optional)
+    fields = dataclasses.fields(kind)
+    required = [field.name for field in fields if field.default is dataclasses.MISSING]
+    _check_keys(item, ["type", *required], [field.name for field in fields if field.name not in required])
     force: Force = kind(**{key: value for key, value in item.items() if key != "type"})
     return force
 

@@ -46,7 +46,7 @@ def export_fmu(
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
 
-    Inputs are the loads in the joints; parameters are masses, frames, gravity and start values, which can be set
+    Inputs are loads in joints and applied wrenches; parameters are masses, frames, gravity and start values, to be set
     until initialisation ends. The same mechanism always gives the same bytes.
 
     Parameters

@@ -17,6 +17,7 @@ from linkwork.description import (
     Spherical,
     SpringDamper,
     Universal,
+    Wrench,
 )
 from linkwork.description.frames import rotation_matrix
 from support.bodies import with_bodies
@@ -104,3 +105,23 @@ def test_quaternion_of_every_turn():
         unit = given / np.linalg.norm(given)
         unit = -unit if unit[0] < 0 else unit
         np.testing.assert_allclose(quaternion(rotation_matrix(unit, "turn")), unit, atol=1e-15)
+
+
+def test_springs_between_points_and_wrenches_stand_in_their_order():
+    mech = chain(Spherical(), Planar((0, 0, 1)))
+    first, second = list(mech.bodies)[:2]
+    mech.add_force(Wrench(second, (1, 2, 3), name="push"))
+    mech.add_force(SpringDamper("J1", damping=2))
+    for name, k in (("s", 1.0), ("r", 2.0)):
+        points = ((k, 0, 0), (0, 0, k))
+        mech.add_force(SpringDamper(bodies=(first, "ground"), points=points, stiffness=k, free=3 * k, name=name))
+    model = read_model(serialise(mech, topology(mech), number(mech, topology(mech))))
+    assert model.tables["springs"].tolist() == [[0, -1], [0, -1]]
+    assert model.tables["wrenches"].tolist() == [[1]]
+    values = model.parameters
+    assert values["spring_points"].tolist() == [[1, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]]
+    assert values["spring_stiffness"].ravel().tolist() == [1, 2]
+    assert values["spring_damping"].ravel().tolist() == [0, 0]
+    assert values["spring_free_length"].ravel().tolist() == [3, 6]
+    assert values["wrench_point"].tolist() == [[1, 2, 3]]
+    assert model.names[-3:] == ["s", "r", "push"]

@@ -47,8 +47,8 @@ def test_files_keep_couplings():
 
 BAD = {
     "no name": (("a b", {"motor": 1}), ("coupling 'a b'", "a_b")),
-    "name of a body": (("arm", {"motor": 1}), ("coupling 'arm'", "another part", "give another one")),
-    "name of a joint": (("hinge", {"motor": 1}), ("coupling 'hinge'", "another part")),
+    "name of a body": (("arm", {"motor": 1}), ("body 'arm' already", "this coupling another name")),
+    "name of a joint": (("hinge", {"motor": 1}), ("joint 'hinge' already", "this coupling")),
     "name of the world": (("ground", {"motor": 1}), ("stands for the world",)),
     "no terms": (("gear", {}), ("coupling 'gear'", "terms must be a dictionary")),
     "list for terms": (("gear", [("motor", 1)]), ("coupling 'gear'", "terms must be a dictionary")),
@@ -87,9 +87,9 @@ def test_names_are_taken():
     mech.add_coupling("gear", {"motor": 1})
     with refused("a coupling 'gear' already"):
         mech.add_coupling("gear", {"motor": 2})
-    with refused("body 'gear'", "give another one"):
+    with refused("coupling 'gear' already", "this body another name"):
         mech.add_body("gear", 1.0, (0, 0, 0), BALL)
-    with refused("joint 'gear'", "give another one"):
+    with refused("coupling 'gear' already", "this joint another name"):
         mech.add_joint("gear", HINGE, "ground", "arm", at=(0, 0, 0))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from linkwork.description import Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, inertia
+from linkwork.description import Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, Wrench, inertia
 from linkwork.errors import MechanismError
 
 VECTOR = hnp.arrays(float, 3, elements=st.floats(allow_nan=False, allow_infinity=False))
@@ -30,6 +30,9 @@ def example():
     mech.add_joint("C", Fixed(), "rod", "block", child_frame=Frame((1, 0, 0)))
     mech.add_joint("D", Prismatic((1, 1, 0)), "block", "ground", at=(1, 2, 3), cut=True)
     mech.add_force(SpringDamper("A", stiffness=0.1, free=1e-300))
+    points = ((0.1, -0.0, 1.0 / 3.0), (0, 0, 1e-300))
+    mech.add_force(SpringDamper(bodies=("ground", "rod"), points=points, stiffness=10.0, free=0.7, name="cord"))
+    mech.add_force(Wrench("block", (0, -0.0, 0.1), name="push"))
     mech.start(q={"A": 0.6, "B": [0.1]}, u={"D": -0.0})
     return mech
 
@@ -82,6 +85,8 @@ class TestRoundTrip:
         mech.add_joint("J", kind, "ground", "b", parent_frame=Frame(place))
         if axis.any():
             mech.add_force(SpringDamper("J", *spring))
+            mech.add_force(SpringDamper(bodies=("b", "ground"), points=(com, place), damping=start))
+            mech.add_force(Wrench("b", axis))
             mech.start(q={"J": start})
         path = tmp_path_factory.getbasetemp() / "any.json"
         mech.save(path)
@@ -223,6 +228,13 @@ MISTAKES = {
     "unknown force": (put("forces", 0, "type", value="rope"), '"type"', ("forces[0].type", "'spring_damper'")),
     "force nowhere": (put("forces", 0, "joint", value="Z"), None, ("forces[0]", "no joint 'Z'")),
     "text for stiffness": (put("forces", 0, "stiffness", value="stiff"), None, ("joint 'A'", "stiffness")),
+    "spring nowhere": (put("forces", 1, "bodies", value=["rod", "Z"]), None, ("forces[1]", "'cord'", "no body 'Z'")),
+    "spring of one point": (put("forces", 1, "points", value=[[0, 0, 0]]), None, ("forces[1]", "2 x 3 numbers")),
+    "spring without points": (drop("forces", 1, "points"), None, ("forces[1]", "'points' of 'cord' is missing")),
+    "spring in two places": (put("forces", 1, "joint", value="A"), '"joint"', ("forces[1].joint", "not known")),
+    "wrench nowhere": (put("forces", 2, "body", value="blok"), None, ("forces[2]", "'push'", "did you mean 'block'")),
+    "wrench of a length": (put("forces", 2, "length", value=1), '"length"', ("forces[2].length", "not known")),
+    "force of a taken name": (put("forces", 2, "name", value="cord"), None, ("forces[2]", "'cord' already")),
     "start nowhere": (put("start", "q", "Z", value=1), '"Z"', ("start.q.Z", "'Z'")),
     "start of a kind": (put("start", "w", value={}), '"w"', ("start.w",)),
     "start as a list": (put("start", "u", value=[1]), '"u"', ("start.u", "object")),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from support.driving import by_joint, random_loads, reached, wrenches
+from support.driving import by_joint, power, random_loads, reached, wrenches
+from support.loads import dissipation
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
 
@@ -15,15 +16,13 @@ def scene(request):
 
 
 def test_power_is_the_rate_of_energy(scene):
-    """Loads times speeds, less what the dampers take, is dE/dt along the motion."""
+    """Loads times speeds, less what the dampers take, is dE/dt along the motion: springs store, they do not take."""
     system, state = reached(scene)
     tau = random_loads(np.random.default_rng(0), scene)
     rate = _rate_of_energy(system, state, system.derivatives(state, tau=tau))
-    loads = scene.oracle.loads(scene.u, tau)
-    q = scene.oracle.coordinates()
-    springs = sum(-f.stiffness * (q[f.joint] - f.free) * scene.u[f.joint] for f in scene.mechanism.forces)
-    power = sum(loads[name] * scene.u[name] for name in loads) - springs  # springs store, they do not take
-    assert rate == pytest.approx(power, rel=1e-7, abs=1e-6)
+    oracle = scene.oracle
+    taken = dissipation(scene.mechanism, oracle.bodies, scene.u, oracle.velocities(scene.u))
+    assert rate == pytest.approx(power(tau, scene.u) - taken, rel=1e-7, abs=1e-6)
 
 
 def _rate_of_energy(system, state, derivative, h=1e-3):

@@ -97,11 +97,13 @@ def test_power_is_the_rate_of_energy(family):
     rng = np.random.default_rng(1)
     tau = {name: rng.normal() for name in scene.q}
     oracle, mechanism = scene.oracle, scene.mechanism
-    v, a = oracle.velocities(scene.u), oracle.solve(scene.u, tau).body_acceleration
+    v, solution = oracle.velocities(scene.u), oracle.solve(scene.u, tau)
+    a = solution.body_acceleration
     rate = 0.0
     for i, body in enumerate(mechanism.bodies.values()):
         rate += v[i, :3] @ oracle.inertia[i] @ a[i, :3]
         rate += body.mass * v[i, 3:] @ (a[i, 3:] - np.asarray(mechanism.gravity))
     loads = oracle.loads(scene.u, tau)
-    power = sum(loads[name] * scene.u[name] for name in loads)
+    pulled = solution.force - oracle.bodies.weight(v, np.asarray(mechanism.gravity))  # by springs between points
+    power = sum(loads[name] * scene.u[name] for name in loads) + v.ravel() @ pulled
     assert rate == pytest.approx(power, rel=1e-9, abs=1e-9)

@@ -116,7 +116,8 @@ class Builder:
         free = self.rng.uniform(0.5, 1.5) * np.linalg.norm(ends[1] - ends[0])
         stiffness, damping = self.rng.uniform(1.0, 20.0), self.rng.uniform(0.1, 1.0)
         given = {"stiffness": stiffness, "damping": damping, "free": float(free)}
-        self.springs.append(lw.SpringDamper(bodies=(first, second), points=tuple(points), **given))
+        name = f"s{len(self.springs) + 1}"
+        self.springs.append(lw.SpringDamper(bodies=(first, second), points=tuple(points), **given, name=name))
 
     def gear(self, *joints: str, degree: int = 1) -> str:
         """A coupling of joints of one coordinate, with polynomials of a degree, that holds in this pose."""

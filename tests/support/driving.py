@@ -33,6 +33,12 @@ def random_loads(rng: np.random.Generator, scene: Scene, size: float = 3.0) -> d
     return {name: plain(rng.normal(scale=size, size=np.size(u))) for name, u in scene.u.items()}
 
 
+def random_wrenches(rng: np.random.Generator, scene: Scene, size: float = 3.0) -> dict[str, Array]:
+    """Forces and torques (3,) of the applied wrenches, by name."""
+    names = [force.name for force in scene.mechanism.forces if hasattr(force, "body")]
+    return {f"{name}.{what}": rng.normal(scale=size, size=3) for name in names for what in "FT"}
+
+
 def largest_difference(found: Values, expected: Values) -> float:
     """Relative to the largest expected value."""
     assert set(found) == set(expected)
@@ -75,6 +81,6 @@ def tree_only(system: lw.System, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in tree}
 
 
-def wrenches(system: lw.System, state: lw.State, tau: Values) -> dict[str, Array]:
+def wrenches(system: lw.System, state: lw.State, tau: Mapping[str, Any]) -> dict[str, Array]:
     """Of each joint on its child, (6,) [torque; force] at the child frame's origin in world axes, loads included."""
     return dict(system.by_joint(system.reactions(state, tau=tau)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,20 +40,32 @@ class PointSpring:
         first, second = (bodies.at(name, end)[3:] for name, end in zip(given.bodies, ends, strict=True))
         self.stretching = line @ (second - first)  # (6 n): its product with the motion is the rate of the length
 
+    def rate(self, v: Array) -> float:
+        """Of the length."""
+        return float(self.stretching @ v.ravel())
+
     def tension(self, v: Array) -> float:
-        rate = float(self.stretching @ v.ravel())
-        return self.given.stiffness * (self.length - self.given.free) + self.given.damping * rate
+        return self.given.stiffness * (self.length - self.given.free) + self.given.damping * self.rate(v)
 
     def potential(self) -> float:
         return self.given.stiffness * (self.length - self.given.free) ** 2 / 2
 
 
 def joint_springs(mechanism: Any) -> list[Any]:
-    return [force for force in mechanism.forces if not getattr(force, "bodies", None)]
+    return [force for force in mechanism.forces if hasattr(force, "joint")]
 
 
 def point_springs(mechanism: Any, bodies: Bodies) -> list[PointSpring]:
-    return [PointSpring(force, bodies) for force in mechanism.forces if getattr(force, "bodies", None)]
+    return [PointSpring(force, bodies) for force in mechanism.forces if hasattr(force, "bodies")]
+
+
+def applied_wrenches(mechanism: Any, loads: Mapping[str, Any]) -> list[Wrench]:
+    """Of all wrenches of a mechanism, with force and torque by the names of the package, "push.F" and "push.T"."""
+    none = np.zeros(3)
+    given = [force for force in mechanism.forces if hasattr(force, "body")]
+    return [
+        Wrench(w.body, loads.get(f"{w.name}.T", none), loads.get(f"{w.name}.F", none), np.array(w.point)) for w in given
+    ]
 
 
 def joint_loads(mechanism: Any, rows: Iterable[JointRow], u: Values, tau: Values) -> dict[str, Array]:
@@ -65,6 +77,13 @@ def joint_loads(mechanism: Any, rows: Iterable[JointRow], u: Values, tau: Values
         if np.any(force.stiffness):
             total[force.joint] -= np.multiply(force.stiffness, q[force.joint] - force.free)
     return total
+
+
+def dissipation(mechanism: Any, bodies: Bodies, u: Values, v: Array) -> float:
+    """Power that all dampers take."""
+    in_joints = (np.sum(np.multiply(force.damping, np.square(u[force.joint]))) for force in joint_springs(mechanism))
+    between = (spring.given.damping * spring.rate(v) ** 2 for spring in point_springs(mechanism, bodies))
+    return float(sum(in_joints) + sum(between))
 
 
 def springs_potential(mechanism: Any, bodies: Bodies, rows: Iterable[JointRow]) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 HEADER = struct.Struct("<8sIIQ")
 COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
-    *("ears", "couplings", "terms", "method"),
+    *("ears", "couplings", "terms", "method", "springs", "wrenches"),
 )
 TABLES = (  # name, how many rows, columns
     ("links", "bodies", 4),
@@ -20,6 +20,8 @@ TABLES = (  # name, how many rows, columns
     ("ear_links", "ear_links", 1),
     ("couplings", "couplings", 1),
     ("terms", "terms", 2),
+    ("springs", "springs", 2),
+    ("wrenches", "wrenches", 1),
 )
 PARAMETERS = (
     ("gravity", "one", 3),
@@ -35,6 +37,11 @@ PARAMETERS = (
     ("free", "speeds", 1),
     ("coupling_coefficient", "terms", 4),
     ("coupling_offset", "couplings", 1),
+    ("spring_points", "springs", 6),
+    ("spring_stiffness", "springs", 1),
+    ("spring_damping", "springs", 1),
+    ("spring_free_length", "springs", 1),
+    ("wrench_point", "wrenches", 3),
     ("gain", "one", 2),
     ("q_start", "coordinates", 1),
     ("u_start", "speeds", 1),

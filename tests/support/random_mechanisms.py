@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
+import linkwork as lw
+
 from . import rings
 from .builder import Builder, Scene
 from .poses import random_unit
@@ -208,6 +210,25 @@ def coupled_on_coupled(rng: np.random.Generator) -> Scene:
     return builder.build()
 
 
+def sprung(make: Maker, springs: int = 3, wrenches: int = 2) -> Maker:
+    """The same with springs between points of random bodies, the ground among them, and wrenches on others."""
+
+    def made(rng: np.random.Generator) -> Scene:
+        scene = make(rng)
+        bodies = list(scene.mechanism.bodies)
+        for k in range(springs):
+            first, second = rng.choice(["ground", *bodies], 2, replace=False)
+            points, given = rng.uniform(-0.6, 0.6, (2, 3)), rng.uniform(0.2, 2.0, 3)
+            values = dict(zip(("stiffness", "damping", "free"), given, strict=True))
+            spring = lw.SpringDamper(bodies=(str(first), str(second)), points=points, **values, name=f"p{k + 1}")
+            scene.mechanism.add_force(spring)
+        for k in range(wrenches):
+            scene.mechanism.add_force(lw.Wrench(str(rng.choice(bodies)), rng.uniform(-0.5, 0.5, 3), name=f"w{k + 1}"))
+        return scene
+
+    return made
+
+
 def loop_with_fixed_joint(rng: np.random.Generator) -> Scene:
     """One link of a five-bar is two bodies that a Fixed joint holds together."""
     builder = Builder(rng, "fixed_in_loop")
@@ -262,12 +283,17 @@ FAMILIES: dict[str, tuple[Maker, int | None]] = {
     "coupled": (coupled_on_coupled, None),
     "fixed_in_loop": (loop_with_fixed_joint, 2),
     "closed_by_fixed": (loop_closed_by_fixed_joint, 1),
+    "sprung_planar_5R": (sprung(single(lambda rng: rings.planar(rng, 5))), 2),
+    "sprung_moving_slider_crank": (sprung(moving_base(rings.slider_crank)), 4),
+    "sprung_outboard_trees": (sprung(outboard_trees, springs=5), None),
+    "sprung_coupled": (sprung(coupled_on_coupled), None),
 }
 
 # a few of each sort, by name
 TREES_AND_LOOPS = ["tree1", "tree2", "tree3", "planar_4R_springs", "slider_crank_cut_slider", "side_by_side"]
 TREES_AND_LOOPS += ["loop_on_loop", "moving_slider_crank", "outboard_trees", "closed_by_fixed", "spatial_7R"]
 TREES_AND_LOOPS += ["three_planar_legs", "three_spatial_legs", "coupled"]
+TREES_AND_LOOPS += ["sprung_outboard_trees", "sprung_moving_slider_crank"]
 
 
 def tree_or_loop(name: str) -> Scene:

@@ -17,7 +17,7 @@ def knowns(system):
 def changes(system, block, state, variables, step):
     """For each state and input by name, which of the variables change when it is moved by `step`, and how much."""
     rng = np.random.default_rng(0)
-    loads = rng.normal(size=block["tau"].size)
+    loads = rng.normal(size=system.numbering.n_inputs)
 
     def computed(known=None):
         block.enter(state.q, state.u, loads)
@@ -33,15 +33,31 @@ def changes(system, block, state, variables, step):
 
 
 def inboard_of_loops(system):
-    """Names that a loop stands on: they turn its world axes, and so its rounding."""
+    """Names that a loop or a spring stands on: they turn its world axes, and so its rounding."""
     links, joints = system.topology.links, system.joint_names
     below = set()
-    for loop in system.topology.loops:
-        link = loop.root
+    for link in [loop.root for loop in system.topology.loops] + roots_of_springs(system):
         while link >= 0:
             below |= {f"{joints[links[link].joint]}.{what}" for what in "qu"}
             link = links[link].parent
     return below
+
+
+def roots_of_springs(system):
+    """For each spring between points the link where the ways from its ends to the ground meet."""
+    bodies, links = list(system.mechanism.bodies), system.topology.links
+    link_of = {"ground": -1, **{bodies[link.body]: i for i, link in enumerate(links)}}
+    roots = []
+    for force in system.mechanism.forces:
+        if force.type_name == "point_spring_damper":
+            ways = [[-1], [-1]]
+            for way, body in zip(ways, force.bodies, strict=True):
+                link = link_of[body]
+                while link >= 0:
+                    way.append(link)
+                    link = links[link].parent
+            roots.append(max(set(ways[0]) & set(ways[1])))
+    return roots
 
 
 SEVERAL_SPEEDS = [(name, {"backwards": backwards}) for name in SEVERAL for backwards in (False, True)]

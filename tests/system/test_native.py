@@ -31,6 +31,11 @@ def loops_bytes():
     return lw.compile(well_posed(FAMILIES["loop_on_loop"][0], 0).mechanism).model_bytes
 
 
+@pytest.fixture(scope="module")
+def forces_bytes():
+    return lw.compile(well_posed(FAMILIES["sprung_planar_5R"][0], 0).mechanism).model_bytes
+
+
 def posed(block):
     """The block of the four-bar in its closed pose."""
     block.enter(
@@ -135,7 +140,7 @@ def integers_of(data: bytes) -> int:
     return (read_model(data).first_parameter - HEADER.size) // 4
 
 
-@pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes"])
+@pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes", "forces_bytes"])
 def test_altered_integers_with_a_right_checksum(which, request):
     """Each integer to values around the limits: refused, or a model that computes something or says why not."""
     data = request.getfixturevalue(which)
@@ -151,7 +156,7 @@ def test_altered_integers_with_a_right_checksum(which, request):
     assert accepted > 0 or which != "tree_bytes"  # a sense turned round is another tree
 
 
-@pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes"])
+@pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes", "forces_bytes"])
 def test_altered_parameters_with_a_right_checksum(which, request):
     data = request.getfixturevalue(which)
     rng = np.random.default_rng(2)
@@ -165,11 +170,24 @@ def test_altered_parameters_with_a_right_checksum(which, request):
             assert np.isfinite(value) or not ok
 
 
+@pytest.mark.parametrize(
+    ("back", "low", "text"), [(8, -2, "spring 0"), (3, -2, "spring 2"), (2, -1, "wrench 0"), (1, -1, "wrench 1")]
+)
+def test_forces_on_links_that_are_none(forces_bytes, back, low, text):
+    """The last integers are the two links of each of three springs, then those of two wrenches."""
+    at = HEADER.size + 4 * (integers_of(forces_bytes) - back)
+    for value in (low, 10**6, 4):  # of four links, the last is 3
+        damaged = bytearray(forces_bytes)
+        struct.pack_into("<i", damaged, at, value)
+        with pytest.raises(lw.MechanismError, match=f"{text} points outside the model"):
+            Model(sealed(bytes(damaged)))
+
+
 def evaluates(data: bytes) -> bool:
     """Load, and compute at a pose; an error is an answer, too."""
     try:
         block = Block(Model(data))
-        block.enter(np.full(block.model.sizes.nq, 0.3), np.ones(block.model.sizes.nu), np.zeros(block["tau"].size))
+        block.enter(np.full(block.model.sizes.nq, 0.3), np.ones(block.model.sizes.nu), 0.0)
         block.evaluate(Stage.OUTPUTS)
     except lw.LinkworkError:
         return False

@@ -178,8 +178,13 @@ def test_kinds_and_defaults(scene):
         assert starts[f"{name}.I[1,2]"] == body.inertia[0, 1]
         assert starts[f"{name}.I[3,3]"] == body.inertia[2, 2]
     for force in scene.mechanism.forces:
-        found = [starts[f"{force.joint}.{what}"] for what in ("c", "d", "q_free")]
-        assert found == [force.stiffness, force.damping, force.free]
+        name, free = (force.joint, "q_free") if force.joint_names else (force.name, "l_free")
+        if force.type_name == "wrench":
+            assert [starts[f"{name}.r[{i + 1}]"] for i in range(3)] == list(force.point)
+            assert [starts[f"{name}.{what}[{i + 1}]"] for what in "FT" for i in range(3)] == [0.0] * 6
+        else:
+            found = [starts[f"{name}.{what}"] for what in ("c", "d", free)]
+            assert found == [force.stiffness, force.damping, force.free]
 
 
 def test_start_values_are_defaults():
