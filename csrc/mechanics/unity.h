@@ -38,6 +38,8 @@
 
 #include "singular.inc"
 
+#include "crossing.inc"
+
 #include "dynamics.inc"
 
 #include "wrenches.inc"
