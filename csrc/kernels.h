@@ -33,12 +33,12 @@ typedef struct lw_fault {
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
-  void (*derivatives)(const lw_model *m, lw_block b);
-  void (*outputs)(const lw_model *m, lw_block b);
+  lw_fault (*derivatives)(const lw_model *m, lw_block b);
+  lw_fault (*outputs)(const lw_model *m, lw_block b);
   /* Coordinates of the cut joints at the accelerations stage. */
   void (*locate_cuts)(const lw_model *m, lw_block b);
   /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage. */
-  void (*inverse_dynamics)(const lw_model *m, lw_block b, const void *udot, void *tau);
+  lw_fault (*inverse_dynamics)(const lw_model *m, lw_block b, const void *udot, void *tau);
   /* Loads that accelerate the tree at rest without gravity: a product with the mass matrix. */
   void (*mass_product)(const lw_model *m, lw_block b, const void *udot, void *tau);
   /* Start guesses to states that close the loops; double only. */

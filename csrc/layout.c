@@ -109,10 +109,13 @@ static lw_status list_columns(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. */
+/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. Multipliers sweep all links
+ * as one tree. */
 static void mark_first(lw_model *m, unsigned char *reached) {
-  for (int32_t s = m->segments - 1; s >= 0; s--) {
-    const lw_segment *seg = &m->segment[s];
+  const lw_segment whole = {-1, 0, m->size.bodies};
+  const int as_tree = m->method != LW_BY_CLUSTERS;
+  for (int32_t s = as_tree ? 0 : m->segments - 1; s >= 0; s--) {
+    const lw_segment *seg = as_tree ? &whole : &m->segment[s];
     if (seg->cluster >= 0) {
       lw_cluster *cluster = &m->cluster[seg->cluster];
       if (cluster->root < 0 || seg->count == 0) continue;
@@ -150,7 +153,7 @@ static lw_status lay_out_block(reader *r, lw_model *m) {
 
 lw_status lw_lay_out(reader *r, lw_model *m) {
   lw_status e;
-  if ((e = list_columns(r, m)) || (e = check_roots(r, m))) return e;
+  if ((e = list_columns(r, m)) || (e = check_roots(r, m)) || (e = lw_plan_multipliers(r, m))) return e;
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached);

@@ -208,6 +208,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
 
 void lw_model_free(lw_model *m) {
   if (!m) return;
+  lw_free_multipliers(&m->multipliers);
   free(m->memory);
   free(m);
 }

@@ -116,6 +116,51 @@ typedef struct lw_segment {
   int32_t cluster, first, count; /* cluster: -1 for tree links */
 } lw_segment;
 
+/* ---- multipliers: which constraints reach a link ----
+ * Going inward from the bodies it acts on, a constraint reaches every link down to the ground. Its row of six numbers
+ * travels with it in one slot; where two branches meet, one slot is added to the other. */
+
+/* Constraints of one loop or coupling at a link: `rows` from `row` on, in as many slots from `slot` on. */
+typedef struct lw_front {
+  int32_t row, rows, slot;
+  int32_t run, next; /* rows without a gap from `row` on, in this front and others; the first front behind them */
+} lw_front;
+
+typedef struct lw_merge {
+  int32_t to, from, rows; /* slots */
+} lw_merge;
+
+/* What reaches a link. */
+typedef struct lw_reach {
+  int32_t first, fronts; /* ascending by row */
+  int32_t merge, merges; /* before its joint's columns give way */
+  int32_t rows, first_z; /* of all its fronts; its columns' part of z, a row of numbers a column */
+} lw_reach;
+
+/* The constraints of a loop, and the slots of its ends; -1: the ground's. */
+typedef struct lw_loop_rows {
+  int32_t row, rows, parent_slot, child_slot;
+} lw_loop_rows;
+
+/* Where a term of a coupling acts: on a tree column at `z`, or through a cut joint in the slots of its ends. */
+typedef struct lw_term_rows {
+  int32_t z, parent_slot, child_slot;
+} lw_term_rows;
+
+/* All of it; empty for models that are solved cluster by cluster. */
+typedef struct lw_multipliers {
+  int32_t rows, stride, slots, z; /* stride: rows rounded up to whole lanes */
+  int32_t reals, first_integer;   /* of the field multiplier_work; of the pivoting order, then the rank */
+  lw_reach *reach;                /* of links */
+  lw_front *front;
+  lw_merge *merge;
+  lw_loop_rows *loop;
+  lw_term_rows *term;
+  int32_t *coupling_row;
+  int32_t *cluster_row; /* first row of each cluster, then the number of rows */
+  void *memory;         /* of all but the two lists */
+} lw_multipliers;
+
 typedef struct lw_offsets {
 #define X(name, owner, columns, access, stage, meaning) int32_t name;
   LW_FIELDS(X)
@@ -164,7 +209,8 @@ struct lw_model {
   double *defaults; /* the parameter and start fields, in block order */
   const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name; /* one list */
   char *names;
-  void *memory; /* one allocation holds all of the above */
+  void *memory;               /* one allocation holds all of the above */
+  lw_multipliers multipliers; /* in allocations of its own */
 };
 
 /* ---- room for a cluster ---- */
@@ -183,4 +229,8 @@ struct lw_model {
    8 * (capacity) * (capacity) + 24 * (capacity) + 2 * (n))
 #define LW_DENSE_REALS(n, rows)                                                             \
   ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
+
+/* The same for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
+#define LW_MULTIPLIER_REALS(links, speeds, loops, slots, z, rows, stride)                                \
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + 6 * (slots) + (z) + 2 * (rows) * (stride) + 6 * (stride))
 #endif

@@ -13,6 +13,9 @@
     T J[6], h[3], m; /* inertia about the link's point, mass times com, mass; link frame */                   \
     T Rb[9], pb[3];  /* body frame in the link frame */                                                       \
   } prefix##link_constants;                                                                                   \
+  typedef struct prefix##link_centroid { /* about the centre of mass, which lies at c; link frame */          \
+    T J[6], c[3];                                                                                             \
+  } prefix##link_centroid;                                                                                    \
   typedef struct prefix##cut_constants {                                                                      \
     T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                        \
     T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                         \

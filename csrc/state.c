@@ -340,11 +340,11 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
     *s->stage = LW_STAGE_ACCELERATIONS;
   }
   if (stage >= LW_STAGE_DERIVATIVES && *s->stage < LW_STAGE_DERIVATIVES) {
-    k->derivatives(s->model, s->block);
+    if ((e = report(s, k->derivatives(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_DERIVATIVES;
   }
   if (stage >= LW_STAGE_OUTPUTS && *s->stage < LW_STAGE_OUTPUTS) {
-    k->outputs(s->model, s->block);
+    if ((e = report(s, k->outputs(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_OUTPUTS;
   }
   return e;
@@ -369,9 +369,8 @@ lw_status lw_assemble(lw_state *s, double tolerance) {
 lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   if (e) return e;
-  s->kernels->inverse_dynamics(s->model, s->block, udot, tau);
-  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it used the increments' storage */
-  return LW_OK;
+  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the increments' storage */
+  return report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));
 }
 
 lw_status lw_mass_matrix(lw_state *s, double *matrix) {

@@ -45,15 +45,27 @@ class System:
         The description, its graph, and where each joint's numbers stand.
     model_bytes
         The serialised model, as an FMU carries it.
+    method, reference
+        As given to `compile`.
     sizes
         Counts of bodies, joints, loops, coordinates and speeds.
     """
 
-    def __init__(self, mechanism: Mechanism, topology: Topology, numbering: Numbering, model_bytes: bytes) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        topology: Topology,
+        numbering: Numbering,
+        model_bytes: bytes,
+        method: str = "auto",
+        reference: str = "auto",
+    ) -> None:
         self.mechanism = mechanism
         self.topology = topology
         self.numbering = numbering
         self.model_bytes = model_bytes
+        self.method = method
+        self.reference = reference
         self._model = Model(model_bytes)
         self.sizes = self._model.sizes
         self._own = threading.local()
@@ -70,7 +82,7 @@ class System:
     def __reduce__(self) -> tuple[Any, ...]:
         from linkwork.compiler.compile import compile
 
-        return compile, (self.mechanism,)
+        return compile, (self.mechanism, self.method, self.reference)
 
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""
@@ -210,7 +222,7 @@ class System:
     def accelerations(self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None) -> JointArray:
         """Return the accelerations of the tree joints (..., nu), those of the cut joints along with them.
 
-        Recursive coordinate reduction in O(n + m). Raises SingularityError where they are not unique.
+        By the method chosen in `compile`; by default in O(n + m). Raises SingularityError where they are not unique.
         """
         values = self._each(state, u, tau, (self.numbering.nu_all,), lambda block: block["acceleration"])
         return JointArray.split(values, self.numbering.nu)

@@ -34,13 +34,23 @@
 
 #include "reduce.inc"
 
+#include "basic_constraints.inc"
+
+#include "multiplier_work.inc"
+
+#include "multiplier_rows.inc"
+
+#include "multipliers.inc"
+
+#include "dynamics.inc"
+
 #include "feedback.inc"
 
 #include "singular.inc"
 
 #include "crossing.inc"
 
-#include "dynamics.inc"
+#include "accelerations.inc"
 
 #include "wrenches.inc"
 
