@@ -115,6 +115,7 @@ typedef enum lw_owner {
   X(base_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "where a crossing is seen from")                \
   X(base_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
   X(base_departure, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                          \
+  X(base_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                             \
   X(interpolated_acceleration, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                    \
   X(interpolated_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                          \
   X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                       \
