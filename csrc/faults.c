@@ -99,6 +99,13 @@ static lw_status report_coupling(lw_state *s, int32_t i, double lack) {
                  m->coupling_name[i], fabs(lack));
 }
 
+/* The first joint that closes a loop of a cluster. */
+static const char *loop_name(const lw_state *s, int32_t cluster) {
+  const lw_model *m = s->model;
+  const lw_cluster *c = &m->cluster[cluster];
+  return c->loops ? joint_name(s, m->loop[m->member[c->member]].joint) : "none";
+}
+
 lw_status lw_report(lw_state *s, lw_fault fault) {
   const lw_model *m = s->model;
   switch (fault.kind) {
@@ -122,9 +129,22 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "in this pose the loops closed by joint '%s' and %d more leave the mechanism far more freedoms "
                      "than regular poses do; start from another pose",
-                     c->loops ? joint_name(s, m->loop[m->member[c->member]].joint) : "none",
-                     c->loops ? c->loops - 1 : 0);
+                     loop_name(s, fault.index), c->loops ? c->loops - 1 : 0);
     }
+    case LW_FAULT_AT_REST:
+      return lw_fail(
+          s, LW_ERROR_SINGULAR,
+          "the loop closed by joint '%s' is in a singular pose, where its motion branches, and at rest nothing "
+          "says which way it goes; start slightly off this pose (1e-4 rad are enough), or with speeds along "
+          "the motion meant",
+          loop_name(s, fault.index));
+    case LW_FAULT_NO_BRANCH:
+      return lw_fail(
+          s, LW_ERROR_SINGULAR,
+          "the loop closed by joint '%s' is in a singular pose, where its motion branches, and its speeds are "
+          "along none of the branches; start slightly off this pose (1e-4 rad are enough), or with speeds of "
+          "all its joints along the motion meant",
+          loop_name(s, fault.index));
     case LW_FAULT_OPEN_LOOP:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,

@@ -97,25 +97,38 @@ typedef enum lw_owner {
   X(energy_potential, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "of gravity, zero at the world origin, and springs [J]")
 
 /* Working storage of the algorithms: arrays of the records in records.h. */
-#define LW_WORK_FIELDS(X)                                                                                            \
-  X(cut_reference, CUT_COORDINATE, 1, LW_INTERNAL, LW_STAGE_NONE, "last accepted coordinates: they choose the turn") \
-  X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                             \
-  X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                               \
-  X(coupling_conflict, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "1: takes part in what assembly could not satisfy")  \
-  X(ground, ONE, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                         \
-  X(sincos, TREE_COORDINATE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                             \
-  X(load, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "driving load plus springs and dampers")                    \
-  X(motion, FRAME, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "links, phantoms")                    \
-  X(inertia, BODY, LW_REALS(link_inertia), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                  \
-  X(outboard, BODY, LW_REALS(articulated), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                  \
-  X(sweep, TREE_SPEED, LW_REALS(column_sweep), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
-  X(joint_column, SPEED, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of joints of several")               \
-  X(rate, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_DERIVATIVES, "speeds with which the coordinates follow")              \
-  X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                       \
-  X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                \
-  X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                    \
-  X(multiplier_work, ONE, m->multipliers.reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                             \
-  X(link_centroid, BODY, m->method > LW_MULTIPLIERS_JOINT ? LW_REALS(link_centroid) : 0, LW_INTERNAL,                \
+#define LW_WORK_FIELDS(X)                                                                                             \
+  X(cut_reference, CUT_COORDINATE, 1, LW_INTERNAL, LW_STAGE_NONE, "last accepted coordinates: they choose the turn")  \
+  X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                              \
+  X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                \
+  X(coupling_conflict, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "1: takes part in what assembly could not satisfy")   \
+  X(ground, ONE, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                          \
+  X(sincos, TREE_COORDINATE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
+  X(load, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "driving load plus springs and dampers")                     \
+  X(motion, FRAME, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "links, phantoms")                     \
+  X(inertia, BODY, LW_REALS(link_inertia), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                   \
+  X(outboard, BODY, LW_REALS(articulated), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                   \
+  X(sweep, TREE_SPEED, LW_REALS(column_sweep), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                               \
+  X(joint_column, SPEED, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of joints of several")                \
+  X(rate, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_DERIVATIVES, "speeds with which the coordinates follow")               \
+  X(departure, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "near singular poses: from the closed pose nearest by") \
+  X(newton_step, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
+  X(kept_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "the state, while others are tried")             \
+  X(kept_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
+  X(kept_residual, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
+  X(kept_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
+  X(kept_lack, COUPLING, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
+  X(base_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "where a crossing is seen from")                 \
+  X(base_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
+  X(base_departure, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \
+  X(base_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
+  X(interpolated_acceleration, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                     \
+  X(interpolated_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \
+  X(increment, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                        \
+  X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                 \
+  X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                     \
+  X(multiplier_work, ONE, m->multipliers.reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
+  X(link_centroid, BODY, m->method > LW_MULTIPLIERS_JOINT ? LW_REALS(link_centroid) : 0, LW_INTERNAL,                 \
     LW_STAGE_CONSTANTS, "")
 
 #define LW_FIELDS(X) LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)

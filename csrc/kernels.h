@@ -23,7 +23,9 @@ typedef enum lw_fault_kind {
   LW_FAULT_COUPLED_LOOP,      /* open, and so are others, or couplings of its cluster */
   LW_FAULT_COUPLINGS_REPEAT,  /* one follows from the others */
   LW_FAULT_COUPLING_OF_LOOPS, /* follows from the loops */
-  LW_FAULT_COUPLINGS_HOLD     /* nothing can move */
+  LW_FAULT_COUPLINGS_HOLD,    /* nothing can move */
+  LW_FAULT_AT_REST,           /* a cluster rests where its motion branches */
+  LW_FAULT_NO_BRANCH          /* its speeds there lead along none */
 } lw_fault_kind;
 
 #define LW_WIDE_OPEN 0.05 /* gap of a loop, as part of its length, with which nothing is computed */

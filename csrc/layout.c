@@ -6,8 +6,7 @@
 static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t loop, int32_t type) {
   const lw_joint_size *size = &lw_joint_sizes[type];
   for (int32_t c = 0; c < size->u; c++)
-    m->column[m->columns++] =
-        (lw_column){.u = u + c, .link = link, .loop = loop, .translation = size->translations >> c & 1};
+    m->column[m->columns++] = (lw_column){u + c, link, loop, size->translations >> c & 1, 1.0};
 }
 
 /* The columns of an ear: its cut joint's, then its links'. */
@@ -26,6 +25,15 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
     add_columns(m, link->u, m->ear_link[j], -1, link->type);
   }
   ear->columns = m->columns - first_column - ear->column;
+}
+
+#define SUPPORT 0.25
+
+/* The columns of all links that carry a base of a later ear, within the base's own ear. */
+static void mark_supports(lw_model *m, int32_t first_column, const lw_cluster *c, int32_t base) {
+  for (int32_t i = base; i != c->root && m->link[i].ear == m->link[base].ear; i = m->link[i].parent)
+    for (int32_t k = 0; k < m->link[i].speeds; k++)
+      m->column[first_column + m->link[i].column + k].preference = SUPPORT;
 }
 
 #define FEW_LANES 62      /* room for independents where a cluster is not large */
@@ -89,6 +97,11 @@ static lw_status list_columns(reader *r, lw_model *m) {
     c->first_column = m->columns;
     for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) list_ear(m, &m->ear[e], c->first_column);
     c->columns = m->columns - c->first_column;
+    for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) {
+      if (m->ear[e].loop < 0) continue;
+      mark_supports(m, c->first_column, c, m->ear[e].parent_base);
+      mark_supports(m, c->first_column, c, m->ear[e].child_base);
+    }
     c->capacity = capacity_of(m, c);
     c->first_real = (int32_t)reals, c->first_integer = (int32_t)integers;
     const int64_t n = c->columns, rows = 6 * (int64_t)c->loops + c->couplings;

@@ -51,6 +51,7 @@ typedef struct lw_column {
   int32_t link;        /* the link that it moves; -1 for a cut joint */
   int32_t loop;        /* of the cut joint; -1 for a tree joint */
   int32_t translation; /* displacement, not angle */
+  double preference;   /* weight of its size in an ear's pivoting */
 } lw_column;
 
 /* A cut joint and the loop that it closes. */

@@ -10,7 +10,11 @@
 #define LW_DOUBLE 1
 #define LW_COMPLEX 2 /* complex step: imaginary parts near 1e-40, so that their squares vanish */
 
+#ifdef LW_SANITIZING /* to inline all of it takes a sanitizing compiler minutes */
+#define INLINE static inline __attribute__((unused))
+#else
 #define INLINE static inline __attribute__((always_inline, unused))
+#endif
 
 #if LW_ARITHMETIC == LW_DOUBLE
 typedef double real;

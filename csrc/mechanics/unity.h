@@ -11,6 +11,8 @@
 
 #include "../joints/joints.inc"
 
+#include "work.inc"
+
 #include "constants.inc"
 
 #include "kinematics.inc"
@@ -18,8 +20,6 @@
 #include "forces.inc"
 
 #include "tree.inc"
-
-#include "work.inc"
 
 #include "meeting.inc"
 
@@ -48,6 +48,12 @@
 #include "dynamics.inc"
 
 #include "feedback.inc"
+
+#include "singular.inc"
+
+#include "crossing.inc"
+
+#include "accelerations.inc"
 
 #include "wrenches.inc"
 

@@ -5,6 +5,7 @@ import pytest
 
 import linkwork as lw
 from support.cases import four_bar
+from support.driving import by_joint
 from support.gear_families import GEAR_FAMILIES
 from support.geared import geared
 from support.methods import METHODS, compiled
@@ -21,6 +22,12 @@ def wheels(*names, kinds=()):
         kind = kinds[k] if kinds else lw.Revolute(Z)
         mech.add_joint(name, kind, "ground", f"of_{name}", at=(0.5 * k, 0, 0))
     return mech
+
+
+def speed(term):
+    """The variable of the speed that a coupling's term names as "A" or "B[2]"."""
+    joint, bracket, element = term.partition("[")
+    return f"{joint}.u{bracket}{element}"
 
 
 class TestStartValues:
@@ -108,10 +115,10 @@ class TestStartValues:
         assert np.abs(system.coupling_residual(state)).max() < 1e-10
         assert np.abs(system.loop_residual(state)).max(initial=0.0) < 1e-11
         for name, gear in scene.gears.items():
-            q = {joint: state[f"{joint}.q"] for joint in gear.terms}
-            u = {joint: state[f"{joint}.u"] for joint in gear.terms}
+            q = by_joint(system, state.q)
+            u = {term: state[speed(term)] for term in gear.terms}
             assert gear.residual(q) == pytest.approx(state[f"{name}.residual"], abs=1e-12)
-            assert sum(slope * u[joint] for joint, slope in gear.slopes(q).items()) == pytest.approx(0.0, abs=1e-10)
+            assert sum(slope * u[term] for term, slope in gear.slopes(q).items()) == pytest.approx(0.0, abs=1e-10)
 
 
 def refused(mech, **start):

@@ -33,9 +33,11 @@ def scene(request):
     return random_tree(rng, bodies, kinds, chain=chain, reverse=0.5, springs=bodies // 2)
 
 
-@pytest.mark.parametrize("reference", REFERENCES)
-def test_accelerations(scene, reference):
-    system = lw.compile(scene.mechanism, reference=reference)
+@pytest.mark.parametrize(
+    ("method", "reference"), [("auto", "auto")] + [("multipliers", reference) for reference in REFERENCES]
+)
+def test_accelerations(scene, method, reference):
+    system = lw.compile(scene.mechanism, method, reference=reference)
     state = system.assemble(q=scene.q, u=scene.u)
     tau = random_loads(np.random.default_rng(0), scene)
     expected = PinocchioTree(scene.mechanism).accelerations(scene.q, scene.u, scene.oracle.loads(scene.u, tau))

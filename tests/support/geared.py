@@ -48,6 +48,6 @@ def with_gear_loads(scene: Scene, solution: Solution, loads: Values) -> dict[str
     """Loads along the speeds of the joints, those of the couplings added."""
     total = {name: np.asarray(load, float) for name, load in loads.items()}
     for name, gear in scene.gears.items():
-        for joint, slope in gear.slopes(scene.q).items():
-            total[joint] = total[joint] + slope * solution.gear[name]
+        for joint, load in gear.loads(scene.q, float(solution.gear[name])).items():
+            total[joint] = total[joint] + load.reshape(np.shape(total[joint]))
     return total
