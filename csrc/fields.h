@@ -117,7 +117,7 @@ typedef enum lw_owner {
   X(kept_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
   X(kept_residual, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
   X(kept_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
-  X(kept_lack, COUPLING, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
+  X(kept_lack, COUPLING, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
   X(base_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "where a crossing is seen from")                 \
   X(base_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
   X(base_departure, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \

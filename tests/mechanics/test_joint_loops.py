@@ -248,6 +248,17 @@ def gap(system, scene, q):
     return Oracle(system.mechanism, poses, values, gears=scene.gears).gap()
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("family", ["delta_SS", "delta_US"])
+def test_past_singular_poses(family, seed):
+    """Robots of parallelograms that fall freely pass poses in which their motion branches."""
+    scene = well_posed(JOINT_FAMILIES[family][0], seed)
+    scene.mechanism.start(q=scene.q, u=scene.u)
+    result = lw.simulate(scene.mechanism, 5.0, rtol=1e-9, t_eval=np.linspace(0.0, 5.0, 51))
+    total = result["energy.kinetic"] + result["energy.potential"]
+    assert np.abs(total - total[0]).max() < 1e-4 * result["energy.kinetic"].max()
+
+
 @pytest.mark.parametrize(
     "family", ["RSSR", "CCCC", "EUC", "RUSR_on_free_base", "stewart_SPS", "delta_US", "ladder_spherical"]
 )

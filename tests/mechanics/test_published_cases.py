@@ -72,9 +72,13 @@ def test_iftomm_pendulum(solver):
     check(iftomm_pendulum(), 1e-10, solver=solver, rtol=1e-12)
 
 
-def test_iftomm_windows():
-    """Through poses in which all bars are in line, where the mobility rises to three."""
-    check(iftomm_windows(2), 1e-4, rtol=1e-9)
+@solvers
+@pytest.mark.parametrize("count", [2, 40])
+def test_iftomm_windows(count, solver):
+    """Through poses in which all bars are in line, where each window adds a freedom."""
+    result = check(iftomm_windows(count), 1e-7, solver=solver, rtol=1e-10)
+    total = total_energy(result)
+    assert np.abs(total - total[0]).max() < 1e-6
 
 
 @pytest.mark.parametrize("cut", "ABCD")
