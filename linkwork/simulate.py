@@ -38,6 +38,7 @@ def simulate(
     max_step: float | None = None,
     first_step: float | None = None,
     max_steps: int | None = None,
+    loop_gain: float | tuple[float, float] | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Simulate a mechanism from its start values.
@@ -65,6 +66,10 @@ def simulate(
         Times of the output, (nt,), s; by default every step.
     max_step, first_step, max_steps
         Limits of the steps, s, and of their number.
+    loop_gain
+        Of the feedback that keeps loops closed, 1/s: for both positions and speeds, or one for each; 0: no feedback, the
+        loops drift by the errors of the solver. By default the larger of 0.1 and the rate at which each group of loops
+        moves. Gains far above the rates of the motion make small steps.
     progress
         Show the time reached on standard error; by default only on a terminal.
 
@@ -107,6 +112,8 @@ def simulate(
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
     run = _Run(system, given, state, start, sparse=t_eval is not None)
+    if loop_gain is not None:
+        run.block.put("correction_gain", _gains(loop_gain), Stage.NONE)
     problem = run.problem(float(t_end), progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
@@ -132,6 +139,16 @@ def _assembled(system: System, inputs: Inputs, start: float) -> State:
     block.put_motion(start, inputs.at(start)[system.numbering.n_loads :])
     block.assemble(ASSEMBLY_TOLERANCE)
     return system.state_of(block)
+
+
+def _gains(given: float | tuple[float, float]) -> FloatArray:
+    try:
+        gains = np.broadcast_to(np.asarray(given, float), 2)
+    except (TypeError, ValueError):
+        gains = np.array([np.nan])
+    if not (np.isfinite(gains).all() and (gains >= 0.0).all()):
+        raise MechanismError(f"loop_gain must be a number that is not negative, or two of them, not {given!r}")
+    return gains
 
 
 def _of_steps(rtol: float, atol: float | None) -> tuple[float, float]:
