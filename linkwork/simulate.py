@@ -67,9 +67,9 @@ def simulate(
     max_step, first_step, max_steps
         Limits of the steps, s, and of their number.
     loop_gain
-        Of the feedback that keeps loops closed, 1/s: for both positions and speeds, or one for each; 0: no feedback, the
-        loops drift by the errors of the solver. By default the larger of 0.1 and the rate at which each group of loops
-        moves. Gains far above the rates of the motion make small steps.
+        Of the feedback that keeps loops closed, 1/s: for both positions and speeds, or one for each; 0: no feedback,
+        the loops drift by the errors of the solver. By default the larger of 0.1 and the rate at which each group of
+        loops moves. Gains far above the rates of the motion make small steps.
     progress
         Show the time reached on standard error; by default only on a terminal.
 
