@@ -47,8 +47,8 @@ def on_the_quarter_car(session: Session, report: Report) -> None:
     makers = {name: partial(_in_motion, car, choices) for name, choices in ON_THE_CAR.items()}
     best = _take_turns(session, makers, "quarter car by")
     report.text(
-        f"The quarter car ({len(car.bodies)} bodies and the chassis, three loops), multipliers about different reference "
-        f"points too; ratio of time and difference of accelerations to those by {OTHERS_TO}."
+        f"The quarter car ({len(car.bodies)} bodies and the chassis, three loops), multipliers about different "
+        f"reference points too; ratio of time and difference of accelerations to those by {OTHERS_TO}."
     )
     rows = [_row_of(name, best) for name in best]
     report.table(["method", "accelerations", "ratio", "difference"], rows)
