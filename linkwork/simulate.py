@@ -13,6 +13,7 @@ from linkwork.compiler.compile import compile
 from linkwork.description import Mechanism
 from linkwork.description.checks import FloatArray
 from linkwork.errors import LinkworkError, MechanismError, SingularityError, SolverError
+from linkwork.freedoms import is_immobile
 from linkwork.inputs import Input, Inputs
 from linkwork.progress import Progress
 from linkwork.result import Result
@@ -22,6 +23,7 @@ from linkwork.state import State
 from linkwork.system import ASSEMBLY_TOLERANCE, System
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
+BEYOND = 1e-3  # of a run: how far past its end to look why it ended
 
 
 def simulate(
@@ -76,7 +78,7 @@ def simulate(
     Raises
     ------
     MechanismError
-        On a description or an input that is wrong.
+        On a description or an input that is wrong, and where nothing can move.
     AssemblyError
         If the loops cannot be closed at the start.
     SolverError
@@ -98,7 +100,8 @@ def simulate(
     if not isinstance(state, State | None):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
     given = Inputs({} if inputs is None else inputs, system.numbering)
-    start = float(t_start if t_start is not None else state.time if state else 0.0)
+    end = _time(t_end, "t_end")
+    start = _time(t_start, "t_start") if t_start is not None else state.time if state else 0.0
     if state is None:
         state = _assembled(system, given, start)
     elif system.numbering.motions and state.time != start:
@@ -106,23 +109,38 @@ def simulate(
             f"the state is of t = {state.time:g} s, where prescribed motions are not what they are at the start of the "
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
+    system.arguments.states(state, None)  # refuses those of another system
+    if is_immobile(system, state):
+        raise MechanismError(
+            f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no freedom, and "
+            "no motion is prescribed; leave out what holds it (`explain` of the system shows which groups are immobile), "
+            "or take the loads of the structure at rest from `reactions` of its assembled state"
+        )
     run = _Run(system, given, state, start, sparse=t_eval is not None)
-    problem = run.problem(float(t_end), progress)
+    problem = run.problem(end, progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
         with run.progress:
-            solution = solve(problem, float(t_end), solver, *_of_steps(rtol, atol), **options)
+            solution = solve(problem, end, solver, *_of_steps(rtol, atol), **options)
     except BaseException as error:
         partial = getattr(error, "solution", None)
         if not isinstance(partial, Solution):
             raise
         _keep(error, run.result(partial))
         fault = run.fault() if isinstance(error, SolverError) else None
-        if fault is None:
+        beyond = run.out_of_reach(partial, end) if isinstance(error, SolverError) and fault is None else None
+        if fault is None and beyond is None:
             raise
-        error.args = (f"{error}. There, {fault}",)
-        raise error from fault
+        error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
+        raise error from (fault or beyond)
     return run.result(solution)
+
+
+def _time(value: object, what: str) -> float:
+    """A time as a number; what is not finite is left for the solver to refuse."""
+    if not isinstance(value, int | float | np.number):
+        raise MechanismError(f"{what} must be a number, s, not {value!r}")
+    return float(value)
 
 
 def _assembled(system: System, inputs: Inputs, start: float) -> State:
@@ -190,6 +208,20 @@ class _Run:
         """What is wrong at the last state that was tried, if anything."""
         try:
             self.block.evaluate(Stage.DERIVATIVES)
+        except LinkworkError as fault:
+            return fault
+        return None
+
+    def out_of_reach(self, solution: Solution, t_end: float) -> LinkworkError | None:
+        """Why the mechanism cannot follow its prescribed motions on from the last state, if so."""
+        if not self.system.numbering.motions or not solution.t.size:
+            return None
+        y, nq, block = solution.y[:, -1], self.system.numbering.nq, self.system.block()
+        ahead = float(solution.t[-1]) + BEYOND * (t_end - self.t_start)
+        block.reals[self.system.fields["q_start"].span][:nq] = y[:nq]
+        try:
+            block.put_motion(ahead, self.inputs.at(ahead)[self.system.numbering.n_loads :])
+            block.assemble(ASSEMBLY_TOLERANCE)
         except LinkworkError as fault:
             return fault
         return None
