@@ -113,7 +113,7 @@ def simulate(
     if is_immobile(system, state):
         raise MechanismError(
             f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no freedom, and "
-            "no motion is prescribed; leave out what holds it (`explain` of the system shows which groups are immobile), "
+            "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
             "or take the loads of the structure at rest from `reactions` of its assembled state"
         )
     run = _Run(system, given, state, start, sparse=t_eval is not None)
