@@ -23,6 +23,7 @@ from linkwork.state import State
 from linkwork.system import ASSEMBLY_TOLERANCE, System
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
+UNMET = 0.01  # part of its range by which a motion may be missed before its function is to blame
 BEYOND = 1e-3  # of a run: how far past its end to look why it ended
 
 
@@ -133,7 +134,11 @@ def simulate(
             raise
         error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
         raise error from (fault or beyond)
-    return run.result(solution)
+    result = run.result(solution)
+    if (unmet := run.unmet_motion(result, rtol)) is not None:
+        _keep(unmet, result)
+        raise unmet
+    return result
 
 
 def _time(value: object, what: str) -> float:
@@ -216,7 +221,7 @@ class _Run:
         """Why the mechanism cannot follow its prescribed motions on from the last state, if so."""
         if not self.system.numbering.motions or not solution.t.size:
             return None
-        y, nq, block = solution.y[:, -1], self.system.numbering.nq, self.system.block()
+        y, nq, block = solution.y[-1], self.system.numbering.nq, self.system.block()
         ahead = float(solution.t[-1]) + BEYOND * (t_end - self.t_start)
         block.reals[self.system.fields["q_start"].span][:nq] = y[:nq]
         try:
@@ -224,6 +229,23 @@ class _Run:
             block.assemble(ASSEMBLY_TOLERANCE)
         except LinkworkError as fault:
             return fault
+        return None
+
+    def unmet_motion(self, result: Result, rtol: float) -> LinkworkError | None:
+        """What is wrong where a motion given as a function is not followed: its numbers do not fit each other."""
+        if not self.inputs.driving or result.t.size < 2:
+            return None
+        given, n = self.inputs.over(result.t), self.system.numbering
+        self.enter(float(result.t[-1]), result.y[-1])
+        lacks = self.block["coupling_residual"]
+        for span in self.inputs.driving:
+            number = (span.start - n.n_loads) // 3
+            if abs(lacks[number]) > (UNMET + 10 * rtol) * float(np.ptp(given[:, span.start])) > 0:
+                return MechanismError(
+                    f"inputs: the motion of {self.system.coupling_names[number]!r} is not followed, it is off by "
+                    f"{abs(lacks[number]):.3g} at t = {result.t[-1]:.6g} s: the rate and the acceleration that its "
+                    "function returns must be the derivatives of the value"
+                )
         return None
 
     def jacobian(self, t: float, y: FloatArray) -> FloatArray:

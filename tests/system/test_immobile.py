@@ -118,3 +118,14 @@ def test_a_motion_that_leaves_what_can_be_reached():
     with pytest.raises(lw.SolverError, match=r"Beyond that, the loop .*'D' cannot be closed as .*'drive0'") as stopped:
         lw.simulate(mech, 1.0)
     assert 0.3 < stopped.value.result.t[-1] < 0.4
+
+
+def test_a_motion_whose_numbers_do_not_fit_each_other():
+    mech = driven_four_bar(("A", lw.Motion(0.3)))
+    with pytest.raises(
+        lw.MechanismError, match=r"motion of 'drive0' is not followed.*derivatives of the value"
+    ) as refused:
+        lw.simulate(mech, 1.0, inputs={"drive0": lambda t: (0.1 * t, 5.0, 0.0)})
+    assert refused.value.result.t[-1] == 1.0
+    result = lw.simulate(mech, 1.0, inputs={"drive0": lambda t: (0.1 * t**2, 0.2 * t, 0.2)}, rtol=1e-4)
+    assert result["A.q"][-1] == pytest.approx(0.4, abs=1e-3)
