@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from linkwork.compiler.choice import Choice, choose
 from linkwork.compiler.methods import METHODS
 from linkwork.errors import LinkworkError
-from linkwork.freedoms import AtState, count_freedoms, look
+from linkwork.freedoms import AtState, count_freedoms, free_joints, look
 
 if TYPE_CHECKING:
     from linkwork.compiler.topology import Cluster, Loop
@@ -72,6 +72,8 @@ def _parts(system: System, found: AtState | None) -> Iterator[str]:
         yield from _cluster(system, number, choices[number] if choices else None, found)
     if len(shown) < len(clusters):
         yield from ("", f"... {len(clusters) - len(shown)} more groups of loops or couplings")
+    if clusters and (free := free_joints(system)):
+        yield from ("", f"joints in no loop and no coupling, as in a tree: {_listed(free)}")
 
 
 # ---- tree and cuts ----------------------------------------------------------------------------------

@@ -68,8 +68,13 @@ def is_immobile(system: System, state: State) -> bool:
     return not any(block.independents(number) for number in _clusters(system))
 
 
-def _speeds_outside(system: System) -> int:
-    """Speeds of the joints that are in no cluster, all of them free."""
+def free_joints(system: System) -> list[str]:
+    """Return the joints that are in no cluster, so that all of their speeds are free."""
     topology, joints = system.topology, list(system.mechanism.joints.values())
     inside = {link for cluster in topology.clusters for link in cluster.links}
-    return sum(joints[link.joint].kind.nu for i, link in enumerate(topology.links) if i not in inside)
+    outside = [joints[link.joint] for i, link in enumerate(topology.links) if i not in inside]
+    return [joint.name for joint in outside if joint.kind.nu]
+
+
+def _speeds_outside(system: System) -> int:
+    return sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))

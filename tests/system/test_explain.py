@@ -116,6 +116,15 @@ def test_prescribed_motions():
     assert text.endswith("  0 freedoms: it moves as prescribed")
 
 
+def test_joints_beside_the_loops():
+    mech = triangle()
+    mech.add_body("arm", mass=1.0, com=(0, 0, -1), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("ball", lw.Spherical(), "b", "arm", at=(1.5, 0, 0.5))
+    text = lw.compile(mech).explain()
+    assert ", 3 freedoms in its assembled start\n" in text
+    assert text.endswith("\n\njoints in no loop and no coupling, as in a tree: ball")
+
+
 def test_a_structure():
     text = lw.compile(triangle()).explain()
     assert "0 freedoms in its assembled start: nothing can move" in text
