@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from linkwork._native import Block, Stage
 from linkwork.compiler.compile import compile
+from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.description import Mechanism
-from linkwork.description.checks import FloatArray
+from linkwork.description.checks import FloatArray, finite
 from linkwork.errors import LinkworkError, MechanismError, SingularityError, SolverError
 from linkwork.freedoms import is_immobile
 from linkwork.inputs import Input, Inputs
@@ -41,6 +42,7 @@ def simulate(
     max_step: float | None = None,
     first_step: float | None = None,
     max_steps: int | None = None,
+    loop_gain: ArrayLike | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Simulate a mechanism from its start values.
@@ -68,6 +70,9 @@ def simulate(
         Times of the output, (nt,), s; by default every step.
     max_step, first_step, max_steps
         Limits of the steps, s, and of their number.
+    loop_gain
+        Feedback on errors of loops and couplings, 1/s: one number, or one for positions and one for speeds; zero lets
+        them drift. By default as fast as the loops move. Runs backward go without.
     progress
         Show the time reached on standard error; by default only on a terminal.
 
@@ -117,7 +122,7 @@ def simulate(
             "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
             "or take the loads of the structure at rest from `reactions` of its assembled state"
         )
-    run = _Run(system, given, state, start, sparse=t_eval is not None)
+    run = _Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
     problem = run.problem(end, progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
@@ -148,6 +153,16 @@ def _time(value: object, what: str) -> float:
     return float(value)
 
 
+def _gains(given: ArrayLike | None) -> FloatArray:
+    """Gains on positions and on speeds; below zero: chosen by the mechanics."""
+    if given is None:
+        return np.full(2, AUTOMATIC_GAIN)
+    gains = finite(given, np.shape(given) and (2,), "loop_gain")
+    if (gains < 0).any():
+        raise MechanismError(f"loop_gain must not be negative, not {given!r}: leave it out to have it chosen")
+    return np.broadcast_to(gains, 2)
+
+
 def _assembled(system: System, inputs: Inputs, start: float) -> State:
     if not system.numbering.motions:
         return system.assemble()
@@ -174,12 +189,15 @@ def _keep(error: BaseException, result: Result) -> None:
 class _Run:
     """One simulation: the block it computes in, its inputs, and the problem for the solver."""
 
-    def __init__(self, system: System, inputs: Inputs, state: State, t_start: float, *, sparse: bool) -> None:
+    def __init__(
+        self, system: System, inputs: Inputs, state: State, t_start: float, gains: FloatArray, *, sparse: bool
+    ) -> None:
         self.system = system
         self.block: Block = system.block()
         self.progress = Progress(None, 0.0, 0.0)
         self.inputs = inputs
         self.t_start = t_start
+        self.gains = gains
         self.y0 = np.concatenate(system.arguments.states(state, None))
         self.turns = [(t_start, system.arguments.turns(state))]
         self.turning = self._must_count_turns(sparse)
@@ -264,7 +282,8 @@ class _Run:
     def problem(self, t_end: float, progress: bool | None) -> Problem:
         self.progress = Progress(progress, self.t_start, t_end)
         if t_end < self.t_start:  # what draws loops together forward drives them apart backward
-            self.block.put("correction_gain", 0.0, Stage.NONE)
+            self.gains = np.zeros(2)
+        self.block.put("correction_gain", self.gains, Stage.NONE)
         compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses())
         return Problem(
             self.derivative,
@@ -277,4 +296,4 @@ class _Run:
         )
 
     def result(self, solution: Solution) -> Result:
-        return Result(self.system, solution, self.inputs.over(solution.t), self.turns)
+        return Result(self.system, solution, self.inputs.over(solution.t), self.turns, self.gains)
