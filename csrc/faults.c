@@ -136,7 +136,7 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           s, LW_ERROR_SINGULAR,
           "the loop closed by joint '%s' is in a singular pose, where its motion branches, and at rest nothing "
           "says which way it goes; start slightly off this pose (1e-4 rad are enough), or with speeds along "
-          "the motion meant",
+          "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)",
           loop_name(s, fault.index));
     case LW_FAULT_NO_BRANCH:
       return lw_fail(

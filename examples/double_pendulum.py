@@ -29,6 +29,7 @@ def main(out: Path = OUT) -> lw.Result:
     print(f"energy {energy[0]:.6f} J, largest change {abs(energy - energy[0]).max():.1e} J")
     out.mkdir(exist_ok=True)
     result.plot(["A.q", "B.q", "energy.kinetic", "energy.potential"], out / "double_pendulum.png")
+    print(f"saved {out.name}/double_pendulum.png")
     return result
 
 

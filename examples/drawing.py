@@ -51,4 +51,4 @@ def save(figure: Figure, path: Path, caption: str) -> None:
     figure.supxlabel(caption, fontsize=8.5, color=INK, x=0.01, ha="left")
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=130)
-    print(f"saved {path.name}")
+    print(f"saved {path.parent.name}/{path.name}")

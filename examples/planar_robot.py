@@ -78,6 +78,7 @@ def main(out: Path = OUT) -> lw.Result:
     print(f"loops closed by {', '.join(result.system.loop_names)}: largest gap {gap:.1e} m")
     out.mkdir(exist_ok=True)
     plot(result, out / "planar_robot.png")
+    print(f"saved {out.name}/planar_robot.png")
     return result
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -14,13 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
-from linkwork.explain import degrees_of_freedom
+from linkwork.compiler.methods import METHODS
+from linkwork.explain import equation, groups
 from linkwork.export import command as export_command
+from linkwork.freedoms import degrees_of_freedom
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
     from linkwork.inputs import Input
     from linkwork.result import Result
+    from linkwork.state import State
     from linkwork.system import System
 
 FILE_HELP = "a .json file, or a .py file that defines mechanism()"
@@ -33,6 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
         return 130  # as shells expect of a program that was interrupted
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone; nothing more can be said
+        return 1
     except (lw.LinkworkError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -72,33 +79,40 @@ def _add_info(commands: Any) -> None:
         commands,
         "info",
         "show what a mechanism consists of",
-        "Its bodies, joints and loops,\nits degrees of freedom, and the assembled start.",
-        "linkwork info examples/four_bar.py",
+        "Its bodies, joints, couplings, forces and\nloops, its degrees of freedom, and the assembled start.",
+        "linkwork info examples/four_bar.py --explain",
     )
     parser.add_argument("mechanism", type=Path, help=FILE_HELP)
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print the same as JSON")
-    explain_help = "print its tree and cuts, and how and in what order its loops are solved"
-    form.add_argument("--explain", action="store_true", help=explain_help)
+    parser.add_argument("--json", action="store_true", help="print the same as JSON, with --explain more of it")
+    explain_help = "print its tree and cuts, and how and in what order its loops are solved, and why so"
+    parser.add_argument("--explain", action="store_true", help=explain_help)
+    _add_method(parser)
     parser.set_defaults(run=run_info)
+
+
+def _add_method(parser: argparse.ArgumentParser) -> None:
+    text = "how loops are solved (default: %(default)s, by expected cost)"
+    parser.add_argument("--method", choices=("auto", *METHODS), default="auto", help=text)
 
 
 def run_info(arguments: argparse.Namespace) -> int:
     """Print what a mechanism consists of."""
-    system = lw.compile(export_command.load_mechanism(arguments.mechanism))
-    if arguments.explain:
+    system = lw.compile(export_command.load_mechanism(arguments.mechanism), arguments.method)
+    if arguments.explain and not arguments.json:
         print(system.explain())
         return 0
-    facts = describe(system)
+    state = system.assemble()
+    facts = describe(system, state)
+    if arguments.explain:
+        facts["method"], facts["groups"] = arguments.method, groups(system, state)
     print(json.dumps(facts, indent=2) if arguments.json else _as_text(facts, system))
     return 0
 
 
-def describe(system: System) -> dict[str, Any]:
+def describe(system: System, state: State) -> dict[str, Any]:
     """Gather the facts about a system and its assembled start, as JSON has them."""
     mech, links = system.mechanism, system.topology.links
     names = list(mech.joints)
-    state = system.assemble()
     energy = system.energy(state)
     return {
         "name": mech.name,
@@ -114,6 +128,8 @@ def describe(system: System) -> dict[str, Any]:
             }
             for joint in mech.joints.values()
         ],
+        "couplings": [{"name": name, "equation": equation(mech, name)} for name in mech.couplings],
+        "forces": mech.to_dict()["forces"] if mech.forces else [],
         "loops": [
             {
                 "cut": names[loop.joint],
@@ -138,16 +154,26 @@ def _as_text(facts: dict[str, Any], system: System) -> str:
         f"joints ({len(facts['joints'])})",
         *_aligned([(j["name"], j["type"], f"{j['parent']} - {j['child']}", "cut" * j["cut"]) for j in facts["joints"]]),
     ]
+    if facts["couplings"]:
+        lines += [f"couplings ({len(facts['couplings'])})"]
+        lines += _aligned([(coupling["name"], coupling["equation"]) for coupling in facts["couplings"]])
+    if facts["forces"]:
+        lines += [f"forces ({len(facts['forces'])})", *(f"  {force!r}" for force in system.mechanism.forces)]
     if facts["loops"]:
         lines += [f"loops ({len(facts['loops'])})"]
         lines += _aligned([(f"cut at {loop['cut']}:", " ".join(loop["joints"])) for loop in facts["loops"]])
     lines += ["assembled start"]
-    rows = [(name, f"{value: .6g}", system.column(name).unit) for name, value in facts["start"].items()]
+    rows = [(name, f"{_tidy(value): .6g}", system.column(name).unit) for name, value in facts["start"].items()]
     rows.append(("kinetic energy", f"{facts['energy']['kinetic']: .6g}", "J"))
     rows.append(("potential energy", f"{facts['energy']['potential']: .6g}", "J"))
     if facts["loops"]:
         rows.append(("loop residual", f"{facts['loop_residual']: .1e}", "m"))
     return "\n".join([*lines, *_aligned(rows)])
+
+
+def _tidy(value: float) -> float:
+    """Without what only rounding has left."""
+    return value if abs(value) > 1e-12 else 0.0
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -171,6 +197,7 @@ def _add_simulate(commands: Any) -> None:
     add = parser.add_argument
     add("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
     add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
+    _add_method(parser)
     add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
     add("--rtol", type=float, default=1e-8, help="accuracy wanted of the states (default: %(default)g)")
     load_help = "constant load in a joint or on a body [N.m or N], as 'A', 'S[2]', 'push.F[1]'; may be repeated"
@@ -200,7 +227,7 @@ def _load(text: str) -> tuple[str, float]:
 
 def run_simulate(arguments: argparse.Namespace) -> int:
     """Simulate as the arguments say; what was computed before a failure is written all the same."""
-    system = lw.compile(export_command.load_mechanism(arguments.mechanism))
+    system = lw.compile(export_command.load_mechanism(arguments.mechanism), arguments.method)
     for name in arguments.columns or ():
         system.column(name)  # what is wrong is said before the run, not after it
     for path in (arguments.csv, arguments.plot):

@@ -2,53 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from linkwork.compiler.choice import Choice, choose
 from linkwork.compiler.methods import METHODS
-from linkwork.compiler.numbering import suffixes
 from linkwork.errors import LinkworkError
+from linkwork.freedoms import AtState, count_freedoms, free_joints, look
 
 if TYPE_CHECKING:
     from linkwork.compiler.topology import Cluster, Loop
-    from linkwork.description import Mechanism
+    from linkwork.description import Coupling, Mechanism
     from linkwork.state import State
     from linkwork.system import System
 
 MOST = 30  # of one thing; of more only FEW are listed
 FEW = 8
-
-
-class AtState(NamedTuple):
-    """What the mechanics find at a state.
-
-    Attributes
-    ----------
-    independents
-        Names of the speeds of each cluster that they chose to express the others.
-    conditioning
-        Of each loop: the smallest pivot of its closure beside the largest, 0..1.
-    """
-
-    independents: list[list[str]]
-    conditioning: list[float]
-
-
-def look(system: System, state: State) -> AtState:
-    """Ask the mechanics what they choose at a state."""
-    block = system.block()
-    block.count_turns(system.arguments.turns(state))
-    block.enter(state.q, state.u, system.arguments.no_inputs)
-    names = [f"{name}.u{end}" for name, s in system.numbering.u.items() for end in suffixes(s.stop - s.start)]
-    clusters = range(len(system.topology.clusters))
-    independents = [[names[speed] for speed in sorted(block.independents(number))] for number in clusters]
-    return AtState(independents, block["loop_conditioning"].tolist())
-
-
-def degrees_of_freedom(system: System, state: State) -> int:
-    """Return how many speeds are independent at a state."""
-    return _count_freedoms(system, look(system, state))
 
 
 def explain(system: System, state: State | None = None) -> str:
@@ -59,12 +28,16 @@ def explain(system: System, state: State | None = None) -> str:
     state
         Where to look; None: at the assembled start.
     """
+    if state is not None:
+        system.arguments.states(state, None)  # refuses those of another system
     try:
         found = look(system, system.assemble() if state is None else state)
     except LinkworkError as error:
         return "\n".join([_title(system), "", *_parts(system, None), "", f"nothing is known of its motion: {error}"])
     where = "in its assembled start" if state is None else "in the given state"
-    title = f"{_title(system)}, {_counted(_count_freedoms(system, found), 'freedom')} {where}"
+    freedoms = count_freedoms(system, found)
+    fate = "" if freedoms else f": {_fate(system.mechanism.couplings.values())}"
+    title = f"{_title(system)}, {_counted(freedoms, 'freedom')} {where}{fate}"
     return "\n".join([title, "", *_parts(system, found)])
 
 
@@ -74,12 +47,9 @@ def _title(system: System) -> str:
     return f"{system.mechanism.name}: {', '.join(_counted(*count) for count in counts if count[0])}"
 
 
-def _count_freedoms(system: System, found: AtState) -> int:
-    """Those of the clusters, and all speeds of joints outside of them."""
-    topology, joints = system.topology, list(system.mechanism.joints.values())
-    inside = {link for cluster in topology.clusters for link in cluster.links}
-    outside = (joints[link.joint].kind.nu for i, link in enumerate(topology.links) if i not in inside)
-    return sum(outside) + sum(map(len, found.independents))
+def _fate(couplings: Iterable[Coupling]) -> str:
+    """What becomes of that which has no freedom."""
+    return "it moves as prescribed" if any(coupling.motion for coupling in couplings) else "nothing can move"
 
 
 def _parts(system: System, found: AtState | None) -> Iterator[str]:
@@ -89,18 +59,21 @@ def _parts(system: System, found: AtState | None) -> Iterator[str]:
         yield from ("", "cut joints: each closes a loop of the tree")
         yield from _cuts(system)
     clusters = system.topology.clusters
+    if not clusters:
+        yield from ("", "no loops and no couplings: articulated-body recursion, linear in the number of bodies")
     shown = range(len(clusters) if len(clusters) <= MOST else FEW)
-    choices: Sequence[Choice | None] = [None] * len(shown)
-    if isinstance(system.method, str) and system.method in METHODS and METHODS[system.method].code < 0:
+    choices = _choices(system)
+    if choices is None:
         about = "joint" if system.reference == "auto" else system.reference
-        yield from ("", f"method {system.method}: {METHODS[system.method].meaning}, each body about its {about}")
-    else:
-        choices = choose(system.mechanism, system.topology, system.expected, system.method)
+        meaning = METHODS[str(system.method)].meaning
+        yield from ("", f"method {system.method}, as asked for: {meaning}, each body about its {about}")
     for number in shown:
         yield ""
-        yield from _cluster(system, number, choices[number], found)
+        yield from _cluster(system, number, choices[number] if choices else None, found)
     if len(shown) < len(clusters):
         yield from ("", f"... {len(clusters) - len(shown)} more groups of loops or couplings")
+    if clusters and (free := free_joints(system)):
+        yield from ("", f"joints in no loop and no coupling, as in a tree: {_listed(free)}")
 
 
 # ---- tree and cuts ----------------------------------------------------------------------------------
@@ -148,6 +121,43 @@ def _joints_around(system: System, loop: Loop) -> list[str]:
     return [*branches[0], *reversed(branches[1])]
 
 
+def _choices(system: System) -> Sequence[Choice] | None:
+    """Return the method of each cluster; None: one for the whole mechanism."""
+    if isinstance(system.method, str) and system.method != "auto" and METHODS[system.method].code < 0:
+        return None
+    return choose(system.mechanism, system.topology, system.expected, system.method)
+
+
+# ---- as data ----------------------------------------------------------------------------------------
+
+
+def groups(system: System, state: State) -> list[dict[str, Any]]:
+    """Return the groups of loops and couplings and how each is solved, as JSON has them."""
+    found, choices = look(system, state), _choices(system)
+    joints, couplings = list(system.mechanism.joints), list(system.mechanism.couplings)
+    bodies, links, loops = list(system.mechanism.bodies), system.topology.links, system.topology.loops
+    facts = []
+    for number, (cluster, expected) in enumerate(zip(system.topology.clusters, system.expected, strict=True)):
+        choice = choices[number] if choices else Choice(str(system.method), True, {}, {})
+        facts.append(
+            {
+                "on": "ground" if cluster.root < 0 else bodies[links[cluster.root].body],
+                "bodies": [bodies[links[link].body] for link in cluster.links],
+                "loops": [joints[loops[loop].joint] for loop in cluster.loops],
+                "couplings": [couplings[coupling] for coupling in cluster.couplings],
+                "speeds": expected.columns,
+                "equations": expected.rows,
+                "independent": found.independents[number],
+                "conditioning": min((found.conditioning[loop] for loop in cluster.loops), default=None),
+                "method": choice.method,
+                "asked_for": choice.wished,
+                "expected_multiplications": choice.costs,
+                "refused": choice.refusals,
+            }
+        )
+    return facts
+
+
 # ---- clusters ---------------------------------------------------------------------------------------
 
 
@@ -161,15 +171,18 @@ def _cluster(system: System, number: int, choice: Choice | None, found: AtState 
     bodies, equations = _counted(len(cluster.links), "body", "bodies"), _counted(expected.rows, "equation")
     yield f"{what}, on {root}: {bodies}, {expected.columns} speeds in {equations}"
     yield from _ears(system, cluster, found)
+    names = list(mech.couplings)
     couplings = cluster.couplings if len(cluster.couplings) <= MOST else cluster.couplings[:FEW]
-    yield from (f"  {_coupling(mech, coupling)}" for coupling in couplings)
+    yield from (f"  {names[k]}: {equation(mech, names[k])}" for k in couplings)
     yield from _more(len(cluster.couplings) - len(couplings), "couplings")
     if choice is not None:
         yield from _method(choice)
     if found is not None:
         free = found.independents[number]
-        known = "" if len(free) == expected.freedoms else f" ({expected.freedoms} expected of regular poses)"
-        yield f"  {_counted(len(free), 'freedom')}{known}{': ' * bool(free)}{_listed(free)}"
+        more = f", though regular poses have {expected.freedoms}" if len(free) > expected.freedoms else ""
+        follow = f"all speeds follow from {_listed(free)} in this pose"
+        fate = follow if free else _fate(list(mech.couplings.values())[k] for k in cluster.couplings)
+        yield f"  {_counted(len(free), 'freedom')}{more}: {fate}"
 
 
 def _ears(system: System, cluster: Cluster, found: AtState | None) -> Iterator[str]:
@@ -187,13 +200,33 @@ def _ears(system: System, cluster: Cluster, found: AtState | None) -> Iterator[s
         yield f"  ... {len(cluster.ears) - len(shown)} more ears like these{known}"
 
 
-def _coupling(mech: Mechanism, number: int) -> str:
-    coupling = list(mech.couplings.values())[number]
-    terms = []
+def equation(mech: Mechanism, name: str) -> str:
+    """Return a coupling of a mechanism, or what a drive prescribes, as an equation."""
+    coupling = mech.couplings[name]
+    terms: list[tuple[float, str]] = []
     for name, term in coupling.terms.items():
-        powers = (f"{name}^{k + 1}" if k else name for k in range(len(term.coefficients)))
-        terms += [f"{c:+g} {power}" for c, power in zip(term.coefficients, powers, strict=True) if c]
-    return f"{coupling.name}: {' '.join(terms)} = {coupling.offset:g}"
+        terms += [(c, f"{name}^{k + 1}" if k else name) for k, c in enumerate(term.coefficients)]
+    motion = coupling.motion
+    if motion is None:
+        return f"{_sum(terms)} = {coupling.offset:g}"
+    constant, *others = motion.coefficients
+    prescribed = [(coupling.offset + constant, ""), *((c, f"t^{k}" if k > 1 else "t") for k, c in enumerate(others, 1))]
+    prescribed.append((motion.amplitude, f"sin({_sum([(motion.frequency, '2pi t'), (motion.phase, '')])})"))
+    return f"{_sum(terms)} = {_sum(prescribed)}, and its inputs"
+
+
+def _sum(terms: Iterable[tuple[float, str]]) -> str:
+    """Write a sum of coefficients times something, without zeros and ones.
+
+    >>> _sum([(1.0, "motor"), (-20.0, "arm"), (0.0, "arm^2")]), _sum([(0.0, "")])
+    ('motor - 20 arm', '0')
+    """
+    text = ""
+    for c, what in terms:
+        if c:
+            size = what if what and abs(c) == 1.0 else f"{abs(c):g} {what}".strip()
+            text += f" {'-' if c < 0 else '+'} {size}" if text else f"{'-' if c < 0 else ''}{size}"
+    return text or "0"
 
 
 def _method(choice: Choice) -> Iterator[str]:

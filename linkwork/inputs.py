@@ -52,6 +52,11 @@ class Inputs:
         """Some inputs are functions of time."""
         return bool(self._functions)
 
+    @property
+    def driving(self) -> list[slice]:
+        """Where the motions stand that are functions of time: value, rate and acceleration."""
+        return [span for _, span, _ in self._functions if span.start >= self._first_motion]
+
     def at(self, t: float) -> FloatArray:
         """Return all inputs at a time (n_inputs,)."""
         if not self._functions:

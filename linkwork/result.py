@@ -47,7 +47,12 @@ class Result:
     """
 
     def __init__(
-        self, system: System, solution: Solution, inputs: FloatArray, turns: Sequence[tuple[float, FloatArray]]
+        self,
+        system: System,
+        solution: Solution,
+        inputs: FloatArray,
+        turns: Sequence[tuple[float, FloatArray]],
+        gains: FloatArray,
     ) -> None:
         self.system = system
         self.t = solution.t
@@ -56,6 +61,7 @@ class Result:
         self.statistics = solution.statistics
         self.message = solution.message
         self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
+        self._gains = gains  # of the feedback on loops
         self._turns = turns  # (time, coordinates of the cut joints) at the start and wherever else they are known
 
     def __getitem__(self, name: str) -> FloatArray:
@@ -81,6 +87,7 @@ class Result:
     def _rows(self) -> FloatArray:
         """Everything computed at every time: (nt, numbers); the angles of cut joints are followed from row to row."""
         system, block = self.system, self.system.block()
+        block.put("correction_gain", self._gains, Stage.NONE)
         first, last = self._span
         computed = system.fields["qdot"].first
         rows = np.full((len(self.t), last - first), np.nan)

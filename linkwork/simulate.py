@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 
 from linkwork._native import Block, Stage
 from linkwork.compiler.compile import compile
+from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.description import Mechanism
-from linkwork.description.checks import FloatArray
+from linkwork.description.checks import FloatArray, finite
 from linkwork.errors import LinkworkError, MechanismError, SingularityError, SolverError
+from linkwork.freedoms import is_immobile
 from linkwork.inputs import Input, Inputs
 from linkwork.progress import Progress
 from linkwork.result import Result
@@ -22,6 +24,8 @@ from linkwork.state import State
 from linkwork.system import ASSEMBLY_TOLERANCE, System
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
+UNMET = 0.01  # part of its range by which a motion may be missed before its function is to blame
+BEYOND = 1e-3  # of a run: how far past its end to look why it ended
 
 
 def simulate(
@@ -38,7 +42,7 @@ def simulate(
     max_step: float | None = None,
     first_step: float | None = None,
     max_steps: int | None = None,
-    loop_gain: float | tuple[float, float] | None = None,
+    loop_gain: ArrayLike | None = None,
     progress: bool | None = None,
 ) -> Result:
     """Simulate a mechanism from its start values.
@@ -67,9 +71,8 @@ def simulate(
     max_step, first_step, max_steps
         Limits of the steps, s, and of their number.
     loop_gain
-        Of the feedback that keeps loops closed, 1/s: for both positions and speeds, or one for each; 0: no feedback,
-        the loops drift by the errors of the solver. By default the larger of 0.1 and the rate at which each group of
-        loops moves. Gains far above the rates of the motion make small steps.
+        Feedback on errors of loops and couplings, 1/s: one number, or one for positions and one for speeds; zero lets
+        them drift. By default as fast as the loops move. Runs backward go without.
     progress
         Show the time reached on standard error; by default only on a terminal.
 
@@ -81,7 +84,7 @@ def simulate(
     Raises
     ------
     MechanismError
-        On a description or an input that is wrong.
+        On a description or an input that is wrong, and where nothing can move.
     AssemblyError
         If the loops cannot be closed at the start.
     SolverError
@@ -103,7 +106,8 @@ def simulate(
     if not isinstance(state, State | None):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
     given = Inputs({} if inputs is None else inputs, system.numbering)
-    start = float(t_start if t_start is not None else state.time if state else 0.0)
+    end = _time(t_end, "t_end")
+    start = _time(t_start, "t_start") if t_start is not None else state.time if state else 0.0
     if state is None:
         state = _assembled(system, given, start)
     elif system.numbering.motions and state.time != start:
@@ -111,25 +115,52 @@ def simulate(
             f"the state is of t = {state.time:g} s, where prescribed motions are not what they are at the start of the "
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
-    run = _Run(system, given, state, start, sparse=t_eval is not None)
-    if loop_gain is not None:
-        run.block.put("correction_gain", _gains(loop_gain), Stage.NONE)
-    problem = run.problem(float(t_end), progress)
+    system.arguments.states(state, None)  # refuses those of another system
+    if is_immobile(system, state):
+        raise MechanismError(
+            f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no freedom, and "
+            "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
+            "or take the loads of the structure at rest from `reactions` of its assembled state"
+        )
+    run = _Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
+    problem = run.problem(end, progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
         with run.progress:
-            solution = solve(problem, float(t_end), solver, *_of_steps(rtol, atol), **options)
+            solution = solve(problem, end, solver, *_of_steps(rtol, atol), **options)
     except BaseException as error:
         partial = getattr(error, "solution", None)
         if not isinstance(partial, Solution):
             raise
         _keep(error, run.result(partial))
         fault = run.fault() if isinstance(error, SolverError) else None
-        if fault is None:
+        beyond = run.out_of_reach(partial, end) if isinstance(error, SolverError) and fault is None else None
+        if fault is None and beyond is None:
             raise
-        error.args = (f"{error}. There, {fault}",)
-        raise error from fault
-    return run.result(solution)
+        error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
+        raise error from (fault or beyond)
+    result = run.result(solution)
+    if (unmet := run.unmet_motion(result, rtol)) is not None:
+        _keep(unmet, result)
+        raise unmet
+    return result
+
+
+def _time(value: object, what: str) -> float:
+    """A time as a number; what is not finite is left for the solver to refuse."""
+    if not isinstance(value, int | float | np.number):
+        raise MechanismError(f"{what} must be a number, s, not {value!r}")
+    return float(value)
+
+
+def _gains(given: ArrayLike | None) -> FloatArray:
+    """Gains on positions and on speeds; below zero: chosen by the mechanics."""
+    if given is None:
+        return np.full(2, AUTOMATIC_GAIN)
+    gains = finite(given, np.shape(given) and (2,), "loop_gain")
+    if (gains < 0).any():
+        raise MechanismError(f"loop_gain must not be negative, not {given!r}: leave it out to have it chosen")
+    return np.broadcast_to(gains, 2)
 
 
 def _assembled(system: System, inputs: Inputs, start: float) -> State:
@@ -139,16 +170,6 @@ def _assembled(system: System, inputs: Inputs, start: float) -> State:
     block.put_motion(start, inputs.at(start)[system.numbering.n_loads :])
     block.assemble(ASSEMBLY_TOLERANCE)
     return system.state_of(block)
-
-
-def _gains(given: float | tuple[float, float]) -> FloatArray:
-    try:
-        gains = np.broadcast_to(np.asarray(given, float), 2)
-    except (TypeError, ValueError):
-        gains = np.array([np.nan])
-    if not (np.isfinite(gains).all() and (gains >= 0.0).all()):
-        raise MechanismError(f"loop_gain must be a number that is not negative, or two of them, not {given!r}")
-    return gains
 
 
 def _of_steps(rtol: float, atol: float | None) -> tuple[float, float]:
@@ -168,12 +189,15 @@ def _keep(error: BaseException, result: Result) -> None:
 class _Run:
     """One simulation: the block it computes in, its inputs, and the problem for the solver."""
 
-    def __init__(self, system: System, inputs: Inputs, state: State, t_start: float, *, sparse: bool) -> None:
+    def __init__(
+        self, system: System, inputs: Inputs, state: State, t_start: float, gains: FloatArray, *, sparse: bool
+    ) -> None:
         self.system = system
         self.block: Block = system.block()
         self.progress = Progress(None, 0.0, 0.0)
         self.inputs = inputs
         self.t_start = t_start
+        self.gains = gains
         self.y0 = np.concatenate(system.arguments.states(state, None))
         self.turns = [(t_start, system.arguments.turns(state))]
         self.turning = self._must_count_turns(sparse)
@@ -211,6 +235,37 @@ class _Run:
             return fault
         return None
 
+    def out_of_reach(self, solution: Solution, t_end: float) -> LinkworkError | None:
+        """Why the mechanism cannot follow its prescribed motions on from the last state, if so."""
+        if not self.system.numbering.motions or not solution.t.size:
+            return None
+        y, nq, block = solution.y[-1], self.system.numbering.nq, self.system.block()
+        ahead = float(solution.t[-1]) + BEYOND * (t_end - self.t_start)
+        block.reals[self.system.fields["q_start"].span][:nq] = y[:nq]
+        try:
+            block.put_motion(ahead, self.inputs.at(ahead)[self.system.numbering.n_loads :])
+            block.assemble(ASSEMBLY_TOLERANCE)
+        except LinkworkError as fault:
+            return fault
+        return None
+
+    def unmet_motion(self, result: Result, rtol: float) -> LinkworkError | None:
+        """What is wrong where a motion given as a function is not followed: its numbers do not fit each other."""
+        if not self.inputs.driving or result.t.size < 2:
+            return None
+        given, n = self.inputs.over(result.t), self.system.numbering
+        self.enter(float(result.t[-1]), result.y[-1])
+        lacks = self.block["coupling_residual"]
+        for span in self.inputs.driving:
+            number = (span.start - n.n_loads) // 3
+            if abs(lacks[number]) > (UNMET + 10 * rtol) * float(np.ptp(given[:, span.start])) > 0:
+                return MechanismError(
+                    f"inputs: the motion of {self.system.coupling_names[number]!r} is not followed, it is off by "
+                    f"{abs(lacks[number]):.3g} at t = {result.t[-1]:.6g} s: the rate and the acceleration that its "
+                    "function returns must be the derivatives of the value"
+                )
+        return None
+
     def jacobian(self, t: float, y: FloatArray) -> FloatArray:
         """As the solver wants it: not a number where it does not exist."""
         self.enter(t, y)
@@ -227,7 +282,8 @@ class _Run:
     def problem(self, t_end: float, progress: bool | None) -> Problem:
         self.progress = Progress(progress, self.t_start, t_end)
         if t_end < self.t_start:  # what draws loops together forward drives them apart backward
-            self.block.put("correction_gain", 0.0, Stage.NONE)
+            self.gains = np.zeros(2)
+        self.block.put("correction_gain", self.gains, Stage.NONE)
         compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses())
         return Problem(
             self.derivative,
@@ -240,4 +296,4 @@ class _Run:
         )
 
     def result(self, solution: Solution) -> Result:
-        return Result(self.system, solution, self.inputs.over(solution.t), self.turns)
+        return Result(self.system, solution, self.inputs.over(solution.t), self.turns, self.gains)

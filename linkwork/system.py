@@ -217,6 +217,10 @@ class System:
         """
         block = self.block()
         self.set_starts(block, q, u)
+        if not number(tolerance, "tolerance") > 0:
+            raise MechanismError(
+                f"tolerance must be positive, not {tolerance:g}: the gap of a loop that is accepted, m"
+            )
         block.put_motion(number(time, "time"), self.arguments.motions(motion))
         block.assemble(tolerance)
         return self.state_of(block)

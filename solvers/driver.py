@@ -164,7 +164,7 @@ def _run(method: Solver, record: _Record, max_steps: int | None) -> str:
         if isinstance(action, Restart) and method.t != method.t_end:
             statistics.restarts += 1
             method.start(method.t, record.y.copy())
-    return f"reached t = {method.t_end:.17g}"
+    return f"reached t = {method.t_end:.15g}"
 
 
 def _handle_event(method: Solver, record: _Record, crossings: IntArray) -> Action | None:

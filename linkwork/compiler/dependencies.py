@@ -6,11 +6,12 @@ the mechanism.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
 from linkwork.compiler.numbering import Numbering, suffixes
-from linkwork.compiler.topology import Cluster, Topology
+from linkwork.compiler.topology import Topology
 from linkwork.description import GROUND, Mechanism, PointSpringDamper, Wrench
 from linkwork.description.forces import of_kind
 
@@ -31,14 +32,15 @@ class Dependencies:
         self._link_of_body = {link.body: i for i, link in enumerate(topology.links)}
         bodies = list(mech.bodies)
         self._link_of_name = {GROUND: -1, **{bodies[b]: i for b, i in self._link_of_body.items()}}
-        self._cluster_of_link = {link: c for c in topology.clusters for link in c.links}
+        self._cluster_of_link = {link: k for k, c in enumerate(topology.clusters) for link in c.links}
+        self._loop_of_joint = {loop.joint: i for i, loop in enumerate(topology.loops)}
         self._cluster_of_loop = {i: c for c in topology.clusters for i in c.loops}
         self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
         self._couplings = list(mech.couplings.values())
-        self._motions: dict[Cluster, list[str]] = {}  # of each cluster with prescribed motions: their names
+        self._motions: dict[int, list[str]] = {}  # of each cluster with prescribed motions: their names
         for coupling, place in zip(self._couplings, topology.couplings, strict=True):
             if coupling.motion:
-                self._motions.setdefault(topology.clusters[place.cluster], []).append(coupling.name)
+                self._motions.setdefault(place.cluster, []).append(coupling.name)
 
     def _elements(self, joint: str, what: str) -> list[str]:
         span = (self._numbering.q if what == "q" else self._numbering.u)[joint]
@@ -50,20 +52,23 @@ class Dependencies:
         names = tuple(name for joint in joints for kind in what for name in self._elements(joint, kind))
         return names if len(names) <= MOST else None
 
-    def _tree_joints(self, links: tuple[int, ...] | list[int]) -> list[str]:
-        return [self._joints[self._topology.links[link].joint] for link in links]
+    def _names_in_tree(self, links: Sequence[int], *what: str) -> Names:
+        if len(links) * len(what) > MOST:
+            return None
+        return self._names([self._joints[self._topology.links[link].joint] for link in links], *what)
 
     def coordinate_rates(self, joint: str) -> list[Names]:
         """Of the rate of each coordinate of a tree joint.
 
         Its speed; with a quaternion all of the joint; on a loop all that the loop's feedback reads.
         """
-        cluster = self._cluster_of_link.get(self._link_of_joint[self._number_of[joint]])
-        if cluster is None and joint not in self._numbering.quaternions:
+        link = self._link_of_joint[self._number_of[joint]]
+        cluster = self._cluster_of_link.get(link, -1)
+        if cluster < 0 and joint not in self._numbering.quaternions:
             return [(name,) for name in self._elements(joint, "u")]
-        joints = [joint] if cluster is None else self._tree_joints(cluster.links)
-        driven = [] if cluster is None else self._motion_inputs(self._motions.get(cluster, []), "q", "u")
-        return [_joined(self._names(joints, "q", "u"), driven)] * len(self._elements(joint, "q"))
+        links = self._topology.clusters[cluster].links if cluster >= 0 else [link]
+        driven = self._motion_inputs(self._motions.get(cluster, []), "q", "u")
+        return [_joined(self._names_in_tree(links, "q", "u"), driven)] * len(self._elements(joint, "q"))
 
     @staticmethod
     def _motion_inputs(drives: list[str], *what: str) -> list[str]:
@@ -76,8 +81,8 @@ class Dependencies:
         if all(joint in self._link_of_joint for joint, _ in place.terms):
             own = tuple(self._elements(self._joints[joint], "q")[element] for joint, element in place.terms)
             return _joined(own, self._motion_inputs(drives, "q"))
-        joints = self._tree_joints(self._topology.clusters[place.cluster].links)
-        return _joined(self._names(joints, "q"), self._motion_inputs(drives, "q"))
+        links = self._topology.clusters[place.cluster].links
+        return _joined(self._names_in_tree(links, "q"), self._motion_inputs(drives, "q"))
 
     def coupling_load(self, index: int) -> Names:
         """Of the load of a coupling: like an acceleration."""
@@ -85,8 +90,8 @@ class Dependencies:
 
     def loop(self, cut_joint: str) -> tuple[Names, Names]:
         """Of the geometry and of the velocities of a loop and those it shares joints with."""
-        joints = self._tree_joints(self._cluster_of_loop[self._numbering.cut.index(cut_joint)].links)
-        return self._names(joints, "q"), self._names(joints, "q", "u")
+        links = self._cluster_of_loop[self._loop_of_joint[self._number_of[cut_joint]]].links
+        return self._names_in_tree(links, "q"), self._names_in_tree(links, "q", "u")
 
     def path(self, body: int) -> tuple[Names, Names]:
         """Of a body's pose and of its velocity: the tree joints between it and the ground."""
@@ -97,8 +102,7 @@ class Dependencies:
             if 2 * len(links) > MOST:
                 return None, None
             link = self._topology.links[link].parent
-        joints = self._tree_joints(links[::-1])
-        return self._names(joints, "q"), self._names(joints, "q", "u")
+        return self._names_in_tree(links[::-1], "q"), self._names_in_tree(links[::-1], "q", "u")
 
     def between(self, first: str, second: str) -> tuple[Names, Names]:
         """Of the distance of two bodies and of its rate: the tree joints on the ways to where these meet."""
@@ -109,8 +113,8 @@ class Dependencies:
             ends = [self._topology.links[end].parent if end == link else end for end in ends]
             if 2 * len(links) > MOST:
                 return None, None
-        joints = self._tree_joints(sorted(links))
-        return self._names(joints, "q"), self._names(joints, "q", "u")
+        links.sort()
+        return self._names_in_tree(links, "q"), self._names_in_tree(links, "q", "u")
 
     @cached_property
     def everything(self) -> tuple[Names, Names]:
@@ -128,7 +132,7 @@ class Dependencies:
 
         def root(part: int) -> int:
             while merged[part] != part:
-                part = merged[part]
+                merged[part] = part = merged[merged[part]]
             return part
 
         springs = [force.bodies for force in of_kind(self._mech.forces, PointSpringDamper)]
@@ -161,6 +165,15 @@ class Dependencies:
             found.setdefault(self._part_of_link[self._link_of_name[force.body]], []).extend(names)
         return found
 
+    @cached_property
+    def _drives(self) -> dict[int, list[str]]:
+        """Couplings with a motion by part."""
+        found: dict[int, list[str]] = {}
+        for coupling, place in zip(self._couplings, self._topology.couplings, strict=True):
+            if coupling.motion:
+                found.setdefault(self._part_of(place.terms[0][0]), []).append(coupling.name)
+        return found
+
     def _part_of(self, joint: int) -> int:
         return self._part_of_link[self._a_link_of(joint)]
 
@@ -168,7 +181,7 @@ class Dependencies:
         """A link that a joint moves or closes."""
         if joint in self._link_of_joint:
             return self._link_of_joint[joint]
-        loop = self._topology.loops[self._numbering.cut.index(self._joints[joint])]
+        loop = self._topology.loops[self._loop_of_joint[joint]]
         return max(loop.parent, loop.child)
 
     def acceleration(self, joint: str) -> Names:
@@ -181,8 +194,7 @@ class Dependencies:
         states, loads = self._names(tree, "q", "u"), self._names(part, "tau")
         if states is None or loads is None:
             return None
-        own = set(part)
-        drives = [c.name for c in self._couplings if c.motion and next(iter(c.terms.values())).joint in own]
+        drives = self._drives.get(self._part_of(self._number_of[joint]), [])
         return _joined(states + loads, [*wrenches, *self._motion_inputs(drives, "q", "u", "a")])
 
 

@@ -131,9 +131,40 @@ def test_info_explains(capsys):
     text = capsys.readouterr().out
     assert "1 freedom in its assembled start" in text
     assert "ear 1: closed by D, adds crank, coupler, rocker" in text
-    with pytest.raises(SystemExit) as refused:
-        main(["info", "--explain", "--json", FOUR_BAR])
-    assert refused.value.code == 2
+
+
+@pytest.mark.parametrize("method", ["auto", "rcr", "embedding", "multipliers"])
+def test_info_explains_as_json(method, capsys):
+    assert main(["info", "--explain", "--json", "--method", method, FOUR_BAR]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["method"] == method
+    assert [group["method"] for group in facts["groups"]] == ["rcr" if method == "auto" else method]
+
+
+def test_info_lists_couplings_and_forces(capsys):
+    assert main(["info", str(EXAMPLES / "geared_arm.py")]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"couplings \(2\)\n  gear +motor - 50 shoulder = 0\n", text)
+    assert "forces (3)\n  SpringDamper(joint='shoulder'" in text
+    assert main(["info", str(EXAMPLES / "geared_arm.py"), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [coupling["name"] for coupling in facts["couplings"]] == ["gear", "cam"]
+    assert [force["type"] for force in facts["forces"]] == ["spring_damper"] * 3
+
+
+def test_a_reader_that_goes_away():
+    code = "from linkwork.cli import main; raise SystemExit(main())"
+    command = f"{sys.executable} -c '{code}' info {FOUR_BAR} | head -c 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("f", "")
+
+
+def test_simulate_by_another_method(capsys):
+    found = []
+    for method in ("rcr", "multipliers"):
+        assert main(["simulate", FOUR_BAR, "--t-end", "0.1", "--method", method, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["final"]["A.q"])
+    assert found[0] == pytest.approx(found[1], abs=1e-8)
 
 
 # ---- simulate

@@ -48,5 +48,5 @@ def test_one_gain_for_each_level(run):
 
 @pytest.mark.parametrize("bad", [-1.0, (1.0, -2.0), np.nan, (1.0, 2.0, 3.0), "high"])
 def test_gains_that_are_none(bad):
-    with pytest.raises(lw.MechanismError, match="loop_gain must be a number that is not negative, or two of them"):
+    with pytest.raises(lw.MechanismError, match="loop_gain"):
         lw.simulate(four_bar().mechanism, 1.0, loop_gain=bad)

@@ -183,3 +183,35 @@ def test_turns_before_the_start_count():
         assert ends[-1][0] == pytest.approx(case.q["A"] - 6 * np.pi), cut
     for end in ends:
         assert end[-1] == pytest.approx(ends[0][-1], abs=1e-5)
+
+
+# ---- feedback ----
+
+
+def test_gains_of_the_feedback(system):
+    """What a solver saw is what the result tells; an open loop closes as fast as the gain says, or not at all."""
+    state = system.assemble()
+    opened = system.state(np.add(state.q, [0.0, 1e-5, 0.0]), state.u)
+    gaps = {}
+    for gain in (0.0, 2.0, (2.0, 5.0)):
+        result = lw.simulate(system, 1.0, state=opened, loop_gain=gain, rtol=1e-10)
+        gaps[gain] = result["loop.D.residual"][[0, -1]]
+        slope = np.gradient(result["A.q"], result.t)
+        assert np.abs(slope - result["der(A.q)"])[1:-1].max() < 0.05
+    assert gaps[0.0][1] > 0.5 * gaps[0.0][0]
+    for gain in (2.0, (2.0, 5.0)):
+        assert gaps[gain][1] == pytest.approx(np.exp(-2.0) * gaps[gain][0], rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("gain", "text"),
+    [
+        (-1.0, "must not be negative"),
+        ((1.0, 2.0, 3.0), "must be 2 numbers"),
+        (np.nan, "finite"),
+        ("fast", "one number"),
+    ],
+)
+def test_wrong_gains(system, gain, text):
+    with pytest.raises(lw.MechanismError, match=f"loop_gain.*{text}"):
+        lw.simulate(system, 1.0, loop_gain=gain)

@@ -88,6 +88,32 @@ def test_wrong_start_values(system, guess, text):
         system.assemble(q=guess)
 
 
+@pytest.mark.parametrize("tolerance", [0.0, -1e-8, np.nan, "small"])
+def test_wrong_tolerance_of_assembly(system, tolerance):
+    with pytest.raises(lw.MechanismError, match="tolerance must be"):
+        system.assemble(tolerance=tolerance)
+
+
+@pytest.mark.parametrize("times", [{"t_end": "1"}, {"t_end": None}, {"t_end": 1.0, "t_start": [0.0]}])
+def test_wrong_times(system, times):
+    with pytest.raises(lw.MechanismError, match=r"t_(end|start) must be a number"):
+        lw.simulate(system, **times)
+
+
+@pytest.mark.parametrize(
+    ("wish", "text"),
+    [
+        ({"E": "rcr"}, "there is no joint 'E'"),
+        ({"A": "rrc"}, "there is no method 'rrc' among"),
+        ({"A": "rcr", "B": "embedding"}, "joints 'A' and 'B' are in loops that are solved together"),
+        ({"A": "multipliers"}, "'multipliers' takes the whole mechanism"),
+    ],
+)
+def test_wrong_methods_by_joint(wish, text):
+    with pytest.raises(lw.MechanismError, match=text):
+        lw.compile(four_bar().mechanism, method=wish)
+
+
 @pytest.mark.parametrize("method", ["RCR", "rrc", "dca", None, 3])
 def test_unknown_method(method):
     with pytest.raises(lw.MechanismError, match=r"there is no method .* among auto, rcr"):
