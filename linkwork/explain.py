@@ -69,9 +69,12 @@ def explain(system: System, state: State | None = None) -> str:
 
 
 def _title(system: System) -> str:
-    s = system.sizes
-    counts = ((s.bodies, "body", "bodies"), (s.joints, "joint"), (s.loops, "loop"), (s.couplings, "coupling"))
-    return f"{system.mechanism.name}: {', '.join(_counted(*count) for count in counts if count[0])}"
+    s, mech = system.sizes, system.mechanism
+    counts = (
+        *((s.bodies, "body", "bodies"), (s.joints, "joint"), (s.loops, "loop")),
+        *((len(mech.couplings), "coupling"), (len(mech.distances), "distance")),
+    )
+    return f"{mech.name}: {', '.join(_counted(*count) for count in counts if count[0])}"
 
 
 def _count_freedoms(system: System, found: AtState) -> int:
@@ -100,7 +103,7 @@ def _parts(system: System, found: AtState | None) -> Iterator[str]:
         yield ""
         yield from _cluster(system, number, choices[number], found)
     if len(shown) < len(clusters):
-        yield from ("", f"... {len(clusters) - len(shown)} more groups of loops or couplings")
+        yield from ("", f"... {len(clusters) - len(shown)} more groups of loops, couplings or distances")
 
 
 # ---- tree and cuts ----------------------------------------------------------------------------------
@@ -154,9 +157,9 @@ def _joints_around(system: System, loop: Loop) -> list[str]:
 def _cluster(system: System, number: int, choice: Choice | None, found: AtState | None) -> Iterator[str]:
     mech, cluster, expected = system.mechanism, system.topology.clusters[number], system.expected[number]
     root = "ground" if cluster.root < 0 else list(mech.bodies)[system.topology.links[cluster.root].body]
-    held = [(len(cluster.loops), "loop"), (len(cluster.couplings), "coupling")]
+    held = [(len(cluster.loops), "loop"), (len(cluster.couplings), "coupling"), (len(cluster.distances), "distance")]
     what = " and ".join(_counted(*count) for count in held if count[0])
-    if len(cluster.loops) + len(cluster.couplings) > 1:
+    if sum(count for count, _ in held) > 1:
         what += ", solved together"
     bodies, equations = _counted(len(cluster.links), "body", "bodies"), _counted(expected.rows, "equation")
     yield f"{what}, on {root}: {bodies}, {expected.columns} speeds in {equations}"
@@ -164,6 +167,9 @@ def _cluster(system: System, number: int, choice: Choice | None, found: AtState 
     couplings = cluster.couplings if len(cluster.couplings) <= MOST else cluster.couplings[:FEW]
     yield from (f"  {_coupling(mech, coupling)}" for coupling in couplings)
     yield from _more(len(cluster.couplings) - len(couplings), "couplings")
+    distances = cluster.distances if len(cluster.distances) <= MOST else cluster.distances[:FEW]
+    yield from (f"  {_distance(mech, distance)}" for distance in distances)
+    yield from _more(len(cluster.distances) - len(distances), "distances")
     if choice is not None:
         yield from _method(choice)
     if found is not None:
@@ -194,6 +200,11 @@ def _coupling(mech: Mechanism, number: int) -> str:
         powers = (f"{name}^{k + 1}" if k else name for k in range(len(term.coefficients)))
         terms += [f"{c:+g} {power}" for c, power in zip(term.coefficients, powers, strict=True) if c]
     return f"{coupling.name}: {' '.join(terms)} = {coupling.offset:g}"
+
+
+def _distance(mech: Mechanism, number: int) -> str:
+    one = list(mech.distances.values())[number]
+    return f"{one.name}: {one.length:g} m between {one.bodies[0]} and {one.bodies[1]}"
 
 
 def _method(choice: Choice) -> Iterator[str]:
