@@ -6,8 +6,8 @@ Unknown are the accelerations a of all bodies (6 each: [angular; linear of the c
 
 S takes body velocities to the velocity of each joint's child relative to its parent, [angular; linear at the child
 frame's origin]; P spans the motion a joint allows and C its complement. A coupling, and a joint whose motion is given,
-add rows of P' S; a distance adds that of the line between its points. The null space of A is found by an SVD of dense matrices, so redundant rows (planar loops of 3-D
-joints) do no harm and no joint is special for closing a loop.
+add rows of P' S; a distance adds that of the line between its points. The null space of A is found by an SVD of dense
+matrices, so redundant rows (planar loops of 3-D joints) do no harm and no joint is special for closing a loop.
 Nothing is taken from the package under test but the fields of the description.
 """
 
@@ -225,7 +225,8 @@ class Oracle:
         """What is missing in Newton's and Euler's equations of each body, (n, 6), relative to the largest term.
 
         `wrenches` are those of each joint on its child, (6,) [torque; force] at the child frame's origin, world axes,
-        springs and driving loads included, and `tensions` those of the distances. Holds for any of the many sets that redundant joints allow.
+        springs and driving loads included, and `tensions` those of the distances. Holds for any of the many sets that
+        redundant joints allow.
         """
         needed = self.bodies.mass_matrix() @ solution.body_acceleration.ravel() - solution.force
         terms = [row.relative.T @ wrenches[row.name] for row in self.rows]
