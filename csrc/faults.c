@@ -65,13 +65,24 @@ typedef struct names_text {
   char text[120];
 } names_text;
 
-/* "coupling 'a'", or "couplings 'a', 'b' and 'c'": those that are marked, as far as there is room. */
+/* How many are marked: couplings of coordinates, or distances. */
+static int32_t count_marked(const lw_state *s, int distances) {
+  const lw_model *m = s->model;
+  int32_t count = 0;
+  for (int32_t i = 0; i < m->couplings; i++)
+    count += reals(s)[m->at.coupling_conflict + i] != 0.0 && (m->coupling[i].distance >= 0) == distances;
+  return count;
+}
+
+/* "coupling 'a'", or "couplings 'a', 'b' and 'c'": those that are marked, as far as there is room; likewise distances,
+ * and where they are marked with couplings "constraints". */
 static names_text marked_couplings(const lw_state *s) {
   const lw_model *m = s->model;
   names_text w;
-  int32_t count = 0, named = 0;
-  for (int32_t i = 0; i < m->couplings; i++) count += reals(s)[m->at.coupling_conflict + i] != 0.0;
-  size_t used = (size_t)snprintf(w.text, sizeof w.text, count > 1 ? "couplings" : "coupling");
+  const int32_t couplings = count_marked(s, 0), distances = count_marked(s, 1), count = couplings + distances;
+  int32_t named = 0;
+  const char *kind = distances == 0 ? "coupling" : couplings == 0 ? "distance" : "constraint";
+  size_t used = (size_t)snprintf(w.text, sizeof w.text, "%s%s", kind, count > 1 ? "s" : "");
   for (int32_t i = 0; i < m->couplings; i++) {
     if (reals(s)[m->at.coupling_conflict + i] == 0.0) continue;
     const char *before = named == 0 ? "" : named == count - 1 ? " and" : ",";
@@ -87,6 +98,11 @@ static names_text marked_couplings(const lw_state *s) {
 
 static lw_status report_coupling(lw_state *s, int32_t i, double lack) {
   const lw_model *m = s->model;
+  if (m->coupling[i].distance >= 0)
+    return lw_fail(s, LW_ERROR_ASSEMBLY,
+                   "distance '%s' cannot be kept: in the nearest pose found its points are %.3g m too %s; check its "
+                   "length and its points, or give start values nearer to a pose that has it",
+                   m->coupling_name[i], fabs(lack), lack < 0.0 ? "close" : "far apart");
   const double t = reals(s)[m->at.time];
   if (reals(s)[m->at.coupling_motion + 7 * i] != 0.0)
     return lw_fail(s, LW_ERROR_ASSEMBLY,
@@ -99,11 +115,26 @@ static lw_status report_coupling(lw_state *s, int32_t i, double lack) {
                  m->coupling_name[i], fabs(lack));
 }
 
-/* The first joint that closes a loop of a cluster. */
-static const char *loop_name(const lw_state *s, int32_t cluster) {
+/* What closes the first loop of a cluster: "joint 'C'"; without one "distance 'rod'" or "coupling 'gear'". */
+static names_text closing_of(const lw_state *s, int32_t cluster) {
   const lw_model *m = s->model;
   const lw_cluster *c = &m->cluster[cluster];
-  return c->loops ? joint_name(s, m->loop[m->member[c->member]].joint) : "none";
+  names_text w;
+  if (c->loops) snprintf(w.text, sizeof w.text, "joint '%.100s'", joint_name(s, m->loop[m->member[c->member]].joint));
+  else {
+    const int32_t i = m->member_coupling[c->member_coupling + c->couplings - 1];
+    const char *kind = m->coupling[i].distance < 0 ? "coupling" : "distance";
+    snprintf(w.text, sizeof w.text, "%s '%.100s'", kind, m->coupling_name[i]);
+  }
+  return w;
+}
+
+static lw_status report_repeated(lw_state *s) {
+  const int32_t distances = count_marked(s, 1);
+  return lw_fail(s, LW_ERROR_ASSEMBLY,
+                 "%s repeat or contradict each other: what one asks of its joints follows from the others; leave one "
+                 "out, or compare their %s",
+                 marked_couplings(s).text, distances == 0 ? "coefficients" : "points and lengths");
 }
 
 lw_status lw_report(lw_state *s, lw_fault fault) {
@@ -121,30 +152,34 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
     case LW_FAULT_ORIENTATION:
       return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction",
                      joint_name(s, fault.index));
+    case LW_FAULT_LENGTH:
+      return lw_fail(s, LW_ERROR_PARAMETER,
+                     "the length of distance '%s' is not positive; give it a length above zero, or join the bodies by "
+                     "a spherical joint where the points are to coincide",
+                     m->coupling_name[fault.index]);
     case LW_FAULT_NOT_FINITE: return lw_blame(s, fault.index);
     case LW_FAULT_MOBILITY: {
       const lw_cluster *c = &m->cluster[fault.index];
       const lw_status open = blame_open_loop(s);
       if (open) return open;
       return lw_fail(s, LW_ERROR_SINGULAR,
-                     "in this pose the loops closed by joint '%s' and %d more leave the mechanism far more freedoms "
+                     "in this pose the loops closed by %s and %d more leave the mechanism far more freedoms "
                      "than regular poses do; start from another pose",
-                     loop_name(s, fault.index), c->loops ? c->loops - 1 : 0);
+                     closing_of(s, fault.index).text, (c->loops ? c->loops : c->couplings) - 1);
     }
     case LW_FAULT_AT_REST:
-      return lw_fail(
-          s, LW_ERROR_SINGULAR,
-          "the loop closed by joint '%s' is in a singular pose, where its motion branches, and at rest nothing "
-          "says which way it goes; start slightly off this pose (1e-4 rad are enough), or with speeds along "
-          "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)",
-          loop_name(s, fault.index));
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "the loop closed by %s is in a singular pose, where its motion branches, and at rest nothing "
+                     "says which way it goes; start slightly off this pose (1e-4 rad are enough), or with speeds along "
+                     "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)",
+                     closing_of(s, fault.index).text);
     case LW_FAULT_NO_BRANCH:
       return lw_fail(
           s, LW_ERROR_SINGULAR,
-          "the loop closed by joint '%s' is in a singular pose, where its motion branches, and its speeds are "
+          "the loop closed by %s is in a singular pose, where its motion branches, and its speeds are "
           "along none of the branches; start slightly off this pose (1e-4 rad are enough), or with speeds of "
           "all its joints along the motion meant",
-          loop_name(s, fault.index));
+          closing_of(s, fault.index).text);
     case LW_FAULT_OPEN_LOOP:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,
@@ -159,16 +194,14 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           "nearer to a closed pose",
           joint_name(s, m->loop[fault.index].joint), marked_couplings(s).text, reals(s)[m->at.time], fault.value);
     case LW_FAULT_COUPLING: return report_coupling(s, fault.index, fault.value);
-    case LW_FAULT_COUPLINGS_REPEAT:
-      return lw_fail(s, LW_ERROR_ASSEMBLY,
-                     "%s repeat or contradict each other: what one asks of its joints follows from the others; leave "
-                     "one out, or compare their coefficients",
-                     marked_couplings(s).text);
+    case LW_FAULT_COUPLINGS_REPEAT: return report_repeated(s);
     case LW_FAULT_COUPLING_OF_LOOPS:
-      return lw_fail(s, LW_ERROR_ASSEMBLY,
-                     "%s asks what the loops through its joints decide already; leave it out, or start from another "
-                     "pose if it is so only in this one",
-                     marked_couplings(s).text);
+      return lw_fail(
+          s, LW_ERROR_ASSEMBLY,
+          "%s asks what %s decide already; leave it out, or start from another pose if it is so only in this "
+          "one",
+          marked_couplings(s).text,
+          count_marked(s, 1) ? "the joints between its bodies" : "the loops through its joints");
     case LW_FAULT_COUPLINGS_HOLD:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,

@@ -17,10 +17,11 @@ typedef enum lw_owner {
   LW_OF_CUT_COORDINATE,
   LW_OF_CUT_SPEED,
   LW_OF_COUPLING,
-  LW_OF_TERM,   /* of couplings */
-  LW_OF_FRAME,  /* the links' and the phantoms' */
-  LW_OF_SPRING, /* between points */
-  LW_OF_WRENCH  /* applied from outside */
+  LW_OF_TERM,     /* of couplings */
+  LW_OF_DISTANCE, /* the last couplings */
+  LW_OF_FRAME,    /* the links' and the phantoms' */
+  LW_OF_SPRING,   /* between points */
+  LW_OF_WRENCH    /* applied from outside */
 } lw_owner;
 #define LW_ROWS_ONE 1
 #define LW_ROWS_BODY s->bodies
@@ -34,6 +35,7 @@ typedef enum lw_owner {
 #define LW_ROWS_CUT_SPEED s->nu_cut
 #define LW_ROWS_COUPLING s->couplings
 #define LW_ROWS_TERM s->terms
+#define LW_ROWS_DISTANCE s->distances
 #define LW_ROWS_FRAME (s->bodies + s->loops)
 #define LW_ROWS_SPRING s->springs
 #define LW_ROWS_WRENCH s->wrenches
@@ -51,8 +53,9 @@ typedef enum lw_owner {
   X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                           \
   X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
   X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                          \
-  X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "sum of the terms' polynomials")                    \
+  X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "what the terms add up to, or the distance [m]")    \
   X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in mechanics/mobility.inc")        \
+  X(distance_points, DISTANCE, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")  \
   X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")      \
   X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                       \
   X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                       \
@@ -82,7 +85,7 @@ typedef enum lw_owner {
   X(u_cut, CUT_SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "speeds of the cut joints")                             \
   X(loop_residual, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gap; misalignment times loop length [m]")           \
   X(loop_conditioning, LOOP, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "smallest pivot of the closure, 0..1")           \
-  X(coupling_residual, COUPLING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "sum of the polynomials minus the offset")   \
+  X(coupling_residual, COUPLING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "sum, or distance, minus the offset")        \
   X(spring_length, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "distance of the spring's points [m]")             \
   X(spring_rate, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "time derivative of the length [m/s]")               \
   X(spring_force, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "of spring and damper, pulling is positive [N]")    \
@@ -93,6 +96,7 @@ typedef enum lw_owner {
   X(reaction_force, JOINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the joint on its child, world axes [N]")             \
   X(reaction_torque, JOINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "same, about the child's joint frame [N.m]")            \
   X(coupling_load, COUPLING, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "on each of its joints acts p' times this")            \
+  X(distance_force, DISTANCE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "pulls both ends towards each other [N]")             \
   X(energy_kinetic, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "kinetic energy [J]")                                      \
   X(energy_potential, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "of gravity, zero at the world origin, and springs [J]")
 
@@ -101,6 +105,7 @@ typedef enum lw_owner {
   X(cut_reference, CUT_COORDINATE, 1, LW_INTERNAL, LW_STAGE_NONE, "last accepted coordinates: they choose the turn")  \
   X(link_constants, BODY, LW_REALS(link_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                              \
   X(cut_constants, LOOP, LW_REALS(cut_constants), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                \
+  X(distance_metric, DISTANCE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "length of the cluster [m]")                       \
   X(coupling_conflict, COUPLING, 1, LW_INTERNAL, LW_STAGE_NONE, "1: takes part in what assembly could not satisfy")   \
   X(ground, ONE, LW_REALS(link_motion), LW_INTERNAL, LW_STAGE_CONSTANTS, "")                                          \
   X(sincos, TREE_COORDINATE, 2, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \

@@ -15,6 +15,7 @@ typedef enum lw_fault_kind {
   LW_FAULT_MASS,
   LW_FAULT_INERTIA,
   LW_FAULT_ORIENTATION,
+  LW_FAULT_LENGTH, /* of a distance */
   LW_FAULT_NOT_FINITE,
   LW_FAULT_OPEN_LOOP,
   LW_FAULT_MOBILITY, /* of a cluster */

@@ -1,7 +1,7 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
- *   int32 counts[15]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
- *                        springs wrenches
+ *   int32 counts[16]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
+ *                        springs wrenches distances; couplings count distances, which are the last of them
  *   int32 links[][4]     body joint parent reversed, parents first
  *   int32 joints[][3]    type, first coordinate, first speed
  *   int32 loops[][5]     joint parent child root cluster
@@ -13,6 +13,7 @@
  *   int32 terms[][2]     coupling, speed
  *   int32 springs[][2]   links of both ends
  *   int32 wrenches[]     link
+ *   int32 distances[][2] links of both ends
  *   double               the parameter and start fields of fields.h, in their order
  *   names                zero-terminated: bodies, joints, couplings, springs, wrenches
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
@@ -23,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODEL_VERSION 4u
+#define MODEL_VERSION 5u
 #define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 lw_status lw_read_fail(reader *r, const char *format, ...) {
@@ -86,7 +87,7 @@ static lw_status read_counts(reader *r, counts *c) {
   for (size_t i = 0; i < sizeof *c / sizeof *v; i++)
     if (v[i] < 0 || v[i] > MAX_COUNT) return lw_read_fail(r, "the model has an impossible count (%d)", v[i]);
   if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops + c->couplings ||
-      c->method >= LW_METHODS)
+      c->distances > c->couplings || c->method >= LW_METHODS)
     return lw_read_fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies,
                         c->joints, c->loops);
   return LW_OK;
@@ -118,6 +119,7 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   PLACE(defaults, parameters);
   PLACE(spring, c->springs);
   PLACE(wrench, c->wrenches);
+  PLACE(distance, c->distances);
   PLACE(body_name, c->bodies + c->joints + c->couplings + c->springs + c->wrenches);
   PLACE(names, names);
 #undef PLACE
@@ -156,7 +158,7 @@ static lw_status read_names(reader *r, lw_model *m) {
 static int64_t least_integers(const counts *c) {
   return 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops + 4 * (int64_t)c->clusters +
          3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings + 2 * (int64_t)c->terms +
-         2 * (int64_t)c->springs + c->wrenches;
+         2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances;
 }
 
 lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
@@ -172,6 +174,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
                             .loops = c.loops,
                             .couplings = c.couplings,
                             .terms = c.terms,
+                            .distances = c.distances,
                             .springs = c.springs,
                             .wrenches = c.wrenches,
                             .nq = c.nq,

@@ -36,6 +36,7 @@ typedef struct lw_link {
   int32_t next;            /* its parent is the next in the inward sweep: handed over without storing */
   int32_t carries;         /* the field outboard holds what others put on it */
   int32_t first_on_parent; /* in an inward sweep it is the first to store in its parent's */
+  int32_t spanned;         /* its joint moves the ends of a distance apart */
 } lw_link;
 
 typedef struct lw_joint {
@@ -84,24 +85,33 @@ typedef struct lw_cluster {
   int32_t first_ear, ears;            /* in the order in which they are solved */
   int32_t member, loops;              /* its loops in the list of members, in the order of the ears */
   int32_t member_coupling, couplings; /* the same for couplings */
+  int32_t distances;                  /* the last of these couplings */
   int32_t first_column, columns;      /* in the column list, ear by ear */
   int32_t independents, freedoms;     /* expected: columns that the ears leave, and the rest that moves freely */
   int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
-  int32_t slides;                     /* a cut joint has speeds of displacements */
+  int32_t slides;                     /* velocities of points count: for displacements in cut joints, or distances */
   int32_t dense;                      /* there is room for all its closures as one matrix */
   int32_t first_real, first_integer;  /* its part of the field cluster_work, and of the integers */
   int32_t first_on_parent;            /* in an inward sweep it is the first to store on its root */
 } lw_cluster;
 
-/* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4 */
+/* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4; or a distance in place of
+ * the sum. */
 typedef struct lw_coupling {
   int32_t cluster, first, terms;
+  int32_t distance; /* -1: none */
 } lw_coupling;
 
 typedef struct lw_term {
   int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
   int32_t column;      /* of that speed in the cluster */
 } lw_term;
+
+/* Two points of two bodies, as far apart as a coupling says. */
+typedef struct lw_distance {
+  int32_t coupling;
+  int32_t end[2], root; /* links, -1 the ground; root: where the ways from both ends meet */
+} lw_distance;
 
 /* A spring and damper between points of two bodies. */
 typedef struct lw_spring {
@@ -149,6 +159,11 @@ typedef struct lw_term_rows {
   int32_t z, parent_slot, child_slot;
 } lw_term_rows;
 
+/* The slots of a distance's ends; -1: the ground's. */
+typedef struct lw_distance_rows {
+  int32_t slot[2];
+} lw_distance_rows;
+
 /* All of it; empty for models that are solved cluster by cluster. */
 typedef struct lw_multipliers {
   int32_t rows, stride, slots, z; /* stride: rows rounded up to whole lanes */
@@ -158,6 +173,7 @@ typedef struct lw_multipliers {
   lw_merge *merge;
   lw_loop_rows *loop;
   lw_term_rows *term;
+  lw_distance_rows *distance;
   int32_t *coupling_row;
   int32_t *cluster_row; /* first row of each cluster, then the number of rows */
   int32_t *row_cluster;
@@ -206,6 +222,7 @@ struct lw_model {
   lw_coupling *coupling;
   int32_t *member_coupling; /* couplings, cluster by cluster */
   lw_term *term;
+  lw_distance *distance;
   lw_column *column;
   lw_spring *spring;
   lw_wrench *wrench;

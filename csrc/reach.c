@@ -56,6 +56,9 @@ static const lw_joint *joint_of_speed(const lw_model *m, int32_t u) {
 static void follow_coupling(planner *p, int32_t i, int32_t *row) {
   const lw_coupling *coupling = &p->m->coupling[i];
   p->group++;
+  for (int end = 0; coupling->distance >= 0 && end < 2; end++)
+    p->m->multipliers.distance[coupling->distance].slot[end] =
+        follow(p, p->m->distance[coupling->distance].end[end], *row, 1);
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++) {
     const lw_joint *joint = joint_of_speed(p->m, p->m->term[t].u);
     lw_term_rows out = {.z = -1, .parent_slot = -1, .child_slot = -1};
@@ -145,6 +148,7 @@ static size_t place(lw_model *m, unsigned char *memory) {
   PLACE(reach, m->size.bodies);
   PLACE(loop, m->size.loops);
   PLACE(term, m->terms);
+  PLACE(distance, m->size.distances);
   PLACE(coupling_row, m->couplings);
   PLACE(cluster_row, m->clusters + 1);
   PLACE(row_cluster, 6 * (int64_t)m->size.loops + m->couplings);

@@ -236,7 +236,7 @@ static lw_status read_couplings(reader *r, lw_model *m) {
     if (!p) return lw_read_fail(r, "the model is truncated in its couplings");
     memcpy(&cluster, p, sizeof cluster);
     if (!within(cluster, 0, m->clusters)) return lw_read_fail(r, "the model's coupling %d has no cluster", i);
-    m->coupling[i] = (lw_coupling){.cluster = cluster};
+    m->coupling[i] = (lw_coupling){.cluster = cluster, .distance = -1};
     m->cluster[cluster].couplings++;
   }
   return LW_OK;
@@ -267,7 +267,7 @@ static lw_status read_terms(reader *r, lw_model *m) {
     if (!p) return lw_read_fail(r, "the model is truncated in the terms of its couplings");
     memcpy(v, p, sizeof v);
     if (!within(v[0], last, m->couplings) || !within(v[1], 0, m->size.nu + m->size.nu_cut) ||
-        cluster_of_speed(m, v[1]) != m->coupling[v[0]].cluster)
+        cluster_of_speed(m, v[1]) != m->coupling[v[0]].cluster || v[0] >= m->couplings - m->size.distances)
       return lw_read_fail(r, "the model's term %d lies outside the cluster of its coupling", i);
     lw_coupling *coupling = &m->coupling[v[0]];
     if (coupling->terms++ == 0) coupling->first = i;
@@ -311,11 +311,41 @@ static lw_status read_wrenches(reader *r, lw_model *m) {
   return LW_OK;
 }
 
+/* The links on the way from an end belong to the cluster. */
+static int span_way(lw_model *m, const lw_distance *distance, int32_t link) {
+  for (; link != distance->root; link = m->link[link].parent) {
+    if (m->link[link].cluster != m->coupling[distance->coupling].cluster) return 0;
+    m->link[link].spanned = 1;
+  }
+  return 1;
+}
+
+static lw_status read_distances(reader *r, lw_model *m) {
+  for (int32_t i = 0; i < m->size.distances; i++) {
+    int32_t v[2];
+    const void *p = lw_take(r, sizeof v);
+    if (!p) return lw_read_fail(r, "the model is truncated in its distances");
+    memcpy(v, p, sizeof v);
+    if (!within(v[0], -1, m->size.bodies) || !within(v[1], -1, m->size.bodies) || v[0] == v[1])
+      return lw_read_fail(r, "the model's distance %d points outside the model", i);
+    lw_distance *distance = &m->distance[i];
+    *distance = (lw_distance){m->couplings - m->size.distances + i, {v[0], v[1]}, meeting_of(m, v[0], v[1])};
+    lw_coupling *coupling = &m->coupling[distance->coupling];
+    if (!span_way(m, distance, v[0]) || !span_way(m, distance, v[1]))
+      return lw_read_fail(r, "the model's distance %d leads out of its cluster", i);
+    coupling->distance = i;
+    m->cluster[coupling->cluster].distances++;
+    m->cluster[coupling->cluster].slides = 1;
+  }
+  return LW_OK;
+}
+
 lw_status lw_read_tables(reader *r, lw_model *m) {
   lw_status e;
   if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = read_clusters(r, m)) ||
       (e = read_segments(r, m)) || (e = read_ears(r, m)) || (e = read_ear_links(r, m)) || (e = check_ears(r, m)) ||
-      (e = read_couplings(r, m)) || (e = read_terms(r, m)) || (e = read_springs(r, m)) || (e = read_wrenches(r, m)))
+      (e = read_couplings(r, m)) || (e = read_terms(r, m)) || (e = read_springs(r, m)) || (e = read_wrenches(r, m)) ||
+      (e = read_distances(r, m)))
     return e;
   return list_members(r, m);
 }

@@ -137,6 +137,9 @@ def describe(system: System, state: State) -> dict[str, Any]:
             }
             for loop in system.topology.loops
         ],
+        "distances": [
+            {"name": one.name, "bodies": list(one.bodies), "length": one.length} for one in mech.distances.values()
+        ],
         "states": len(system.q_names) + len(system.u_names),
         "degrees_of_freedom": degrees_of_freedom(system, state),
         "start": {name: float(state[name]) for name in (*system.q_names, *system.u_names)},
@@ -162,6 +165,10 @@ def _as_text(facts: dict[str, Any], system: System) -> str:
     if facts["loops"]:
         lines += [f"loops ({len(facts['loops'])})"]
         lines += _aligned([(f"cut at {loop['cut']}:", " ".join(loop["joints"])) for loop in facts["loops"]])
+    if facts["distances"]:
+        lines += [f"distances ({len(facts['distances'])})"]
+        rows = [(one["name"], f"{one['length']:g} m", " - ".join(one["bodies"])) for one in facts["distances"]]
+        lines += _aligned(rows)
     lines += ["assembled start"]
     rows = [(name, f"{_tidy(value): .6g}", system.column(name).unit) for name, value in facts["start"].items()]
     rows.append(("kinetic energy", f"{facts['energy']['kinetic']: .6g}", "J"))

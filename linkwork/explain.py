@@ -42,9 +42,12 @@ def explain(system: System, state: State | None = None) -> str:
 
 
 def _title(system: System) -> str:
-    s = system.sizes
-    counts = ((s.bodies, "body", "bodies"), (s.joints, "joint"), (s.loops, "loop"), (s.couplings, "coupling"))
-    return f"{system.mechanism.name}: {', '.join(_counted(*count) for count in counts if count[0])}"
+    s, mech = system.sizes, system.mechanism
+    counts = (
+        *((s.bodies, "body", "bodies"), (s.joints, "joint"), (s.loops, "loop")),
+        *((len(mech.couplings), "coupling"), (len(mech.distances), "distance")),
+    )
+    return f"{mech.name}: {', '.join(_counted(*count) for count in counts if count[0])}"
 
 
 def _fate(couplings: Iterable[Coupling]) -> str:
@@ -71,9 +74,9 @@ def _parts(system: System, found: AtState | None) -> Iterator[str]:
         yield ""
         yield from _cluster(system, number, choices[number] if choices else None, found)
     if len(shown) < len(clusters):
-        yield from ("", f"... {len(clusters) - len(shown)} more groups of loops or couplings")
+        yield from ("", f"... {len(clusters) - len(shown)} more groups of loops, couplings or distances")
     if clusters and (free := free_joints(system)):
-        yield from ("", f"joints in no loop and no coupling, as in a tree: {_listed(free)}")
+        yield from ("", f"joints in no loop, coupling or distance, as in a tree: {_listed(free)}")
 
 
 # ---- tree and cuts ----------------------------------------------------------------------------------
@@ -134,7 +137,8 @@ def _choices(system: System) -> Sequence[Choice] | None:
 def groups(system: System, state: State) -> list[dict[str, Any]]:
     """Return the groups of loops and couplings and how each is solved, as JSON has them."""
     found, choices = look(system, state), _choices(system)
-    joints, couplings = list(system.mechanism.joints), list(system.mechanism.couplings)
+    mech = system.mechanism
+    joints, couplings, distances = list(mech.joints), list(mech.couplings), list(mech.distances)
     bodies, links, loops = list(system.mechanism.bodies), system.topology.links, system.topology.loops
     facts = []
     for number, (cluster, expected) in enumerate(zip(system.topology.clusters, system.expected, strict=True)):
@@ -145,6 +149,7 @@ def groups(system: System, state: State) -> list[dict[str, Any]]:
                 "bodies": [bodies[links[link].body] for link in cluster.links],
                 "loops": [joints[loops[loop].joint] for loop in cluster.loops],
                 "couplings": [couplings[coupling] for coupling in cluster.couplings],
+                "distances": [distances[distance] for distance in cluster.distances],
                 "speeds": expected.columns,
                 "equations": expected.rows,
                 "independent": found.independents[number],
@@ -164,9 +169,9 @@ def groups(system: System, state: State) -> list[dict[str, Any]]:
 def _cluster(system: System, number: int, choice: Choice | None, found: AtState | None) -> Iterator[str]:
     mech, cluster, expected = system.mechanism, system.topology.clusters[number], system.expected[number]
     root = "ground" if cluster.root < 0 else list(mech.bodies)[system.topology.links[cluster.root].body]
-    held = [(len(cluster.loops), "loop"), (len(cluster.couplings), "coupling")]
+    held = [(len(cluster.loops), "loop"), (len(cluster.couplings), "coupling"), (len(cluster.distances), "distance")]
     what = " and ".join(_counted(*count) for count in held if count[0])
-    if len(cluster.loops) + len(cluster.couplings) > 1:
+    if sum(count for count, _ in held) > 1:
         what += ", solved together"
     bodies, equations = _counted(len(cluster.links), "body", "bodies"), _counted(expected.rows, "equation")
     yield f"{what}, on {root}: {bodies}, {expected.columns} speeds in {equations}"
@@ -175,6 +180,9 @@ def _cluster(system: System, number: int, choice: Choice | None, found: AtState 
     couplings = cluster.couplings if len(cluster.couplings) <= MOST else cluster.couplings[:FEW]
     yield from (f"  {names[k]}: {equation(mech, names[k])}" for k in couplings)
     yield from _more(len(cluster.couplings) - len(couplings), "couplings")
+    distances = cluster.distances if len(cluster.distances) <= MOST else cluster.distances[:FEW]
+    yield from (f"  {_distance(mech, distance)}" for distance in distances)
+    yield from _more(len(cluster.distances) - len(distances), "distances")
     if choice is not None:
         yield from _method(choice)
     if found is not None:
@@ -227,6 +235,11 @@ def _sum(terms: Iterable[tuple[float, str]]) -> str:
             size = what if what and abs(c) == 1.0 else f"{abs(c):g} {what}".strip()
             text += f" {'-' if c < 0 else '+'} {size}" if text else f"{'-' if c < 0 else ''}{size}"
     return text or "0"
+
+
+def _distance(mech: Mechanism, number: int) -> str:
+    one = list(mech.distances.values())[number]
+    return f"{one.name}: {one.length:g} m between {one.bodies[0]} and {one.bodies[1]}"
 
 
 def _method(choice: Choice) -> Iterator[str]:

@@ -152,6 +152,11 @@ class System:
         """Names of the couplings, drives among them, in the order added."""
         return list(self.mechanism.couplings)
 
+    @property
+    def distance_names(self) -> list[str]:
+        """Names of the distances, in the order added."""
+        return list(self.mechanism.distances)
+
     def column(self, name: str) -> Column:
         """Return where a quantity stands; an unknown name is an error that suggests a known one."""
         if name not in self.columns:
@@ -192,7 +197,7 @@ class System:
         time: float = 0.0,
         motion: Mapping[str, ArrayLike] | None = None,
     ) -> State:
-        """Find a state that closes every loop and satisfies every coupling.
+        """Find a state that closes every loop and satisfies every coupling and distance.
 
         Parameters
         ----------
@@ -201,7 +206,7 @@ class System:
             allow it, before those of the description, and the first given longest; the others serve as guesses. What
             is not given is found; it starts at zero.
         tolerance
-            Largest gap of a loop that is accepted, m.
+            Largest gap of a loop or distance that is accepted, m.
         time
             s, of motions that are prescribed.
         motion
@@ -210,8 +215,9 @@ class System:
         Raises
         ------
         AssemblyError
-            If a loop cannot be closed or a coupling cannot be satisfied, or if couplings repeat or contradict each
-            other or let nothing move; the text names the joint and the gap that remains, or the couplings.
+            If a loop cannot be closed or a coupling or distance cannot be satisfied, or if couplings or distances
+            repeat or contradict each other or couplings let nothing move; the text names the joint and the gap that
+            remains, or the couplings or distances.
         MechanismError
             On an unknown joint, a wrong size or a number that is not finite.
         """
@@ -295,7 +301,16 @@ class System:
 
         In the order of `coupling_names`, each in the unit of its first coordinate.
         """
-        return self._each(state, u, None, (self.sizes.couplings,), lambda block: block["coupling_residual"], time)
+        n = len(self.mechanism.couplings)
+        return self._each(state, u, None, (n,), lambda block: block["coupling_residual"][:n], time)
+
+    def distance_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
+        """Return how far apart the points of every distance are, less its length (..., distances), m.
+
+        In the order of `distance_names`.
+        """
+        n = len(self.mechanism.couplings)
+        return self._each(state, u, None, (self.sizes.distances,), lambda block: block["coupling_residual"][n:])
 
     def reactions(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from linkwork.compiler.dependencies import Dependencies, Names
 from linkwork.compiler.numbering import suffixes
 from linkwork.coupling_variables import coupling_variables
+from linkwork.distance_variables import distance_variables
 from linkwork.force_variables import force_inputs, force_outputs, force_parameters
 from linkwork.quantities import LOADS, Kind, Variable
 
@@ -104,7 +105,9 @@ class _Namer:
             yield self.parameter(f"gravity[{i + 1}]", "gravity", i, "m/s2", "gravitational acceleration, world axes")
         if self.system.topology.clusters:
             for i, what in enumerate(("position", "speed")):
-                text = f"feedback on the {what} errors of loops and couplings; below zero: as fast as these move"
+                text = (
+                    f"feedback on the {what} errors of loops, couplings, distances; below zero: as fast as these move"
+                )
                 yield self.parameter(f"loop_gain.{what}", "correction_gain", i, "1/s", text)
 
     def body_parameters(self) -> Iterator[Variable]:
@@ -228,6 +231,7 @@ def list_variables(system: System) -> list[Variable]:
         namer.bodies(),
         force_outputs(namer),
         coupling_variables(system),
+        distance_variables(namer),
         namer.totals(),
     )
     return [variable for group in groups for variable in group]

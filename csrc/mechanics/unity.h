@@ -27,6 +27,8 @@
 
 #include "ears.inc"
 
+#include "distances.inc"
+
 #include "mobility.inc"
 
 #include "matrix.inc"

@@ -89,9 +89,12 @@ def check_among(what: str, given: object, known: Sequence[str]) -> None:
 
 
 def in_words(mech: Mechanism, topology: Topology, cluster: Cluster) -> str:
-    """Name a cluster by what closes its loops, or by its couplings."""
+    """Name a cluster by what closes its loops, or by its couplings or distances."""
     names = list(mech.joints)
     cuts = [names[topology.loops[loop].joint] for loop in cluster.loops]
+    if not cuts and cluster.distances:
+        distances = list(mech.distances)
+        return f"what is held by {quoted([distances[number] for number in cluster.distances])}"
     if not cuts:
         couplings = list(mech.couplings)
         return f"what is coupled by {quoted([couplings[number] for number in cluster.couplings])}"
@@ -107,7 +110,9 @@ def _by_cluster(mech: Mechanism, topology: Topology, wish: MethodWish) -> list[s
     for joint, method in wish.items():
         check_joint_known(mech, joint, f"method {method!r}")
         if joint not in cluster_of:
-            raise MechanismError(f"method {method!r}: joint {joint!r} is on no loop and in no coupling; leave it out")
+            raise MechanismError(
+                f"method {method!r}: joint {joint!r} is on no loop and in no coupling or distance; leave it out"
+            )
         other = given.setdefault(cluster_of[joint], joint)
         if wish[other] != method:
             raise MechanismError(

@@ -1,7 +1,8 @@
-"""Which joints of the tree move together: those of a loop or of a coupling, and of all that share joints with it.
+"""Which joints of the tree move together: those of a loop, coupling or distance, and of all that share joints with it.
 
 A tree joint is named by the body it carries. A coupling joins the smallest part of the tree that holds both bodies of
-each of its joints: the child bodies alone would miss the joint of a hinge that carries another one named.
+each of its joints: the child bodies alone would miss the joint of a hinge that carries another one named. A distance
+joins what stands between its two bodies.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ class Group:
     bodies
         Those whose tree joints it has, depth-first.
     unlooped
-        Those of them whose tree joints lie on no loop, so that only a coupling brings them in.
-    loops, couplings
+        Those of them whose tree joints lie on no loop, so that only a coupling or distance brings them in.
+    loops, ties
         What holds it together, by number.
     """
 
@@ -32,18 +33,18 @@ class Group:
     bodies: list[int]
     unlooped: list[int]
     loops: list[int]
-    couplings: list[int]
+    ties: list[int]
 
 
-def groups(tree: SpanningTree, couplings: Sequence[Sequence[int]]) -> list[Group]:
-    """Return the clusters: first those with loops in the order of their first loops, then those of couplings alone.
+def groups(tree: SpanningTree, ties: Sequence[Sequence[int]]) -> list[Group]:
+    """Return the clusters: first those with loops in the order of their first loops, then those of ties alone.
 
     Parameters
     ----------
     tree
         Whose cut number k closes loop k.
-    couplings
-        For each coupling the joints it names.
+    ties
+        The bodies that each coupling or distance joins.
     """
     merged = _Merged(tree)
     for cut in tree.cuts:
@@ -52,8 +53,7 @@ def groups(tree: SpanningTree, couplings: Sequence[Sequence[int]]) -> list[Group
     for cut in tree.cuts:
         looped[merged.find(tree.ends[cut])] = True
     on_loop = [looped[merged.leader(body)] for body in range(len(tree.order))]
-    held = [[body for joint in joints for body in tree.ends[joint]] for joints in couplings]
-    for bodies in held:
+    for bodies in ties:
         merged.join(bodies)
 
     found: dict[int, Group] = {}
@@ -64,8 +64,8 @@ def groups(tree: SpanningTree, couplings: Sequence[Sequence[int]]) -> list[Group
 
     for number, cut in enumerate(tree.cuts):
         group(tree.ends[cut]).loops.append(number)
-    for number, bodies in enumerate(held):
-        group(bodies).couplings.append(number)
+    for number, bodies in enumerate(ties):
+        group(bodies).ties.append(number)
     for body in tree.order:
         if (one := found.get(merged.leader(body))) is not None:
             one.bodies.append(body)

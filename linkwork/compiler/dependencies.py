@@ -88,6 +88,11 @@ class Dependencies:
         """Of the load of a coupling: like an acceleration."""
         return self.acceleration(self._joints[self._topology.couplings[index].terms[0][0]])
 
+    def distance_force(self, index: int) -> Names:
+        """Of the force in a distance: like an acceleration."""
+        link = max(self._topology.distances[index].ends)
+        return self.acceleration(self._joints[self._topology.links[link].joint])
+
     def loop(self, cut_joint: str) -> tuple[Names, Names]:
         """Of the geometry and of the velocities of a loop and those it shares joints with."""
         links = self._cluster_of_loop[self._loop_of_joint[self._number_of[cut_joint]]].links
@@ -124,7 +129,7 @@ class Dependencies:
 
     @cached_property
     def _part_of_link(self) -> list[int]:
-        """Number of each link's part: parts act on each other by loops, couplings and springs between points only."""
+        """Number of each link's part: parts act on each other only by what joins links of them."""
         parts: list[int] = []
         for i, link in enumerate(self._topology.links):
             parts.append(i if link.parent < 0 else parts[link.parent])

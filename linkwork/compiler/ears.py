@@ -26,7 +26,7 @@ class Ear:
     Attributes
     ----------
     loop
-        Position in `Topology.loops`; -1: none, a link that only a coupling brings into the cluster.
+        Position in `Topology.loops`; -1: none, a link that only a coupling or distance brings into the cluster.
     links
         The links that it adds, parents first: those towards the parent of the loop's cut joint, then those towards
         its child. None, if its cut joint joins links of earlier ears.

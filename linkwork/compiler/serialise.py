@@ -24,7 +24,7 @@ from linkwork.description.checks import FloatArray
 from linkwork.description.forces import of_kind
 from linkwork.description.joints import JointKind
 
-VERSION = 4
+VERSION = 5
 TYPE_CODES = {  # lw_joint_type
     "fixed": 0,
     "revolute": 1,
@@ -71,7 +71,7 @@ def serialise(mech: Mechanism, topology: Topology, numbering: Numbering, methods
 
 
 def _names(mech: Mechanism, numbering: Numbering) -> list[str]:
-    return [*mech.bodies, *mech.joints, *mech.couplings, *numbering.springs, *numbering.wrenches]
+    return [*mech.bodies, *mech.joints, *mech.couplings, *mech.distances, *numbering.springs, *numbering.wrenches]
 
 
 def _integers(
@@ -97,11 +97,12 @@ def _integers(
         numbering.nq_cut,
         numbering.nu_cut,
         len(ears),
-        len(topology.couplings),
+        len(topology.couplings) + len(topology.distances),
         len(terms),
         methods.mechanism,
         len(numbering.springs),
         len(numbering.wrenches),
+        len(topology.distances),
     ]
     cluster_of = {loop: number for number, cluster in enumerate(clusters) for loop in cluster.loops}
     method_of = methods.clusters or (EAR_BY_EAR,) * len(clusters)
@@ -120,9 +121,10 @@ def _integers(
         [[segment.cluster, segment.first, segment.count] for segment in topology.segments],
         [[number, ear.loop, len(ear.links)] for number, ear in ears],
         [link for _, ear in ears for link in ear.links],
-        [[coupling.cluster] for coupling in topology.couplings],
+        [*([one.cluster] for one in topology.couplings), *([one.cluster] for one in topology.distances)],
         terms,
         *_force_tables(mech, topology),
+        [list(place.ends) for place in topology.distances],
     ]
 
 
@@ -138,7 +140,7 @@ def _force_tables(mech: Mechanism, topology: Topology) -> list[list[list[int]]]:
 
 def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
     """Return the parameter and start fields of csrc/fields.h in their order, each flat."""
-    bodies, joints = mech.bodies.values(), mech.joints.values()
+    bodies, joints, distances = mech.bodies.values(), mech.joints.values(), mech.distances.values()
     terms = [term for coupling in mech.couplings.values() for term in coupling.terms.values()]
     axes = _canonical_axes(joint.kind for joint in joints)
     upper = np.triu_indices(3)
@@ -167,8 +169,11 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         damping,
         free,
         np.array([term.coefficients for term in terms]).ravel(),
-        np.array([_offset(coupling) for coupling in mech.couplings.values()]),
-        np.array([_motion(coupling.motion) for coupling in mech.couplings.values()]).ravel(),
+        np.array([*map(_offset, mech.couplings.values()), *(one.length for one in distances)]),
+        np.array(
+            [*(_motion(one.motion) for one in mech.couplings.values()), *(_motion(None) for _ in distances)]
+        ).ravel(),
+        np.array([one.points for one in distances]).ravel(),
         *_force_parameters(mech),
         np.full(2, AUTOMATIC_GAIN),
         q_start,

@@ -2,7 +2,7 @@
 
 Loops that share joints form clusters. Whatever joints are cut, the clusters are the same, and no two of them share a
 joint: contracting each cluster to a point leaves a tree, and its depth-first order is the order of the links. Couplings
-merge clusters, and bring joints that lie on no loop into them.
+and distances merge clusters, and bring joints that lie on no loop into them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from linkwork.compiler.clusters import Group, groups
 from linkwork.compiler.ears import Ear, ears
 from linkwork.compiler.spanning_tree import SpanningTree
-from linkwork.description import Mechanism
+from linkwork.description import GROUND, Mechanism
 from linkwork.description.checks import check
 
 
@@ -59,7 +59,7 @@ class Loop:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Loops and couplings that share joints, directly or through others; most clusters are a single loop.
+    """Loops, couplings and distances that share joints, directly or through others; most clusters are a single loop.
 
     Attributes
     ----------
@@ -67,8 +67,8 @@ class Cluster:
         The link that all of it stands on, -1: ground. Its own tree joint is not part of it.
     links
         Links whose tree joints are, ascending and contiguous.
-    loops, couplings
-        Positions in `Topology.loops` and `Topology.couplings`, ascending; one of both may be empty.
+    loops, couplings, distances
+        Positions in `Topology.loops`, `Topology.couplings` and `Topology.distances`, ascending; not all are empty.
     ears
         Its loops in the order in which they are laid on one another, with the links that each adds; and each of its
         links that lies on no loop as an ear of its own, just before the first that stands on it, or at the end.
@@ -79,6 +79,7 @@ class Cluster:
     loops: tuple[int, ...]
     couplings: tuple[int, ...]
     ears: tuple[Ear, ...]
+    distances: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,22 @@ class CouplingPlace:
 
     cluster: int
     terms: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class DistancePlace:
+    """Where a distance acts.
+
+    Attributes
+    ----------
+    cluster
+        Position in `Topology.clusters`.
+    ends
+        The links of its two bodies, -1: ground.
+    """
+
+    cluster: int
+    ends: tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -117,10 +134,10 @@ class Topology:
     loops
         One for each cut joint, in the order in which those were added.
     clusters
-        The loops and couplings grouped by the joints they share: in the order of their first loops, then in that of
-        their first couplings.
-    couplings
-        One for each coupling, in the order in which those were added.
+        The loops, couplings and distances grouped by the joints they share: in the order of their first loops, then
+        in that of their first couplings, then of their first distances.
+    couplings, distances
+        One for each coupling or distance, in the order in which those were added.
     segments
         All links in runs. Going through them backwards meets every outboard link before its cluster and every cluster
         before what it stands on.
@@ -130,6 +147,7 @@ class Topology:
     loops: tuple[Loop, ...]
     clusters: tuple[Cluster, ...]
     couplings: tuple[CouplingPlace, ...]
+    distances: tuple[DistancePlace, ...]
     segments: tuple[Segment, ...]
 
     @property
@@ -179,7 +197,9 @@ def topology(mech: Mechanism) -> Topology:
         tuple((joint_at[term.joint], term.element) for term in coupling.terms.values())
         for coupling in mech.couplings.values()
     ]
-    found = groups(tree, [[joint for joint, _ in named] for named in terms])
+    body_at = {GROUND: -1, **{name: position for position, name in enumerate(mech.bodies)}}
+    spans = [(body_at[one.bodies[0]], body_at[one.bodies[1]]) for one in mech.distances.values()]
+    found = groups(tree, [*([body for joint, _ in named for body in tree.ends[joint]] for named in terms), *spans])
     order, segments = _order(tree, found)
     link_of = [-1] * len(tree.joint)
     for link, body in enumerate(order):
@@ -193,14 +213,23 @@ def topology(mech: Mechanism) -> Topology:
         parent, child = tree.ends[cut]
         loops.append(Loop(cut, link_of[parent], link_of[child], link_of[tree.meeting(parent, child)]))
     depth = [tree.depth[body] for body in (*order, -1)]
-    clusters = [_cluster(group, link_of, links, depth, loops) for group in found]
-    cluster_of = {coupling: number for number, group in enumerate(found) for coupling in group.couplings}
-    couplings = [CouplingPlace(cluster_of[number], named) for number, named in enumerate(terms)]
-    return Topology(tuple(links), tuple(loops), tuple(clusters), tuple(couplings), tuple(segments))
+    clusters = [_cluster(group, link_of, links, depth, loops, len(terms)) for group in found]
+    cluster_of = {tie: number for number, group in enumerate(found) for tie in group.ties}
+    couplings = tuple(CouplingPlace(cluster_of[number], named) for number, named in enumerate(terms))
+    distances = tuple(
+        DistancePlace(cluster_of[number], (link_of[first], link_of[second]))
+        for number, (first, second) in enumerate(spans, start=len(terms))
+    )
+    return Topology(tuple(links), tuple(loops), tuple(clusters), couplings, distances, tuple(segments))
 
 
 def _cluster(
-    group: Group, link_of: Sequence[int], links: Sequence[Link], depth: Sequence[int], loops: Sequence[Loop]
+    group: Group,
+    link_of: Sequence[int],
+    links: Sequence[Link],
+    depth: Sequence[int],
+    loops: Sequence[Loop],
+    couplings: int,
 ) -> Cluster:
     root = link_of[group.root]
     unlooped = [link_of[body] for body in group.unlooped]
@@ -208,8 +237,9 @@ def _cluster(
         root,
         tuple(link_of[body] for body in group.bodies),
         tuple(group.loops),
-        tuple(group.couplings),
+        tuple(tie for tie in group.ties if tie < couplings),
         ears(links, depth, root, {number: loops[number] for number in group.loops}, unlooped),
+        tuple(tie - couplings for tie in group.ties if tie >= couplings),
     )
 
 

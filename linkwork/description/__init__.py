@@ -3,6 +3,7 @@
 from linkwork.description import inertia
 from linkwork.description.checks import GROUND
 from linkwork.description.couplings import Coupling
+from linkwork.description.distances import Distance
 from linkwork.description.forces import Force, Wrench
 from linkwork.description.frames import Frame
 from linkwork.description.joints import (
@@ -26,6 +27,7 @@ __all__ = [
     "Body",
     "Coupling",
     "Cylindrical",
+    "Distance",
     "Fixed",
     "Force",
     "Frame",

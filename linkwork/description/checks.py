@@ -167,6 +167,8 @@ def check_references(mech: Mechanism) -> None:
             check_body_known(mech, f"joint {joint.name!r}", body)
     for coupling in mech.couplings.values():
         coupling.check(mech)
+    for distance in mech.distances.values():
+        distance.check(mech)
     for force in mech.forces:
         force.check(mech)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):

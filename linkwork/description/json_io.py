@@ -5,14 +5,15 @@
      "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
      "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset",
                     "motion": {"polynomial": [c0, c1, ...], "amplitude", "frequency", "phase"}}, ...],
+     "distances": [{"name", "bodies": [first, second], "points", "length"}, ...],
      "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
                 {"type": "wrench", "body", "point", "name"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
-Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `SpringDamper`, `Wrench`
-and `start` mean, with the same defaults. The axes of a joint have the names that its class gives them: "axis", "axis1"
-and "axis2", "normal", or none.
+Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `add_distance`,
+`SpringDamper`, `Wrench` and `start` mean, with the same defaults. The axes of a joint have the names that its class
+gives them: "axis", "axis1" and "axis2", "normal", or none.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
     from linkwork.description.couplings import Coefficients, Coupling
+    from linkwork.description.distances import Distance
     from linkwork.description.forces import Force
     from linkwork.description.mechanism import Mechanism
     from linkwork.description.motions import Motion
@@ -54,6 +56,7 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
         "bodies": [_body(body) for body in mech.bodies.values()],
         "joints": [_joint(joint) for joint in mech.joints.values()],
         **({"couplings": [_coupling(one) for one in mech.couplings.values()]} if mech.couplings else {}),
+        **({"distances": [_values(one) for one in mech.distances.values()]} if mech.distances else {}),
         "forces": [_force(force) for force in mech.forces],
         "start": {
             "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
@@ -123,7 +126,7 @@ def _force(force: Force) -> dict[str, Any]:
     return {"type": force.type_name, **_values(force)}
 
 
-def _values(part: Force | Motion) -> dict[str, Any]:
+def _values(part: Force | Motion | Distance) -> dict[str, Any]:
     return {field.name: _lists(getattr(part, field.name)) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
 
 

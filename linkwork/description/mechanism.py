@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -23,6 +23,7 @@ from linkwork.description.checks import (
     finite,
 )
 from linkwork.description.couplings import Coupling, coupling, name_of_drive
+from linkwork.description.distances import Distance, distance
 from linkwork.description.forces import Force, names_in_use
 from linkwork.description.frames import Frame, check_rotation, rotation_matrix
 from linkwork.description.joints import JointKind
@@ -32,7 +33,7 @@ from linkwork.errors import MechanismError
 
 
 class Mechanism:
-    """Bodies, joints, couplings, forces and start guesses; what is wrong is refused where it is added.
+    """Bodies, joints, couplings, distances, forces and start guesses; what is wrong is refused where it is added.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ class Mechanism:
     ----------
     bodies, joints
         `Body` and `Joint` by name, in the order in which they were added.
-    couplings
-        `Coupling` by name, likewise.
+    couplings, distances
+        `Coupling` and `Distance` by name, likewise.
     forces
         In the order in which they were added.
     start_q, start_u
@@ -67,6 +68,7 @@ class Mechanism:
     bodies: dict[str, Body]
     joints: dict[str, Joint]
     couplings: dict[str, Coupling]
+    distances: dict[str, Distance]
     forces: list[Force]
     start_q: dict[str, FloatArray]
     start_u: dict[str, FloatArray]
@@ -77,6 +79,7 @@ class Mechanism:
         self.bodies = {}
         self.joints = {}
         self.couplings = {}
+        self.distances = {}
         self.forces = []
         self.start_q = {}
         self.start_u = {}
@@ -257,6 +260,41 @@ class Mechanism:
             raise MechanismError(f"prescribe {coordinate!r}: give a Motion such as Motion((0.0, 1.0)), not {motion!r}")
         self.add_coupling(given, {coordinate: 1.0}, motion=motion)
 
+    def add_distance(self, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None = None) -> None:
+        """Keep points of two bodies at a constant distance: a massless rod with a ball joint at either end.
+
+        It pushes as well as pulls, takes one freedom, and does no work. Rods whose mass counts are bodies.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        bodies
+            Names of two bodies, one of them may be "ground".
+        points
+            A point of each, (2, 3), m, in the frame of its body.
+        length
+            m, positive; by default the distance of the points in the reference poses of the bodies.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown body, one body twice, or a length that is not positive. Nothing is
+            added then.
+
+        Examples
+        --------
+        >>> from linkwork.description import Free, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("bob", mass=2.0, com=(0, 0, 0), inertia=inertia.sphere(2.0, 0.05), origin=(0, 0, -0.8))
+        >>> mech.add_joint("bob_in_world", Free(), "ground", "bob", at=(0, 0, -0.8))
+        >>> mech.add_distance("rod", bodies=("ground", "bob"), points=((0, 0, 0), (0, 0, 0.05)))
+        >>> mech.distances["rod"].length
+        0.75
+        """
+        check_new_name(name, "distance", names_in_use(self))
+        self.distances[name] = distance(self, name, bodies, points, length)
+
     def add_force(self, force: Force) -> None:
         """Add a force, a `SpringDamper` or a `Wrench`, on joints or bodies that have been added.
 
@@ -331,6 +369,8 @@ class Mechanism:
         ]
         if self.couplings:
             counts.append((len(self.couplings), "coupling", "couplings"))
+        if self.distances:
+            counts.append((len(self.distances), "distance", "distances"))
         parts = (f"{count} {one if count == 1 else many}" for count, one, many in counts)
         return f"Mechanism({self.name!r}: {', '.join(parts)})"
 

@@ -47,12 +47,15 @@ def from_dict(cls: type[Mechanism], data: Mapping[str, Any]) -> Mechanism:
 def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     """Return the mechanism that `data` describes; raises `Misread`."""
     _check_version(data)
-    _check_keys(data, ["linkwork", "name", "bodies", "joints"], ["gravity", "couplings", "forces", "start"])
+    _check_keys(
+        data, ["linkwork", "name", "bodies", "joints"], ["gravity", "couplings", "distances", "forces", "start"]
+    )
     with _at():
         mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
     _each(data, "bodies", lambda item: _add_body(mech, item))
     _each(data, "joints", lambda item: _add_joint(mech, item))
     _each(data, "couplings", lambda item: _add_coupling(mech, item))
+    _each(data, "distances", lambda item: _add_distance(mech, item))
     _each(data, "forces", lambda item: mech.add_force(_force(item)))
     with _at("start"):
         start = data.get("start", {})
@@ -90,6 +93,11 @@ def _add_coupling(mech: Mechanism, item: Any) -> None:
             _check_keys(item["motion"], [], [field.name for field in dataclasses.fields(Motion)])
             arguments["motion"] = Motion(**item["motion"])
     mech.add_coupling(**arguments)
+
+
+def _add_distance(mech: Mechanism, item: Any) -> None:
+    _check_keys(item, ["name", "bodies", "points"], ["length"])
+    mech.add_distance(**item)
 
 
 def _force(item: Any) -> Force:

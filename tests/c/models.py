@@ -10,10 +10,11 @@ from support.cases import five_bar_with_three_legs, four_bar, windows
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
+from support.spanned import SPANNED
 
-ABOUT = {  # solved with multipliers: a tree, redundant loops, clusters, joints of several speeds, couplings
+ABOUT = {  # solved with multipliers: a tree, redundant loops, clusters, joints of several speeds, couplings, distances
     "joint": ("tree_12", "four_bar", "coupled", "ten_windows"),
-    "centroid": ("outboard_trees", "PUCS_cut_2", "gear_branches"),
+    "centroid": ("outboard_trees", "PUCS_cut_2", "gear_branches", "distances_1"),
     "origin": ("loop_on_loop", "closed_by_free", "cam_on_cut_joint"),
 }
 
@@ -26,6 +27,8 @@ def mechanisms() -> dict[str, lw.Mechanism]:
     cases["four_bar"] = four_bar()
     scenes = {f"tree_{n}": random_tree(np.random.default_rng(n), n, springs=n // 3) for n in (1, 3, 12)}
     scenes |= {name: well_posed(make, seed=1) for name, (make, _) in FAMILIES.items()}
+    spanned = ("free bodies on three", "geared branches and rods", "moving slider crank")
+    scenes |= {f"distances_{k}": well_posed(SPANNED[name], seed=1) for k, name in enumerate(spanned)}
     return {name: given.mechanism for name, given in (cases | scenes).items()}
 
 

@@ -37,7 +37,8 @@ def check_layout(mech, methods=None):
     assert tables["segments"] == [[s.cluster, s.first, s.count] for s in graph.segments]
     assert tables["ears"] == [[number, ear.loop, len(ear.links)] for number, ear in ears]
     assert tables["ear_links"] == [[link] for _, ear in ears for link in ear.links]
-    assert tables["couplings"] == [[place.cluster] for place in graph.couplings]
+    assert tables["couplings"] == [[place.cluster] for place in (*graph.couplings, *graph.distances)]
+    assert tables["distances"] == [list(place.ends) for place in graph.distances]
     assert tables["terms"] == [
         [number, range(numbering.nu_all)[numbering.u[names[joint]]][element]]
         for number, place in enumerate(graph.couplings)
@@ -45,8 +46,12 @@ def check_layout(mech, methods=None):
     ]
     coefficients = [list(term.coefficients) for one in couplings for term in one.terms.values()]
     assert model.parameters["coupling_coefficient"].tolist() == coefficients
-    assert model.parameters["coupling_offset"].tolist() == [[one.offset] for one in couplings]
-    assert model.names == [*mech.bodies, *names, *mech.couplings]
+    distances = mech.distances.values()
+    offsets = [*(one.offset for one in couplings), *(one.length for one in distances)]
+    assert model.parameters["coupling_offset"][:, 0].tolist() == offsets
+    points = [[*one.points[0], *one.points[1]] for one in distances]
+    assert model.parameters["distance_points"].tolist() == points
+    assert model.names == [*mech.bodies, *names, *mech.couplings, *mech.distances]
     return model
 
 

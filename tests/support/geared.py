@@ -24,7 +24,7 @@ def geared(make: Maker, terms: int = 2, *, couplings: int = 1, degree: int = 1) 
             gears = {f"g{k}": _gear(rng, scene.q, names, terms, degree) for k in range(couplings)}
             oracle = Oracle(scene.mechanism, scene.poses, scene.q, gears=gears)
             u = oracle.random_speeds(rng)
-            if oracle.motions.shape[1] == scene.oracle.motions.shape[1] - couplings and _move(gears, u):
+            if oracle.motions.shape[1] == scene.oracle.motions.shape[1] - couplings and gears_move(gears, u):
                 break
         mechanism = copy.deepcopy(scene.mechanism)
         for name, gear in gears.items():
@@ -40,7 +40,7 @@ def _gear(rng: np.random.Generator, q: Values, names: list[str], terms: int, deg
     return Gear(given, Gear(given).residual(q))
 
 
-def _move(gears: Mapping[str, Gear], u: Values) -> bool:
+def gears_move(gears: Mapping[str, Gear], u: Values) -> bool:
     return all(max(abs(u[name]) for name in gear.terms) > 0.01 for gear in gears.values())
 
 

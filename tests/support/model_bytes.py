@@ -8,7 +8,7 @@ import numpy as np
 HEADER = struct.Struct("<8sIIQ")
 COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
-    *("ears", "couplings", "terms", "method", "springs", "wrenches"),
+    *("ears", "couplings", "terms", "method", "springs", "wrenches", "distances"),
 )
 TABLES = (  # name, how many rows, columns
     ("links", "bodies", 4),
@@ -22,6 +22,7 @@ TABLES = (  # name, how many rows, columns
     ("terms", "terms", 2),
     ("springs", "springs", 2),
     ("wrenches", "wrenches", 1),
+    ("distances", "distances", 2),
 )
 PARAMETERS = (
     ("gravity", "one", 3),
@@ -38,6 +39,7 @@ PARAMETERS = (
     ("coupling_coefficient", "terms", 4),
     ("coupling_offset", "couplings", 1),
     ("coupling_motion", "couplings", 7),
+    ("distance_points", "distances", 6),
     ("spring_points", "springs", 6),
     ("spring_stiffness", "springs", 1),
     ("spring_damping", "springs", 1),

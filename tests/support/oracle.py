@@ -6,8 +6,8 @@ Unknown are the accelerations a of all bodies (6 each: [angular; linear of the c
 
 S takes body velocities to the velocity of each joint's child relative to its parent, [angular; linear at the child
 frame's origin]; P spans the motion a joint allows and C its complement. A coupling, and a joint whose motion is given,
-add rows of P' S. The null space of A is found by an SVD of dense matrices, so redundant rows (planar loops of 3-D
-joints) do no harm and no joint is special for closing a loop.
+add rows of P' S; a distance adds that of the line between its points. The null space of A is found by an SVD of dense
+matrices, so redundant rows (planar loops of 3-D joints) do no harm and no joint is special for closing a loop.
 Nothing is taken from the package under test but the fields of the description.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from .loads import Wrench, joint_loads, point_springs, springs_potential
 from .placement import Value, Values, plain, vector
 from .poses import Array, Pose
-from .rows import Bodies, Gear, GearRow, JointRow
+from .rows import Bodies, DistanceRow, Gear, GearRow, JointRow
 
 
 @dataclass
@@ -38,7 +38,8 @@ class Solution:
     gear: dict[str, float]  # load of each coupling: it loads a coordinate with d(coupling)/dq times this
     drive: dict[str, Value]  # load that gives a driven joint its motion
     degrees_of_freedom: int
-    multiplier_determined: dict[str, bool] = field(default_factory=dict)  # of couplings and driven joints
+    tension: dict[str, float] = field(default_factory=dict)  # of each distance: pulls its ends together
+    multiplier_determined: dict[str, bool] = field(default_factory=dict)  # of couplings, distances and driven joints
 
 
 class Oracle:
@@ -64,8 +65,10 @@ class Oracle:
         self.rows = [JointRow(joint, self.bodies, (q or {}).get(joint.name)) for joint in mechanism.joints.values()]
         self.moving = {row.name: row for row in self.rows if row.shape.nu}
         self.gears = {name: GearRow(gear, self.moving) for name, gear in (gears or {}).items()}
+        self.distances = {name: DistanceRow(given, self.bodies) for name, given in mechanism.distances.items()}
         self.driven = list(driven)
         blocks = [row.barred.T @ row.relative for row in self.rows] + [gear.matrix for gear in self.gears.values()]
+        blocks += [row.matrix for row in self.distances.values()]
         blocks += [self.moving[name].free.T @ self.moving[name].relative for name in self.driven]
         self._ends = np.cumsum([len(block) for block in blocks])
         self.constraints = np.vstack([np.zeros((1, 6 * len(self.bodies.all))), *blocks])[1:]
@@ -93,9 +96,11 @@ class Oracle:
     # -- kinematics
 
     def gap(self) -> float:
-        """Largest violation of a joint or a coupling by the poses: frame origins in m, axes as a chord."""
+        """Largest violation of a joint, coupling or distance by the poses: frame origins in m, axes as a chord."""
         largest = max(float(np.abs(violation).max(initial=0.0)) for violation in self.violations().values())
-        return max([largest, *(abs(row.gear.residual(row.q)) for row in self.gears.values())])
+        lacks = [row.gear.residual(row.q) for row in self.gears.values()]
+        lacks += [row.residual() for row in self.distances.values()]
+        return max([largest, *map(abs, lacks)])
 
     def violations(self) -> dict[str, Array]:
         """What each joint bars and the poses have."""
@@ -149,10 +154,10 @@ class Oracle:
         for name, load in joint_loads(self.mechanism, self.rows, speeds, tau or {}).items():
             total += self.moving[name].relative.T @ (self.moving[name].free @ load)
         mass, z = self.bodies.mass_matrix(), self.motions
-        a = self._particular(self._right(speeds, bias, given or {}))
+        a = self._particular(self._right(speeds, bias, v, given or {}))
         a += z @ np.linalg.solve(z.T @ mass @ z, z.T @ (total - mass @ a))
         multipliers = np.split(self._multipliers(mass @ a - total), self._ends[:-1])
-        extra = dict(zip([*self.gears, *self.driven], multipliers[len(self.rows) :], strict=True))
+        extra = dict(zip([*self.gears, *self.distances, *self.driven], multipliers[len(self.rows) :], strict=True))
         return Solution(
             udot={name: plain(row.free.T @ (row.relative @ a - bias[name])) for name, row in self.moving.items()},
             body_acceleration=a.reshape(-1, 6),
@@ -161,6 +166,7 @@ class Oracle:
             determined=self._determined(),
             gear={name: float(extra[name][0]) / row.scale for name, row in self.gears.items()},
             drive={name: plain(extra[name]) for name in self.driven},
+            tension={name: -float(extra[name][0]) for name in self.distances},
             degrees_of_freedom=z.shape[1],
             multiplier_determined=self._multiplier_determined(),
         )
@@ -173,11 +179,12 @@ class Oracle:
             force += wrench.on(self.bodies)
         return force
 
-    def _right(self, u: Values, bias: Mapping[str, Array], given: Values) -> Array:
+    def _right(self, u: Values, bias: Mapping[str, Array], v: Array, given: Values) -> Array:
         barred = [row.barred.T @ bias[row.name] for row in self.rows]
         gears = [row.right(u, bias) for row in self.gears.values()]
         driven = [vector(given[name]) + self.moving[name].free.T @ bias[name] for name in self.driven]
-        return np.concatenate([*barred, *gears, *driven])
+        distances = [row.right(v) for row in self.distances.values()]
+        return np.concatenate([*barred, *gears, *distances, *driven])
 
     def _particular(self, right: Array) -> Array:
         (left, s, vt), r = self._svd, self.rank
@@ -207,19 +214,23 @@ class Oracle:
         exchanged = self._exchanged()[len(self.rows) :]
         return {
             name: float(np.abs(part).max(initial=0.0)) < 1e-7
-            for name, part in zip([*self.gears, *self.driven], exchanged, strict=True)
+            for name, part in zip([*self.gears, *self.distances, *self.driven], exchanged, strict=True)
         }
 
     # -- checks on what was found elsewhere
 
-    def imbalance(self, solution: Solution, u: Values, wrenches: Mapping[str, Array]) -> Array:
+    def imbalance(
+        self, solution: Solution, u: Values, wrenches: Mapping[str, Array], tensions: Mapping[str, float] | None = None
+    ) -> Array:
         """What is missing in Newton's and Euler's equations of each body, (n, 6), relative to the largest term.
 
         `wrenches` are those of each joint on its child, (6,) [torque; force] at the child frame's origin, world axes,
-        springs and driving loads included. Holds for any of the many sets that redundant joints allow.
+        springs and driving loads included, and `tensions` those of the distances. Holds for any of the many sets that
+        redundant joints allow.
         """
         needed = self.bodies.mass_matrix() @ solution.body_acceleration.ravel() - solution.force
         terms = [row.relative.T @ wrenches[row.name] for row in self.rows]
+        terms += [-row.matrix[0] * (tensions or {})[name] for name, row in self.distances.items()]
         largest = max(1.0, float(np.abs(needed).max()), *(float(np.abs(term).max()) for term in terms))
         return (needed - sum(terms)).reshape(-1, 6) / largest
 

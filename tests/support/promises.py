@@ -58,16 +58,26 @@ def check_promises(mech):
             (term.joint, term.element) for term in coupling.terms.values()
         ]
         around["coupling", number] = held(place)
+    link_of_name = {name: link for link, name in body_of.items()}
+    for number, (distance, place) in enumerate(zip(mech.distances.values(), result.distances, strict=True)):
+        assert place.ends == tuple(link_of_name[body] for body in distance.bodies)
+        sides = [set(path(end)) for end in place.ends]
+        around["distance", number] = sides[0] ^ sides[1]
     in_clusters = set().union(*around.values())
 
     assert sum(len(cluster.links) for cluster in result.clusters) == len(in_clusters)
     together = merged({what} | links for what, links in around.items())
-    expected = [
-        sorted((one for one in group if isinstance(one, tuple)), key=lambda one: (one[0] != "loop", one[1]))
-        for group in together
+    kinds = ("loop", "coupling", "distance")
+
+    def place_of(one):
+        return kinds.index(one[0]), one[1]
+
+    expected = [sorted((one for one in group if isinstance(one, tuple)), key=place_of) for group in together]
+    expected.sort(key=lambda group: place_of(group[0]))
+    named = [
+        [(kind, i) for kind, own in zip(kinds, (c.loops, c.couplings, c.distances), strict=True) for i in own]
+        for c in result.clusters
     ]
-    expected.sort(key=lambda group: (group[0][0] != "loop", group[0][1]))
-    named = [[*(("loop", i) for i in c.loops), *(("coupling", i) for i in c.couplings)] for c in result.clusters]
     assert named == expected
     for number, cluster in enumerate(result.clusters):
         loops = [result.loops[number] for number in cluster.loops]
@@ -78,6 +88,7 @@ def check_promises(mech):
         assert cluster.root == min(result.links[link].parent for link in members)
         assert cluster.root not in members
         assert {result.couplings[coupling].cluster for coupling in cluster.couplings} <= {number}
+        assert {result.distances[distance].cluster for distance in cluster.distances} <= {number}
 
     assert [i for s in result.segments for i in range(s.first, s.first + s.count)] == list(range(len(names)))
     assert sorted(s.cluster for s in result.segments if s.cluster >= 0) == list(range(len(result.clusters)))

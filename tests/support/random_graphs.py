@@ -4,6 +4,7 @@ import itertools
 
 from hypothesis import strategies as st
 
+from linkwork.description import GROUND
 from support.graphs import KINDS, mechanism
 
 
@@ -56,11 +57,14 @@ def shuffled(draw, bodies, joints):
 
 @st.composite
 def coupled_mechanisms(draw):
-    """Any connected mechanism with a few couplings between any of its joints."""
+    """Any connected mechanism with a few couplings between any of its joints, and distances between its bodies."""
     mech = draw(any_connected_mechanisms())
     movable = [name for name, joint in mech.joints.items() if joint.kind.nq]
     if movable:
         couplings = st.lists(st.sampled_from(movable), min_size=1, max_size=3, unique=True)
         for number, names in enumerate(draw(st.lists(couplings, min_size=1, max_size=4))):
             mech.add_coupling(f"C{number}", dict.fromkeys(names, 1.0))
+    pairs = st.lists(st.sampled_from([GROUND, *mech.bodies]), min_size=2, max_size=2, unique=True)
+    for number, bodies in enumerate(draw(st.lists(pairs, max_size=3))):
+        mech.add_distance(f"D{number}", bodies, ((0, 0, 0), (0.5, 0, number)), length=1.0)
     return mech

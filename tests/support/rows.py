@@ -1,4 +1,4 @@
-"""What bodies, joints and couplings say about the motion of all bodies: the rows of the oracle's equations.
+"""What bodies, joints, couplings and distances say about the motion of all bodies: the rows of the oracle's equations.
 
 The motion of n bodies is one vector (6 n), body by body [angular; linear of the centre of mass] in world axes.
 """
@@ -163,3 +163,29 @@ class GearRow:
             total -= curvatures[name] * float(vector(u[joint])[element]) ** 2
             total += self.slopes[name] * float(self.axes[name] @ bias[joint])
         return np.array([total / self.scale])
+
+
+class DistanceRow:
+    """A distance between points of two bodies as one row of the equations: the line between them times motions."""
+
+    def __init__(self, given: Any, bodies: Bodies) -> None:
+        self.given, self.bodies = given, bodies
+        poses = [bodies.poses[name] for name in given.bodies]
+        self.ends = [p.position + p.rotation @ np.asarray(at, float) for p, at in zip(poses, given.points, strict=True)]
+        self.length = float(np.linalg.norm(self.ends[1] - self.ends[0]))
+        self.line = (self.ends[1] - self.ends[0]) / self.length
+        first, second = (bodies.at(name, end)[3:] for name, end in zip(given.bodies, self.ends, strict=True))
+        self.apart = second - first  # (3, 6 n): its product with the motion is the relative velocity of the ends
+        self.matrix = self.line[None, :] @ self.apart
+
+    def residual(self) -> float:
+        return self.length - self.given.length
+
+    def right(self, v: Array) -> Array:
+        """What the row times the accelerations of all bodies must be, (1,)."""
+        across = self.apart @ v.ravel()
+        across -= self.line * (self.line @ across)
+        turning = [
+            self.bodies.centripetal(name, end, v)[3:] for name, end in zip(self.given.bodies, self.ends, strict=True)
+        ]
+        return np.array([-(across @ across) / self.length - self.line @ (turning[1] - turning[0])])

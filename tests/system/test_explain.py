@@ -124,7 +124,7 @@ def test_joints_beside_the_loops():
     mech.add_joint("ball", lw.Spherical(), "b", "arm", at=(1.5, 0, 0.5))
     text = lw.compile(mech).explain()
     assert ", 3 freedoms in its assembled start\n" in text
-    assert text.endswith("\n\njoints in no loop and no coupling, as in a tree: ball")
+    assert text.endswith("\n\njoints in no loop, coupling or distance, as in a tree: ball")
 
 
 def test_a_structure():
@@ -191,7 +191,7 @@ def test_many_groups_are_shortened():
             mech.add_coupling(f"g{k}", {f"W{k - 1}": 1.0, f"W{k}": 1.0})
     text = lw.compile(mech).explain()
     assert text.count("1 coupling, on ground") == 8
-    assert "... 32 more groups of loops or couplings" in text
+    assert "... 32 more groups of loops, couplings or distances" in text
     assert ", 40 freedoms in its assembled start" in text
 
 
