@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from unpacked import Unpacked, unpack
 
 import linkwork as lw
 from linkwork._sources import fmu_libraries, source_dir
+from support.unpacked import Unpacked, unpack
 
 
 @pytest.fixture(scope="session")

@@ -6,12 +6,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from unpacked import Unpacked, unpack
 
 import linkwork as lw
 from support.cases import four_bar
 from support.gear_families import GEAR_FAMILIES
 from support.random_mechanisms import well_posed
+from support.unpacked import Unpacked, unpack
 
 VERSION = pytest.mark.parametrize("version", ["2.0", "3.0"])
 KINDS = pytest.mark.parametrize(("kind", "tolerance"), [("ModelExchange", 1e-10), ("CoSimulation", 1e-9)])

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from fmi_calls import ERROR
+
+from support.fmi_calls import ERROR
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 

@@ -3,7 +3,8 @@
 import math
 
 import pytest
-from fmi_calls import DISCARD, ERROR
+
+from support.fmi_calls import DISCARD, ERROR
 
 STIFFNESS, LIMIT, Q_START, U_START, TIME, TAU, Q, U, QDOT, UDOT, ENERGY, STEPS = range(12)
 

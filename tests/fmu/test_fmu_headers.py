@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 
 from linkwork._sources import source_dir
-
-HEADERS = {2: ("fmi2TypesPlatform.h", "fmi2FunctionTypes.h"), 3: ("fmi3PlatformTypes.h", "fmi3FunctionTypes.h")}
-
-
-def reference_text(folder: Path, version: int) -> str:
-    text = "\n".join((folder / name).read_text(encoding="utf-8") for name in HEADERS[version])
-    return re.sub(r"/\*.*?\*/|^[ \t]*#.*?$", "", text, flags=re.DOTALL | re.MULTILINE)
+from support.fmi_headers import function_names, reference_text
 
 
 def check_program(text: str, version: int) -> str:
@@ -37,10 +31,6 @@ def check_program(text: str, version: int) -> str:
         same = f"_Generic(&{function}, {function}TYPE *: 1, default: 0)"
         lines.append(f'_Static_assert({same}, "{function} differs from the standard");')
     return "\n".join([*lines, "int main(void) { return 0; }"])
-
-
-def function_names(text: str, version: int) -> list[str]:
-    return sorted(set(re.findall(rf"\b(fmi{version}\w+)TYPE\b", text)))
 
 
 @pytest.fixture(scope="session")

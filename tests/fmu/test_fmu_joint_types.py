@@ -4,11 +4,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from fmi_calls import ERROR
-from unpacked import Unpacked, unpack
 
 import linkwork as lw
+from support.fmi_calls import ERROR
 from support.joint_types import SEVERAL, on_carrier, plunger, skater, spherical_pendulum, tumbling
+from support.unpacked import Unpacked, unpack
 
 SCENES = {
     **{name: lambda name=name: on_carrier(name) for name in SEVERAL},

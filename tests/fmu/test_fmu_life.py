@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from fmi_calls import ERROR, OK, Instance
+
+from support.fmi_calls import ERROR, OK, Instance
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from unpacked import Unpacked, unpack
 
 import linkwork as lw
 from support import reduced_four_bar
 from support.cases import fourbar_planar
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
+from support.unpacked import Unpacked, unpack
 
 # (kind, tolerance, largest error). CVODE's multistep formulas lose four to five digits over these ten seconds, in
 # minimal coordinates too; the FMU's own integrator loses two.

@@ -6,8 +6,11 @@ Instantiated, iNitialization, Event, Continuous, Step, Terminated.
 
 import ctypes
 from ctypes import byref, c_double, c_int, c_size_t, c_uint32, c_void_p
+from pathlib import Path
 
 import pytest
+
+from support.fmi_headers import function_names, reference_text
 
 LETTERS = {"I": "instantiated", "N": "initialization", "E": "event", "C": "continuous", "S": "step", "T": "terminated"}
 REACHABLE = {"ME": "INECT", "CS": "INEST"}
@@ -191,10 +194,6 @@ def test_every_cell(fmu, kind):
 
 
 def test_the_tables_are_complete(fmu, needs):
-    from pathlib import Path
-
-    from test_fmu_headers import function_names, reference_text
-
     version = int(fmu.version[0])
     folder = Path(needs("fmpy").__file__).parent / "c-code"
     names = {name[4:] for name in function_names(reference_text(folder, version), version)}

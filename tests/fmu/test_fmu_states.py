@@ -3,7 +3,8 @@
 import ctypes
 
 import pytest
-from fmi_calls import ERROR
+
+from support.fmi_calls import ERROR
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 

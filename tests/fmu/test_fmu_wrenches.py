@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from unpacked import Unpacked, unpack
 
 import linkwork as lw
+from support.unpacked import Unpacked, unpack
 
 STOP = 1.0
 FORCE = {"push.F[1]": 4.0, "push.F[3]": -6.0, "push.T[2]": 1.5}

@@ -4,10 +4,9 @@ import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fmi_calls import Instance
-
 import linkwork as lw
 from linkwork.export.token import instantiation_token
+from support.fmi_calls import Instance
 
 
 @dataclass
