@@ -101,7 +101,10 @@ def run_info(arguments: argparse.Namespace) -> int:
     if arguments.explain and not arguments.json:
         print(system.explain())
         return 0
-    state = system.assemble()
+    try:
+        state = system.assemble()
+    except lw.LinkworkError as error:
+        raise lw.LinkworkError(f"{error} (--explain shows tree and loops all the same)") from error
     facts = describe(system, state)
     if arguments.explain:
         facts["method"], facts["groups"] = arguments.method, groups(system, state)

@@ -11,7 +11,7 @@ LOADS = {"rad": "N.m", "m": "N"}
 Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Variable:
     """One scalar variable.
 
@@ -48,7 +48,7 @@ class Variable:
     minimum: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """A quantity of one or more numbers that stand side by side in the block."""
 
@@ -66,11 +66,15 @@ def columns_of(variables: Iterable[Variable]) -> dict[str, Column]:
     (Column(first=40, count=3, unit='m', vector=True), Column(first=41, count=1, unit='m', vector=False))
     """
     found: dict[str, Column] = {}
+    counts: dict[str, int] = {}
     for v in variables:
         found[v.name] = Column(v.reference, 1, v.unit, False)
         base, bracket, rest = v.name.rpartition("[")
         if bracket:
             base += rest.partition("]")[2]  # the end of "der(S.q[1])"
-            before = found.get(base, Column(v.reference, 0, v.unit, True))
-            found[base] = replace(before, count=before.count + 1)
+            counts[base] = counts.get(base, 0) + 1
+            if base not in found:
+                found[base] = Column(v.reference, 0, v.unit, True)
+    for base, count in counts.items():
+        found[base] = replace(found[base], count=count)
     return found

@@ -52,7 +52,7 @@ _VELOCITY = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Element:
     """A coordinate or speed of a joint: what its name ends in, its position over all joints, and its unit."""
 

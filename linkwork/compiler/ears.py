@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEAR = 16
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Ear:
     """A loop and what it adds to a cluster.
 

@@ -17,7 +17,7 @@ from linkwork.description import GROUND, Mechanism
 from linkwork.description.checks import check
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Link:
     """A body and the joint that carries it in the tree.
 
@@ -37,7 +37,7 @@ class Link:
     reversed: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Loop:
     """A cut joint and what it closes.
 

@@ -13,6 +13,7 @@ import linkwork as lw
 from linkwork.cli import main
 from support.checkout import TOP
 from support.joint_types import skater, spherical_pendulum
+from support.structures import triangle
 
 EXAMPLES = TOP / "examples"
 FOUR_BAR = str(EXAMPLES / "four_bar.py")
@@ -150,6 +151,25 @@ def test_info_lists_couplings_and_forces(capsys):
     facts = json.loads(capsys.readouterr().out)
     assert [coupling["name"] for coupling in facts["couplings"]] == ["gear", "cam"]
     assert [force["type"] for force in facts["forces"]] == ["spring_damper"] * 3
+
+
+def test_info_where_loops_cannot_be_closed(capsys):
+    mech = lw.Mechanism("short")
+    mech.add_body("bar", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "bar", parent_frame=lw.Frame())
+    mech.add_joint("B", lw.Revolute((0, 1, 0)), "ground", "bar", parent_frame=lw.Frame((1, 0, 0)))
+    mech.save("short.json")
+    assert "'B' cannot be closed" in fails(capsys, "info", "short.json")
+    assert main(["info", "short.json", "--explain"]) == 0
+    assert "ear 1: closed by B" in capsys.readouterr().out
+
+
+def test_a_structure(capsys):
+    triangle().save("triangle.json")
+    assert main(["info", "triangle.json"]) == 0
+    assert "degrees of freedom 0, states 4" in capsys.readouterr().out
+    assert "nothing in mechanism 'triangle' can move" in fails(capsys, "simulate", "triangle.json")
+    assert main(["export", "triangle.json", "-o", "triangle.fmu"]) == 0
 
 
 def test_a_reader_that_goes_away():
