@@ -221,3 +221,21 @@ def outside_of_clusters(system):
     topology, joints = system.topology, system.joint_names
     inside = {joints[topology.links[link].joint] for cluster in topology.clusters for link in cluster.links}
     return [name for name in system.u_names if name.partition(".")[0] not in inside]
+
+
+def test_distances_are_told():
+    """With their bodies and lengths; they are solved together with what shares joints with them."""
+    mech = four_bar().mechanism
+    mech.add_body("bob", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("F", lw.Free(), "ground", "bob", at=(0, 0, 0))
+    first = next(iter(mech.bodies))
+    mech.add_distance("rod", bodies=("ground", "bob"), points=((0, 3, 0), (0, 0, 0)), length=0.5)
+    mech.add_distance("stay", bodies=("bob", first), points=((0, 0, 0), (0.2, 0, 0)), length=2.7)
+    mech.start(q={"A": -0.7, "F": [0.0, 2.5, 0.1, 1.0, 0.0, 0.0, 0.0]})
+    text = lw.compile(mech).explain()
+    assert text.startswith(
+        "four_bar_of_record: 4 bodies, 5 joints, 1 loop, 2 distances, 5 freedoms in its assembled start\n"
+    )
+    assert "1 loop and 2 distances, solved together, on ground: 4 bodies" in text
+    assert "\n  rod: 0.5 m between ground and bob\n" in text
+    assert f"\n  stay: 2.7 m between bob and {first}\n" in text
