@@ -32,51 +32,51 @@ def examples(count):
     )
 
 
-@examples(120)
+@examples(80)
 @given(cases())
 def test_all_methods(case):
     """Accelerations of all joints, loads of drives and reactions."""
     agreement.check_methods(case)
 
 
-@examples(80)
+@examples(50)
 @given(cases())
 def test_all_cuts(case):
     agreement.check_cuts(case)
 
 
-@examples(80)
+@examples(50)
 @given(cases(), METHODS)
 def test_identities(case, method):
     """Residuals, energies, the mass matrix, derivatives of an exact state."""
     agreement.check_identities(case, *method)
 
 
-@examples(80)
+@examples(50)
 @given(cases(), METHODS)
 def test_inverse_dynamics_drives_the_same_motion(case, method):
     agreement.check_inverse_dynamics(case, *method)
 
 
-@examples(80)
+@examples(50)
 @given(cases(drives=0), METHODS)
 def test_power_is_the_rate_of_energy(case, method):
     agreement.check_power(case, *method)
 
 
-@examples(60)
+@examples(40)
 @given(cases(), METHODS)
 def test_jacobian_against_central_differences(case, method):
     agreement.check_jacobian(case, *method)
 
 
-@examples(80)
+@examples(50)
 @given(cases(drives=0), METHODS)
 def test_states_beside_closed_poses_come_back(case, method):
     agreement.check_return(case, *method)
 
 
-@examples(60)
+@examples(40)
 @given(cases(least=0.0, folded=True), METHODS)
 def test_answers_depend_on_the_state_only(case, method):
     """In singular poses and beside them as well."""
@@ -87,7 +87,7 @@ def test_answers_depend_on_the_state_only(case, method):
 def drawn():
     found = []
 
-    @examples(350)
+    @examples(300)
     @given(plans())
     def draw(plan):
         found.append(worked_out(plan))
