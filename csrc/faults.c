@@ -173,6 +173,13 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
                      "says which way it goes; start slightly off this pose (1e-4 rad are enough), or with speeds along "
                      "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)",
                      closing_of(s, fault.index).text);
+    case LW_FAULT_LOST_RANK:
+      return lw_fail(
+          s, LW_ERROR_SINGULAR,
+          "the loop closed by %s is in a singular pose, where its motion branches, and multipliers cannot tell "
+          "which way it goes; take method 'rcr' or 'embedding', which follow its speeds, or start slightly off "
+          "this pose (1e-4 rad are enough)",
+          closing_of(s, fault.index).text);
     case LW_FAULT_NO_BRANCH:
       return lw_fail(
           s, LW_ERROR_SINGULAR,

@@ -119,6 +119,7 @@ typedef enum lw_owner {
   X(departure, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "near singular poses: from the closed pose nearest by") \
   X(newton_step, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
   X(kept_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "the state, while others are tried")             \
+  X(kept_cut, CUT_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                             \
   X(kept_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
   X(kept_residual, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
   X(kept_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \

@@ -26,7 +26,8 @@ typedef enum lw_fault_kind {
   LW_FAULT_COUPLING_OF_LOOPS, /* follows from the loops */
   LW_FAULT_COUPLINGS_HOLD,    /* nothing can move */
   LW_FAULT_AT_REST,           /* a cluster rests where its motion branches */
-  LW_FAULT_NO_BRANCH          /* its speeds there lead along none */
+  LW_FAULT_NO_BRANCH,         /* its speeds there lead along none */
+  LW_FAULT_LOST_RANK          /* multipliers do not ask about speeds there */
 } lw_fault_kind;
 
 #define LW_WIDE_OPEN 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
@@ -45,6 +46,8 @@ typedef struct lw_count {
 
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
+  /* Freedoms of regular poses, with the constants; double only. */
+  void (*find_freedoms)(const lw_model *m, lw_block b);
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
   lw_fault (*derivatives)(const lw_model *m, lw_block b);
   lw_fault (*outputs)(const lw_model *m, lw_block b);

@@ -1,5 +1,6 @@
 /* Exact derivatives by complex step: f(x + i h s) = f(x) + i h f'(x) s, with h so small that its square vanishes
  * beside one, so that no digits cancel. The complex block has the layout of the real one. */
+#include "pivots.h"
 #include "state.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,14 @@ static void copy_range(const lw_state *s, int32_t from, int32_t to) {
   const double *x = s->block.reals;
   double *z = complex_reals(s);
   for (int32_t i = from; i < to; i++) z[2 * i] = x[i], z[2 * i + 1] = 0.0;
+}
+
+/* Of regular poses: found in double alone. */
+static void copy_freedoms(const lw_state *s) {
+  const lw_model *m = s->model;
+  for (int32_t c = 0; c < m->clusters; c++)
+    lw_pivots_of(&m->cluster[c], s->complex_block.integers).ranks->mobility =
+        lw_pivots_of(&m->cluster[c], s->block.integers).ranks->mobility;
 }
 
 static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, const double *seed, int *parameters) {
@@ -59,6 +68,7 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   copy_range(s, m->at.cut_reference, m->at.link_constants);
   if ((e = seed_knowns(s, knowns, n_knowns, seed, &parameters))) return e;
   if (parameters || !s->complex_constants) k->constants(m, s->complex_block);
+  copy_freedoms(s);
   s->complex_constants = !parameters;
   k->accelerations(m, s->complex_block);
   k->derivatives(m, s->complex_block);

@@ -72,11 +72,14 @@
 
 #include "start.inc"
 
+#include "freedoms.inc"
+
 #include "count.inc"
 #define IN_DOUBLE(kernel) kernel
 #else
 #define IN_DOUBLE(kernel) NULL
 #endif
 
-const lw_kernels KERNELS = {constants,        accelerations, derivatives,         outputs,         locate_cuts,
-                            inverse_dynamics, mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count)};
+const lw_kernels KERNELS = {
+    constants,   IN_DOUBLE(find_freedoms), accelerations, derivatives,         outputs,
+    locate_cuts, inverse_dynamics,         mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count)};
