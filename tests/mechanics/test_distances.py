@@ -5,6 +5,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.explain import degrees_of_freedom
+from support.cases import windows
 from support.driving import by_joint, largest_difference, power, random_loads, wrenches
 from support.geared import with_gear_loads
 from support.loads import dissipation
@@ -350,6 +351,23 @@ def test_points_are_where_they_are_given():
             world_point(scene, body, np.array(point)) for body, point in zip(given.bodies, given.points, strict=True)
         ]
         assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(given.length, rel=1e-15)
+
+
+@pytest.mark.parametrize("method", CLUSTER_METHODS)
+def test_a_cluster_too_large_for_one_matrix(method):
+    """Assembled by its ears, from a guess, at speeds that the distance allows."""
+    case = windows(75)
+    mech, last = case.mechanism, list(case.mechanism.bodies)[-1]
+    free = lw.compile(mech).assemble(q=case.q)
+    foot = free[f"{last}.r"] + (0.3, 0.5, 0.4)
+    mech.add_distance("rod", bodies=("ground", last), points=(foot, (0, 0, 0)), length=np.sqrt(0.5))
+    system = compiled(mech, method)
+    guess = {name: q + 1e-3 * np.sin(k) for k, (name, q) in enumerate(case.q.items())}
+    state = system.assemble(q=guess, u=case.u)
+    assert np.abs(system.distance_residual(state)).max() < 1e-12
+    assert np.abs(system.loop_residual(state)).max() < 1e-11
+    line = state[f"{last}.r"] - foot
+    assert line @ state[f"{last}.v"] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_parameters_take_effect():
