@@ -5,8 +5,9 @@
 
 static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t loop, int32_t type) {
   const lw_joint_size *size = &lw_joint_sizes[type];
+  const double side = link < 0 ? 0.0 : m->link[link].side;
   for (int32_t c = 0; c < size->u; c++)
-    m->column[m->columns++] = (lw_column){u + c, link, loop, size->translations >> c & 1, 1.0};
+    m->column[m->columns++] = (lw_column){u + c, link, loop, size->translations >> c & 1, side, 1.0};
 }
 
 /* The columns of an ear: its cut joint's, then its links'. */
@@ -26,8 +27,13 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
     add_columns(m, link->u, m->ear_link[j], -1, link->type);
   }
   ear->columns = m->columns - first_column - ear->column;
-  ear->slides = 0;
-  for (int32_t k = first_column + ear->column; k < m->columns; k++) ear->slides |= m->column[k].translation;
+  ear->slides = 0, ear->turns = ear->hinges = 1;
+  for (int32_t k = first_column + ear->column; k < m->columns; k++) {
+    ear->slides |= m->column[k].translation;
+    if (m->column[k].link < 0) continue;
+    ear->turns &= !m->column[k].translation;
+    ear->hinges &= m->link[m->column[k].link].type == LW_REVOLUTE;
+  }
 }
 
 #define SUPPORT 0.25

@@ -52,6 +52,7 @@ typedef struct lw_column {
   int32_t link;        /* the link that it moves; -1 for a cut joint */
   int32_t loop;        /* of the cut joint; -1 for a tree joint */
   int32_t translation; /* displacement, not angle */
+  double side;         /* of its link, 0 for a cut joint */
   double preference;   /* weight of its size in an ear's pivoting */
 } lw_column;
 
@@ -74,6 +75,7 @@ typedef struct lw_ear {
   int32_t column, columns, cuts;   /* in the cluster's columns: the cut joint's first, then the links' */
   int32_t held;                    /* directions that its cut joint holds */
   int32_t slides;                  /* some of its columns are displacements */
+  int32_t turns, hinges;           /* its links only turn about their points; on hinges */
   int32_t first_real;              /* its part of the field cluster_work */
 } lw_ear;
 
