@@ -5,8 +5,9 @@
 
 static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t loop, int32_t type) {
   const lw_joint_size *size = &lw_joint_sizes[type];
+  const double side = link < 0 ? 0.0 : m->link[link].side;
   for (int32_t c = 0; c < size->u; c++)
-    m->column[m->columns++] = (lw_column){u + c, link, loop, size->translations >> c & 1, 1.0};
+    m->column[m->columns++] = (lw_column){u + c, link, loop, size->translations >> c & 1, side, 1.0};
 }
 
 /* The columns of an ear: its cut joint's, then its links'. */
@@ -19,12 +20,20 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
     add_columns(m, loop->u, -1, ear->loop, loop->type);
   }
   ear->cuts = m->columns - first_column - ear->column;
+  ear->held = ear->loop >= 0 ? 6 - ear->cuts : 0;
   for (int32_t j = ear->first; j < ear->first + ear->links; j++) {
     lw_link *link = &m->link[m->ear_link[j]];
     link->column = m->columns - first_column;
     add_columns(m, link->u, m->ear_link[j], -1, link->type);
   }
   ear->columns = m->columns - first_column - ear->column;
+  ear->slides = 0, ear->turns = ear->hinges = 1;
+  for (int32_t k = first_column + ear->column; k < m->columns; k++) {
+    ear->slides |= m->column[k].translation;
+    if (m->column[k].link < 0) continue;
+    ear->turns &= !m->column[k].translation;
+    ear->hinges &= m->link[m->column[k].link].type == LW_REVOLUTE;
+  }
 }
 
 #define SUPPORT 0.25
@@ -54,13 +63,26 @@ static int32_t capacity_of(const lw_model *m, const lw_cluster *c) {
   return (lanes + 2 + 3) / 4 * 4;
 }
 
-static int64_t ear_reals(lw_model *m, const lw_cluster *c) {
-  int64_t next = 0;
-  for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) {
-    m->ear[e].first_real = (int32_t)next;
-    next += LW_EAR_REALS((int64_t)m->ear[e].columns);
-    if (next > INT32_MAX / 8) return next;
-  }
+#define MOST_REALS (INT32_MAX / 8)
+
+/* The rooms of an ear and of a cluster from `next` on; return what follows. */
+static int64_t lay_out_ear(lw_ear *ear, int64_t next) {
+  const int64_t groups = ((int64_t)ear->columns + 3) / 4;
+  ear->first_real = (int32_t)next;
+#define ROOM(name, scalars) next += scalars;
+  LW_EAR_ROOMS(ROOM)
+#undef ROOM
+  return next;
+}
+
+static int64_t lay_out_cluster(lw_cluster *c, int64_t next) {
+  const int64_t n = c->columns, links = c->count, lanes = c->capacity, rows = 6 * (int64_t)c->loops + c->couplings;
+  c->dense = rows <= LW_DENSE_ROWS || c->method == LW_EMBEDDING;
+#define ROOM(name, scalars) c->at.name = (int32_t)next, next += scalars;
+  LW_CLUSTER_ROOMS(ROOM)
+  if (!c->dense) return next;
+  LW_MATRIX_ROOMS(ROOM)
+#undef ROOM
   return next;
 }
 
@@ -103,14 +125,12 @@ static lw_status list_columns(reader *r, lw_model *m) {
       mark_supports(m, c->first_column, c, m->ear[e].child_base);
     }
     c->capacity = capacity_of(m, c);
-    c->first_real = (int32_t)reals, c->first_integer = (int32_t)integers;
-    const int64_t n = c->columns, rows = 6 * (int64_t)c->loops + c->couplings;
-    c->dense = rows <= LW_DENSE_ROWS || c->method == LW_EMBEDDING;
-    reals += ear_reals(m, c) +
-             LW_CLUSTER_REALS(n, (int64_t)c->count, 6 * (int64_t)c->loops + c->couplings, (int64_t)c->capacity);
-    if (c->dense) reals += LW_DENSE_REALS(n, rows);
-    integers += LW_CLUSTER_INTEGERS(n, (int64_t)c->ears, (int64_t)c->capacity);
-    if (reals > INT32_MAX / 8 || integers > INT32_MAX / 8)
+    c->first_integer = (int32_t)integers;
+    for (int32_t e = c->first_ear; e < c->first_ear + c->ears && reals <= MOST_REALS; e++)
+      reals = lay_out_ear(&m->ear[e], reals);
+    reals = lay_out_cluster(c, reals);
+    integers += LW_CLUSTER_INTEGERS((int64_t)c->columns, (int64_t)c->ears, (int64_t)c->capacity);
+    if (reals > MOST_REALS || integers > MOST_REALS)
       return lw_read_fail(r, "too many loops of the model share joints with each other");
   }
   m->cluster_reals = (int32_t)reals, m->integers = (int32_t)integers;

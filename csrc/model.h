@@ -4,6 +4,7 @@
 #include "fields.h"
 #include "linkwork.h"
 #include "records.h"
+#include "rooms.h"
 
 /* The first three are inlined in the hot loops; the others keep their columns in the field joint_column. */
 typedef enum lw_joint_type {
@@ -52,6 +53,7 @@ typedef struct lw_column {
   int32_t link;        /* the link that it moves; -1 for a cut joint */
   int32_t loop;        /* of the cut joint; -1 for a tree joint */
   int32_t translation; /* displacement, not angle */
+  double side;         /* of its link, 0 for a cut joint */
   double preference;   /* weight of its size in an ear's pivoting */
 } lw_column;
 
@@ -72,8 +74,19 @@ typedef struct lw_ear {
   int32_t first, links;            /* in the list ear_link, parents first */
   int32_t parent_base, child_base; /* what the branches to the cut joint's parent and child stand on */
   int32_t column, columns, cuts;   /* in the cluster's columns: the cut joint's first, then the links' */
-  int32_t first_real;              /* its part of the cluster's work */
+  int32_t held;                    /* directions that its cut joint holds */
+  int32_t slides;                  /* some of its columns are displacements */
+  int32_t turns, hinges;           /* its links only turn about their points; on hinges */
+  int32_t first_real;              /* its part of the field cluster_work */
 } lw_ear;
+
+/* Where the rooms of a cluster lie in the field cluster_work; those of the matrix only where there is one. */
+typedef struct lw_cluster_rooms {
+#define ROOM(name, scalars) int32_t name;
+  LW_CLUSTER_ROOMS(ROOM)
+  LW_MATRIX_ROOMS(ROOM)
+#undef ROOM
+} lw_cluster_rooms;
 
 typedef enum lw_cluster_method { LW_RCR = 0, LW_EMBEDDING = 1 } lw_cluster_method;
 
@@ -91,8 +104,9 @@ typedef struct lw_cluster {
   int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
   int32_t slides;                     /* velocities of points count: for displacements in cut joints, or distances */
   int32_t dense;                      /* there is room for all its closures as one matrix */
-  int32_t first_real, first_integer;  /* its part of the field cluster_work, and of the integers */
-  int32_t first_on_parent;            /* in an inward sweep it is the first to store on its root */
+  int32_t first_integer;              /* its part of the integers */
+  lw_cluster_rooms at;
+  int32_t first_on_parent; /* in an inward sweep it is the first to store on its root */
 } lw_cluster;
 
 /* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4; or a distance in place of
@@ -233,20 +247,9 @@ struct lw_model {
   lw_multipliers multipliers; /* in allocations of its own */
 };
 
-/* ---- room for a cluster ---- */
-
 #define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */
 
-/* Scalars that an ear of n columns needs, a cluster of them, and the same as one matrix of `rows` rows; see work_of()
- * in mechanics/work.inc. */
-#define LW_EAR_REALS(n) (58 * (((n) + 3) / 4) + 6 * (n) + 4 * (n) * (((n) + 3) / 4) + 37)
-#define LW_CLUSTER_REALS(n, links, constraints, capacity)                                                \
-  ((n) * (capacity) + 12 * (links) + 6 * ((links) + 1) * (capacity) + (constraints) * ((capacity) + 2) + \
-   8 * (capacity) * (capacity) + 24 * (capacity) + 2 * (n))
-#define LW_DENSE_REALS(n, rows)                                                             \
-  ((n) * (rows) + 2 * (n) + (n) * ((n) + 2) + 4 * (rows) + (rows) * (rows) + 5 * (n) * (n))
-
-/* The same for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
+/* Scalars for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
 #define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, slots, z, rows, stride)                         \
   (3 * (links) + 6 * (speeds) + 13 * (loops) + 3 * (clusters) + 6 * (slots) + (z) + 2 * (rows) * (stride) + \
    8 * (stride))

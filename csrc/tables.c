@@ -121,9 +121,9 @@ static lw_status read_segments(reader *r, lw_model *m) {
     if (s->cluster < 0) continue;
     lw_cluster *c = &m->cluster[s->cluster];
     clusters++;
-    if (s->first != c->first || s->count != c->count || c->first_real)
+    if (s->first != c->first || s->count != c->count || c->first_integer)
       return lw_read_fail(r, "the model's segment %d is not its whole cluster", i);
-    c->first_real = 1; /* seen; list_columns() sets it right */
+    c->first_integer = 1; /* seen; list_columns() sets it right */
   }
   if (next != m->size.bodies || clusters != m->clusters)
     return lw_read_fail(r, "the model's segments do not cover its links");

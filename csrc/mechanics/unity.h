@@ -25,6 +25,8 @@
 
 #include "cut_frame.inc"
 
+#include "survey.inc"
+
 #include "ears.inc"
 
 #include "distances.inc"
