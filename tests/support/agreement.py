@@ -134,20 +134,12 @@ def everything(case: Case, system: lw.System, q: Array, u: Array) -> list[Array]
 
 
 def check_purity(case: Case, *method: str) -> None:
-    """The same answers to the bit after any others, and in a new system; some states lie close by each other.
-
-    A system counts its freedoms in the first closed pose that it sees; so each sees one first.
-    """
+    """The same answers to the bit after any others, and in a new system; some states lie close by each other."""
     system, rng = lw.compile(case.mechanism, *method), np.random.default_rng(case.plan.seed)
     q, u = (np.concatenate([np.zeros(0), *(vector(of[n]) for n in _in_order(system))]) for of in (case.q, case.u))
     states = [(q + off * rng.normal(size=q.size), u) for off in (0.0, 1e-3, *10.0 ** rng.uniform(-12, -4, 2))]
     states += [(rng.normal(size=q.size), rng.normal(size=u.size)), (_neutral(system), u), (q, 1e3 * u)]
-    fresh = []
-    for each in states:
-        other = lw.compile(case.mechanism, *method)
-        _answers(case, other, q, u)
-        fresh.append(_answers(case, other, *each))
-    _answers(case, system, q, u)
+    fresh = [_answers(case, lw.compile(case.mechanism, *method), *each) for each in states]
     for k in rng.permutation(np.repeat(np.arange(len(states)), 2)):
         again = _answers(case, system, *states[k])
         assert len(again) == len(fresh[k]), k

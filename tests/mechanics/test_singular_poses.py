@@ -1,0 +1,63 @@
+"""Poses in which the motion branches, seen exactly: several loops at once, every method, at rest and in motion."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.methods import CLUSTER_METHODS, METHODS
+
+G = 9.81
+
+
+def windows_in_line(count):
+    """Parallelograms in a row, legs of length 1 on hinges 2 apart, all bars along x."""
+    mech = lw.Mechanism("windows", gravity=(0, 0, -G))
+    hinge = lw.Revolute((0, 1, 0))
+    for k in range(count + 1):
+        mech.add_body(f"leg{k}", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0, axis="x"))
+        mech.add_joint(f"A{k}", hinge, "ground", f"leg{k}", parent_frame=lw.Frame((2.0 * k, 0, 0)))
+    for k in range(count):
+        mech.add_body(f"rung{k}", mass=1.0, com=(1.0, 0, 0), inertia=lw.inertia.rod(1.0, 2.0, axis="x"))
+        mech.add_joint(f"B{k}", hinge, f"leg{k}", f"rung{k}", parent_frame=lw.Frame((1.0, 0, 0)))
+        ends = {"parent_frame": lw.Frame((2.0, 0, 0)), "child_frame": lw.Frame((1.0, 0, 0))}
+        mech.add_joint(f"C{k}", hinge, f"rung{k}", f"leg{k + 1}", cut=True, **ends)
+    return mech
+
+
+def along_the_windows(count):
+    return {f"A{k}": 1.0 for k in range(count + 1)} | {f"B{k}": -1.0 for k in range(count)}
+
+
+@pytest.mark.parametrize("method", CLUSTER_METHODS)
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_speeds_tell_the_branch(count, method):
+    """All legs turn alike, and the rungs do not turn: their weight counts at the ends of the legs."""
+    system = lw.compile(windows_in_line(count), method)
+    state = system.assemble(u=along_the_windows(count))
+    expected = G * ((count + 1) / 2 + count) / ((count + 1) / 3 + count)
+    assert system.accelerations(state)[: count + 1] == pytest.approx(np.full(count + 1, expected), rel=1e-7)
+    assert system.value("loop.C0.conditioning", state) == 0.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_at_rest_nothing_does(count, method):
+    with pytest.raises(lw.SingularityError, match=r"closed by .*'C0' is in a singular pose, where its motion branches"):
+        lw.compile(windows_in_line(count), method).assemble()
+
+
+def test_multipliers_do_not_ask_the_speeds():
+    with pytest.raises(lw.SingularityError, match=r"multipliers cannot tell which way it goes; take method 'rcr'"):
+        lw.compile(windows_in_line(2), "multipliers").assemble(u=along_the_windows(2))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_was_evaluated_before_does_not_matter(method):
+    """Beside the pose in line, after it, and in a new system."""
+    system, new = (lw.compile(windows_in_line(2), method) for _ in range(2))
+    u = along_the_windows(2)
+    with pytest.raises(lw.SingularityError):
+        system.accelerations(system.state(np.zeros(5), np.zeros(5)))
+    beside = {name: 0.3 * speed for name, speed in u.items()}
+    found = [each.accelerations(each.assemble(q=beside, u=u)) for each in (system, new)]
+    assert np.array_equal(*found)
