@@ -29,7 +29,7 @@ def along_the_windows(count):
 
 
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
-@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("count", [1, 2, 5, 20])
 def test_the_speeds_tell_the_branch(count, method):
     """All legs turn alike, and the rungs do not turn: their weight counts at the ends of the legs."""
     system = lw.compile(windows_in_line(count), method)
@@ -40,7 +40,7 @@ def test_the_speeds_tell_the_branch(count, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("count", [1, 2, 5, 20])
 def test_at_rest_nothing_does(count, method):
     with pytest.raises(lw.SingularityError, match=r"closed by .*'C0' is in a singular pose, where its motion branches"):
         lw.compile(windows_in_line(count), method).assemble()
