@@ -1,6 +1,7 @@
-/* How many freedoms the clusters of a model are expected to have: counted at the start values and at neutral
- * coordinates, where one of both poses is often closed, or nearly so. */
+/* How many freedoms the clusters of a model are expected to have: counted in closed poses around the start; where none
+ * is found, at the start values and at neutral coordinates, where one of both poses is often nearly closed. */
 #include "kernels.h"
+#include "pivots.h"
 #include "reading.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,5 +65,26 @@ lw_status lw_expect_freedoms(lw_model *m) {
   free(b.integers);
   free(neutral);
   free(found);
+  return ready ? LW_OK : LW_ERROR_MEMORY;
+}
+
+static void count_regular_freedoms(lw_model *m, lw_block b) {
+  memcpy(b.reals, m->defaults, sizeof(double) * (size_t)m->parameters);
+  if (lw_best_kernels()->constants(m, b).kind) return;
+  lw_best_kernels()->find_freedoms(m, b);
+  for (int32_t i = 0; i < m->clusters; i++) {
+    lw_cluster *c = &m->cluster[i];
+    c->mobility = lw_pivots_of(c, b.integers).ranks->mobility;
+    if (c->mobility) c->freedoms = c->mobility - 1;
+  }
+}
+
+lw_status lw_find_mobility(lw_model *m) {
+  if (m->clusters == 0) return LW_OK;
+  lw_block b = {calloc((size_t)m->size.reals, sizeof(double)), calloc((size_t)m->integers, sizeof(int32_t))};
+  const int ready = b.reals && b.integers;
+  if (ready) count_regular_freedoms(m, b);
+  free(b.reals);
+  free(b.integers);
   return ready ? LW_OK : LW_ERROR_MEMORY;
 }

@@ -46,7 +46,7 @@ typedef struct lw_count {
 
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
-  /* Freedoms of regular poses, with the constants; double only. */
+  /* Freedoms of regular poses around the start; double only. */
   void (*find_freedoms)(const lw_model *m, lw_block b);
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
   lw_fault (*derivatives)(const lw_model *m, lw_block b);

@@ -190,5 +190,6 @@ lw_status lw_lay_out(reader *r, lw_model *m) {
   mark_first(m, reached);
   free(reached);
   if ((e = lay_out_block(r, m)) || (e = lw_expect_freedoms(m)) || (e = list_columns(r, m))) return e;
-  return lay_out_block(r, m);
+  if ((e = lay_out_block(r, m))) return e;
+  return lw_find_mobility(m);
 }

@@ -100,6 +100,7 @@ typedef struct lw_cluster {
   int32_t member_coupling, couplings; /* the same for couplings */
   int32_t distances;                  /* the last of these couplings */
   int32_t first_column, columns;      /* in the column list, ear by ear */
+  int32_t mobility;                   /* one more than the freedoms of regular poses; 0: not known */
   int32_t independents, freedoms;     /* expected: columns that the ears leave, and the rest that moves freely */
   int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
   int32_t slides;                     /* velocities of points count: for displacements in cut joints, or distances */

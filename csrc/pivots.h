@@ -10,8 +10,9 @@ typedef struct lw_cluster_ranks {
   int32_t rank;        /* of the constraints among these */
   int32_t constraints; /* their rows */
   int32_t whole;       /* rank of the closures as one matrix */
-  int32_t mobility;    /* one more than the freedoms of regular poses; 0: not known yet */
+  int32_t mobility;    /* one more than the freedoms of regular poses; 0: not known */
   int32_t fewest;      /* while they are counted: one more than the freedoms; 0: none could be counted */
+  int32_t kept;        /* its nearness, while they are counted */
   int32_t nearness;    /* to a singular pose */
   int32_t coarse;      /* pivots that a singular pose loses are left out at once */
 } lw_cluster_ranks;

@@ -28,6 +28,8 @@ void lw_free_multipliers(lw_multipliers *plan);
 lw_status lw_lay_out(reader *r, lw_model *m);
 /* Sets the expected independents and freedoms of each cluster. */
 lw_status lw_expect_freedoms(lw_model *m);
+/* Of closed poses around the start, once all is laid out. */
+lw_status lw_find_mobility(lw_model *m);
 /* Columns that the ears of a cluster would leave if all were planar and regular. */
 int32_t lw_planar_independents(const lw_model *m, const lw_cluster *c);
 #endif

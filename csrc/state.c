@@ -247,7 +247,6 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
   if (*s->stage >= (int32_t)stage) return e;
   if (*s->stage < LW_STAGE_CONSTANTS) {
     if ((e = lw_report(s, k->constants(s->model, s->block)))) return e;
-    k->find_freedoms(s->model, s->block);
     *s->stage = LW_STAGE_CONSTANTS;
   }
   if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
