@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from unpacked import Unpacked, unpack
+from support.unpacked import Unpacked, unpack
 
 import linkwork as lw
 from support.random_mechanisms import well_posed
