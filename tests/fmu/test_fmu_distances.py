@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from support.unpacked import Unpacked, unpack
 
 import linkwork as lw
 from support.random_mechanisms import well_posed
 from support.spanned import SPANNED
+from support.unpacked import Unpacked, unpack
 
 VERSION = pytest.mark.parametrize("version", ["2.0", "3.0"])
 KINDS = pytest.mark.parametrize(("kind", "tolerance"), [("ModelExchange", 1e-10), ("CoSimulation", 1e-9)])
