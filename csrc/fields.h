@@ -21,7 +21,8 @@ typedef enum lw_owner {
   LW_OF_DISTANCE, /* the last couplings */
   LW_OF_FRAME,    /* the links' and the phantoms' */
   LW_OF_SPRING,   /* between points */
-  LW_OF_WRENCH    /* applied from outside */
+  LW_OF_WRENCH,   /* applied from outside */
+  LW_OF_TRANSITION
 } lw_owner;
 #define LW_ROWS_ONE 1
 #define LW_ROWS_BODY s->bodies
@@ -39,6 +40,7 @@ typedef enum lw_owner {
 #define LW_ROWS_FRAME (s->bodies + s->loops)
 #define LW_ROWS_SPRING s->springs
 #define LW_ROWS_WRENCH s->wrenches
+#define LW_ROWS_TRANSITION s->transitions
 
 #define LW_PARAMETER_FIELDS(X)                                                                                     \
   X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                 \
@@ -61,6 +63,9 @@ typedef enum lw_owner {
   X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                       \
   X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")          \
   X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")           \
+  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE, "time [s], what is crossed, or a stop's bounds") \
+  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")    \
+  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance watched; of an impulse [m]")   \
   X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed") \
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
   X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
@@ -74,10 +79,27 @@ typedef enum lw_owner {
   X(applied_torque, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "world axes [N.m]")                                         \
   X(motion_in, COUPLING, 3, LW_INPUT, LW_STAGE_NONE, "adds to its motion: value, rate, acceleration")               \
   X(motion_time, ONE, 1, LW_INTERNAL, LW_STAGE_NONE, "of which motion_in is; from there it goes on with its rates") \
+  X(command, TRANSITION, 1, LW_INPUT, LW_STAGE_NONE, "0 or 1: from without")                                        \
+  X(impulse, TRANSITION, 6, LW_INPUT, LW_STAGE_NONE, "to apply, world axes [N.s; N.m.s]")                           \
   X(q, TREE_COORDINATE, 1, LW_STATE, LW_STAGE_NONE, "coordinates of the tree joints [rad or m]")                    \
   X(u, TREE_SPEED, 1, LW_STATE, LW_STAGE_NONE, "speeds of the tree joints [rad/s or m/s]")                          \
   X(qdot, TREE_COORDINATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of q")                          \
   X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")
+
+/* What transitions have brought about so far: it stays until the next event. */
+#define LW_MODE_FIELDS(X)                                                                                           \
+  X(joint_closed, JOINT, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "1 or 0, of joints that may open")             \
+  X(taken_frame, JOINT, LW_IF_MODES(7), LW_INTERNAL, LW_STAGE_NONE, "of a pin, found when it closed: r, Q")         \
+  X(locked, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/modes.h")             \
+  X(lock_value, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")                \
+  X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                     \
+  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "")                     \
+  X(event_memory, ONE, LW_IF_MODES(2), LW_INTERNAL, LW_STAGE_NONE, "time of the last event; how many at that time") \
+  X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                 \
+  X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")               \
+  X(impulse_force, JOINT, LW_IF_MODES(3), LW_OUTPUT, LW_STAGE_NONE, "last one of the joint on its child [N.s]")     \
+  X(impulse_torque, JOINT, LW_IF_MODES(3), LW_OUTPUT, LW_STAGE_NONE, "about the child's joint frame [N.m.s]")
+#define LW_IF_MODES(columns) (s->transitions ? (columns) : 0)
 
 #define LW_OUTPUT_FIELDS(X)                                                                                         \
   X(acceleration, SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "acceleration in all joints")                        \
@@ -137,5 +159,6 @@ typedef enum lw_owner {
   X(link_centroid, BODY, m->method > LW_MULTIPLIERS_JOINT ? LW_REALS(link_centroid) : 0, LW_INTERNAL,                 \
     LW_STAGE_CONSTANTS, "")
 
-#define LW_FIELDS(X) LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
+#define LW_FIELDS(X) \
+  LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_MODE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
 #endif

@@ -96,6 +96,7 @@ static int leads_to_root(const lw_model *m, const lw_loop *loop, int32_t link) {
 static lw_status check_roots(reader *r, const lw_model *m) {
   for (int32_t l = 0; l < m->size.loops; l++) {
     const lw_loop *loop = &m->loop[l];
+    if (loop->cluster < 0) continue;
     if (!m->cluster[loop->cluster].dense) continue;
     if (!leads_to_root(m, loop, loop->parent) || !leads_to_root(m, loop, loop->child))
       return lw_read_fail(r, "the model's loop %d is not a closed path", l);
@@ -105,6 +106,7 @@ static lw_status check_roots(reader *r, const lw_model *m) {
 
 static void find_terms(lw_model *m) {
   for (int32_t t = 0; t < m->terms; t++) {
+    if (m->coupling[m->term[t].coupling].cluster < 0) continue;
     const lw_cluster *c = &m->cluster[m->coupling[m->term[t].coupling].cluster];
     for (int32_t k = 0; k < c->columns; k++)
       if (m->column[c->first_column + k].u == m->term[t].u) m->term[t].column = k;
@@ -163,7 +165,7 @@ static void mark_first(lw_model *m, unsigned char *reached) {
   for (int32_t k = 0; k < m->size.bodies; k++) m->link[k].carries = reached[k];
 }
 
-static lw_status lay_out_block(reader *r, lw_model *m) {
+lw_status lw_lay_out_block(reader *r, lw_model *m) {
   const lw_sizes *s = &m->size;
   int64_t next = 0;
   lw_field *f = m->field;
@@ -189,7 +191,7 @@ lw_status lw_lay_out(reader *r, lw_model *m) {
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached);
   free(reached);
-  if ((e = lay_out_block(r, m)) || (e = lw_expect_freedoms(m)) || (e = list_columns(r, m))) return e;
-  if ((e = lay_out_block(r, m))) return e;
+  if ((e = lw_lay_out_block(r, m)) || (e = lw_expect_freedoms(m)) || (e = list_columns(r, m))) return e;
+  if ((e = lw_lay_out_block(r, m))) return e;
   return lw_find_mobility(m);
 }

@@ -30,7 +30,9 @@ typedef struct lw_sizes {
   int32_t bodies, joints, loops;
   int32_t couplings, terms; /* distances count among the couplings */
   int32_t distances;
+  int32_t locks;             /* and so do locks of single speeds, which come before the distances */
   int32_t springs, wrenches; /* springs between points; wrenches applied from outside */
+  int32_t transitions;
   int32_t nq, nu;            /* coordinates and speeds of the spanning tree: the continuous states */
   int32_t nq_cut, nu_cut;    /* those of the cut joints, which follow from the states */
   int32_t event_indicators;

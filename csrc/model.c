@@ -1,7 +1,8 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
- *   int32 counts[16]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
- *                        springs wrenches distances; couplings count distances, which are the last of them
+ *   int32 counts[21]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
+ *                        springs wrenches distances locks transitions switches structures closed; couplings count
+ *                        locks and distances, which are the last of them in this order
  *   int32 links[][4]     body joint parent reversed, parents first
  *   int32 joints[][3]    type, first coordinate, first speed
  *   int32 loops[][5]     joint parent child root cluster
@@ -14,8 +15,13 @@
  *   int32 springs[][2]   links of both ends
  *   int32 wrenches[]     link
  *   int32 distances[][2] links of both ends
+ *   int32 switches[]     joints that may open
+ *   int32 transitions[][11] action joint directions bounds trigger quantity bodies(2) direction undone taken; see
+ *                        lw_transition
  *   double               the parameter and start fields of fields.h, in their order
- *   names                zero-terminated: bodies, joints, couplings, springs, wrenches
+ *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions
+ * A model with joints that may open is followed by as many others as `structures` says, each with its own header: the
+ * same mechanism with other joints closed.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
 #include "reading.h"
 #include <math.h>
@@ -24,7 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODEL_VERSION 5u
+#define MODEL_VERSION 6u
+#define MOST_SWITCHES 12 /* structures are two to the power of this */
 #define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 lw_status lw_read_fail(reader *r, const char *format, ...) {
@@ -67,15 +74,17 @@ static lw_status read_header(reader *r) {
   if (h.version != MODEL_VERSION)
     return lw_read_fail(r, "the model has format version %u, this library reads %u; export it again", h.version,
                         MODEL_VERSION);
-  if (h.size != r->size)
+  /* structures follow */
+  if (h.size < sizeof h || h.size > r->size)
     return lw_read_fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again",
                         r->size, h.size);
 #ifndef LW_FUZZING
-  if (h.checksum != fnv1a(r->bytes + r->position, r->size - r->position))
+  if (h.checksum != fnv1a(r->bytes + r->position, h.size - sizeof h))
     return lw_read_fail(r, "the model was altered: its checksum does not match; export it again");
 #else
   (void)fnv1a;
 #endif
+  r->size = r->position - sizeof h + h.size;
   return LW_OK;
 }
 
@@ -87,7 +96,8 @@ static lw_status read_counts(reader *r, counts *c) {
   for (size_t i = 0; i < sizeof *c / sizeof *v; i++)
     if (v[i] < 0 || v[i] > MAX_COUNT) return lw_read_fail(r, "the model has an impossible count (%d)", v[i]);
   if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops + c->couplings ||
-      c->distances > c->couplings || c->method >= LW_METHODS)
+      c->distances + (int64_t)c->locks > c->couplings || c->method >= LW_METHODS || c->switches > MOST_SWITCHES ||
+      (c->structures && c->structures != (1 << c->switches) - 1))
     return lw_read_fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies,
                         c->joints, c->loops);
   return LW_OK;
@@ -120,7 +130,9 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   PLACE(spring, c->springs);
   PLACE(wrench, c->wrenches);
   PLACE(distance, c->distances);
-  PLACE(body_name, c->bodies + c->joints + c->couplings + c->springs + c->wrenches);
+  PLACE(switch_joint, c->switches);
+  PLACE(transition, c->transitions);
+  PLACE(body_name, c->bodies + c->joints + c->couplings + c->springs + c->wrenches + c->transitions);
   PLACE(names, names);
 #undef PLACE
   return used;
@@ -145,7 +157,8 @@ static lw_status read_names(reader *r, lw_model *m) {
   m->coupling_name = m->joint_name + s->joints;
   m->spring_name = m->coupling_name + s->couplings;
   m->wrench_name = m->spring_name + s->springs;
-  for (const char **name = m->body_name; name < m->wrench_name + s->wrenches; name++) {
+  m->transition_name = m->wrench_name + s->wrenches;
+  for (const char **name = m->body_name; name < m->transition_name + s->transitions; name++) {
     const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL;
     if (!stop) return lw_read_fail(r, "the model is truncated in its names");
     *name = next;
@@ -158,7 +171,62 @@ static lw_status read_names(reader *r, lw_model *m) {
 static int64_t least_integers(const counts *c) {
   return 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops + 4 * (int64_t)c->clusters +
          3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings + 2 * (int64_t)c->terms +
-         2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances;
+         2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances + c->switches + 11 * (int64_t)c->transitions;
+}
+
+static lw_sizes sizes_of(const counts *c) {
+  return (lw_sizes){.bodies = c->bodies,
+                    .joints = c->joints,
+                    .loops = c->loops,
+                    .couplings = c->couplings,
+                    .terms = c->terms,
+                    .distances = c->distances,
+                    .locks = c->locks,
+                    .springs = c->springs,
+                    .wrenches = c->wrenches,
+                    .transitions = c->transitions,
+                    .nq = c->nq,
+                    .nu = c->nu,
+                    .nq_cut = c->nq_cut,
+                    .nu_cut = c->nu_cut};
+}
+
+static lw_model *make_room(const counts *c, size_t parameters, size_t names) {
+  lw_model *m = calloc(1, sizeof *m);
+  const size_t need = m ? place(m, NULL, c, parameters, names) : 0;
+  if (m) m->memory = calloc(1, need);
+  if (!m || !m->memory) {
+    free(m);
+    return NULL;
+  }
+  place(m, m->memory, c, parameters, names);
+  m->size = sizes_of(c), m->segments = c->segments, m->clusters = c->clusters, m->ears = c->ears;
+  m->method = c->method, m->couplings = c->couplings, m->terms = c->terms, m->parameters = (int32_t)parameters;
+  m->switches = c->switches, m->structures = c->structures;
+  return m;
+}
+
+/* One model from where the reader is, up to its end as its header says. */
+static lw_status read_model(reader *r, lw_model **model) {
+  counts c;
+  lw_status e;
+  if ((e = read_header(r)) || (e = read_counts(r, &c))) return e;
+  const lw_sizes size_of = sizes_of(&c), *s = &size_of;
+  int64_t parameters = 0;
+#define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
+  LW_PARAMETER_FIELDS(X)
+#undef X
+  const int64_t fixed = 4 * least_integers(&c) + 8 * parameters;
+  const int64_t names = (int64_t)(r->size - r->position) - fixed;
+  if (names < 0) return lw_read_fail(r, "the model is truncated: %lld bytes are missing", (long long)-names);
+  lw_model *m = make_room(&c, (size_t)parameters, (size_t)names);
+  if (!m) return LW_ERROR_MEMORY;
+  if ((e = lw_read_tables(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) || (e = lw_lay_out(r, m))) {
+    lw_model_free(m);
+    return e;
+  }
+  *model = m;
+  return LW_OK;
 }
 
 lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
@@ -166,42 +234,11 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
   *model = NULL;
   if (message && message_size) message[0] = 0;
   if (!bytes) return lw_read_fail(&r, "there is no model: its bytes are missing");
-  counts c;
-  lw_status e;
-  if ((e = read_header(&r)) || (e = read_counts(&r, &c))) return e;
-  const lw_sizes size_of = {.bodies = c.bodies,
-                            .joints = c.joints,
-                            .loops = c.loops,
-                            .couplings = c.couplings,
-                            .terms = c.terms,
-                            .distances = c.distances,
-                            .springs = c.springs,
-                            .wrenches = c.wrenches,
-                            .nq = c.nq,
-                            .nu = c.nu,
-                            .nq_cut = c.nq_cut,
-                            .nu_cut = c.nu_cut},
-                 *s = &size_of;
-  int64_t parameters = 0;
-#define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
-  LW_PARAMETER_FIELDS(X)
-#undef X
-  const int64_t fixed = 4 * least_integers(&c) + 8 * parameters;
-  const int64_t names = (int64_t)(r.size - r.position) - fixed;
-  if (names < 0) return lw_read_fail(&r, "the model is truncated: %lld bytes are missing", (long long)-names);
-
-  lw_model *m = calloc(1, sizeof *m);
-  const size_t need = m ? place(m, NULL, &c, (size_t)parameters, (size_t)names) : 0;
-  if (m) m->memory = calloc(1, need);
-  if (!m || !m->memory) {
-    free(m);
-    return LW_ERROR_MEMORY;
-  }
-  place(m, m->memory, &c, (size_t)parameters, (size_t)names);
-  m->size = size_of, m->segments = c.segments, m->clusters = c.clusters, m->ears = c.ears, m->method = c.method;
-  m->couplings = c.couplings, m->terms = c.terms, m->parameters = (int32_t)parameters;
-  if ((e = lw_read_tables(&r, m)) || (e = read_parameters(&r, m)) || (e = read_names(&r, m)) ||
-      (e = lw_lay_out(&r, m))) {
+  lw_model *m = NULL;
+  lw_status e = read_model(&r, &m);
+  if (e) return e;
+  r.size = size;
+  if ((e = lw_read_structures(&r, m, read_model))) {
     lw_model_free(m);
     return e;
   }
@@ -211,6 +248,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
 
 void lw_model_free(lw_model *m) {
   if (!m) return;
+  lw_free_structures(m);
   lw_free_multipliers(&m->multipliers);
   free(m->memory);
   free(m);

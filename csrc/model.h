@@ -45,6 +45,7 @@ typedef struct lw_joint {
   int32_t q, u; /* where its coordinates and speeds start, counted over all joints */
   int32_t link; /* tree joints: the link; -1 for cut joints */
   int32_t loop; /* cut joints: the loop; -1 for tree joints */
+  int32_t taken; /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
 } lw_joint;
 
 /* One unknown of a cluster's closures: a column of a tree joint on its loops, or of one of its cut joints. */
@@ -98,7 +99,7 @@ typedef struct lw_cluster {
   int32_t first_ear, ears;            /* in the order in which they are solved */
   int32_t member, loops;              /* its loops in the list of members, in the order of the ears */
   int32_t member_coupling, couplings; /* the same for couplings */
-  int32_t distances;                  /* the last of these couplings */
+  int32_t locks, distances;           /* the last of these couplings */
   int32_t first_column, columns;      /* in the column list, ear by ear */
   int32_t mobility;                   /* one more than the freedoms of regular poses; 0: not known */
   int32_t independents, freedoms;     /* expected: columns that the ears leave, and the rest that moves freely */
@@ -111,10 +112,12 @@ typedef struct lw_cluster {
 } lw_cluster;
 
 /* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4; or a distance in place of
- * the sum. */
+ * the sum; or a lock, of one term, which asks for nothing while it is open. */
 typedef struct lw_coupling {
   int32_t cluster, first, terms;
   int32_t distance; /* -1: none */
+  int32_t lock;     /* the speed that it holds where that is locked; -1: no lock */
+  int32_t rates_only; /* a lock of a speed that is not the rate of a coordinate */
 } lw_coupling;
 
 typedef struct lw_term {
@@ -137,6 +140,23 @@ typedef struct lw_spring {
 typedef struct lw_wrench {
   int32_t link;
 } lw_wrench;
+
+typedef enum lw_action { LW_LOCK = 0, LW_UNLOCK, LW_PIN, LW_RELEASE, LW_STOP, LW_IMPULSE, LW_ACTIONS } lw_action;
+typedef enum lw_trigger { LW_AT_TIME = 0, LW_CROSSING, LW_COMMAND, LW_NO_TRIGGER, LW_TRIGGERS } lw_trigger;
+
+/* A discontinuous change, and what brings it about. */
+typedef struct lw_transition {
+  int32_t action;     /* lw_action */
+  int32_t joint;      /* that it locks, pins, stops, ...; of an impulse: the body */
+  int32_t directions; /* of the joint's speeds those that are meant, a mask; a stop's one bit */
+  int32_t bounds;     /* a stop's: 1 lower, 2 upper */
+  int32_t trigger;    /* lw_trigger */
+  int32_t quantity;   /* that crosses: a speed whose coordinate is meant; -1: the distance of the points of two bodies */
+  int32_t body[2];    /* these; -1 the ground */
+  int32_t direction;  /* +1 rising, -1 falling, 0 both */
+  int32_t undone;     /* a command that ends undoes it */
+  int32_t indicator;  /* its first one; a stop has one for each bound */
+} lw_transition;
 
 /* A run of links that one algorithm sweeps. */
 typedef struct lw_segment {
@@ -241,8 +261,14 @@ struct lw_model {
   lw_column *column;
   lw_spring *spring;
   lw_wrench *wrench;
+  lw_transition *transition;
+  int32_t *switch_joint; /* cut joints that may open, in the order of the bits of a structure */
   double *defaults; /* the parameter and start fields, in block order */
-  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name; /* one list */
+  int32_t switches, structures; /* joints that may open; other models for what is open and closed */
+  int32_t closed;               /* a bit for each of those joints: closed in this model */
+  lw_model **structure;         /* by these bits; NULL: there is only this one */
+  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name,
+      **transition_name; /* one list */
   char *names;
   void *memory;               /* one allocation holds all of the above */
   lw_multipliers multipliers; /* in allocations of its own */

@@ -12,7 +12,7 @@ typedef struct reader {
 
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
-      wrenches, distances;
+      wrenches, distances, locks, transitions, switches, structures, closed;
 } counts;
 
 /* Writes the message; always LW_ERROR_FORMAT. */
@@ -24,6 +24,11 @@ lw_status lw_read_tables(reader *r, lw_model *m);
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);
+/* The other models of a mechanism whose joints may open; `read` reads one. All are laid out alike. */
+lw_status lw_read_structures(reader *r, lw_model *m, lw_status (*read)(reader *r, lw_model **model));
+void lw_free_structures(lw_model *m);
+/* Where every field lies in the block. */
+lw_status lw_lay_out_block(reader *r, lw_model *m);
 /* What follows from the tables: columns, room for the clusters, marks for the sweeps, the layout of the block. */
 lw_status lw_lay_out(reader *r, lw_model *m);
 /* Sets the expected independents and freedoms of each cluster. */

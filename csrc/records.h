@@ -34,6 +34,12 @@
   typedef struct prefix##articulated { /* what stands on a link: [A B; B' C] and F, about the link's point */ \
     T A[6], B[9], C[6], Fa[3], Fl[3];                                                                         \
   } prefix##articulated;                                                                                      \
+  typedef struct prefix##transition_memory {                                                                  \
+    T side;     /* a crossing: +1 or -1, where it is; a stop: the bound it rests on, or 0 */                  \
+    T shift[2]; /* a stop's gaps are counted from what they were at the last impact */                        \
+    T command, done;                  /* as last seen; of a time that has come */                             \
+    T first_impact, impact, flight;   /* of impacts that follow one another ever faster */                    \
+  } prefix##transition_memory;                                                                                \
   typedef struct prefix##column_sweep { /* of a tree column: I P, 1/D, tau + P.F; at the parent's point where
                                               the joint has one column, at the link's where it has several */ \
     T Ua[3], Ul[3], Di, e;                                                                                    \

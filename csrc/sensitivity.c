@@ -65,6 +65,7 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   if (e || (e = have_complex_block(s))) return e;
   if ((e = lw_evaluate(s, LW_STAGE_DERIVATIVES))) return e; /* whatever is wrong is reported there */
   copy_range(s, 0, m->at.qdot);
+  copy_range(s, m->at.joint_closed, m->at.acceleration);
   copy_range(s, m->at.cut_reference, m->at.link_constants);
   if ((e = seed_knowns(s, knowns, n_knowns, seed, &parameters))) return e;
   if (parameters || !s->complex_constants) k->constants(m, s->complex_block);

@@ -66,7 +66,7 @@ static lw_status read_loops(reader *r, lw_model *m) {
     if (!p) return lw_read_fail(r, "the model is truncated in its loops");
     memcpy(v, p, sizeof v);
     if (!within(v[0], 0, m->size.joints) || m->joint[v[0]].link >= 0 || m->joint[v[0]].loop >= 0 ||
-        !within(v[1], -1, n) || !within(v[2], -1, n) || !within(v[3], -1, n) || !within(v[4], 0, m->clusters))
+        !within(v[1], -1, n) || !within(v[2], -1, n) || !within(v[3], -1, n) || !within(v[4], -1, m->clusters))
       return lw_read_fail(r, "the model's loop %d points outside the model", i);
     lw_joint *joint = &m->joint[v[0]];
     joint->loop = i;
@@ -223,32 +223,43 @@ static lw_status list_members(reader *r, lw_model *m) {
     c->couplings = 0;
   }
   for (int32_t i = 0; i < m->couplings; i++) {
+    if (m->coupling[i].cluster < 0) continue;
     lw_cluster *c = &m->cluster[m->coupling[i].cluster];
     m->member_coupling[c->member_coupling + c->couplings++] = i;
   }
+  for (int32_t l = 0; l < m->size.loops; l++) loops += m->loop[l].cluster < 0; /* open */
   return loops == m->size.loops ? LW_OK : lw_read_fail(r, "the model's ears do not hold all of its loops");
 }
 
+/* The locks stand between the sums and the distances. */
+static int is_lock(const lw_model *m, int32_t coupling) {
+  const int32_t last = m->couplings - m->size.distances;
+  return within(coupling, last - m->size.locks, last);
+}
+
+/* The lock of a joint that is open has no cluster. */
 static lw_status read_couplings(reader *r, lw_model *m) {
   for (int32_t i = 0; i < m->couplings; i++) {
     int32_t cluster;
     const void *p = lw_take(r, sizeof cluster);
     if (!p) return lw_read_fail(r, "the model is truncated in its couplings");
     memcpy(&cluster, p, sizeof cluster);
-    if (!within(cluster, 0, m->clusters)) return lw_read_fail(r, "the model's coupling %d has no cluster", i);
-    m->coupling[i] = (lw_coupling){.cluster = cluster, .distance = -1};
-    m->cluster[cluster].couplings++;
+    if (!within(cluster, is_lock(m, i) ? -1 : 0, m->clusters))
+      return lw_read_fail(r, "the model's coupling %d has no cluster", i);
+    m->coupling[i] = (lw_coupling){.cluster = cluster, .distance = -1, .lock = -1};
+    if (cluster >= 0) m->cluster[cluster].couplings++;
   }
   return LW_OK;
 }
 
-/* The cluster in which a speed is a column; -1 none, also where the speed is not the rate of a coordinate. */
-static int32_t cluster_of_speed(const lw_model *m, int32_t u) {
+/* The cluster in which a speed is a column; -1 none, also where the speed is not the rate of a coordinate unless `any`
+ * speed will do. */
+static int32_t cluster_of_speed(const lw_model *m, int32_t u, int any) {
   for (int32_t j = 0; j < m->size.joints; j++) {
     const lw_joint *joint = &m->joint[j];
     const lw_joint_size *size = &lw_joint_sizes[joint->type];
     if (!within(u, joint->u, joint->u + size->u)) continue;
-    if (size->q != size->u) return -1;
+    if (size->q != size->u && !any) return -1;
     return joint->link >= 0 ? m->link[joint->link].cluster : m->loop[joint->loop].cluster;
   }
   return -1;
@@ -267,14 +278,21 @@ static lw_status read_terms(reader *r, lw_model *m) {
     if (!p) return lw_read_fail(r, "the model is truncated in the terms of its couplings");
     memcpy(v, p, sizeof v);
     if (!within(v[0], last, m->couplings) || !within(v[1], 0, m->size.nu + m->size.nu_cut) ||
-        cluster_of_speed(m, v[1]) != m->coupling[v[0]].cluster || v[0] >= m->couplings - m->size.distances)
+        cluster_of_speed(m, v[1], is_lock(m, v[0])) != m->coupling[v[0]].cluster ||
+        v[0] >= m->couplings - m->size.distances)
       return lw_read_fail(r, "the model's term %d lies outside the cluster of its coupling", i);
     lw_coupling *coupling = &m->coupling[v[0]];
+    if (is_lock(m, v[0])) {
+      coupling->lock = v[1], coupling->rates_only = cluster_of_speed(m, v[1], 0) != coupling->cluster;
+      if (coupling->cluster >= 0) m->cluster[coupling->cluster].locks++;
+    }
     if (coupling->terms++ == 0) coupling->first = i;
     m->term[i] = (lw_term){.coupling = v[0], .u = v[1]};
     mark_coupled(m, v[1]);
     last = v[0];
   }
+  for (int32_t i = 0; i < m->couplings; i++)
+    if (is_lock(m, i) && m->coupling[i].terms != 1) return lw_read_fail(r, "the model's lock %d has not one speed", i);
   return LW_OK;
 }
 
@@ -340,12 +358,86 @@ static lw_status read_distances(reader *r, lw_model *m) {
   return LW_OK;
 }
 
+/* A joint that may open is a cut joint; in each structure some of these are closed, which are bits of its number. */
+static lw_status read_switches(reader *r, lw_model *m) {
+  m->closed = 0;
+  for (int32_t i = 0; i < m->switches; i++) {
+    const void *p = lw_take(r, sizeof(int32_t));
+    if (!p) return lw_read_fail(r, "the model is truncated in the joints that may open");
+    memcpy(&m->switch_joint[i], p, sizeof(int32_t));
+    if (!within(m->switch_joint[i], 0, m->size.joints) || m->joint[m->switch_joint[i]].loop < 0)
+      return lw_read_fail(r, "the model's joint that may open, number %d, closes no loop", i);
+    if (m->loop[m->joint[m->switch_joint[i]].loop].cluster >= 0) m->closed |= 1 << i;
+  }
+  return LW_OK;
+}
+
+static int may_open(const lw_model *m, int32_t joint) {
+  for (int32_t i = 0; i < m->switches; i++)
+    if (m->switch_joint[i] == joint) return 1;
+  return 0;
+}
+
+static int is_joint_with(const lw_model *m, int32_t joint, int32_t directions) {
+  return within(joint, 0, m->size.joints) && within(directions, 1, 1 << lw_joint_sizes[m->joint[joint].type].u);
+}
+
+static int is_action(const lw_model *m, const lw_transition *x) {
+  switch ((lw_action)x->action) {
+    case LW_LOCK:
+    case LW_UNLOCK: return is_joint_with(m, x->joint, x->directions);
+    case LW_PIN:
+    case LW_RELEASE: return may_open(m, x->joint);
+    case LW_STOP:
+      return is_joint_with(m, x->joint, x->directions) && !(x->directions & (x->directions - 1)) &&
+             lw_joint_sizes[m->joint[x->joint].type].q == lw_joint_sizes[m->joint[x->joint].type].u &&
+             within(x->bounds, 1, 4) && x->trigger == LW_NO_TRIGGER;
+    case LW_IMPULSE: return within(x->joint, 0, m->size.bodies);
+    case LW_ACTIONS: break;
+  }
+  return 0;
+}
+
+static int is_trigger(const lw_model *m, const lw_transition *x) {
+  if (!within(x->trigger, 0, LW_TRIGGERS) || (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP)) return 0;
+  if (x->trigger != LW_CROSSING) return 1;
+  if (!within(x->direction, -1, 2)) return 0;
+  if (x->quantity >= 0) return within(x->quantity, 0, m->size.nu + m->size.nu_cut);
+  return within(x->body[0], -1, m->size.bodies) && within(x->body[1], -1, m->size.bodies);
+}
+
+static lw_status read_transitions(reader *r, lw_model *m) {
+  for (int32_t i = 0; i < m->size.transitions; i++) {
+    int32_t v[11];
+    const void *p = lw_take(r, sizeof v);
+    if (!p) return lw_read_fail(r, "the model is truncated in its transitions");
+    memcpy(v, p, sizeof v);
+    lw_transition *x = &m->transition[i];
+    *x = (lw_transition){.action = v[0],
+                         .joint = v[1],
+                         .directions = v[2],
+                         .bounds = v[3],
+                         .trigger = v[4],
+                         .quantity = v[5],
+                         .body = {v[6], v[7]},
+                         .direction = v[8],
+                         .undone = v[9] != 0,
+                         .indicator = m->size.event_indicators};
+    if (!is_action(m, x) || !is_trigger(m, x) || !within(v[10], 0, 3))
+      return lw_read_fail(r, "the model's transition %d points outside the model", i);
+    if (x->action == LW_PIN) m->joint[x->joint].taken = v[10];
+    if (x->action == LW_STOP) m->size.event_indicators += (x->bounds & 1) + (x->bounds >> 1);
+    if (x->trigger == LW_CROSSING) m->size.event_indicators++;
+  }
+  return LW_OK;
+}
+
 lw_status lw_read_tables(reader *r, lw_model *m) {
   lw_status e;
   if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = read_clusters(r, m)) ||
       (e = read_segments(r, m)) || (e = read_ears(r, m)) || (e = read_ear_links(r, m)) || (e = check_ears(r, m)) ||
       (e = read_couplings(r, m)) || (e = read_terms(r, m)) || (e = read_springs(r, m)) || (e = read_wrenches(r, m)) ||
-      (e = read_distances(r, m)))
+      (e = read_distances(r, m)) || (e = read_switches(r, m)) || (e = read_transitions(r, m)))
     return e;
   return list_members(r, m);
 }

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from linkwork._native import Block, Field, Model, OffsetArray, Stage
 from linkwork.arguments import Arguments, Loads, one, sized, together, vector
+from linkwork.compiler.changes import Changes
 from linkwork.compiler.methods import Expected
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
@@ -47,6 +48,8 @@ class System:
         The description, its graph, and where each joint's numbers stand.
     model_bytes
         The serialised model, as an FMU carries it.
+    changes
+        What may become of the mechanism by its transitions.
     method, reference
         As given to `compile`.
     sizes
@@ -61,6 +64,8 @@ class System:
         model_bytes: bytes,
         method: str | Mapping[str, str] = "auto",
         reference: str = "auto",
+        changes: Changes | None = None,
+        model: Model | None = None,
     ) -> None:
         self.mechanism = mechanism
         self.topology = topology
@@ -68,7 +73,8 @@ class System:
         self.model_bytes = model_bytes
         self.method = method if isinstance(method, str) else dict(method)
         self.reference = reference
-        self._model = Model(model_bytes)
+        self.changes = changes or Changes(mechanism)
+        self._model = model or Model(model_bytes)
         self.sizes = self._model.sizes
         self._own = threading.local()
         self.arguments = Arguments(model_bytes, numbering)

@@ -34,7 +34,9 @@ class Choice:
     refusals: dict[str, str]
 
 
-def choose(mech: Mechanism, topology: Topology, expected: Sequence[Expected], wish: MethodWish) -> tuple[Choice, ...]:
+def choose(
+    mech: Mechanism, topology: Topology, expected: Sequence[Expected], wish: MethodWish, *, partly: bool = False
+) -> tuple[Choice, ...]:
     """Return the method of each cluster: the one asked for, else the one that is expected to cost least.
 
     Parameters
@@ -43,12 +45,17 @@ def choose(mech: Mechanism, topology: Topology, expected: Sequence[Expected], wi
         Of each cluster.
     wish
         A method for all, or methods by the name of any joint of a cluster.
+    partly
+        Joints named may lie in no cluster: other structures of the mechanism have theirs.
 
     Raises
     ------
     MechanismError
         If a joint or method does not exist, or if a method cannot take a cluster; the text names its joints.
     """
+    if partly and isinstance(wish, Mapping):
+        known = _clusters_by_joint(mech, topology)
+        wish = {joint: method for joint, method in wish.items() if joint in known}
     wishes = _by_cluster(mech, topology, wish)
     speeds = [joint.kind.nu for joint in mech.joints.values()]
     found = []
@@ -95,9 +102,13 @@ def in_words(mech: Mechanism, topology: Topology, cluster: Cluster) -> str:
     if not cuts and cluster.distances:
         distances = list(mech.distances)
         return f"what is held by {quoted([distances[number] for number in cluster.distances])}"
+    couplings = list(mech.couplings)
+    coupled = [couplings[number] for number in cluster.couplings if number < len(couplings)]
+    if not cuts and coupled:
+        return f"what is coupled by {quoted(coupled)}"
     if not cuts:
-        couplings = list(mech.couplings)
-        return f"what is coupled by {quoted([couplings[number] for number in cluster.couplings])}"
+        locked = sorted({topology.couplings[number].terms[0][0] for number in cluster.couplings})
+        return f"what may be locked: {quoted([names[joint] for joint in locked])}"
     return f"the loop{'s' * (len(cuts) > 1)} closed by {quoted(cuts)}"
 
 

@@ -36,24 +36,28 @@ class Group:
     ties: list[int]
 
 
-def groups(tree: SpanningTree, ties: Sequence[Sequence[int]]) -> list[Group]:
+def groups(tree: SpanningTree, closed: Sequence[bool], ties: Sequence[Sequence[int]]) -> list[Group]:
     """Return the clusters: first those with loops in the order of their first loops, then those of ties alone.
 
     Parameters
     ----------
     tree
         Whose cut number k closes loop k.
+    closed
+        Whether it does at present.
     ties
-        The bodies that each coupling or distance joins.
+        The bodies that each coupling or distance joins; none: it is left out.
     """
     merged = _Merged(tree)
-    for cut in tree.cuts:
+    cuts = [(number, cut) for number, cut in enumerate(tree.cuts) if closed[number]]
+    for _, cut in cuts:
         merged.join(tree.ends[cut])
     looped = [False] * len(tree.parent)
-    for cut in tree.cuts:
+    for _, cut in cuts:
         looped[merged.find(tree.ends[cut])] = True
     on_loop = [looped[merged.leader(body)] for body in range(len(tree.order))]
-    for bodies in ties:
+    named = [(number, bodies) for number, bodies in enumerate(ties) if bodies]
+    for _, bodies in named:
         merged.join(bodies)
 
     found: dict[int, Group] = {}
@@ -62,9 +66,9 @@ def groups(tree: SpanningTree, ties: Sequence[Sequence[int]]) -> list[Group]:
         leader = merged.find(bodies)
         return found.setdefault(leader, Group(merged.foot[leader], [], [], [], []))
 
-    for number, cut in enumerate(tree.cuts):
+    for number, cut in cuts:
         group(tree.ends[cut]).loops.append(number)
-    for number, bodies in enumerate(ties):
+    for number, bodies in named:
         group(bodies).ties.append(number)
     for body in tree.order:
         if (one := found.get(merged.leader(body))) is not None:

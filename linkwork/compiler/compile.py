@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from linkwork._native import Model
+from linkwork.compiler.changes import Changes, changes
 from linkwork.compiler.choice import MethodWish, check_among, check_wish, choose
-from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES
+from linkwork.compiler.methods import METHODS, Expected, MULTIPLIERS_ABOUT, REFERENCES
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import Methods, serialise
 from linkwork.compiler.topology import topology
@@ -52,15 +54,30 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
         )
     if not isinstance(mech, Mechanism):
         raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")
-    tree = topology(mech)
-    numbering = number(mech, tree)
-    if method == "multipliers":
-        methods = Methods(MULTIPLIERS_ABOUT[reference])
-        return System(mech.copy(), tree, numbering, serialise(mech, tree, numbering, methods), method, reference)
-    system = System(mech.copy(), tree, numbering, serialise(mech, tree, numbering), method, reference)
-    choices = choose(mech, tree, system.expected, method)
+    found = changes(mech)
+    tree = topology(found.mech, found.locks, found.open)
+    numbering = number(found.mech, tree)
+    about = MULTIPLIERS_ABOUT[reference] if method == "multipliers" else None
+    structures = [_structure(found, opened, method, about) for opened in (found.open, *found.others)]
+    model = structures[0][1] if len(structures) == 1 else None
+    model_bytes = b"".join(data for data, _ in structures)
+    return System(found.mech, tree, numbering, model_bytes, method, reference, found, model)
+
+
+def _structure(
+    changes: Changes, opened: frozenset[int], method: MethodWish, about: int | None
+) -> tuple[bytes, Model | None]:
+    """Return the model of the mechanism with some of its joints open, loaded if it was."""
+    tree = topology(changes.mech, changes.locks, opened)
+    numbering = number(changes.mech, tree)
+    others = 2 ** len(changes.switches) - 1 if opened == changes.open else 0
+    if about is not None:
+        return serialise(changes, tree, numbering, Methods(about), others), None
+    alone = serialise(changes, tree, numbering)
+    model = Model(alone)
+    expected = [Expected(*model.expected(cluster)) for cluster in range(len(tree.clusters))]
+    choices = choose(changes.mech, tree, expected, method, partly=opened != changes.open)
     codes = tuple(METHODS[choice.method].code for choice in choices)
-    if not any(codes):
-        return system
-    model_bytes = serialise(mech, tree, numbering, Methods(clusters=codes))
-    return System(mech.copy(), tree, numbering, model_bytes, method, reference)
+    if any(codes) or others:
+        return serialise(changes, tree, numbering, Methods(clusters=codes), others), None
+    return alone, model

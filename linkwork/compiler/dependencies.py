@@ -38,7 +38,7 @@ class Dependencies:
         self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
         self._couplings = list(mech.couplings.values())
         self._motions: dict[int, list[str]] = {}  # of each cluster with prescribed motions: their names
-        for coupling, place in zip(self._couplings, topology.couplings, strict=True):
+        for coupling, place in zip(self._couplings, topology.couplings, strict=False):  # behind them the locks
             if coupling.motion:
                 self._motions.setdefault(place.cluster, []).append(coupling.name)
 
@@ -174,7 +174,7 @@ class Dependencies:
     def _drives(self) -> dict[int, list[str]]:
         """Couplings with a motion by part."""
         found: dict[int, list[str]] = {}
-        for coupling, place in zip(self._couplings, self._topology.couplings, strict=True):
+        for coupling, place in zip(self._couplings, self._topology.couplings, strict=False):
             if coupling.motion:
                 found.setdefault(self._part_of(place.terms[0][0]), []).append(coupling.name)
         return found

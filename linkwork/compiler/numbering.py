@@ -159,7 +159,7 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
     }
     motions = {c.name: slice(3 * i, 3 * i + 3) for i, c in enumerate(mech.couplings.values()) if c.motion}
     counts = (nq, nu, nq_all - nq, nu_all - nu)
-    n_motion = 3 * (len(mech.couplings) + len(mech.distances))  # the core counts distances among the couplings
+    n_motion = 3 * (len(topology.couplings) + len(mech.distances))  # the core counts locks and distances among them
     return Numbering(q, u, quaternions, tree, cut, *counts, springs, wrenches, motions, n_motion)
 
 

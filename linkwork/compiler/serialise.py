@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwork.compiler.changes import Changes
 from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
+from linkwork.compiler.transitions import transition_parameters, transition_table
 from linkwork.description import (
     GROUND,
     Coupling,
@@ -24,7 +26,7 @@ from linkwork.description.checks import FloatArray
 from linkwork.description.forces import of_kind
 from linkwork.description.joints import JointKind
 
-VERSION = 5
+VERSION = 6
 TYPE_CODES = {  # lw_joint_type
     "fixed": 0,
     "revolute": 1,
@@ -57,27 +59,37 @@ class Methods:
     clusters: tuple[int, ...] = ()
 
 
-def serialise(mech: Mechanism, topology: Topology, numbering: Numbering, methods: Methods | None = None) -> bytes:
-    """Return the model as bytes: topology, methods, default parameters and names, with a checksum."""
-    tables = _integers(mech, topology, numbering, methods or Methods())
+def serialise(
+    changes: Changes, topology: Topology, numbering: Numbering, methods: Methods | None = None, structures: int = 0
+) -> bytes:
+    """Return the model as bytes: topology, methods, default parameters and names, with a checksum.
+
+    `structures` tells how many others follow it: all but the first have none.
+    """
+    tables = _integers(changes, topology, numbering, methods or Methods(), structures)
     body = b"".join(
         [
             *(np.asarray(table, dtype="<i4").tobytes() for table in tables),
-            np.concatenate(_parameters(mech, numbering)).astype("<f8").tobytes(),
-            "".join(f"{name}\0" for name in _names(mech, numbering)).encode(),
+            np.concatenate(_parameters(changes, numbering)).astype("<f8").tobytes(),
+            "".join(f"{name}\0" for name in _names(changes, numbering)).encode(),
         ]
     )
     return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), fnv1a(body)) + body
 
 
-def _names(mech: Mechanism, numbering: Numbering) -> list[str]:
-    return [*mech.bodies, *mech.joints, *mech.couplings, *mech.distances, *numbering.springs, *numbering.wrenches]
+def _names(changes: Changes, numbering: Numbering) -> list[str]:
+    mech = changes.mech
+    joints = list(mech.joints)
+    locks = [f"{joints[joint]} lock" for joint, _ in changes.locks]
+    ties = [*mech.couplings, *locks, *mech.distances]
+    return [*mech.bodies, *joints, *ties, *numbering.springs, *numbering.wrenches, *mech.transitions]
 
 
 def _integers(
-    mech: Mechanism, topology: Topology, numbering: Numbering, methods: Methods
+    changes: Changes, topology: Topology, numbering: Numbering, methods: Methods, structures: int
 ) -> list[list[int] | list[list[int]]]:
     """Return the tables of whole numbers in their order."""
+    mech = changes.mech
     clusters = topology.clusters
     ears = [(number, ear) for number, cluster in enumerate(clusters) for ear in cluster.ears]
     names = list(mech.joints)
@@ -103,6 +115,11 @@ def _integers(
         len(numbering.springs),
         len(numbering.wrenches),
         len(topology.distances),
+        len(changes.locks),
+        len(mech.transitions),
+        len(changes.switches),
+        structures,
+        0,
     ]
     cluster_of = {loop: number for number, cluster in enumerate(clusters) for loop in cluster.loops}
     method_of = methods.clusters or (EAR_BY_EAR,) * len(clusters)
@@ -113,7 +130,7 @@ def _integers(
             [TYPE_CODES[joint.kind.type_name], numbering.q[name].start, numbering.u[name].start]
             for name, joint in mech.joints.items()
         ],
-        [[loop.joint, loop.parent, loop.child, loop.root, cluster_of[k]] for k, loop in enumerate(topology.loops)],
+        [[loop.joint, loop.parent, loop.child, loop.root, cluster_of.get(k, -1)] for k, loop in enumerate(topology.loops)],
         [
             [cluster.root, cluster.links[0], len(cluster.links), method]
             for cluster, method in zip(clusters, method_of, strict=True)
@@ -125,6 +142,8 @@ def _integers(
         terms,
         *_force_tables(mech, topology),
         [list(place.ends) for place in topology.distances],
+        list(changes.switches),
+        transition_table(changes, numbering),
     ]
 
 
@@ -138,8 +157,9 @@ def _force_tables(mech: Mechanism, topology: Topology) -> list[list[list[int]]]:
     ]
 
 
-def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
+def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
     """Return the parameter and start fields of csrc/fields.h in their order, each flat."""
+    mech = changes.mech
     bodies, joints, distances = mech.bodies.values(), mech.joints.values(), mech.distances.values()
     terms = [term for coupling in mech.couplings.values() for term in coupling.terms.values()]
     axes = _canonical_axes(joint.kind for joint in joints)
@@ -168,13 +188,17 @@ def _parameters(mech: Mechanism, numbering: Numbering) -> list[FloatArray]:
         stiffness,
         damping,
         free,
-        np.array([term.coefficients for term in terms]).ravel(),
-        np.array([*map(_offset, mech.couplings.values()), *(one.length for one in distances)]),
+        np.array([*(term.coefficients for term in terms), *((1.0, 0.0, 0.0, 0.0) for _ in changes.locks)]).ravel(),
+        np.array([*map(_offset, mech.couplings.values()), *(0.0 for _ in changes.locks), *(d.length for d in distances)]),
         np.array(
-            [*(_motion(one.motion) for one in mech.couplings.values()), *(_motion(None) for _ in distances)]
+            [
+                *(_motion(one.motion) for one in mech.couplings.values()),
+                *(_motion(None) for _ in (*changes.locks, *distances)),
+            ]
         ).ravel(),
         np.array([one.points for one in distances]).ravel(),
         *_force_parameters(mech),
+        *transition_parameters(mech),
         np.full(2, AUTOMATIC_GAIN),
         q_start,
         u_start,

@@ -7,7 +7,7 @@ and distances merge clusters, and bring joints that lie on no loop into them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from linkwork.compiler.clusters import Group, groups
@@ -89,7 +89,7 @@ class CouplingPlace:
     Attributes
     ----------
     cluster
-        Position in `Topology.clusters`.
+        Position in `Topology.clusters`; -1: none, of the lock of a joint that is open.
     terms
         For each term the position of its joint in `mech.joints`, and the coordinate among those of the joint, from 0.
     """
@@ -132,12 +132,13 @@ class Topology:
     links
         One for each body, parents first.
     loops
-        One for each cut joint, in the order in which those were added.
+        One for each cut joint, in the order in which those were added; one that is open is in no cluster.
     clusters
         The loops, couplings and distances grouped by the joints they share: in the order of their first loops, then
         in that of their first couplings, then of their first distances.
     couplings, distances
-        One for each coupling or distance, in the order in which those were added.
+        One for each coupling or distance, in the order in which those were added; behind the couplings the locks, each
+        like a coupling of one term.
     segments
         All links in runs. Going through them backwards meets every outboard link before its cluster and every cluster
         before what it stands on.
@@ -170,8 +171,19 @@ class Topology:
         return tuple(sorted(on_loop))
 
 
-def topology(mech: Mechanism) -> Topology:
+def topology(
+    mech: Mechanism, locks: Sequence[tuple[int, int]] = (), opened: Collection[int] = frozenset()
+) -> Topology:
     """Choose tree and cuts of a mechanism, in time proportional to n log n.
+
+    Parameters
+    ----------
+    mech
+        The description.
+    locks
+        Joint and speed, by position, of each speed that may be locked.
+    opened
+        Positions of the cut joints that are open. The tree is the same whichever are.
 
     Raises
     ------
@@ -194,12 +206,18 @@ def topology(mech: Mechanism) -> Topology:
     tree = SpanningTree(mech)
     joint_at = {name: position for position, name in enumerate(mech.joints)}
     terms = [
-        tuple((joint_at[term.joint], term.element) for term in coupling.terms.values())
-        for coupling in mech.couplings.values()
+        *(
+            tuple((joint_at[term.joint], term.element) for term in coupling.terms.values())
+            for coupling in mech.couplings.values()
+        ),
+        *((lock,) for lock in locks),
     ]
     body_at = {GROUND: -1, **{name: position for position, name in enumerate(mech.bodies)}}
     spans = [(body_at[one.bodies[0]], body_at[one.bodies[1]]) for one in mech.distances.values()]
-    found = groups(tree, [*([body for joint, _ in named for body in tree.ends[joint]] for named in terms), *spans])
+    closed = [cut not in opened for cut in tree.cuts]
+    coupled = [[body for joint, _ in named for body in tree.ends[joint]] for named in terms]
+    idle = [any(joint in opened for joint, _ in named) for named in terms]
+    found = groups(tree, closed, [*([] if out else bodies for out, bodies in zip(idle, coupled, strict=True)), *spans])
     order, segments = _order(tree, found)
     link_of = [-1] * len(tree.joint)
     for link, body in enumerate(order):
@@ -215,7 +233,7 @@ def topology(mech: Mechanism) -> Topology:
     depth = [tree.depth[body] for body in (*order, -1)]
     clusters = [_cluster(group, link_of, links, depth, loops, len(terms)) for group in found]
     cluster_of = {tie: number for number, group in enumerate(found) for tie in group.ties}
-    couplings = tuple(CouplingPlace(cluster_of[number], named) for number, named in enumerate(terms))
+    couplings = tuple(CouplingPlace(cluster_of.get(number, -1), named) for number, named in enumerate(terms))
     distances = tuple(
         DistancePlace(cluster_of[number], (link_of[first], link_of[second]))
         for number, (first, second) in enumerate(spans, start=len(terms))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linkwork as lw
+from linkwork.compiler.changes import Changes
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import EAR_BY_EAR, EMBEDDING, Methods, serialise
 from linkwork.compiler.topology import topology
@@ -18,4 +19,4 @@ def compiled(mechanism: lw.Mechanism, method: str) -> lw.System:
     tree = topology(mechanism)
     numbering = number(mechanism, tree)
     methods = Methods(clusters=(CLUSTER_METHODS[method],) * len(tree.clusters))
-    return lw.System(mechanism, tree, numbering, serialise(mechanism, tree, numbering, methods))
+    return lw.System(mechanism, tree, numbering, serialise(Changes(mechanism), tree, numbering, methods))
