@@ -1,0 +1,219 @@
+#include "plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known while neighbours are matched, round by round. */
+typedef struct matching {
+  const lw_dca_connection *list;
+  lw_dca_plan *plan;
+  int32_t *first, *of_body; /* connections of each body, without those to the ground */
+  int32_t *left;            /* of each body: how many are still to be made */
+  int32_t *owner;           /* of a body that is a handle: its assembly */
+  int32_t *round;           /* in which an assembly was made */
+  char *made;               /* of each connection */
+  int32_t connections;
+} matching;
+
+static int append(lw_dca_list *list, int32_t value) {
+  if (list->length == list->room) {
+    const int32_t room = 2 * list->room + 64;
+    int32_t *at = realloc(list->at, sizeof *at * (size_t)room);
+    if (!at) return 0;
+    list->at = at, list->room = room;
+  }
+  list->at[list->length++] = value;
+  return 1;
+}
+
+static int32_t far_end(const matching *m, int32_t body, int32_t connection) {
+  const lw_dca_connection *c = &m->list[connection];
+  return c->body == body ? c->other : c->body;
+}
+
+static int32_t handle_of(const matching *m, int32_t a, int32_t i) {
+  const lw_dca_assembly *x = &m->plan->assembly[a];
+  return m->plan->handle.at[x->first_handle + m->plan->kept.at[x->first_kept + i]];
+}
+
+/* ---- how two assemblies would do ---- */
+
+/* Handles of `a` that stay handles when it is joined to `b`. */
+static int32_t staying(const matching *m, int32_t a, int32_t b) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) {
+    const int32_t body = handle_of(m, a, i);
+    int32_t rest = m->left[body];
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++)
+      rest -= !m->made[m->of_body[k]] && m->owner[far_end(m, body, m->of_body[k])] == b;
+    count += rest > 0;
+  }
+  return count;
+}
+
+static int32_t open_connections(const matching *m, int32_t a) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) count += m->left[handle_of(m, a, i)];
+  return count;
+}
+
+/* An assembly is joined once in a round, but that a hub takes up all its spokes: they would take a round each. */
+static int is_free(const matching *m, int32_t a, int32_t b, int32_t round) {
+  return m->round[b] < round || (open_connections(m, a) == 1 && open_connections(m, b) > 2);
+}
+
+/* The neighbour with which fewest handles are left; -1: none is free. */
+static int32_t best_neighbour(const matching *m, int32_t a, int32_t round) {
+  int32_t best = -1, least = INT32_MAX;
+  for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) {
+    const int32_t body = handle_of(m, a, i);
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) {
+      if (m->made[m->of_body[k]]) continue;
+      const int32_t b = m->owner[far_end(m, body, m->of_body[k])];
+      if (b == a || b == best || !is_free(m, a, b, round)) continue;
+      const int32_t handles = staying(m, a, b) + staying(m, b, a);
+      if (handles < least) best = b, least = handles;
+    }
+  }
+  return best;
+}
+
+/* ---- joining ---- */
+
+static int list_handle(matching *m, lw_dca_assembly *x, int32_t body) {
+  x->handles++;
+  return append(&m->plan->handle, body);
+}
+
+static void make_connection(matching *m, lw_dca_assembly *x, int32_t connection) {
+  m->plan->connection[m->connections++] = connection;
+  m->made[connection] = 1;
+  x->connections++, x->rows += m->list[connection].rows;
+}
+
+static int keep_handles(matching *m, int32_t number) {
+  lw_dca_assembly *x = &m->plan->assembly[number];
+  x->first_kept = m->plan->kept.length;
+  for (int32_t i = 0; i < x->handles; i++) {
+    const int32_t body = m->plan->handle.at[x->first_handle + i];
+    if (m->left[body] == 0) continue;
+    if (!append(&m->plan->kept, i)) return 0;
+    m->owner[body] = number;
+    x->kept++;
+  }
+  return 1;
+}
+
+static int join(matching *m, int32_t a, int32_t b, int32_t round) {
+  const int32_t number = m->plan->assemblies++;
+  const lw_dca_assembly *part = m->plan->assembly;
+  lw_dca_assembly *x = &m->plan->assembly[number];
+  *x = (lw_dca_assembly){.part = {a, b}, .first_handle = m->plan->handle.length, .first_connection = m->connections};
+  x->level = 1 + (part[a].level > part[b].level ? part[a].level : part[b].level);
+  for (int32_t side = 0; side < 2; side++)
+    for (int32_t i = 0; i < part[x->part[side]].kept; i++)
+      if (!list_handle(m, x, handle_of(m, x->part[side], i))) return 0;
+  for (int32_t i = 0; i < part[a].kept; i++) {
+    const int32_t body = handle_of(m, a, i);
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) {
+      const int32_t connection = m->of_body[k], other = far_end(m, body, connection);
+      if (m->made[connection] || m->owner[other] != b) continue;
+      make_connection(m, x, connection);
+      m->left[body]--, m->left[other]--;
+    }
+  }
+  for (int32_t side = 0; side < 2; side++) m->round[x->part[side]] = INT32_MAX; /* no longer on its own */
+  m->round[number] = round;
+  if (x->level >= m->plan->levels) m->plan->levels = x->level + 1;
+  return keep_handles(m, number);
+}
+
+/* Bodies by themselves, fastened to the ground where they are. */
+static int start(matching *m, int32_t bodies, int32_t connections) {
+  for (int32_t k = 0; k < connections; k++) {
+    if (m->list[k].other < 0) continue;
+    m->left[m->list[k].body]++, m->left[m->list[k].other]++;
+  }
+  for (int32_t b = 0; b < bodies; b++) m->first[b + 1] = m->first[b] + m->left[b];
+  int32_t *next = m->owner; /* not in use yet */
+  memcpy(next, m->first, sizeof *next * (size_t)bodies);
+  for (int32_t k = 0; k < connections; k++) {
+    if (m->list[k].other < 0) continue;
+    m->of_body[next[m->list[k].body]++] = k;
+    m->of_body[next[m->list[k].other]++] = k;
+  }
+  for (int32_t b = 0; b < bodies; b++) {
+    m->plan->assembly[b] = (lw_dca_assembly){.part = {-1, -1}, .first_handle = m->plan->handle.length};
+    if (!list_handle(m, &m->plan->assembly[b], b) || !keep_handles(m, b)) return 0;
+  }
+  m->plan->assemblies = bodies;
+  m->plan->levels = bodies > 0;
+  return 1;
+}
+
+/* The ground's connections are made by the bodies themselves; they are listed behind those of all pairs. */
+static void fasten(matching *m, int32_t bodies, int32_t connections) {
+  int32_t *of_ground = m->first; /* no longer in use */
+  memset(of_ground, 0, sizeof *of_ground * (size_t)(bodies + 1));
+  for (int32_t k = 0; k < connections; k++)
+    if (m->list[k].other < 0) of_ground[m->list[k].body]++;
+  for (int32_t b = 0; b < bodies; b++) {
+    m->plan->assembly[b].first_connection = m->connections;
+    m->connections += of_ground[b];
+  }
+  for (int32_t k = 0; k < connections; k++) {
+    if (m->list[k].other >= 0) continue;
+    lw_dca_assembly *x = &m->plan->assembly[m->list[k].body];
+    m->plan->connection[x->first_connection + x->connections++] = k;
+    x->rows += m->list[k].rows;
+  }
+}
+
+static int match_all(matching *m) {
+  int32_t before = 0;
+  for (int32_t round = 1; before < m->plan->assemblies; round++) {
+    const int32_t end = m->plan->assemblies;
+    int32_t oldest = end;
+    for (int32_t a = before; a < end; a++) {
+      if (m->round[a] >= round) continue;
+      const int32_t b = best_neighbour(m, a, round);
+      if (b >= 0 && !join(m, a, b, round)) return 0;
+      if (b < 0 && m->plan->assembly[a].kept && a < oldest) oldest = a;
+    }
+    before = oldest;
+  }
+  return 1;
+}
+
+/* One block for what stays, one for what the matching needs. */
+static int provide(matching *m, int32_t bodies, int32_t connections) {
+  const size_t n = (size_t)bodies, c = (size_t)connections;
+  m->first = calloc(5 * n + 2 + 2 * c, sizeof *m->first);
+  m->made = calloc(c + 1, 1);
+  m->plan->assembly = malloc((2 * n + 1) * sizeof *m->plan->assembly);
+  m->plan->connection = malloc((c + 1) * sizeof *m->plan->connection);
+  if (!m->first || !m->made || !m->plan->assembly || !m->plan->connection) return 0;
+  m->of_body = m->first + n + 1;
+  m->left = m->of_body + 2 * c;
+  m->owner = m->left + n;
+  m->round = m->owner + n + 1;
+  return 1;
+}
+
+int lw_dca_plan_make(int32_t bodies, int32_t connections, const lw_dca_connection *list, lw_dca_plan *plan) {
+  matching m = {.list = list, .plan = plan};
+  memset(plan, 0, sizeof *plan);
+  int enough = provide(&m, bodies, connections) && start(&m, bodies, connections) && match_all(&m);
+  if (enough) fasten(&m, bodies, connections);
+  free(m.first);
+  free(m.made);
+  if (!enough) lw_dca_plan_free(plan);
+  return enough;
+}
+
+void lw_dca_plan_free(lw_dca_plan *plan) {
+  free(plan->assembly);
+  free(plan->connection);
+  free(plan->handle.at);
+  free(plan->kept.at);
+  memset(plan, 0, sizeof *plan);
+}

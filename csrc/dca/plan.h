@@ -1,0 +1,38 @@
+/* The order in which bodies are joined to ever larger assemblies (Mukherjee and Anderson 2007, section 3): a binary tree
+ * over the bodies, as low as matching neighbours makes it. An assembly is known to the outside by its handles, the
+ * bodies that have connections left. */
+#ifndef LW_DCA_PLAN_H
+#define LW_DCA_PLAN_H
+#include <stdint.h>
+
+/* A joint, pin or coupling between two bodies. */
+typedef struct lw_dca_connection {
+  int32_t body;  /* of these both, the child */
+  int32_t other; /* -1: the ground */
+  int32_t rows;  /* at most */
+} lw_dca_connection;
+
+typedef struct lw_dca_assembly {
+  int32_t part[2];                       /* assemblies that it joins; the second -1: a single body */
+  int32_t first_handle, handles;         /* of its parts, in plan->handle; the first part's first */
+  int32_t first_kept, kept;              /* which of these stay handles, in plan->kept */
+  int32_t first_connection, connections; /* made here, in plan->connection */
+  int32_t rows;                          /* of these */
+  int32_t level;                         /* one above the higher part; 0: a single body */
+} lw_dca_assembly;
+
+typedef struct lw_dca_list {
+  int32_t *at, length, room;
+} lw_dca_list;
+
+typedef struct lw_dca_plan {
+  int32_t assemblies, levels;
+  lw_dca_assembly *assembly; /* parts before wholes; the first are the bodies, by number */
+  lw_dca_list handle, kept;
+  int32_t *connection;
+} lw_dca_plan;
+
+/* Returns 0 if there is not enough memory. */
+int lw_dca_plan_make(int32_t bodies, int32_t connections, const lw_dca_connection *list, lw_dca_plan *plan);
+void lw_dca_plan_free(lw_dca_plan *plan);
+#endif
