@@ -184,6 +184,20 @@ static int match_all(matching *m) {
   return 1;
 }
 
+/* Room for a solution: basis, R, y, scale, f, L and phi; three numbers for each row and three more. */
+static void lay_out(lw_dca_plan *plan) {
+  for (int32_t a = 0; a < plan->assemblies; a++) {
+    lw_dca_assembly *x = &plan->assembly[a];
+    x->columns = x->part[1] < 0 ? 6 : plan->assembly[x->part[0]].columns_kept + plan->assembly[x->part[1]].columns_kept;
+    x->columns_kept = x->columns < 6 * x->kept ? x->columns : 6 * x->kept;
+    x->first_real = plan->reals, x->first_integer = plan->integers;
+    plan->reals += (int64_t)x->rows * (6 * x->handles + x->rows + 2) + 6 * x->handles;
+    plan->reals += (int64_t)6 * x->kept * (x->columns_kept + 1);
+    plan->integers += 3 * x->rows + 3;
+    if (LW_DCA_SCRATCH(x) > plan->scratch) plan->scratch = LW_DCA_SCRATCH(x);
+  }
+}
+
 /* One block for what stays, one for what the matching needs. */
 static int provide(matching *m, int32_t bodies, int32_t connections) {
   const size_t n = (size_t)bodies, c = (size_t)connections;
@@ -203,7 +217,10 @@ int lw_dca_plan_make(int32_t bodies, int32_t connections, const lw_dca_connectio
   matching m = {.list = list, .plan = plan};
   memset(plan, 0, sizeof *plan);
   int enough = provide(&m, bodies, connections) && start(&m, bodies, connections) && match_all(&m);
-  if (enough) fasten(&m, bodies, connections);
+  if (enough) {
+    fasten(&m, bodies, connections);
+    lay_out(plan);
+  }
   free(m.first);
   free(m.made);
   if (!enough) lw_dca_plan_free(plan);

@@ -19,6 +19,8 @@ typedef struct lw_dca_assembly {
   int32_t first_connection, connections; /* made here, in plan->connection */
   int32_t rows;                          /* of these */
   int32_t level;                         /* one above the higher part; 0: a single body */
+  int32_t columns, columns_kept;         /* room for the factor of its parts' compliances, and of its own */
+  int64_t first_real, first_integer;     /* of its room, see dca/solve.inc */
 } lw_dca_assembly;
 
 typedef struct lw_dca_list {
@@ -30,7 +32,10 @@ typedef struct lw_dca_plan {
   lw_dca_assembly *assembly; /* parts before wholes; the first are the bodies, by number */
   lw_dca_list handle, kept;
   int32_t *connection;
+  int64_t reals, integers, scratch; /* room for a solution; scratch is of the largest assembly */
 } lw_dca_plan;
+
+#define LW_DCA_SCRATCH(x) ((int64_t)(6 * (x)->handles + 2 * (x)->rows + 8) * ((x)->columns + (x)->rows + 2))
 
 /* Returns 0 if there is not enough memory. */
 int lw_dca_plan_make(int32_t bodies, int32_t connections, const lw_dca_connection *list, lw_dca_plan *plan);
