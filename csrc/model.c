@@ -201,7 +201,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
   m->size = size_of, m->segments = c.segments, m->clusters = c.clusters, m->ears = c.ears, m->method = c.method;
   m->couplings = c.couplings, m->terms = c.terms, m->parameters = (int32_t)parameters;
   if ((e = lw_read_tables(&r, m)) || (e = read_parameters(&r, m)) || (e = read_names(&r, m)) ||
-      (e = lw_lay_out(&r, m))) {
+      (e = lw_lay_out(&r, m)) || (e = lw_plan_assemblies(m))) {
     lw_model_free(m);
     return e;
   }
@@ -212,6 +212,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
 void lw_model_free(lw_model *m) {
   if (!m) return;
   lw_free_multipliers(&m->multipliers);
+  lw_dca_plan_free(&m->dca);
   free(m->memory);
   free(m);
 }

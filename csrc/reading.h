@@ -24,6 +24,8 @@ lw_status lw_read_tables(reader *r, lw_model *m);
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);
+/* The order in which divide and conquer joins the bodies. */
+lw_status lw_plan_assemblies(lw_model *m);
 /* What follows from the tables: columns, room for the clusters, marks for the sweeps, the layout of the block. */
 lw_status lw_lay_out(reader *r, lw_model *m);
 /* Sets the expected independents and freedoms of each cluster. */

@@ -4,9 +4,8 @@
 
 /* What is known while neighbours are matched, round by round. */
 typedef struct matching {
-  const lw_dca_connection *list;
   lw_dca_plan *plan;
-  int32_t *first, *of_body; /* connections of each body, without those to the ground */
+  int32_t *first, *of_body; /* connections of each body, without those to nothing else but the ground */
   int32_t *left;            /* of each body: how many are still to be made */
   int32_t *owner;           /* of a body that is a handle: its assembly */
   int32_t *round;           /* in which an assembly was made */
@@ -25,9 +24,13 @@ static int append(lw_dca_list *list, int32_t value) {
   return 1;
 }
 
-static int32_t far_end(const matching *m, int32_t body, int32_t connection) {
-  const lw_dca_connection *c = &m->list[connection];
-  return c->body == body ? c->other : c->body;
+/* All its bodies belong to one of two assemblies, and one to each. */
+static int connects_just(const matching *m, int32_t connection, int32_t a, int32_t b) {
+  const lw_dca_connection *c = &m->plan->list[connection];
+  if (m->made[connection]) return 0;
+  for (int32_t i = c->first; i < c->first + c->ends; i++)
+    if (m->owner[m->plan->end[i]] != a && m->owner[m->plan->end[i]] != b) return 0;
+  return 1;
 }
 
 static int32_t handle_of(const matching *m, int32_t a, int32_t i) {
@@ -44,7 +47,7 @@ static int32_t staying(const matching *m, int32_t a, int32_t b) {
     const int32_t body = handle_of(m, a, i);
     int32_t rest = m->left[body];
     for (int32_t k = m->first[body]; k < m->first[body + 1]; k++)
-      rest -= !m->made[m->of_body[k]] && m->owner[far_end(m, body, m->of_body[k])] == b;
+      rest -= connects_just(m, m->of_body[k], a, b);
     count += rest > 0;
   }
   return count;
@@ -61,20 +64,29 @@ static int is_free(const matching *m, int32_t a, int32_t b, int32_t round) {
   return m->round[b] < round || (open_connections(m, a) == 1 && open_connections(m, b) > 2);
 }
 
+typedef struct neighbour {
+  int32_t assembly, handles; /* that would be left */
+} neighbour;
+
+static void try_ends(const matching *m, int32_t a, int32_t connection, int32_t round, neighbour *best) {
+  const lw_dca_connection *c = &m->plan->list[connection];
+  if (m->made[connection]) return;
+  for (int32_t i = c->first; i < c->first + c->ends; i++) {
+    const int32_t b = m->owner[m->plan->end[i]];
+    if (b == a || b == best->assembly || !is_free(m, a, b, round)) continue;
+    const int32_t handles = staying(m, a, b) + staying(m, b, a);
+    if (handles < best->handles) *best = (neighbour){b, handles};
+  }
+}
+
 /* The neighbour with which fewest handles are left; -1: none is free. */
 static int32_t best_neighbour(const matching *m, int32_t a, int32_t round) {
-  int32_t best = -1, least = INT32_MAX;
+  neighbour best = {-1, INT32_MAX};
   for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) {
     const int32_t body = handle_of(m, a, i);
-    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) {
-      if (m->made[m->of_body[k]]) continue;
-      const int32_t b = m->owner[far_end(m, body, m->of_body[k])];
-      if (b == a || b == best || !is_free(m, a, b, round)) continue;
-      const int32_t handles = staying(m, a, b) + staying(m, b, a);
-      if (handles < least) best = b, least = handles;
-    }
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) try_ends(m, a, m->of_body[k], round, &best);
   }
-  return best;
+  return best.assembly;
 }
 
 /* ---- joining ---- */
@@ -84,10 +96,21 @@ static int list_handle(matching *m, lw_dca_assembly *x, int32_t body) {
   return append(&m->plan->handle, body);
 }
 
+static int32_t find_handle(const matching *m, const lw_dca_assembly *x, int32_t body) {
+  int32_t i = 0;
+  while (m->plan->handle.at[x->first_handle + i] != body) i++;
+  return i;
+}
+
 static void make_connection(matching *m, lw_dca_assembly *x, int32_t connection) {
+  const lw_dca_connection *c = &m->plan->list[connection];
   m->plan->connection[m->connections++] = connection;
   m->made[connection] = 1;
-  x->connections++, x->rows += m->list[connection].rows;
+  x->connections++, x->rows += c->rows;
+  for (int32_t i = c->first; i < c->first + c->ends; i++) {
+    m->plan->place[i] = find_handle(m, x, m->plan->end[i]);
+    m->left[m->plan->end[i]]--;
+  }
 }
 
 static int keep_handles(matching *m, int32_t number) {
@@ -114,12 +137,8 @@ static int join(matching *m, int32_t a, int32_t b, int32_t round) {
       if (!list_handle(m, x, handle_of(m, x->part[side], i))) return 0;
   for (int32_t i = 0; i < part[a].kept; i++) {
     const int32_t body = handle_of(m, a, i);
-    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) {
-      const int32_t connection = m->of_body[k], other = far_end(m, body, connection);
-      if (m->made[connection] || m->owner[other] != b) continue;
-      make_connection(m, x, connection);
-      m->left[body]--, m->left[other]--;
-    }
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++)
+      if (connects_just(m, m->of_body[k], a, b)) make_connection(m, x, m->of_body[k]);
   }
   for (int32_t side = 0; side < 2; side++) m->round[x->part[side]] = INT32_MAX; /* no longer on its own */
   m->round[number] = round;
@@ -127,20 +146,22 @@ static int join(matching *m, int32_t a, int32_t b, int32_t round) {
   return keep_handles(m, number);
 }
 
+static void list_connections(matching *m, int32_t bodies, int32_t connections) {
+  const lw_dca_plan *plan = m->plan;
+  int32_t *next = m->owner; /* not in use yet */
+  for (int32_t k = 0; k < connections; k++)
+    for (int32_t i = 0; plan->list[k].ends > 1 && i < plan->list[k].ends; i++)
+      m->left[plan->end[plan->list[k].first + i]]++;
+  for (int32_t b = 0; b < bodies; b++) m->first[b + 1] = m->first[b] + m->left[b];
+  memcpy(next, m->first, sizeof *next * (size_t)bodies);
+  for (int32_t k = 0; k < connections; k++)
+    for (int32_t i = 0; plan->list[k].ends > 1 && i < plan->list[k].ends; i++)
+      m->of_body[next[plan->end[plan->list[k].first + i]]++] = k;
+}
+
 /* Bodies by themselves, fastened to the ground where they are. */
 static int start(matching *m, int32_t bodies, int32_t connections) {
-  for (int32_t k = 0; k < connections; k++) {
-    if (m->list[k].other < 0) continue;
-    m->left[m->list[k].body]++, m->left[m->list[k].other]++;
-  }
-  for (int32_t b = 0; b < bodies; b++) m->first[b + 1] = m->first[b] + m->left[b];
-  int32_t *next = m->owner; /* not in use yet */
-  memcpy(next, m->first, sizeof *next * (size_t)bodies);
-  for (int32_t k = 0; k < connections; k++) {
-    if (m->list[k].other < 0) continue;
-    m->of_body[next[m->list[k].body]++] = k;
-    m->of_body[next[m->list[k].other]++] = k;
-  }
+  list_connections(m, bodies, connections);
   for (int32_t b = 0; b < bodies; b++) {
     m->plan->assembly[b] = (lw_dca_assembly){.part = {-1, -1}, .first_handle = m->plan->handle.length};
     if (!list_handle(m, &m->plan->assembly[b], b) || !keep_handles(m, b)) return 0;
@@ -150,21 +171,23 @@ static int start(matching *m, int32_t bodies, int32_t connections) {
   return 1;
 }
 
-/* The ground's connections are made by the bodies themselves; they are listed behind those of all pairs. */
+/* What acts on one body alone is made by the body itself, and listed behind all others. */
 static void fasten(matching *m, int32_t bodies, int32_t connections) {
-  int32_t *of_ground = m->first; /* no longer in use */
-  memset(of_ground, 0, sizeof *of_ground * (size_t)(bodies + 1));
+  const lw_dca_plan *plan = m->plan;
+  int32_t *alone = m->first; /* no longer in use */
+  memset(alone, 0, sizeof *alone * (size_t)(bodies + 1));
   for (int32_t k = 0; k < connections; k++)
-    if (m->list[k].other < 0) of_ground[m->list[k].body]++;
+    if (plan->list[k].ends == 1) alone[plan->end[plan->list[k].first]]++;
   for (int32_t b = 0; b < bodies; b++) {
-    m->plan->assembly[b].first_connection = m->connections;
-    m->connections += of_ground[b];
+    plan->assembly[b].first_connection = m->connections;
+    m->connections += alone[b];
   }
   for (int32_t k = 0; k < connections; k++) {
-    if (m->list[k].other >= 0) continue;
-    lw_dca_assembly *x = &m->plan->assembly[m->list[k].body];
-    m->plan->connection[x->first_connection + x->connections++] = k;
-    x->rows += m->list[k].rows;
+    if (plan->list[k].ends != 1) continue;
+    lw_dca_assembly *x = &plan->assembly[plan->end[plan->list[k].first]];
+    plan->connection[x->first_connection + x->connections++] = k;
+    plan->place[plan->list[k].first] = 0;
+    x->rows += plan->list[k].rows;
   }
 }
 
@@ -184,7 +207,7 @@ static int match_all(matching *m) {
   return 1;
 }
 
-/* Room for a solution: basis, R, y, scale, f, L and phi; three numbers for each row and three more. */
+/* Room for a solution: basis, R, y, scale, f, L and phi; two numbers for each row and three more. */
 static void lay_out(lw_dca_plan *plan) {
   for (int32_t a = 0; a < plan->assemblies; a++) {
     lw_dca_assembly *x = &plan->assembly[a];
@@ -193,33 +216,57 @@ static void lay_out(lw_dca_plan *plan) {
     x->first_real = plan->reals, x->first_integer = plan->integers;
     plan->reals += (int64_t)x->rows * (6 * x->handles + x->rows + 2) + 6 * x->handles;
     plan->reals += (int64_t)6 * x->kept * (x->columns_kept + 1);
-    plan->integers += 3 * x->rows + 3;
+    plan->integers += 2 * x->rows + 3;
     if (LW_DCA_SCRATCH(x) > plan->scratch) plan->scratch = LW_DCA_SCRATCH(x);
+  }
+  for (int32_t k = 0; k < plan->connections; k++) {
+    lw_dca_connection *c = &plan->list[k];
+    c->first_row = plan->rows, c->first_six = plan->sixes;
+    plan->rows += c->rows, plan->sixes += c->rows * c->ends;
   }
 }
 
-/* One block for what stays, one for what the matching needs. */
-static int provide(matching *m, int32_t bodies, int32_t connections) {
-  const size_t n = (size_t)bodies, c = (size_t)connections;
-  m->first = calloc(5 * n + 2 + 2 * c, sizeof *m->first);
-  m->made = calloc(c + 1, 1);
-  m->plan->assembly = malloc((2 * n + 1) * sizeof *m->plan->assembly);
-  m->plan->connection = malloc((c + 1) * sizeof *m->plan->connection);
-  if (!m->first || !m->made || !m->plan->assembly || !m->plan->connection) return 0;
-  m->of_body = m->first + n + 1;
-  m->left = m->of_body + 2 * c;
-  m->owner = m->left + n;
-  m->round = m->owner + n + 1;
+static int sort_by_level(lw_dca_plan *plan) {
+  plan->order = malloc(sizeof *plan->order * (size_t)(plan->assemblies + 1));
+  plan->level = calloc((size_t)plan->levels + 2, sizeof *plan->level);
+  if (!plan->order || !plan->level) return 0;
+  int32_t *next = plan->level + 1; /* one further on while they are filled */
+  for (int32_t a = 0; a < plan->assemblies; a++) next[plan->assembly[a].level + 1]++;
+  for (int32_t k = 0; k < plan->levels; k++) next[k + 1] += next[k];
+  for (int32_t a = 0; a < plan->assemblies; a++) plan->order[next[plan->assembly[a].level]++] = a;
   return 1;
 }
 
-int lw_dca_plan_make(int32_t bodies, int32_t connections, const lw_dca_connection *list, lw_dca_plan *plan) {
-  matching m = {.list = list, .plan = plan};
-  memset(plan, 0, sizeof *plan);
+static int32_t count_ends(const lw_dca_plan *plan) {
+  int32_t ends = 0;
+  for (int32_t k = 0; k < plan->connections; k++) ends += plan->list[k].ends;
+  return ends;
+}
+
+/* What stays, and one block for what the matching needs. */
+static int provide(matching *m, int32_t bodies, int32_t connections) {
+  const size_t n = (size_t)bodies, c = (size_t)connections, ends = (size_t)count_ends(m->plan);
+  m->first = calloc(5 * n + 2 + ends, sizeof *m->first);
+  m->made = calloc(c + 1, 1);
+  m->plan->assembly = malloc((2 * n + 1) * sizeof *m->plan->assembly);
+  m->plan->connection = malloc((c + 1) * sizeof *m->plan->connection);
+  m->plan->place = malloc((ends + 1) * sizeof *m->plan->place);
+  if (!m->first || !m->made || !m->plan->assembly || !m->plan->connection || !m->plan->place) return 0;
+  m->of_body = m->first + n + 1;
+  m->left = m->of_body + ends;
+  m->owner = m->left + n;
+  m->round = m->owner + n;
+  return 1;
+}
+
+int lw_dca_plan_make(int32_t bodies, int32_t connections, lw_dca_connection *list, int32_t *end, lw_dca_plan *plan) {
+  matching m = {.plan = plan};
+  *plan = (lw_dca_plan){.bodies = bodies, .connections = connections, .list = list, .end = end};
   int enough = provide(&m, bodies, connections) && start(&m, bodies, connections) && match_all(&m);
   if (enough) {
     fasten(&m, bodies, connections);
     lay_out(plan);
+    enough = sort_by_level(plan);
   }
   free(m.first);
   free(m.made);
@@ -228,7 +275,12 @@ int lw_dca_plan_make(int32_t bodies, int32_t connections, const lw_dca_connectio
 }
 
 void lw_dca_plan_free(lw_dca_plan *plan) {
+  free(plan->list);
+  free(plan->end);
+  free(plan->place);
   free(plan->assembly);
+  free(plan->order);
+  free(plan->level);
   free(plan->connection);
   free(plan->handle.at);
   free(plan->kept.at);

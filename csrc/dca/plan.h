@@ -5,11 +5,12 @@
 #define LW_DCA_PLAN_H
 #include <stdint.h>
 
-/* A joint, pin or coupling between two bodies. */
+/* A joint, pin, coupling or distance: what it does is rows of constraints on the velocities of a few bodies. */
 typedef struct lw_dca_connection {
-  int32_t body;  /* of these both, the child */
-  int32_t other; /* -1: the ground */
-  int32_t rows;  /* at most */
+  int32_t first, ends; /* these bodies, in plan->end; the ground is none of them */
+  int32_t rows;        /* at most */
+  int32_t first_row;   /* their numbers */
+  int32_t first_six;   /* six coefficients for each end of each row: where they start, in sixes */
 } lw_dca_connection;
 
 typedef struct lw_dca_assembly {
@@ -28,8 +29,13 @@ typedef struct lw_dca_list {
 } lw_dca_list;
 
 typedef struct lw_dca_plan {
+  int32_t bodies, connections, rows, sixes;
+  lw_dca_connection *list; /* of all connections */
+  int32_t *end;            /* bodies */
+  int32_t *place;          /* of each end: which handle of the assembly that makes its connection */
   int32_t assemblies, levels;
   lw_dca_assembly *assembly; /* parts before wholes; the first are the bodies, by number */
+  int32_t *order, *level;    /* assemblies level by level; where each level starts */
   lw_dca_list handle, kept;
   int32_t *connection;
   int64_t reals, integers, scratch; /* room for a solution; scratch is of the largest assembly */
@@ -37,7 +43,7 @@ typedef struct lw_dca_plan {
 
 #define LW_DCA_SCRATCH(x) ((int64_t)(6 * (x)->handles + 2 * (x)->rows + 8) * ((x)->columns + (x)->rows + 2))
 
-/* Returns 0 if there is not enough memory. */
-int lw_dca_plan_make(int32_t bodies, int32_t connections, const lw_dca_connection *list, lw_dca_plan *plan);
+/* The list and the ends, from malloc, become the plan's. Returns 0 if there is not enough memory. */
+int lw_dca_plan_make(int32_t bodies, int32_t connections, lw_dca_connection *list, int32_t *end, lw_dca_plan *plan);
 void lw_dca_plan_free(lw_dca_plan *plan);
 #endif
