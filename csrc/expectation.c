@@ -56,7 +56,8 @@ lw_status lw_expect_freedoms(lw_model *m) {
   for (int32_t i = 0; i < m->clusters; i++)
     m->cluster[i].independents = m->cluster[i].freedoms = lw_planar_independents(m, &m->cluster[i]);
   if (m->clusters == 0) return LW_OK;
-  lw_block b = {calloc((size_t)m->size.reals, sizeof(double)), calloc((size_t)m->integers, sizeof(int32_t))};
+  lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
+                .integers = calloc((size_t)m->integers, sizeof(int32_t))};
   double *neutral = malloc(sizeof(double) * (size_t)(m->size.nq + m->size.nq_cut + 1));
   lw_count *found = malloc(sizeof *found * 2 * (size_t)m->clusters);
   const int ready = b.reals && b.integers && neutral && found;
@@ -81,7 +82,8 @@ static void count_regular_freedoms(lw_model *m, lw_block b) {
 
 lw_status lw_find_mobility(lw_model *m) {
   if (m->clusters == 0) return LW_OK;
-  lw_block b = {calloc((size_t)m->size.reals, sizeof(double)), calloc((size_t)m->integers, sizeof(int32_t))};
+  lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
+                .integers = calloc((size_t)m->integers, sizeof(int32_t))};
   const int ready = b.reals && b.integers;
   if (ready) count_regular_freedoms(m, b);
   free(b.reals);

@@ -1,12 +1,14 @@
 /* What the mechanics offer to the rest of the core: the same table for each arithmetic. */
 #ifndef LW_KERNELS_H
 #define LW_KERNELS_H
+#include "dca/room.h"
 #include "model.h"
 
 /* The mutable part of a state as the mechanics see it. */
 typedef struct lw_block {
   void *reals;       /* size.reals scalars of the arithmetic */
   int32_t *integers; /* ranks and pivots of the clusters */
+  const lw_dca_memory *dca; /* NULL until it is asked for */
 } lw_block;
 
 /* What went wrong and where; index is a body, joint, loop, coupling or cluster. */
@@ -61,6 +63,8 @@ typedef struct lw_kernels {
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
   /* What each cluster leaves at the block's coordinates; double only. */
   void (*count)(const lw_model *m, lw_block b, lw_count *found);
+  /* The jump of all speeds at the present accelerations stage; with room for divide and conquer; double only. */
+  void (*jump)(const lw_model *m, lw_block b, lw_jump *jump);
 } lw_kernels;
 
 extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;

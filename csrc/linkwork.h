@@ -4,7 +4,7 @@
  * every number that changes, in one flat block of doubles; a variable is an offset into that block.
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once a
- * state's first directional derivative.
+ * state's first directional derivative and its first jump.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
@@ -132,6 +132,32 @@ lw_status lw_mass_matrix(lw_state *state, double *matrix);
  * has a kink, where this gives 0. */
 lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
                                     const uint32_t *knowns, size_t n_knowns, const double *seed, double *sensitivity);
+
+/* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
+ * tree's first: nu + nu_cut. World axes. */
+typedef struct lw_jump {
+  const unsigned char *held;     /* of each speed: 1 where it changes as wanted, as of a joint that locks or hits a stop */
+  const double *wanted;          /* of each speed that is held: its change [rad/s or m/s] */
+  const double *push;            /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
+  const double *before;          /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
+  double *after;                 /* each speed afterwards */
+  double *force, *torque;        /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
+  double *held_impulse;          /* of each speed that is held, along it; else 0 */
+  double *coupling_impulse;      /* of each coupling: on each of its joints acts p' times this */
+  double lack;                   /* the largest speed by which what was wanted was missed: it contradicts itself */
+} lw_jump;
+
+/* The speeds after an instant in which bodies are struck and speeds held, all at once, while joints, loops, couplings
+ * and distances hold: what the speeds before lack of these is made up for. The state itself does not change. */
+lw_status lw_jump_speeds(lw_state *state, lw_jump *jump);
+
+/* Levels of the tree of assemblies by which a jump is found: its length where threads are plenty. */
+int32_t lw_dca_levels(const lw_model *model);
+
+/* How many threads work on one jump, in this process, from the next one on; 0: as many as there are processors. At
+ * first one, because most mechanisms are too small for more, and states can be spread over threads instead. Small pieces
+ * stay with one thread; the results do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
+int32_t lw_set_threads(int32_t threads);
 
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);

@@ -221,7 +221,8 @@ static lw_status read_model(reader *r, lw_model **model) {
   if (names < 0) return lw_read_fail(r, "the model is truncated: %lld bytes are missing", (long long)-names);
   lw_model *m = make_room(&c, (size_t)parameters, (size_t)names);
   if (!m) return LW_ERROR_MEMORY;
-  if ((e = lw_read_tables(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) || (e = lw_lay_out(r, m))) {
+  if ((e = lw_read_tables(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) || (e = lw_lay_out(r, m)) ||
+      (e = lw_plan_assemblies(m))) {
     lw_model_free(m);
     return e;
   }
@@ -250,6 +251,7 @@ void lw_model_free(lw_model *m) {
   if (!m) return;
   lw_free_structures(m);
   lw_free_multipliers(&m->multipliers);
+  lw_dca_plan_free(&m->dca);
   free(m->memory);
   free(m);
 }

@@ -1,6 +1,7 @@
 /* The compiled model: topology, names and default parameters. Const after loading. */
 #ifndef LW_MODEL_H
 #define LW_MODEL_H
+#include "dca/plan.h"
 #include "fields.h"
 #include "linkwork.h"
 #include "records.h"
@@ -272,6 +273,7 @@ struct lw_model {
   char *names;
   void *memory;               /* one allocation holds all of the above */
   lw_multipliers multipliers; /* in allocations of its own */
+  lw_dca_plan dca;            /* likewise */
 };
 
 #define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */

@@ -29,6 +29,8 @@ lw_status lw_read_structures(reader *r, lw_model *m, lw_status (*read)(reader *r
 void lw_free_structures(lw_model *m);
 /* Where every field lies in the block. */
 lw_status lw_lay_out_block(reader *r, lw_model *m);
+/* The order in which divide and conquer joins the bodies. */
+lw_status lw_plan_assemblies(lw_model *m);
 /* What follows from the tables: columns, room for the clusters, marks for the sweeps, the layout of the block. */
 lw_status lw_lay_out(reader *r, lw_model *m);
 /* Sets the expected independents and freedoms of each cluster. */

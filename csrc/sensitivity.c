@@ -13,7 +13,7 @@ static lw_status have_complex_block(lw_state *s) {
   if (s->complex_memory) return LW_OK;
   s->complex_memory = calloc(1, reals + sizeof(int32_t) * (size_t)s->model->integers);
   if (!s->complex_memory) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for derivatives");
-  s->complex_block = (lw_block){s->complex_memory, (int32_t *)(s->complex_memory + reals)};
+  s->complex_block = (lw_block){.reals = s->complex_memory, .integers = (int32_t *)(s->complex_memory + reals)};
   return LW_OK;
 }
 

@@ -45,6 +45,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
 void lw_state_free(lw_state *s) {
   if (!s) return;
   free(s->complex_memory);
+  lw_release_assemblies(&s->dca);
   free(s->memory);
   free(s);
 }

@@ -10,6 +10,7 @@ struct lw_state {
   unsigned char *complex_memory; /* the complex block, once it has been needed */
   int32_t *stage;
   lw_block block, complex_block;
+  lw_dca_memory dca; /* for jumps, once it has been needed */
   size_t snapshot_size;
   unsigned char *snapshot; /* where the snapshot part starts */
   int complex_constants;   /* the complex block's constants belong to the present parameters */
@@ -17,6 +18,10 @@ struct lw_state {
 };
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
+
+/* impulses.c: room for scalars of this size, and scratch for the present number of threads. */
+lw_status lw_provide_assemblies(lw_state *s, lw_dca_memory *room, lw_block *block, size_t scalar);
+void lw_release_assemblies(lw_dca_memory *room);
 
 /* faults.c: a fault of the mechanics as status and message; the same for what is not finite, met in a joint; and the
  * first joint whose quaternion among the coordinates from an offset on has no direction, or -1. */

@@ -1,4 +1,5 @@
 /* The mechanics as one translation unit for each arithmetic, so that the compiler sees through all of it. */
+#include "../dca/threads.h"
 #include "../kernels.h"
 #include "../pivots.h"
 #include "../real.h"
@@ -77,6 +78,14 @@
 #include "freedoms.inc"
 
 #include "count.inc"
+
+#include "../dca/solve.inc"
+
+#include "bodies_apart.inc"
+
+#include "connection_rows.inc"
+
+#include "impulses.inc"
 #define IN_DOUBLE(kernel) kernel
 #else
 #define IN_DOUBLE(kernel) NULL
@@ -84,4 +93,5 @@
 
 const lw_kernels KERNELS = {
     constants,   IN_DOUBLE(find_freedoms), accelerations, derivatives,         outputs,
-    locate_cuts, inverse_dynamics,         mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count)};
+    locate_cuts, inverse_dynamics,         mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count),
+    IN_DOUBLE(jump)};

@@ -80,7 +80,7 @@ class Oracle:
 
     @cached_property
     def rank(self) -> int:
-        return _clear_rank(self._svd[1])
+        return clear_rank(self._svd[1])
 
     @property
     def conditioning(self) -> float:
@@ -260,7 +260,7 @@ class Oracle:
         return float(v @ self.bodies.mass_matrix() @ v) / 2, float(springs - weights)
 
 
-def _clear_rank(s: Array) -> int:
+def clear_rank(s: Array) -> int:
     """Rank by the gap among singular values; a state without a clear gap is no use as a reference."""
     rank = int((s > 1e-9 * s.max(initial=0.0)).sum())
     assert rank == 0 or s[rank - 1] > 1e-4 * s[0], f"nearly singular pose: {s[rank - 1] / s[0]:.1e}"

@@ -1,0 +1,288 @@
+#include "plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What is known while neighbours are matched, round by round. */
+typedef struct matching {
+  lw_dca_plan *plan;
+  int32_t *first, *of_body; /* connections of each body, without those to nothing else but the ground */
+  int32_t *left;            /* of each body: how many are still to be made */
+  int32_t *owner;           /* of a body that is a handle: its assembly */
+  int32_t *round;           /* in which an assembly was made */
+  char *made;               /* of each connection */
+  int32_t connections;
+} matching;
+
+static int append(lw_dca_list *list, int32_t value) {
+  if (list->length == list->room) {
+    const int32_t room = 2 * list->room + 64;
+    int32_t *at = realloc(list->at, sizeof *at * (size_t)room);
+    if (!at) return 0;
+    list->at = at, list->room = room;
+  }
+  list->at[list->length++] = value;
+  return 1;
+}
+
+/* All its bodies belong to one of two assemblies, and one to each. */
+static int connects_just(const matching *m, int32_t connection, int32_t a, int32_t b) {
+  const lw_dca_connection *c = &m->plan->list[connection];
+  if (m->made[connection]) return 0;
+  for (int32_t i = c->first; i < c->first + c->ends; i++)
+    if (m->owner[m->plan->end[i]] != a && m->owner[m->plan->end[i]] != b) return 0;
+  return 1;
+}
+
+static int32_t handle_of(const matching *m, int32_t a, int32_t i) {
+  const lw_dca_assembly *x = &m->plan->assembly[a];
+  return m->plan->handle.at[x->first_handle + m->plan->kept.at[x->first_kept + i]];
+}
+
+/* ---- how two assemblies would do ---- */
+
+/* Handles of `a` that stay handles when it is joined to `b`. */
+static int32_t staying(const matching *m, int32_t a, int32_t b) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) {
+    const int32_t body = handle_of(m, a, i);
+    int32_t rest = m->left[body];
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++)
+      rest -= connects_just(m, m->of_body[k], a, b);
+    count += rest > 0;
+  }
+  return count;
+}
+
+static int32_t open_connections(const matching *m, int32_t a) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) count += m->left[handle_of(m, a, i)];
+  return count;
+}
+
+/* An assembly is joined once in a round, but that a hub takes up all its spokes: they would take a round each. */
+static int is_free(const matching *m, int32_t a, int32_t b, int32_t round) {
+  return m->round[b] < round || (open_connections(m, a) == 1 && open_connections(m, b) > 2);
+}
+
+typedef struct neighbour {
+  int32_t assembly, handles; /* that would be left */
+} neighbour;
+
+static void try_ends(const matching *m, int32_t a, int32_t connection, int32_t round, neighbour *best) {
+  const lw_dca_connection *c = &m->plan->list[connection];
+  if (m->made[connection]) return;
+  for (int32_t i = c->first; i < c->first + c->ends; i++) {
+    const int32_t b = m->owner[m->plan->end[i]];
+    if (b == a || b == best->assembly || !is_free(m, a, b, round)) continue;
+    const int32_t handles = staying(m, a, b) + staying(m, b, a);
+    if (handles < best->handles) *best = (neighbour){b, handles};
+  }
+}
+
+/* The neighbour with which fewest handles are left; -1: none is free. */
+static int32_t best_neighbour(const matching *m, int32_t a, int32_t round) {
+  neighbour best = {-1, INT32_MAX};
+  for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) {
+    const int32_t body = handle_of(m, a, i);
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) try_ends(m, a, m->of_body[k], round, &best);
+  }
+  return best.assembly;
+}
+
+/* ---- joining ---- */
+
+static int list_handle(matching *m, lw_dca_assembly *x, int32_t body) {
+  x->handles++;
+  return append(&m->plan->handle, body);
+}
+
+static int32_t find_handle(const matching *m, const lw_dca_assembly *x, int32_t body) {
+  int32_t i = 0;
+  while (m->plan->handle.at[x->first_handle + i] != body) i++;
+  return i;
+}
+
+static void make_connection(matching *m, lw_dca_assembly *x, int32_t connection) {
+  const lw_dca_connection *c = &m->plan->list[connection];
+  m->plan->connection[m->connections++] = connection;
+  m->made[connection] = 1;
+  x->connections++, x->rows += c->rows;
+  for (int32_t i = c->first; i < c->first + c->ends; i++) {
+    m->plan->place[i] = find_handle(m, x, m->plan->end[i]);
+    m->left[m->plan->end[i]]--;
+  }
+}
+
+static int keep_handles(matching *m, int32_t number) {
+  lw_dca_assembly *x = &m->plan->assembly[number];
+  x->first_kept = m->plan->kept.length;
+  for (int32_t i = 0; i < x->handles; i++) {
+    const int32_t body = m->plan->handle.at[x->first_handle + i];
+    if (m->left[body] == 0) continue;
+    if (!append(&m->plan->kept, i)) return 0;
+    m->owner[body] = number;
+    x->kept++;
+  }
+  return 1;
+}
+
+static int join(matching *m, int32_t a, int32_t b, int32_t round) {
+  const int32_t number = m->plan->assemblies++;
+  const lw_dca_assembly *part = m->plan->assembly;
+  lw_dca_assembly *x = &m->plan->assembly[number];
+  *x = (lw_dca_assembly){.part = {a, b}, .first_handle = m->plan->handle.length, .first_connection = m->connections};
+  x->level = 1 + (part[a].level > part[b].level ? part[a].level : part[b].level);
+  for (int32_t side = 0; side < 2; side++)
+    for (int32_t i = 0; i < part[x->part[side]].kept; i++)
+      if (!list_handle(m, x, handle_of(m, x->part[side], i))) return 0;
+  for (int32_t i = 0; i < part[a].kept; i++) {
+    const int32_t body = handle_of(m, a, i);
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++)
+      if (connects_just(m, m->of_body[k], a, b)) make_connection(m, x, m->of_body[k]);
+  }
+  for (int32_t side = 0; side < 2; side++) m->round[x->part[side]] = INT32_MAX; /* no longer on its own */
+  m->round[number] = round;
+  if (x->level >= m->plan->levels) m->plan->levels = x->level + 1;
+  return keep_handles(m, number);
+}
+
+static void list_connections(matching *m, int32_t bodies, int32_t connections) {
+  const lw_dca_plan *plan = m->plan;
+  int32_t *next = m->owner; /* not in use yet */
+  for (int32_t k = 0; k < connections; k++)
+    for (int32_t i = 0; plan->list[k].ends > 1 && i < plan->list[k].ends; i++)
+      m->left[plan->end[plan->list[k].first + i]]++;
+  for (int32_t b = 0; b < bodies; b++) m->first[b + 1] = m->first[b] + m->left[b];
+  memcpy(next, m->first, sizeof *next * (size_t)bodies);
+  for (int32_t k = 0; k < connections; k++)
+    for (int32_t i = 0; plan->list[k].ends > 1 && i < plan->list[k].ends; i++)
+      m->of_body[next[plan->end[plan->list[k].first + i]]++] = k;
+}
+
+/* Bodies by themselves, fastened to the ground where they are. */
+static int start(matching *m, int32_t bodies, int32_t connections) {
+  list_connections(m, bodies, connections);
+  for (int32_t b = 0; b < bodies; b++) {
+    m->plan->assembly[b] = (lw_dca_assembly){.part = {-1, -1}, .first_handle = m->plan->handle.length};
+    if (!list_handle(m, &m->plan->assembly[b], b) || !keep_handles(m, b)) return 0;
+  }
+  m->plan->assemblies = bodies;
+  m->plan->levels = bodies > 0;
+  return 1;
+}
+
+/* What acts on one body alone is made by the body itself, and listed behind all others. */
+static void fasten(matching *m, int32_t bodies, int32_t connections) {
+  const lw_dca_plan *plan = m->plan;
+  int32_t *alone = m->first; /* no longer in use */
+  memset(alone, 0, sizeof *alone * (size_t)(bodies + 1));
+  for (int32_t k = 0; k < connections; k++)
+    if (plan->list[k].ends == 1) alone[plan->end[plan->list[k].first]]++;
+  for (int32_t b = 0; b < bodies; b++) {
+    plan->assembly[b].first_connection = m->connections;
+    m->connections += alone[b];
+  }
+  for (int32_t k = 0; k < connections; k++) {
+    if (plan->list[k].ends != 1) continue;
+    lw_dca_assembly *x = &plan->assembly[plan->end[plan->list[k].first]];
+    plan->connection[x->first_connection + x->connections++] = k;
+    plan->place[plan->list[k].first] = 0;
+    x->rows += plan->list[k].rows;
+  }
+}
+
+static int match_all(matching *m) {
+  int32_t before = 0;
+  for (int32_t round = 1; before < m->plan->assemblies; round++) {
+    const int32_t end = m->plan->assemblies;
+    int32_t oldest = end;
+    for (int32_t a = before; a < end; a++) {
+      if (m->round[a] >= round) continue;
+      const int32_t b = best_neighbour(m, a, round);
+      if (b >= 0 && !join(m, a, b, round)) return 0;
+      if (b < 0 && m->plan->assembly[a].kept && a < oldest) oldest = a;
+    }
+    before = oldest;
+  }
+  return 1;
+}
+
+/* Room for a solution: basis, R, y, scale, f, L and phi; two numbers for each row and three more. */
+static void lay_out(lw_dca_plan *plan) {
+  for (int32_t a = 0; a < plan->assemblies; a++) {
+    lw_dca_assembly *x = &plan->assembly[a];
+    x->columns = x->part[1] < 0 ? 6 : plan->assembly[x->part[0]].columns_kept + plan->assembly[x->part[1]].columns_kept;
+    x->columns_kept = x->columns < 6 * x->kept ? x->columns : 6 * x->kept;
+    x->first_real = plan->reals, x->first_integer = plan->integers;
+    plan->reals += (int64_t)x->rows * (6 * x->handles + x->rows + 2) + 6 * x->handles;
+    plan->reals += (int64_t)6 * x->kept * (x->columns_kept + 1);
+    plan->integers += 2 * x->rows + 3;
+    if (LW_DCA_SCRATCH(x) > plan->scratch) plan->scratch = LW_DCA_SCRATCH(x);
+  }
+  for (int32_t k = 0; k < plan->connections; k++) {
+    lw_dca_connection *c = &plan->list[k];
+    c->first_row = plan->rows, c->first_six = plan->sixes;
+    plan->rows += c->rows, plan->sixes += c->rows * c->ends;
+  }
+}
+
+static int sort_by_level(lw_dca_plan *plan) {
+  plan->order = malloc(sizeof *plan->order * (size_t)(plan->assemblies + 1));
+  plan->level = calloc((size_t)plan->levels + 2, sizeof *plan->level);
+  if (!plan->order || !plan->level) return 0;
+  int32_t *next = plan->level + 1; /* one further on while they are filled */
+  for (int32_t a = 0; a < plan->assemblies; a++) next[plan->assembly[a].level + 1]++;
+  for (int32_t k = 0; k < plan->levels; k++) next[k + 1] += next[k];
+  for (int32_t a = 0; a < plan->assemblies; a++) plan->order[next[plan->assembly[a].level]++] = a;
+  return 1;
+}
+
+static int32_t count_ends(const lw_dca_plan *plan) {
+  int32_t ends = 0;
+  for (int32_t k = 0; k < plan->connections; k++) ends += plan->list[k].ends;
+  return ends;
+}
+
+/* What stays, and one block for what the matching needs. */
+static int provide(matching *m, int32_t bodies, int32_t connections) {
+  const size_t n = (size_t)bodies, c = (size_t)connections, ends = (size_t)count_ends(m->plan);
+  m->first = calloc(5 * n + 2 + ends, sizeof *m->first);
+  m->made = calloc(c + 1, 1);
+  m->plan->assembly = malloc((2 * n + 1) * sizeof *m->plan->assembly);
+  m->plan->connection = malloc((c + 1) * sizeof *m->plan->connection);
+  m->plan->place = malloc((ends + 1) * sizeof *m->plan->place);
+  if (!m->first || !m->made || !m->plan->assembly || !m->plan->connection || !m->plan->place) return 0;
+  m->of_body = m->first + n + 1;
+  m->left = m->of_body + ends;
+  m->owner = m->left + n;
+  m->round = m->owner + n;
+  return 1;
+}
+
+int lw_dca_plan_make(int32_t bodies, int32_t connections, lw_dca_connection *list, int32_t *end, lw_dca_plan *plan) {
+  matching m = {.plan = plan};
+  *plan = (lw_dca_plan){.bodies = bodies, .connections = connections, .list = list, .end = end};
+  int enough = provide(&m, bodies, connections) && start(&m, bodies, connections) && match_all(&m);
+  if (enough) {
+    fasten(&m, bodies, connections);
+    lay_out(plan);
+    enough = sort_by_level(plan);
+  }
+  free(m.first);
+  free(m.made);
+  if (!enough) lw_dca_plan_free(plan);
+  return enough;
+}
+
+void lw_dca_plan_free(lw_dca_plan *plan) {
+  free(plan->list);
+  free(plan->end);
+  free(plan->place);
+  free(plan->assembly);
+  free(plan->order);
+  free(plan->level);
+  free(plan->connection);
+  free(plan->handle.at);
+  free(plan->kept.at);
+  memset(plan, 0, sizeof *plan);
+}

@@ -1,0 +1,67 @@
+/* Jumps of the speeds, and the room for divide and conquer that a state needs for them. */
+#include "dca/threads.h"
+#include "state.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_REALS (INT64_C(1) << 31) /* 16 GB */
+
+static int64_t count_reals(const lw_model *m) {
+  const lw_dca_plan *p = &m->dca;
+  const lw_sizes *s = &m->size;
+  int64_t reals = 0;
+#define ROOM(name, scalars) reals += (int64_t)(scalars);
+  LW_DCA_ROOMS(ROOM)
+#undef ROOM
+  return reals;
+}
+
+lw_status lw_provide_assemblies(lw_state *s, lw_dca_memory *room, lw_block *block, size_t scalar) {
+  const lw_dca_plan *p = &s->model->dca;
+  const int64_t reals = count_reals(s->model), scratch = p->scratch;
+  const int32_t threads = lw_threads();
+  if (!room->reals && reals < MOST_REALS) {
+    room->reals = malloc(scalar * (size_t)reals);
+    room->integers = malloc(sizeof(int32_t) * (size_t)(p->integers + p->connections));
+  }
+  if (room->threads < threads) {
+    free(room->scratch);
+    room->scratch = scratch < MOST_REALS / threads ? malloc(scalar * (size_t)(scratch * threads)) : NULL;
+  }
+  room->threads = room->scratch ? threads : 0;
+  if (!room->reals || !room->integers || !room->scratch)
+    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for joining the bodies to assemblies");
+  block->dca = room;
+  return LW_OK;
+}
+
+void lw_release_assemblies(lw_dca_memory *room) {
+  free(room->reals);
+  free(room->integers);
+  free(room->scratch);
+}
+
+static int all_finite(size_t n, const double *x) {
+  for (size_t i = 0; x && i < n; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
+static int is_finite(const lw_model *m, const lw_jump *jump) {
+  const size_t bodies = (size_t)m->size.bodies;
+  for (int32_t u = 0; u < m->size.nu + m->size.nu_cut; u++)
+    if (jump->held[u] && !isfinite(jump->wanted[u])) return 0;
+  return all_finite(6 * bodies, jump->push) && all_finite(6 * bodies, jump->before);
+}
+
+lw_status lw_jump_speeds(lw_state *s, lw_jump *jump) {
+  const lw_model *m = s->model;
+  lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  if (e) return e;
+  if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "what is given for the jump of the speeds is not finite");
+  if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
+  s->kernels->jump(m, s->block, jump);
+  if (!all_finite((size_t)(m->size.nu + m->size.nu_cut), jump->after) || !isfinite(jump->lack))
+    return lw_fail(s, LW_ERROR_VALUE, "the jump of the speeds came out not finite");
+  return LW_OK;
+}
