@@ -14,6 +14,7 @@ from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
     from linkwork.description.mechanism import Mechanism
+    from linkwork.description.transitions import Transition
 
 FloatArray = NDArray[np.float64]
 
@@ -158,6 +159,8 @@ def check(mech: Mechanism) -> None:
         raise MechanismError(f"mechanism {mech.name!r} has no bodies: add one with add_body")
     check_references(mech)
     check_connected(mech)
+    for transition in mech.transitions.values():
+        transition.check_whole(mech)
 
 
 def check_references(mech: Mechanism) -> None:
@@ -171,9 +174,21 @@ def check_references(mech: Mechanism) -> None:
         distance.check(mech)
     for force in mech.forces:
         force.check(mech)
+    check_transitions(mech)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):
         for name, value in starts.items():
             check_start(mech, name, value, of)
+
+
+def check_transitions(mech: Mechanism) -> None:
+    """Refuse transitions of what does not exist (any more), and those that exclude each other."""
+    by_subject: dict[str, list[Transition]] = {}
+    for transition in mech.transitions.values():
+        transition.check(mech)
+        others = by_subject.setdefault(transition.subject, [])
+        for other in others:
+            transition.check_beside(mech, other)
+        others.append(transition)
 
 
 def check_body_known(mech: Mechanism, what: str, body: object) -> None:
@@ -186,6 +201,8 @@ def check_body_known(mech: Mechanism, what: str, body: object) -> None:
 def check_joint_known(mech: Mechanism, joint: object, what: str) -> None:
     """Refuse a joint that does not exist; `what` says who names it."""
     if not isinstance(joint, str) or joint not in mech.joints:
+        if isinstance(joint, str) and joint in mech.transitions:
+            raise MechanismError(f"{what}: {joint!r} is a transition: name a joint that add_joint added")
         raise MechanismError(f"{what}: there is no joint {joint!r}: {suggest(joint, mech.joints)}")
 
 
@@ -205,10 +222,21 @@ def check_start(mech: Mechanism, joint: str, value: ArrayLike, of: str) -> Float
 
 def check_connected(mech: Mechanism) -> None:
     """Refuse bodies that no path of joints leads to from the ground."""
+    lost = lost_bodies(mech)
+    if lost:
+        subject = f"body {lost[0]!r} is" if len(lost) == 1 else f"bodies {quoted(lost)} are"
+        raise MechanismError(
+            f"{subject} not connected to ground: add a joint between {lost[0]!r} and 'ground' or a body that is"
+        )
+
+
+def lost_bodies(mech: Mechanism, without: Container[str] = ()) -> list[str]:
+    """Return the bodies that no path of joints, `without` some, leads to from the ground."""
     neighbours: dict[str, list[str]] = {name: [] for name in (GROUND, *mech.bodies)}
     for joint in mech.joints.values():
-        neighbours[joint.parent].append(joint.child)
-        neighbours[joint.child].append(joint.parent)
+        if joint.name not in without:
+            neighbours[joint.parent].append(joint.child)
+            neighbours[joint.child].append(joint.parent)
     reached = {GROUND}
     waiting = [GROUND]
     while waiting:
@@ -216,12 +244,7 @@ def check_connected(mech: Mechanism) -> None:
             if name not in reached:
                 reached.add(name)
                 waiting.append(name)
-    lost = [name for name in mech.bodies if name not in reached]
-    if lost:
-        subject = f"body {lost[0]!r} is" if len(lost) == 1 else f"bodies {quoted(lost)} are"
-        raise MechanismError(
-            f"{subject} not connected to ground: add a joint between {lost[0]!r} and 'ground' or a body that is"
-        )
+    return [name for name in mech.bodies if name not in reached]
 
 
 def _shortened(value: object) -> str:

@@ -141,6 +141,6 @@ def of_kind(forces: Iterable[Force], kind: type[_Kind]) -> list[_Kind]:
 def names_in_use(mech: Mechanism, but: str = "") -> dict[str, Container[str]]:
     """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
     names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints}
-    names |= {"coupling": mech.couplings, "distance": mech.distances}
+    names |= {"coupling": mech.couplings, "distance": mech.distances, "transition": mech.transitions}
     names["force"] = [force.name for force in of_kind(mech.forces, NamedForce)]
     return {kind: taken for kind, taken in names.items() if kind != but}

@@ -9,11 +9,19 @@
      "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
                 {"type": "wrench", "body", "point", "name"}, ...],
+     "transitions": [{"name", "type": "lock" or "unlock", "joint", "directions", "when"},
+                     {"name", "type": "pin", "parent", "child", "kind": {"type", its axes}, "parent_frame",
+                      "child_frame", "when"},
+                     {"name", "type": "release", "joint", "when"},
+                     {"name", "type": "stop", "joint", "lower", "upper", "restitution", "direction"},
+                     {"name", "type": "impulse", "body", "point", "force", "torque", "when"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
 Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `add_distance`,
-`SpringDamper`, `Wrench` and `start` mean, with the same defaults. The axes of a joint have the names that its class
-gives them: "axis", "axis1" and "axis2", "normal", or none.
+`SpringDamper`, `Wrench`, `add_transition`, its actions and `start` mean, with the same defaults. The axes of a joint
+have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none. "when" is
+{"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"}, "value", "direction"} or
+{"type": "input"}.
 """
 
 from __future__ import annotations
@@ -31,16 +39,18 @@ import numpy as np
 
 from linkwork.description.checks import FloatArray, quoted
 from linkwork.description.frames import Frame
+from linkwork.description.joints import JointKind
 from linkwork.description.reading import VERSION, DataPath, Misread, read_mechanism
+from linkwork.description.triggers import PointDistance
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
     from linkwork.description.couplings import Coefficients, Coupling
-    from linkwork.description.distances import Distance
     from linkwork.description.forces import Force
     from linkwork.description.mechanism import Mechanism
-    from linkwork.description.motions import Motion
     from linkwork.description.parts import Body, Joint
+    from linkwork.description.transitions import Transition
+    from linkwork.description.triggers import Trigger
 
 _LINE = 120
 _PARALLEL = np.eye(3).tobytes()
@@ -58,6 +68,7 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
         **({"couplings": [_coupling(one) for one in mech.couplings.values()]} if mech.couplings else {}),
         **({"distances": [_values(one) for one in mech.distances.values()]} if mech.distances else {}),
         "forces": [_force(force) for force in mech.forces],
+        **({"transitions": [_transition(one) for one in mech.transitions.values()]} if mech.transitions else {}),
         "start": {
             "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
             "u": {name: _number_or_list(value) for name, value in mech.start_u.items()},
@@ -94,17 +105,20 @@ def _body(body: Body) -> dict[str, Any]:
 
 
 def _joint(joint: Joint) -> dict[str, Any]:
-    kind = joint.kind
     return {
         "name": joint.name,
-        "type": kind.type_name,
-        **{name: axis.tolist() for name, axis in zip(kind.axis_names, kind.axes, strict=True)},
+        **_kind(joint.kind),
         "parent": joint.parent,
         "child": joint.child,
         "parent_frame": _frame(joint.parent_frame),
         "child_frame": _frame(joint.child_frame),
         **({"cut": True} if joint.cut else {}),
     }
+
+
+def _kind(kind: JointKind) -> dict[str, Any]:
+    axes = {name: axis.tolist() for name, axis in zip(kind.axis_names, kind.axes, strict=True)}
+    return {"type": kind.type_name, **axes}
 
 
 def _coupling(coupling: Coupling) -> dict[str, Any]:
@@ -126,13 +140,37 @@ def _force(force: Force) -> dict[str, Any]:
     return {"type": force.type_name, **_values(force)}
 
 
-def _values(part: Force | Motion | Distance) -> dict[str, Any]:
-    return {field.name: _lists(getattr(part, field.name)) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
+def _transition(transition: Transition) -> dict[str, Any]:
+    return {
+        "name": transition.name,
+        "type": transition.action.type_name,
+        **_values(transition.action),
+        **({"when": _trigger(transition.when)} if transition.when else {}),
+    }
 
 
-def _lists(value: Any) -> Any:
-    """Lists for tuples, as JSON has them."""
-    return [_lists(item) for item in value] if isinstance(value, tuple) else value
+def _trigger(trigger: Trigger) -> dict[str, Any]:
+    return {"type": trigger.type_name, **_values(trigger)}
+
+
+def _values(part: object) -> dict[str, Any]:
+    """The fields of a dataclass that are given."""
+    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
+    return {name: _plain(value) for name, value in values.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it: lists for tuples, objects for what has parts."""
+    match value:
+        case tuple():
+            return [_plain(item) for item in value]
+        case Frame():
+            return _frame(value)
+        case JointKind():
+            return _kind(value)
+        case PointDistance():
+            return _values(value)
+    return value
 
 
 def _frame(frame: Frame) -> dict[str, Any]:

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.description import json_io, reading
+from linkwork.description.actions import Action
 from linkwork.description.checks import (
-    GROUND,
     FloatArray,
-    check_body_known,
     check_inertia,
     check_mass,
     check_name,
@@ -28,12 +26,14 @@ from linkwork.description.forces import Force, names_in_use
 from linkwork.description.frames import Frame, check_rotation, rotation_matrix
 from linkwork.description.joints import JointKind
 from linkwork.description.motions import Motion
-from linkwork.description.parts import Body, Joint
+from linkwork.description.parts import Body, Joint, joint
+from linkwork.description.transitions import Transition, check_starts, transition
+from linkwork.description.triggers import Trigger
 from linkwork.errors import MechanismError
 
 
 class Mechanism:
-    """Bodies, joints, couplings, distances, forces and start guesses; what is wrong is refused where it is added.
+    """Bodies, joints, couplings, distances, forces, transitions and start guesses; what is wrong is refused at once.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class Mechanism:
     ----------
     bodies, joints
         `Body` and `Joint` by name, in the order in which they were added.
-    couplings, distances
-        `Coupling` and `Distance` by name, likewise.
+    couplings, distances, transitions
+        `Coupling`, `Distance` and `Transition` by name, likewise.
     forces
         In the order in which they were added.
     start_q, start_u
@@ -69,6 +69,7 @@ class Mechanism:
     joints: dict[str, Joint]
     couplings: dict[str, Coupling]
     distances: dict[str, Distance]
+    transitions: dict[str, Transition]
     forces: list[Force]
     start_q: dict[str, FloatArray]
     start_u: dict[str, FloatArray]
@@ -80,6 +81,7 @@ class Mechanism:
         self.joints = {}
         self.couplings = {}
         self.distances = {}
+        self.transitions = {}
         self.forces = []
         self.start_q = {}
         self.start_u = {}
@@ -173,24 +175,7 @@ class Mechanism:
             On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
         """
         check_new_name(name, "joint", names_in_use(self, "body"))
-        what = f"joint {name!r}"
-        if not isinstance(kind, JointKind):
-            raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
-        kind.check(what)
-        for body in (parent, child):
-            check_body_known(self, what, body)
-        if parent == child:
-            raise MechanismError(f"{what} joins {parent!r} to itself: give two different bodies")
-        if not isinstance(cut, bool | np.bool_):
-            raise MechanismError(f"{what}: cut must be True or False, not {cut!r}")
-        if at is None:
-            frames = self._given_frames(what, parent_frame, child_frame)
-        elif parent_frame is None and child_frame is None:
-            point = finite(at, (3,), f"{what}: at")
-            frames = self._frame_in(parent, point), self._frame_in(child, point)
-        else:
-            raise MechanismError(f"{what}: give either at= or parent_frame= and child_frame=, not both")
-        self.joints[name] = Joint(name, kind, parent, child, *frames, cut=bool(cut))
+        self.joints[name] = joint(self, name, kind, parent, child, at, parent_frame, child_frame, cut)
 
     def add_coupling(
         self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0, motion: Motion | None = None
@@ -309,6 +294,36 @@ class Mechanism:
         force.check(self)
         self.forces.append(force)
 
+    def add_transition(self, name: str, action: Action, when: Trigger | None = None) -> None:
+        """Add a change at an instant: a lock, a latch, a closure of a loop, a stop, a blow.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores; the joint that a `Pin` makes has it as well.
+        action
+            `Lock`, `Unlock`, `Pin`, `Release`, `Stop` or `Impulse`.
+        when
+            `Time`, `Crossing` or `Input`; for a `Stop`, which watches its bounds, it is left out.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, on what does not exist or does not fit, and on a transition that another one
+            undoes at the same event. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.description import Crossing, Lock, Revolute, Time, Unlock, inertia
+        >>> mech = Mechanism("flap")
+        >>> mech.add_body("lid", mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("hinge", Revolute((0, 1, 0)), "ground", "lid", at=(0, 0, 0))
+        >>> mech.add_transition("latch", Lock("hinge"), when=Crossing("hinge.q", 1.2))
+        >>> mech.add_transition("free", Unlock("hinge"), when=Time(3.0))
+        """
+        check_new_name(name, "transition", names_in_use(self))
+        self.transitions[name] = transition(self, name, action, when)
+
     def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
         """Give start guesses by name of the joint; assembly keeps them where it can and finds the others.
 
@@ -322,10 +337,11 @@ class Mechanism:
         Raises
         ------
         MechanismError
-            On an unknown joint, a value of the wrong size or a quaternion of length zero, naming the joint. Nothing is
-            changed then.
+            On an unknown joint, a value of the wrong size, a quaternion of length zero or a coordinate beyond a bound
+            of its `Stop`, naming the joint. Nothing is changed then.
         """
         new_q, new_u = self._start_values(q, "q"), self._start_values(u, "u")
+        check_starts(self, new_q)
         self.start_q.update(new_q)
         self.start_u.update(new_u)
 
@@ -367,10 +383,9 @@ class Mechanism:
             (len(self.joints), "joint", "joints"),
             (len(self.forces), "force", "forces"),
         ]
-        if self.couplings:
-            counts.append((len(self.couplings), "coupling", "couplings"))
-        if self.distances:
-            counts.append((len(self.distances), "distance", "distances"))
+        for part in ("coupling", "distance", "transition"):
+            if count := len(getattr(self, f"{part}s")):
+                counts.append((count, part, f"{part}s"))
         parts = (f"{count} {one if count == 1 else many}" for count, one, many in counts)
         return f"Mechanism({self.name!r}: {', '.join(parts)})"
 
@@ -380,28 +395,6 @@ class Mechanism:
         return self.to_dict() == other.to_dict()
 
     __hash__ = None  # type: ignore[assignment]
-
-    @staticmethod
-    def _given_frames(what: str, parent_frame: Frame | None, child_frame: Frame | None) -> tuple[Frame, Frame]:
-        if parent_frame is None and child_frame is None:
-            raise MechanismError(
-                f"{what} has no place: give at=(x, y, z), its point in the world in the reference poses, "
-                "or parent_frame=Frame(...) and child_frame=Frame(...)"
-            )
-        frames = []
-        for frame, side in ((parent_frame, "parent_frame"), (child_frame, "child_frame")):
-            if not isinstance(frame, Frame | None):
-                raise MechanismError(f"{what}: {side} must be a Frame(position, rotation), not {frame!r}")
-            frames.append(Frame() if frame is None else frame)
-            frames[-1].check(f"{what}: {side}")
-        return frames[0], frames[1]
-
-    def _frame_in(self, body: str, point: FloatArray) -> Frame:
-        """Return the frame at a world point, parallel to the world, in the frame of a body in its reference pose."""
-        if body == GROUND:
-            return Frame(point)
-        pose = self.bodies[body]
-        return Frame(pose.rotation.T @ (point - pose.origin), pose.rotation.T)
 
     def _start_values(self, values: Mapping[str, ArrayLike] | None, of: str) -> dict[str, FloatArray]:
         if not isinstance(values, Mapping | None):

@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from linkwork.description.actions import ACTIONS
 from linkwork.description.checks import quoted, suggest
+from linkwork.description.closures import Pin
 from linkwork.description.forces import FORCES, Force
 from linkwork.description.frames import Frame
-from linkwork.description.joints import KINDS
+from linkwork.description.joints import KINDS, JointKind
 from linkwork.description.motions import Motion
+from linkwork.description.triggers import TRIGGERS, PointDistance, Trigger
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
@@ -48,7 +51,9 @@ def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     """Return the mechanism that `data` describes; raises `Misread`."""
     _check_version(data)
     _check_keys(
-        data, ["linkwork", "name", "bodies", "joints"], ["gravity", "couplings", "distances", "forces", "start"]
+        data,
+        ["linkwork", "name", "bodies", "joints"],
+        ["gravity", "couplings", "distances", "forces", "transitions", "start"],
     )
     with _at():
         mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
@@ -57,6 +62,7 @@ def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     _each(data, "couplings", lambda item: _add_coupling(mech, item))
     _each(data, "distances", lambda item: _add_distance(mech, item))
     _each(data, "forces", lambda item: mech.add_force(_force(item)))
+    _each(data, "transitions", lambda item: _add_transition(mech, item))
     with _at("start"):
         start = data.get("start", {})
         _check_keys(start, [], ["q", "u"])
@@ -76,13 +82,23 @@ def _add_joint(mech: Mechanism, item: Any) -> None:
     kind = _chosen(item, KINDS, "joint")
     required = ["name", "type", *kind.axis_names, "parent", "child"]
     _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut"])
-    arguments = {key: value for key, value in item.items() if key != "type" and key not in kind.axis_names}
+    given = {key: value for key, value in item.items() if key != "type" and key not in kind.axis_names}
+    mech.add_joint(kind=_kind_of(kind, item), **given | _frames(item))
+
+
+def _kind_of(kind: type[JointKind], item: Mapping[str, Any]) -> JointKind:
+    made: JointKind = kind(**{name: item[name] for name in kind.axis_names})
+    return made
+
+
+def _frames(item: Mapping[str, Any]) -> dict[str, Frame]:
+    frames = {}
     for side in ("parent_frame", "child_frame"):
         if side in item:
             with _at(side):
                 _check_keys(item[side], [], ["position", "rotation"])
-                arguments[side] = Frame(**item[side])
-    mech.add_joint(kind=kind(**{name: item[name] for name in kind.axis_names}), **arguments)
+                frames[side] = Frame(**item[side])
+    return frames
 
 
 def _add_coupling(mech: Mechanism, item: Any) -> None:
@@ -100,13 +116,48 @@ def _add_distance(mech: Mechanism, item: Any) -> None:
     mech.add_distance(**item)
 
 
+def _add_transition(mech: Mechanism, item: Any) -> None:
+    kind = _chosen(item, ACTIONS, "transition")
+    _check_fields(item, kind, ["name", "type"], ["when"])
+    given = {key: value for key, value in item.items() if key not in ("name", "type", "when")}
+    if kind is Pin:
+        with _at("kind"):
+            joint = _chosen(item["kind"], KINDS, "joint")
+            _check_keys(item["kind"], ["type", *joint.axis_names], [])
+            given["kind"] = _kind_of(joint, item["kind"])
+        given |= _frames(item)
+    trigger = None
+    if "when" in item:
+        with _at("when"):
+            trigger = _trigger(item["when"])
+    mech.add_transition(item["name"], kind(**given), trigger)
+
+
+def _trigger(item: Any) -> Trigger:
+    kind = _chosen(item, TRIGGERS, "trigger")
+    _check_fields(item, kind, ["type"])
+    given = {key: value for key, value in item.items() if key != "type"}
+    if isinstance(given.get("quantity"), Mapping):
+        with _at("quantity"):
+            _check_keys(given["quantity"], ["bodies", "points"], [])
+            given["quantity"] = PointDistance(**given["quantity"])
+    trigger: Trigger = kind(**given)
+    return trigger
+
+
 def _force(item: Any) -> Force:
     kind = _chosen(item, FORCES, "force")
-    fields = dataclasses.fields(kind)
-    required = [field.name for field in fields if field.default is dataclasses.MISSING]
-    _check_keys(item, ["type", *required], [field.name for field in fields if field.name not in required])
+    _check_fields(item, kind, ["type"])
     force: Force = kind(**{key: value for key, value in item.items() if key != "type"})
     return force
+
+
+def _check_fields(item: Any, kind: type[Any], required: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Check keys, of which some are the fields of a dataclass."""
+    fields = dataclasses.fields(kind)
+    needed = [field.name for field in fields if field.default is dataclasses.MISSING]
+    others = [field.name for field in fields if field.name not in needed]
+    _check_keys(item, [*required, *needed], [*others, *optional])
 
 
 def _check_version(data: Any) -> None:
