@@ -39,6 +39,7 @@ void lw_release_assemblies(lw_dca_memory *room) {
   free(room->reals);
   free(room->integers);
   free(room->scratch);
+  *room = (lw_dca_memory){NULL, NULL, NULL, 0};
 }
 
 static int all_finite(size_t n, const double *x) {
@@ -54,14 +55,20 @@ static int is_finite(const lw_model *m, const lw_jump *jump) {
   return all_finite(6 * bodies, jump->push) && all_finite(6 * bodies, jump->before);
 }
 
-lw_status lw_jump_speeds(lw_state *s, lw_jump *jump) {
+lw_status lw_find_jump(lw_state *s, lw_jump *jump) {
   const lw_model *m = s->model;
-  lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   if (e) return e;
   if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "what is given for the jump of the speeds is not finite");
   if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
   s->kernels->jump(m, s->block, jump);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!all_finite((size_t)(m->size.nu + m->size.nu_cut), jump->after) || !isfinite(jump->lack))
     return lw_fail(s, LW_ERROR_VALUE, "the jump of the speeds came out not finite");
   return LW_OK;
+}
+
+lw_status lw_jump_speeds(lw_state *s, lw_jump *jump) {
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  return e ? e : lw_find_jump(s, jump);
 }

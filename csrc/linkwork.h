@@ -159,6 +159,26 @@ int32_t lw_dca_levels(const lw_model *model);
  * stay with one thread; the results do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
 int32_t lw_set_threads(int32_t threads);
 
+/* ---- transitions ----------------------------------------------------------------------------------
+ * Discontinuous changes: joints lock and unlock, close and open, hit stops; bodies are struck. A state remembers what has
+ * happened; its continuous states keep their number and meaning. */
+
+/* After assembly: which side of what they watch the transitions are on, then whatever is due at once. *changed: 1 if the
+ * speeds jumped. */
+lw_status lw_start_events(lw_state *state, int32_t *changed);
+/* size.event_indicators numbers. Something is due once one of them is below zero, where it stays until it is handled. */
+lw_status lw_event_indicators(lw_state *state, double *indicators);
+/* Of the next transition that has its time; infinite: there is none. */
+lw_status lw_next_event_time(lw_state *state, double *time);
+/* Carries out what is due at the present time, states and commands, and what follows from it at once. On failure the
+ * state is as before. */
+lw_status lw_handle_events(lw_state *state, int32_t *changed);
+/* Carries out n transitions by number, whatever they wait for; a stop as though its joint had just come to it. On failure
+ * the state is as before. */
+lw_status lw_make_transitions(lw_state *state, const int32_t *which, int32_t n);
+/* After the fields from joint_closed to energy_lost were written. */
+lw_status lw_modes_changed(lw_state *state);
+
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);

@@ -1,5 +1,6 @@
 /* The life of a state, access to its variables by offset, and the stages of evaluation. */
 #include "state.h"
+#include "transitions/modes.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,13 +32,17 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
     free(s);
     return LW_ERROR_MEMORY;
   }
-  s->model = m;
+  s->model = s->base = m;
   s->kernels = lw_best_kernels();
   s->snapshot = s->memory + (ALIGNMENT - (uintptr_t)s->memory % ALIGNMENT) % ALIGNMENT;
   s->snapshot_size = head + n;
   s->stage = (int32_t *)s->snapshot;
   s->block.integers = s->stage + 1;
   s->block.reals = s->snapshot + head;
+  if (lw_make_event_room(s)) {
+    lw_state_free(s);
+    return LW_ERROR_MEMORY;
+  }
   *state = s;
   return lw_state_reset(s);
 }
@@ -46,6 +51,7 @@ void lw_state_free(lw_state *s) {
   if (!s) return;
   free(s->complex_memory);
   lw_release_assemblies(&s->dca);
+  lw_free_event_room(s);
   free(s->memory);
   free(s);
 }
@@ -54,6 +60,7 @@ lw_status lw_state_reset(lw_state *s) {
   memset(s->snapshot, 0, s->snapshot_size);
   memcpy(reals(s), s->model->defaults, sizeof(double) * (size_t)s->model->parameters);
   lw_state_changed(s, LW_STAGE_NONE);
+  lw_reset_modes(s);
   return LW_OK;
 }
 
@@ -80,6 +87,7 @@ lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
   /* a foreign snapshot must not lead the mechanics out of bounds: what is computed is computed again */
   *s->stage = LW_STAGE_NONE;
   s->complex_constants = 0;
+  lw_choose_structure(s, 0);
   return LW_OK;
 }
 
@@ -128,6 +136,7 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_JOINT: return (owned){m->joint_name[row], "joint", 0};
     case LW_OF_LOOP: return (owned){m->joint_name[m->loop[row].joint], "joint", 0};
     case LW_OF_SPRING: return (owned){m->spring_name[row], "spring", 0};
+    case LW_OF_TRANSITION: return (owned){m->transition_name[row], "transition", 0};
     case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
     case LW_OF_COORDINATE:
     case LW_OF_TREE_COORDINATE: return joint_of_coordinate(m, row);
@@ -308,21 +317,26 @@ void lw_step_accepted(lw_state *s) {
   memcpy(reals(s) + at->cut_reference, reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
 
+static void enter(lw_state *s, double t, const double *y) {
+  const lw_model *m = s->model;
+  reals(s)[m->at.time] = t;
+  memcpy(reals(s) + m->at.q, y, sizeof(double) * (size_t)(m->size.nq + m->size.nu));
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   lw_state *s = state;
   const lw_model *m = s->model;
   const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
-  reals(s)[m->at.time] = t;
-  memcpy(reals(s) + m->at.q, y, n);
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  enter(s, t, y);
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
   memcpy(ydot, reals(s) + m->at.qdot, n);
   return 0;
 }
 
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
-  (void)state, (void)t, (void)y, (void)indicators; /* no transitions in a mechanism so far: no indicators */
-  return 0;
+  enter(state, t, y);
+  return lw_event_indicators(state, indicators) != LW_OK;
 }
 
 const char *lw_version(void) { return "0.1.0"; }

@@ -4,7 +4,9 @@
 #include "kernels.h"
 
 struct lw_state {
-  const lw_model *model;
+  const lw_model *model;         /* of the joints that are closed */
+  const lw_model *base;          /* of those that are closed at first: it has the others, and the transitions */
+  struct lw_event_room *events;  /* see transitions/modes.h; NULL: there are no transitions */
   const lw_kernels *kernels;     /* double */
   unsigned char *memory;         /* the snapshot: stage, pivots, reals */
   unsigned char *complex_memory; /* the complex block, once it has been needed */
@@ -22,6 +24,8 @@ lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 /* impulses.c: room for scalars of this size, and scratch for the present number of threads. */
 lw_status lw_provide_assemblies(lw_state *s, lw_dca_memory *room, lw_block *block, size_t scalar);
 void lw_release_assemblies(lw_dca_memory *room);
+/* lw_jump_speeds() in a pose whose accelerations need not exist. */
+lw_status lw_find_jump(lw_state *s, lw_jump *jump);
 
 /* faults.c: a fault of the mechanics as status and message; the same for what is not finite, met in a joint; and the
  * first joint whose quaternion among the coordinates from an offset on has no direction, or -1. */

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def distance_variables(namer: _Namer) -> Iterator[Variable]:
     """Return the variables of all distances of a system."""
-    couplings = len(namer.mech.couplings)
+    couplings = namer.system.sizes.couplings - namer.system.sizes.distances
     for i, one in enumerate(namer.mech.distances.values()):
         for end, body in enumerate(one.bodies):
             for k in range(3):

@@ -315,7 +315,7 @@ class System:
 
         In the order of `distance_names`.
         """
-        n = len(self.mechanism.couplings)
+        n = self.sizes.couplings - self.sizes.distances
         return self._each(state, u, None, (self.sizes.distances,), lambda block: block["coupling_residual"][n:])
 
     def reactions(

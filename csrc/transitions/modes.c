@@ -1,0 +1,107 @@
+#include "modes.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double *lw_reals(const lw_state *s) { return s->block.reals; }
+
+lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition) {
+  return (lw_transition_memory *)(lw_reals(s) + s->model->at.transition_memory) + transition;
+}
+
+void lw_reset_modes(lw_state *s) {
+  const lw_model *m = s->base;
+  for (int32_t i = 0; m->size.transitions && i < m->switches; i++)
+    lw_reals(s)[m->at.joint_closed + m->switch_joint[i]] = m->closed >> i & 1;
+  lw_choose_structure(s, 1);
+}
+
+/* What is read of a joint that is open, or is about to open: it transmits nothing, and has no motion. */
+static void clear_open_joints(lw_state *s) {
+  const lw_model *m = s->model;
+  double *x = lw_reals(s);
+  for (int32_t l = 0; l < m->size.loops; l++) {
+    const lw_loop *loop = &m->loop[l];
+    const int32_t q = loop->q - m->size.nq, u = loop->u - m->size.nu;
+    if (loop->cluster >= 0) continue;
+    for (int32_t k = 0; k < loop->coordinates; k++) x[m->at.q_cut + q + k] = x[m->at.cut_reference + q + k] = 0.0;
+    if (loop->coordinates != loop->columns)
+      x[m->at.q_cut + q + loop->coordinates - 4] = x[m->at.cut_reference + q + loop->coordinates - 4] = 1.0;
+    for (int32_t k = 0; k < loop->columns; k++)
+      x[m->at.u_cut + u + k] = x[m->at.acceleration + loop->u + k] = x[m->at.locked + loop->u + k] = 0.0;
+    for (int k = 0; k < 3; k++)
+      x[m->at.reaction_force + 3 * loop->joint + k] = x[m->at.reaction_torque + 3 * loop->joint + k] = 0.0;
+    x[m->at.loop_residual + l] = 0.0;
+    x[m->at.loop_conditioning + l] = 1.0;
+  }
+}
+
+void lw_choose_structure(lw_state *s, int afresh) {
+  const lw_model *m = s->base;
+  int32_t closed = 0;
+  for (int32_t i = 0; i < m->switches; i++)
+    if (lw_reals(s)[m->at.joint_closed + m->switch_joint[i]] != 0.0) closed |= 1 << i;
+  const lw_model *chosen = m->structure ? m->structure[closed] : m;
+  const int other = chosen != s->model;
+  s->model = chosen;
+  if (other) lw_release_assemblies(&s->dca);
+  if (other && afresh) memset(s->block.integers, 0, sizeof(int32_t) * (size_t)m->integers);
+  if (m->structure) clear_open_joints(s);
+  lw_state_changed(s, LW_STAGE_NONE);
+}
+
+double lw_coordinate_of(const lw_state *s, int32_t u) {
+  const lw_model *m = s->model;
+  const int32_t q = m->coordinate[u], nq = m->size.nq;
+  return lw_reals(s)[q < nq ? m->at.q + q : m->at.q_cut + q - nq];
+}
+
+double lw_speed_of(const lw_state *s, int32_t u) {
+  const lw_model *m = s->model;
+  return lw_reals(s)[u < m->size.nu ? m->at.u + u : m->at.u_cut + u - m->size.nu];
+}
+
+int32_t lw_lock_of(const lw_state *s, int32_t u) {
+  const lw_model *m = s->model;
+  const int32_t last = m->size.couplings - m->size.distances;
+  for (int32_t i = last - m->size.locks; i < last; i++)
+    if (m->coupling[i].lock == u) return i;
+  return -1;
+}
+
+int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x) {
+  int32_t c = 0;
+  while (!(x->directions >> c & 1)) c++;
+  return m->joint[x->joint].u + c;
+}
+
+double lw_width_at(double value) { return 4e-15 * (1.0 + fabs(value)); }
+
+lw_status lw_make_event_room(lw_state *s) {
+  const lw_sizes *n = &s->base->size;
+  if (!n->transitions) return LW_OK;
+  struct lw_event_room *r = s->events = calloc(1, sizeof *r);
+  if (!r) return LW_ERROR_MEMORY;
+  const size_t speeds = (size_t)(n->nu + n->nu_cut), bodies = (size_t)n->bodies, joints = (size_t)n->joints;
+  r->before = malloc(s->snapshot_size);
+  r->due = malloc(sizeof *r->due * (size_t)n->transitions);
+  r->held = malloc(speeds + 1);
+  r->wanted = malloc(sizeof(double) * (3 * speeds + 6 * bodies + 6 * joints + (size_t)n->couplings + 1));
+  if (!r->before || !r->due || !r->held || !r->wanted) return LW_ERROR_MEMORY;
+  r->after = r->wanted + speeds;
+  r->held_impulse = r->after + speeds;
+  r->push = r->held_impulse + speeds;
+  r->force = r->push + 6 * bodies;
+  r->torque = r->force + 3 * joints;
+  r->coupling_impulse = r->torque + 3 * joints;
+  return LW_OK;
+}
+
+void lw_free_event_room(lw_state *s) {
+  if (!s->events) return;
+  free(s->events->before);
+  free(s->events->due);
+  free(s->events->held);
+  free(s->events->wanted);
+  free(s->events);
+}

@@ -1,0 +1,200 @@
+#include "strike.h"
+#include <math.h>
+#include <string.h>
+
+static const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }
+
+static int32_t speeds_of(const lw_state *s) { return s->model->size.nu + s->model->size.nu_cut; }
+
+static double restitution_of(const lw_state *s, int32_t i) { return lw_reals(s)[s->model->at.restitution + i]; }
+
+/* ---- one jump ---- */
+
+static void clear_request(lw_state *s) {
+  struct lw_event_room *r = s->events;
+  memset(r->held, 0, (size_t)speeds_of(s));
+  memset(r->push, 0, sizeof(double) * 6 * (size_t)s->model->size.bodies);
+}
+
+/* Blows act at their points: about the centre of mass. */
+static void add_blow(lw_state *s, int32_t i) {
+  const lw_offsets *at = &s->model->at;
+  const double *x = lw_reals(s), *blow = x + at->impulse + 6 * i;
+  const int32_t body = transition_of(s, i)->joint;
+  const double *point = x + at->transition_points + 6 * i, *com = x + at->body_com + 3 * body;
+  const double *Q = x + at->body_orientation + 4 * body;
+  double *push = s->events->push + 6 * body, c[3], t[3], arm[3];
+  for (int k = 0; k < 3; k++) c[k] = point[k] - com[k];
+  for (int k = 0; k < 3; k++)
+    t[k] = 2.0 * (Q[1 + (k + 1) % 3] * c[(k + 2) % 3] - Q[1 + (k + 2) % 3] * c[(k + 1) % 3]);
+  for (int k = 0; k < 3; k++)
+    arm[k] = c[k] + Q[0] * t[k] + Q[1 + (k + 1) % 3] * t[(k + 2) % 3] - Q[1 + (k + 2) % 3] * t[(k + 1) % 3];
+  for (int k = 0; k < 3; k++) {
+    push[k] += blow[3 + k] + arm[(k + 1) % 3] * blow[(k + 2) % 3] - arm[(k + 2) % 3] * blow[(k + 1) % 3];
+    push[3 + k] += blow[k];
+  }
+}
+
+static void add_impact(lw_state *s, int32_t i) {
+  const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
+  if (lw_reals(s)[s->model->at.locked + u] != 0.0) return;
+  s->events->held[u] = 1;
+  s->events->wanted[u] = -(1.0 + restitution_of(s, i)) * lw_speed_of(s, u);
+}
+
+#define CONTRADICTION 1e-6 /* of the largest speed: by which what is wanted is missed */
+
+static lw_status jump_once(lw_state *s) {
+  struct lw_event_room *r = s->events;
+  lw_jump jump = {.held = r->held,
+                  .wanted = r->wanted,
+                  .push = r->push,
+                  .after = r->after,
+                  .force = r->force,
+                  .torque = r->torque,
+                  .held_impulse = r->held_impulse,
+                  .coupling_impulse = r->coupling_impulse};
+  const lw_status e = lw_find_jump(s, &jump);
+  if (e) return e;
+  double largest = 0.0;
+  for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fmax(fabs(r->after[u]), fabs(lw_speed_of(s, u))));
+  if (jump.lack > CONTRADICTION * largest)
+    return lw_fail(s, LW_ERROR_SOLVER,
+                   "no speeds after the event at t = %.9g s satisfy all joints, locks, couplings and prescribed motions: "
+                   "they contradict each other by %.3g (rad/s or m/s)",
+                   lw_reals(s)[s->model->at.time], jump.lack);
+  return LW_OK;
+}
+
+/* Takes its results: speeds as they are now, impulses beside those of the same event before. */
+static void take_jump(lw_state *s) {
+  const struct lw_event_room *r = s->events;
+  const lw_model *m = s->model;
+  double *x = lw_reals(s);
+  memcpy(x + m->at.u, r->after, sizeof(double) * (size_t)m->size.nu);
+  for (int32_t k = 0; k < 3 * m->size.joints; k++)
+    x[m->at.impulse_force + k] += r->force[k], x[m->at.impulse_torque + k] += r->torque[k];
+  for (int32_t u = 0; u < m->size.nu; u++)
+    if (x[m->at.locked + u] != 0.0) x[m->at.u + u] = 0.0; /* exactly */
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
+/* ---- contacts push and do not pull ---- */
+
+void lw_let_go(lw_state *s, int32_t i) {
+  const lw_model *m = s->model;
+  lw_transition_memory *memory = lw_memory_of(s, i);
+  const int32_t u = lw_stopped_speed(m, transition_of(s, i));
+  double *locked = lw_reals(s) + m->at.locked + u;
+  const int bound = memory->side > 0.0;
+  *locked = (double)((int)*locked & ~LW_HELD_BY_STOP);
+  memory->side = 0.0;
+  memory->shift[bound] = fmin(lw_gap_of(s, i, bound), 0.0);
+  memory->done = 0.0;
+  lw_reals(s)[m->at.transition_active + i] = 0.0;
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
+/* The impulse of a stop, pushing into the range positive. */
+static double push_of(const lw_state *s, int32_t i) {
+  const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
+  const double side = lw_memory_of(s, i)->side;
+  if (side != 0.0) return -side * s->events->coupling_impulse[lw_lock_of(s, u)];
+  return (s->events->due[i] & LW_HIT_UPPER ? -1.0 : 1.0) * s->events->held_impulse[u];
+}
+
+static double largest_push(const lw_state *s) {
+  double largest = 0.0;
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (transition_of(s, i)->action == LW_STOP && (lw_memory_of(s, i)->side != 0.0 || s->events->due[i] & LW_HIT))
+      largest = fmax(largest, fabs(push_of(s, i)));
+  return largest;
+}
+
+#define PULLS 1e-10 /* of the largest impulse of a stop */
+
+/* Of the stops that pull, those that are let go of; returns how many. */
+static int32_t release_pulling(lw_state *s) {
+  const double least = -PULLS * largest_push(s);
+  int32_t released = 0;
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    if (transition_of(s, i)->action != LW_STOP) continue;
+    const int rests = lw_memory_of(s, i)->side != 0.0, hit = (s->events->due[i] & LW_HIT) != 0;
+    if ((!rests && !hit) || push_of(s, i) >= least) continue;
+    if (rests) lw_let_go(s, i);
+    else s->events->held[lw_stopped_speed(s->model, transition_of(s, i))] = 0, s->events->due[i] = 0;
+    released++;
+  }
+  return released;
+}
+
+static lw_status jump_without_pulling(lw_state *s) {
+  for (int32_t tries = 0; tries <= s->base->size.transitions; tries++) {
+    const lw_status e = jump_once(s);
+    if (e) return e;
+    if (!release_pulling(s)) break;
+  }
+  take_jump(s);
+  return LW_OK;
+}
+
+/* ---- rest ---- */
+
+#define SHARE_LEFT 2e-7 /* of the time since the first impact: the rest of them is skipped */
+#define UNSEEN 0.25     /* height of a bounce, of the width in which an indicator is zero */
+
+/* Impacts that follow one another ever faster end at a time that is known: their flights are a geometric series. */
+static int comes_to_rest(lw_state *s, int32_t i) {
+  const int upper = (s->events->due[i] & LW_HIT_UPPER) != 0;
+  const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
+  const double inward = (upper ? 1.0 : -1.0) * lw_reals(s)[s->model->at.acceleration + u];
+  const double away = (upper ? -1.0 : 1.0) * lw_speed_of(s, u), t = lw_reals(s)[s->model->at.time];
+  const double e = restitution_of(s, i), width = lw_width_at(lw_reals(s)[s->model->at.transition_value + 2 * i + upper]);
+  lw_transition_memory *memory = lw_memory_of(s, i);
+  const double flight = t - memory->impact;
+  if (memory->done == 0.0) memory->first_impact = t;
+  else if (flight > memory->flight) memory->first_impact = memory->impact;
+  memory->flight = memory->done == 0.0 ? INFINITY : flight;
+  memory->impact = t, memory->done = 1.0;
+  if (!(inward > 0.0) || e >= 1.0) return 0;
+  if (away * away <= 2.0 * inward * UNSEEN * width) return 1;
+  return 2.0 * away / (inward * (1.0 - e)) < SHARE_LEFT * (t - memory->first_impact);
+}
+
+static void settle(lw_state *s, int32_t i) {
+  const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
+  double *x = lw_reals(s);
+  x[s->model->at.locked + u] = (double)((int)x[s->model->at.locked + u] | LW_HELD_BY_STOP);
+  x[s->model->at.lock_value + u] = lw_coordinate_of(s, u);
+  x[s->model->at.transition_active + i] = 1.0;
+  lw_memory_of(s, i)->side = s->events->due[i] & LW_HIT_UPPER ? 1.0 : -1.0;
+}
+
+static lw_status settle_stops(lw_state *s, int32_t *settled) {
+  const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+  *settled = 0;
+  if (e) return e;
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    if (transition_of(s, i)->action != LW_STOP || !(s->events->due[i] & LW_HIT)) continue;
+    const int bound = (s->events->due[i] & LW_HIT_UPPER) != 0;
+    lw_memory_of(s, i)->shift[bound] = lw_gap_of(s, i, bound);
+    if (!comes_to_rest(s, i)) continue;
+    settle(s, i);
+    s->events->due[i] = 0;
+    ++*settled;
+  }
+  return LW_OK;
+}
+
+lw_status lw_strike(lw_state *s) {
+  clear_request(s);
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_blow(s, i);
+    if (s->events->due[i] & LW_HIT) add_impact(s, i);
+  }
+  int32_t settled;
+  lw_status e = jump_without_pulling(s);
+  if (e || (e = settle_stops(s, &settled)) || !settled) return e;
+  clear_request(s);
+  return jump_without_pulling(s);
+}

@@ -1,0 +1,11 @@
+/* The jump of the speeds at an event. */
+#ifndef LW_STRIKE_H
+#define LW_STRIKE_H
+#include "watch.h"
+
+/* With the joints and locks as they are: impacts on stops and blows that are due, contacts that do not pull, and rest
+ * where impacts follow one another ever faster. */
+lw_status lw_strike(lw_state *s);
+/* Takes a joint off the stop that it rests on. */
+void lw_let_go(lw_state *s, int32_t transition);
+#endif

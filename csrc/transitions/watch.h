@@ -1,0 +1,18 @@
+/* What transitions watch, as event indicators, and which of them are due. */
+#ifndef LW_WATCH_H
+#define LW_WATCH_H
+#include "modes.h"
+
+/* What is asked of a transition at an event, bits. */
+enum { LW_DO = 1, LW_UNDO = 2, LW_HIT_LOWER = 4, LW_HIT_UPPER = 8, LW_LET_GO = 16 };
+#define LW_HIT (LW_HIT_LOWER | LW_HIT_UPPER)
+
+/* Sets events->due of every transition at the present time, state and commands, and remembers that it did; returns how
+ * many ask for something, or -1 on a fault of the mechanics. */
+int32_t lw_find_due(lw_state *s);
+
+/* How far a coordinate is from a bound of a stop, within it positive; 0: the lower one. */
+double lw_gap_of(const lw_state *s, int32_t transition, int bound);
+/* On which side of what they watch the crossings are; nothing has crossed, no impact has been. */
+lw_status lw_take_sides(lw_state *s);
+#endif
