@@ -174,10 +174,10 @@ def check_references(mech: Mechanism) -> None:
         distance.check(mech)
     for force in mech.forces:
         force.check(mech)
-    check_transitions(mech)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):
         for name, value in starts.items():
             check_start(mech, name, value, of)
+    check_transitions(mech)
 
 
 def check_transitions(mech: Mechanism) -> None:

@@ -115,5 +115,5 @@ class Release(Action):
             these = f"joint {joints[0]!r}" if len(joints) == 1 else f"joints {quoted(joints)}, all released,"
             raise MechanismError(
                 f"{what}: without {these} body {lost[0]!r} is not connected to ground: release joints that close "
-                "loops only, or add a Free joint to the ground"
+                f"loops only, or add a Free joint between {lost[0]!r} and 'ground'"
             )

@@ -59,8 +59,8 @@ class Transition:
 
     def check_beside(self, mech: Mechanism, other: Transition) -> None:
         """Refuse to stand beside another one of the same subject: to undo it at the same event, or to stop twice."""
-        if isinstance(self.action, Stop) and isinstance(other.action, Stop):
-            if self.action.element == other.action.element:
+        match self.action, other.action:
+            case Stop() as one, Stop() as two if one.element == two.element:
                 raise MechanismError(
                     f"transitions {other.name!r} and {self.name!r} are Stops of the same coordinate of joint "
                     f"{self.subject!r}: give one with both bounds"
@@ -99,9 +99,7 @@ def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None)
     """Return a transition of `mech`; what is wrong is refused, naming it."""
     what = f"transition {name!r}"
     if not isinstance(action, Action):
-        raise MechanismError(
-            f"{what}: action must be a Lock, Pin, Stop or the like, such as Lock('hinge'), not {action!r}"
-        )
+        raise MechanismError(f"{what}: give a Lock, Unlock, Pin, Release, Stop or Impulse first, not {action!r}")
     if not isinstance(when, Trigger | None):
         raise MechanismError(f"{what}: when must be a Time, a Crossing or an Input, such as Time(0.7), not {when!r}")
     if isinstance(action, Stop) and when is not None:
