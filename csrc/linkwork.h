@@ -163,7 +163,7 @@ int32_t lw_set_threads(int32_t threads);
  * Discontinuous changes: joints lock and unlock, close and open, hit stops; bodies are struck. A state remembers what has
  * happened; its continuous states keep their number and meaning. */
 
-/* After assembly: which side of what they watch the transitions are on, then whatever is due at once. *changed: 1 if the
+/* Before the motion starts: on which side of what they watch the transitions are, then whatever is due at once. *changed: 1 if the
  * speeds jumped. */
 lw_status lw_start_events(lw_state *state, int32_t *changed);
 /* size.event_indicators numbers. Something is due once one of them is below zero, where it stays until it is handled. */
@@ -182,6 +182,8 @@ lw_status lw_modes_changed(lw_state *state);
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
+/* The same behind one more, which falls to zero at the time of the next transition that has one. */
+int lw_ode_mechanism_times_too(void *state, double t, const double *y, double *indicators);
 
 /* An accepted step ends at the present states: remember the turns of the cut joints. */
 void lw_step_accepted(lw_state *state);

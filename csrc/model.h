@@ -152,7 +152,7 @@ typedef struct lw_transition {
   int32_t directions; /* of the joint's speeds those that are meant, a mask; a stop's one bit */
   int32_t bounds;     /* a stop's: 1 lower, 2 upper */
   int32_t trigger;    /* lw_trigger */
-  int32_t quantity;   /* that crosses: a speed whose coordinate is meant; -1: the distance of the points of two bodies */
+  int32_t quantity;   /* that crosses: a coordinate of all joints; -1: the distance of the points of two bodies */
   int32_t body[2];    /* these; -1 the ground */
   int32_t direction;  /* +1 rising, -1 falling, 0 both */
   int32_t undone;     /* a command that ends undoes it */

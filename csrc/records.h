@@ -39,6 +39,7 @@
     T shift[2]; /* a stop's gaps are counted from what they were at the last impact */                        \
     T command, done;                  /* as last seen; of a time that has come */                             \
     T first_impact, impact, flight;   /* of impacts that follow one another ever faster */                    \
+    T last;                           /* number of the event at which it was last carried out */              \
   } prefix##transition_memory;                                                                                \
   typedef struct prefix##column_sweep { /* of a tree column: I P, 1/D, tau + P.F; at the parent's point where
                                               the joint has one column, at the link's where it has several */ \

@@ -202,7 +202,7 @@ static void hold_start(lw_state *s, int32_t offset, double value) {
  * itself from there lets them go on with their rates. */
 static void note_instant(lw_state *s, int32_t offset) {
   const lw_offsets *at = &s->model->at;
-  if (offset == at->time || (offset >= at->motion_in && offset < at->motion_time))
+  if (offset == at->time || (offset >= at->motion_in && offset < at->command))
     reals(s)[at->motion_time] = reals(s)[at->time];
 }
 
@@ -337,6 +337,13 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
   enter(state, t, y);
   return lw_event_indicators(state, indicators) != LW_OK;
+}
+
+int lw_ode_mechanism_times_too(void *state, double t, const double *y, double *indicators) {
+  double next;
+  if (lw_next_event_time(state, &next) || lw_ode_mechanism_events(state, t, y, indicators + 1)) return 1;
+  indicators[0] = isfinite(next) ? next - t : 1.0;
+  return 0;
 }
 
 const char *lw_version(void) { return "0.1.0"; }

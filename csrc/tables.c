@@ -402,7 +402,7 @@ static int is_trigger(const lw_model *m, const lw_transition *x) {
   if (!within(x->trigger, 0, LW_TRIGGERS) || (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP)) return 0;
   if (x->trigger != LW_CROSSING) return 1;
   if (!within(x->direction, -1, 2)) return 0;
-  if (x->quantity >= 0) return within(x->quantity, 0, m->size.nu + m->size.nu_cut);
+  if (x->quantity >= 0) return within(x->quantity, 0, m->size.nq + m->size.nq_cut);
   return within(x->body[0], -1, m->size.bodies) && within(x->body[1], -1, m->size.bodies);
 }
 

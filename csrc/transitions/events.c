@@ -22,7 +22,9 @@ static int32_t locks_now(const lw_state *s, int32_t i) {
 static int32_t unlocks_now(const lw_state *s, int32_t i) {
   return does(s, i, LW_UNLOCK) || undoes(s, i, LW_LOCK) ? transition_of(s, i)->directions : 0;
 }
-static int pins_now(const lw_state *s, int32_t i) { return does(s, i, LW_PIN); }
+static int pins_now(const lw_state *s, int32_t i) {
+  return does(s, i, LW_PIN) && lw_reals(s)[s->model->at.joint_closed + transition_of(s, i)->joint] == 0.0;
+}
 static int releases_now(const lw_state *s, int32_t i) { return does(s, i, LW_RELEASE) || undoes(s, i, LW_PIN); }
 
 static lw_status check_agreement(lw_state *s) {
@@ -87,9 +89,10 @@ static void close_joint(lw_state *s, int32_t i) {
   lw_reals(s)[s->model->at.transition_active + i] = 1.0;
 }
 
-/* Returns whether speeds may jump. */
-static int change_modes(lw_state *s) {
+/* Returns whether speeds may jump, and sets how many joints closed. */
+static int change_modes(lw_state *s, int32_t *closed) {
   int jumps = 0, structure = 0;
+  *closed = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     if (unlocks_now(s, i)) unlock_directions(s, i);
     if (releases_now(s, i)) open_joint(s, transition_of(s, i)->joint), structure = 1;
@@ -97,18 +100,12 @@ static int change_modes(lw_state *s) {
   }
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     if (locks_now(s, i)) lock_directions(s, i), jumps = 1;
-    if (pins_now(s, i)) close_joint(s, i), jumps = structure = 1;
+    if (pins_now(s, i)) close_joint(s, i), jumps = structure = 1, ++*closed;
     if (does(s, i, LW_IMPULSE) || s->events->due[i] & LW_HIT) jumps = 1;
   }
   if (structure) lw_choose_structure(s, 1);
   else lw_state_changed(s, LW_STAGE_CONSTANTS);
   return jumps;
-}
-
-static int any_pin(const lw_state *s) {
-  for (int32_t i = 0; i < s->base->size.transitions; i++)
-    if (pins_now(s, i)) return 1;
-  return 0;
 }
 
 /* ---- one event ---- */
@@ -123,8 +120,11 @@ static lw_status carry_out(lw_state *s, int32_t *changed) {
   memset(x + at->impulse_force, 0, joints);
   memset(x + at->impulse_torque, 0, joints);
   x[at->event_count] += 1.0;
-  if (!change_modes(s)) return LW_OK;
-  if (any_pin(s) && (e = lw_check_pins(s))) return e;
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (s->events->due[i]) lw_memory_of(s, i)->last = x[at->event_count];
+  int32_t closed;
+  if (!change_modes(s, &closed)) return LW_OK;
+  if (closed && (e = lw_check_pins(s))) return e;
   if ((e = lw_strike(s)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
   x[at->energy_lost] += kinetic - x[at->energy_kinetic];
   lw_step_accepted(s);
@@ -189,6 +189,7 @@ lw_status lw_make_transitions(lw_state *s, const int32_t *which, int32_t n) {
     const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
     if (e) return e;
     const int up = x->action == LW_STOP && (x->bounds == 2 || (x->bounds == 3 && lw_speed_of(s, lw_stopped_speed(s->model, x)) > 0.0));
+    if (x->trigger == LW_AT_TIME) lw_memory_of(s, which[k])->done = 1.0;
     s->events->due[which[k]] = x->action != LW_STOP ? LW_DO : up ? LW_HIT_UPPER : LW_HIT_LOWER;
   }
   int32_t changed;
@@ -199,11 +200,8 @@ lw_status lw_make_transitions(lw_state *s, const int32_t *which, int32_t n) {
 lw_status lw_start_events(lw_state *s, int32_t *changed) {
   *changed = 0;
   if (!s->events) return LW_OK;
-  const lw_model *m = s->base;
   const lw_status e = lw_take_sides(s);
-  if (e) return e;
-  lw_reals(s)[m->at.event_memory] = lw_reals(s)[m->at.event_memory + 1] = 0.0;
-  return lw_handle_events(s, changed);
+  return e ? e : lw_handle_events(s, changed);
 }
 
 lw_status lw_modes_changed(lw_state *s) {

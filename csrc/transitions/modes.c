@@ -61,6 +61,15 @@ double lw_speed_of(const lw_state *s, int32_t u) {
   return lw_reals(s)[u < m->size.nu ? m->at.u + u : m->at.u_cut + u - m->size.nu];
 }
 
+int32_t lw_speed_at(const lw_model *m, int32_t q) {
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];
+    const int32_t k = q - m->joint[j].q;
+    if (k >= 0 && k < size->q) return size->q == size->u ? m->joint[j].u + k : -1;
+  }
+  return -1;
+}
+
 int32_t lw_lock_of(const lw_state *s, int32_t u) {
   const lw_model *m = s->model;
   const int32_t last = m->size.couplings - m->size.distances;

@@ -28,6 +28,8 @@ void lw_choose_structure(lw_state *s, int afresh);
 /* A joint's coordinate as far as it belongs to a speed, and that speed. */
 double lw_coordinate_of(const lw_state *s, int32_t u);
 double lw_speed_of(const lw_state *s, int32_t u);
+/* The speed that is the rate of a coordinate, -1: none. */
+int32_t lw_speed_at(const lw_model *m, int32_t q);
 /* The coupling that locks a speed in the present structure. */
 int32_t lw_lock_of(const lw_state *s, int32_t u);
 /* The one speed that a stop bounds. */

@@ -42,9 +42,18 @@ static quantity distance_of(const lw_state *s, int32_t i) {
   return (quantity){length, length > 0.0 ? along / length : 0.0};
 }
 
+/* A coordinate of which no speed is the rate belongs to a tree joint that moves freely. */
+static quantity coordinate(const lw_state *s, int32_t q) {
+  const lw_model *m = s->model;
+  const double *x = lw_reals(s);
+  const int32_t u = lw_speed_at(m, q);
+  const double value = x[q < m->size.nq ? m->at.q + q : m->at.q_cut + q - m->size.nq];
+  return (quantity){value, u >= 0 ? lw_speed_of(s, u) : q < m->size.nq ? x[m->at.qdot + q] : 0.0};
+}
+
 static quantity quantity_of(const lw_state *s, int32_t i) {
-  const int32_t u = transition_of(s, i)->quantity;
-  return u < 0 ? distance_of(s, i) : (quantity){lw_coordinate_of(s, u), lw_speed_of(s, u)};
+  const int32_t q = transition_of(s, i)->quantity;
+  return q < 0 ? distance_of(s, i) : coordinate(s, q);
 }
 
 /* ---- indicators: positive until something happens ---- */
@@ -77,15 +86,18 @@ static quantity bound_of(const lw_state *s, int32_t i, int bound) {
   return (quantity){gap + lw_width_at(values_of(s, i)[bound]), bound ? -speed : speed};
 }
 
-/* Coordinates of tree joints are states; all else has to be computed. */
+/* Coordinates of tree joints are states, as are most of their rates; all else has to be computed. */
+static int is_computed(const lw_state *s, int32_t i) {
+  const lw_transition *x = transition_of(s, i);
+  const lw_model *m = s->base;
+  if (x->action == LW_STOP) return lw_stopped_speed(m, x) >= m->size.nu || lw_memory_of(s, i)->side != 0.0;
+  if (x->trigger != LW_CROSSING) return 0;
+  return x->quantity < 0 || x->quantity >= m->size.nq || lw_speed_at(m, x->quantity) < 0;
+}
+
 static lw_stage stage_of(const lw_state *s) {
-  for (int32_t i = 0; i < s->base->size.transitions; i++) {
-    const lw_transition *x = transition_of(s, i);
-    const int32_t u = x->action == LW_STOP ? lw_stopped_speed(s->base, x) : x->quantity;
-    const int rests = x->action == LW_STOP && lw_memory_of(s, i)->side != 0.0;
-    if (rests || ((x->action == LW_STOP || x->trigger == LW_CROSSING) && (u < 0 || u >= s->base->size.nu)))
-      return LW_STAGE_OUTPUTS;
-  }
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (is_computed(s, i)) return LW_STAGE_OUTPUTS;
   return LW_STAGE_NONE;
 }
 
@@ -115,8 +127,7 @@ lw_status lw_take_sides(lw_state *s) {
   if (e) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     lw_transition_memory *memory = lw_memory_of(s, i);
-    *memory = (lw_transition_memory){0};
-    if (transition_of(s, i)->trigger != LW_CROSSING) continue;
+    if (transition_of(s, i)->trigger != LW_CROSSING || memory->side != 0.0) continue;
     const quantity x = quantity_of(s, i);
     const double off = x.value - values_of(s, i)[0];
     memory->side = off > 0.0 || (off == 0.0 && x.rate > 0.0) ? 1.0 : -1.0;

@@ -53,7 +53,7 @@ def _target(changes: Changes, transition: Transition) -> list[int]:
 
 
 def _trigger(changes: Changes, numbering: Numbering, transition: Transition) -> list[int]:
-    """Trigger, speed whose coordinate crosses or -1, two bodies, direction."""
+    """Trigger, coordinate that crosses or -1, two bodies, direction."""
     mech, when = changes.mech, transition.when
     match when:
         case Time():
@@ -67,7 +67,7 @@ def _trigger(changes: Changes, numbering: Numbering, transition: Transition) -> 
             coordinate = when.coordinate(mech)
             assert coordinate is not None
             joint, element = coordinate
-            return [CROSSING, numbering.u[joint].start + element, -1, -1, when.direction]
+            return [CROSSING, numbering.q[joint].start + element, -1, -1, when.direction]
     return [NO_TRIGGER, -1, -1, -1, 0]
 
 

@@ -99,7 +99,7 @@ class Stop(Action):
         check_joint_known(mech, self.joint, what)
         kind = mech.joints[self.joint].kind
         described = f"{what}: joint {self.joint!r} ({type(kind).__name__})"
-        plain = plain_coordinates(mech, self.joint)
+        plain = plain_coordinates(mech, self.joint) if kind.nq == kind.nu else []
         if not plain:
             raise MechanismError(
                 f"{described} has no angle or displacement to bound: name a joint that has, such as a Revolute"
