@@ -77,7 +77,8 @@ class Model:
         self.handle = ffi.gc(handle[0], lib.lw_model_free)
         self.sizes = lib.lw_model_sizes(self.handle)
         self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
-        self.inputs = slice(self.fields["tau"].first, self.fields["motion_in"].span.stop)  # side by side
+        self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # side by side
+        self.modes = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
 
     def expected(self, cluster: int) -> tuple[int, int, int, int]:
         """Return columns and rows of a cluster, and of the columns those that its ears and all closures leave."""
@@ -199,10 +200,53 @@ class Block:
         self._check(status)
         return result
 
-    def ode_addresses(self) -> tuple[int, int]:
-        """Addresses of the derivative function and of this block, for a compiled solver."""
-        derivative = ffi.cast("intptr_t", ffi.addressof(lib, "lw_ode_mechanism"))
-        return int(derivative), int(ffi.cast("intptr_t", self.handle))
+    def ode_addresses(self, *, events: bool = False) -> tuple[int, int, int]:
+        """Addresses of the derivative function, of this block and of the event indicators, for a compiled solver."""
+        names = ("lw_ode_mechanism", "lw_ode_mechanism_times_too")
+        derivative, indicators = (int(ffi.cast("intptr_t", ffi.addressof(lib, name))) for name in names)
+        return derivative, int(ffi.cast("intptr_t", self.handle)), indicators if events else 0
+
+    # ---- transitions ----
+
+    @property
+    def modes(self) -> FloatArray:
+        """What transitions have brought about so far, (n_modes,): to be read, and given to `put_modes`."""
+        return self.reals[self.model.modes].copy()
+
+    def put_modes(self, modes: FloatArray) -> None:
+        """Go on from what transitions have brought about."""
+        self.reals[self.model.modes] = modes
+        self._check(lib.lw_modes_changed(self.handle))
+
+    def start_events(self) -> bool:
+        """See on which side of what they watch the transitions are; carry out what is due; return whether u jumped."""
+        changed = ffi.new("int32_t *")
+        self._check(lib.lw_start_events(self.handle, changed))
+        return bool(changed[0])
+
+    def handle_events(self) -> bool:
+        """Carry out what is due at the present time, state and commands; return whether the speeds jumped."""
+        changed = ffi.new("int32_t *")
+        self._check(lib.lw_handle_events(self.handle, changed))
+        return bool(changed[0])
+
+    def make_transitions(self, which: list[int]) -> None:
+        """Carry out transitions by number, whatever they wait for."""
+        self._check(lib.lw_make_transitions(self.handle, ffi.new("int32_t[]", which), len(which)))
+
+    def event_indicators(self) -> FloatArray:
+        """Return the time left until the next transition that has a time, then numbers that fall below zero."""
+        z, next_time = np.empty(1 + self.model.sizes.event_indicators), ffi.new("double *")
+        self._check(lib.lw_event_indicators(self.handle, _doubles(z[1:])))
+        self._check(lib.lw_next_event_time(self.handle, next_time))
+        left = next_time[0] - self._views["time"][0]
+        z[0] = left if np.isfinite(left) else 1.0
+        return z
+
+    def last_events(self) -> tuple[int, FloatArray]:
+        """Return the number of events so far, and for each transition that of the event in which it came last."""
+        last = self._views["transition_memory"].reshape(self.model.sizes.transitions, -1)[:, -1]
+        return int(self._views["event_count"][0]), last
 
 
 def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callable[[Any], None]:

@@ -19,9 +19,15 @@ Loads = ArrayLike | Mapping[str, ArrayLike] | None
 class Arguments:
     """Reads states and loads for one system, known by its serialised model."""
 
-    def __init__(self, model_bytes: bytes, numbering: Numbering) -> None:
+    def __init__(self, model_bytes: bytes, numbering: Numbering, changes: FloatArray) -> None:
         self._model_bytes = model_bytes
         self._numbering = numbering
+        self._changes = changes  # inputs of transitions, where nothing else is said
+
+    @property
+    def changes(self) -> FloatArray:
+        """The inputs of transitions (n_changes,) as the description has them."""
+        return self._changes
 
     def states(self, state: State | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
         """Return coordinates (..., nq) and speeds (..., nu) of the tree joints, with the same leading dimensions."""
@@ -52,8 +58,8 @@ class Arguments:
 
     @property
     def no_inputs(self) -> FloatArray:
-        """All inputs at zero, (n_inputs,)."""
-        return np.zeros(self._numbering.n_inputs)
+        """All inputs at rest, (n_inputs,)."""
+        return np.concatenate([np.zeros(self._numbering.n_loads + self._numbering.n_motion), self._changes])
 
     def times(self, state: State | ArrayLike, time: ArrayLike | None) -> FloatArray:
         """Return instants (..., 1): as given, or else the state's own, or 0."""
@@ -66,11 +72,11 @@ class Arguments:
 
     def with_motions(self, state: State | ArrayLike, loads: FloatArray) -> FloatArray:
         """Return all inputs (..., n_inputs): loads (..., n_loads), and those of the motions as the state has them."""
-        n = self._numbering.n_motion
-        if not n:
+        n = self._numbering
+        if not n.n_motion + n.n_changes:
             return loads
-        motion = state.motion if isinstance(state, State) else np.zeros(n)
-        return np.concatenate(together({"tau": loads, "motion": motion}), axis=-1)
+        motion = state.motion if isinstance(state, State) else np.zeros(n.n_motion)
+        return np.concatenate(together({"tau": loads, "motion": motion, "changes": self._changes}), axis=-1)
 
     def motions(self, given: Mapping[str, ArrayLike] | None) -> FloatArray:
         """Return the inputs of all motions (n_motion,) from a value, or value, rate and acceleration, by drive."""

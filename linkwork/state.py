@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,6 +61,8 @@ class State:
         s; it matters where motions are prescribed.
     motion
         Inputs of these motions, (n_motion,), as `system.numbering.motions` tells.
+    modes
+        What transitions have brought about so far, for the core: which joints are locked, open, at rest on stops.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
     arrays are read-only; `System.state` makes a state from others.
@@ -71,6 +73,7 @@ class State:
     u: JointArray
     time: float
     motion: FloatArray
+    modes: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.system.value(name, self)

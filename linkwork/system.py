@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from linkwork.compiler.topology import Topology
 from linkwork.description import Mechanism
 from linkwork.description.checks import FloatArray, number, suggest
 from linkwork.errors import MechanismError
+from linkwork.jumps import Jump, changes_at_rest, jump
 from linkwork.quantities import Column, Variable, columns_of
 from linkwork.state import JointArray, State
 from linkwork.variables import list_variables
@@ -77,7 +78,7 @@ class System:
         self._model = model or Model(model_bytes)
         self.sizes = self._model.sizes
         self._own = threading.local()
-        self.arguments = Arguments(model_bytes, numbering)
+        self.arguments = Arguments(model_bytes, numbering, changes_at_rest(mechanism))
 
     @property
     def _block(self) -> Block:
@@ -111,6 +112,11 @@ class System:
         from linkwork.explain import explain
 
         return explain(self, state)
+
+    @cached_property
+    def modes_at_first(self) -> FloatArray:
+        """What a block's modes are before anything has happened."""
+        return self.block().modes
 
     # ---- names ----
 
@@ -256,19 +262,44 @@ class System:
         u = np.concatenate([block["u"], block["u_cut"]])
         motion = block["motion_in"].copy()
         q.flags.writeable = u.flags.writeable = motion.flags.writeable = False
+        modes = block.modes
+        modes.flags.writeable = False
         n = self.numbering
-        return State(self, JointArray.split(q, n.nq), JointArray.split(u, n.nu), float(block["time"][0]), motion)
+        return State(self, JointArray.split(q, n.nq), JointArray.split(u, n.nu), float(block["time"][0]), motion, modes)
 
     def state(
         self, q: ArrayLike, u: ArrayLike, *, time: float = 0.0, motion: Mapping[str, ArrayLike] | None = None
     ) -> State:
         """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
         coordinates, speeds = self.arguments.states(q, u)
-        block = self._block
-        block.count_turns(0.0)
-        inputs = np.concatenate([self.arguments.no_loads, self.arguments.motions(motion)])
+        block = self._prepared(None)
+        inputs = np.concatenate([self.arguments.no_loads, self.arguments.motions(motion), self.arguments.changes])
         block.enter(one(coordinates, "q"), speeds, inputs, number(time, "time"))
         return self.state_of(block)
+
+    def jump(self, state: State, transitions: Sequence[str]) -> Jump:
+        """Carry out transitions now, all at once, whatever they wait for.
+
+        Parameters
+        ----------
+        state
+            Before.
+        transitions
+            Their names. A stop acts as though its joint had just come to it.
+
+        Returns
+        -------
+        Jump
+            The state afterwards, the joints' impulses and the kinetic energy that was lost.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown name, and where transitions contradict each other; the text names them.
+        AssemblyError
+            Where frames that are pinned are apart.
+        """
+        return jump(self, state, transitions)
 
     # ---- what is computed ----
 
@@ -356,12 +387,12 @@ class System:
         wanted = sized(udot, self.numbering.nu, "udot", self.numbering.u)
         inputs = self.arguments.with_motions(state, self.arguments.wrenches(applied))
         q, speeds, wanted, inputs = together({"q": q, "u": speeds, "udot": wanted, "applied": inputs})
-        self._block.count_turns(self.arguments.turns(state))
+        block = self._prepared(state)
         time = self.arguments.times(state, None)[0]
         result = np.zeros((*wanted.shape[:-1], self.numbering.nu_all))
         for i in np.ndindex(wanted.shape[:-1]):
-            self._block.enter(q[i], speeds[i], inputs[i], time)
-            result[i][: self.numbering.nu] = self._block.inverse_dynamics(wanted[i])
+            block.enter(q[i], speeds[i], inputs[i], time)
+            result[i][: self.numbering.nu] = block.inverse_dynamics(wanted[i])
         return JointArray.split(result, self.numbering.nu)
 
     def jacobian(
@@ -419,12 +450,20 @@ class System:
         times = self.arguments.times(state, time)
         if not q.ndim == inputs.ndim == times.ndim == 1:
             q, speeds, inputs, times = together({"q": q, "u": speeds, "tau": inputs, "time": times})
-        self._block.count_turns(self.arguments.turns(state))
+        block = self._prepared(state)
         result = np.empty((*q.shape[:-1], *shape))
         for i in np.ndindex(q.shape[:-1]):
-            self._block.enter(q[i], speeds[i], inputs[i], times[i][0])
-            result[i] = read(self._block)
+            block.enter(q[i], speeds[i], inputs[i], times[i][0])
+            result[i] = read(block)
         return result
+
+    def _prepared(self, state: State | ArrayLike | None) -> Block:
+        """Return the block, with the modes of a state and its turns of cut joints; None, or arrays: as at first."""
+        block = self._block
+        if self.sizes.transitions:
+            block.put_modes(state.modes if isinstance(state, State) else self.modes_at_first)
+        block.count_turns(0.0 if state is None else self.arguments.turns(state))
+        return block
 
     def __repr__(self) -> str:
         s = self.sizes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from linkwork.compiler.topology import Topology
-from linkwork.description import Mechanism, PointSpringDamper, Wrench
+from linkwork.description import Impulse, Input, Mechanism, PointSpringDamper, Wrench
 from linkwork.description.checks import suggest
 from linkwork.description.forces import of_kind
 from linkwork.errors import MechanismError
@@ -32,6 +32,9 @@ class Numbering:
     motions, n_motion
         For each coupling that has a motion, by name, the slice of its value, rate and acceleration among the inputs of
         all couplings, `n_motion` numbers.
+    commands, impulses
+        Of transitions, behind the inputs of motions, `n_changes` numbers in all: where each command stands, by the name
+        of the input, as "latch.command"; and each impulse and angular impulse, as "kick.impulse.f", "kick.impulse.t".
     """
 
     q: dict[str, slice]
@@ -47,6 +50,9 @@ class Numbering:
     wrenches: tuple[str, ...]
     motions: dict[str, slice]
     n_motion: int
+    commands: dict[str, slice]
+    impulses: dict[str, slice]
+    n_changes: int
 
     @property
     def nq_all(self) -> int:
@@ -65,8 +71,8 @@ class Numbering:
 
     @property
     def n_inputs(self) -> int:
-        """Numbers that drive the mechanism: the loads, then the inputs of motions."""
-        return self.n_loads + self.n_motion
+        """Numbers that drive the mechanism: the loads, then the inputs of motions, then those of transitions."""
+        return self.n_loads + self.n_motion + self.n_changes
 
     @cached_property
     def inputs(self) -> dict[str, slice]:
@@ -74,6 +80,9 @@ class Numbering:
         spans = {joint: span for joint, span in self.u.items() if span.stop > span.start}
         for k, name in enumerate(f"{wrench}.{what}" for what in "FT" for wrench in self.wrenches):
             spans[name] = slice(self.nu_all + 3 * k, self.nu_all + 3 * k + 3)
+        behind = self.n_loads + self.n_motion
+        for name, span in (self.commands | self.impulses).items():
+            spans[name] = slice(behind + span.start, behind + span.stop)
         for name, span in list(spans.items()):
             if span.stop - span.start > 1:
                 each = zip(suffixes(span.stop - span.start), range(span.start, span.stop), strict=True)
@@ -89,7 +98,8 @@ class Numbering:
     def input_spans(self, names: Iterable[str], what: str) -> dict[str, slice]:
         """Return where inputs stand; an unknown name, and one whose numbers another gives too, are errors."""
         drive = ["drive"] if self.motions else []
-        return self._distinct(names, self.inputs, what, ["driven joint", *self._wrench, *drive])
+        kinds = ["driven joint", *self._wrench, *drive, *["transition's input"] * bool(self.commands or self.impulses)]
+        return self._distinct(names, self.inputs, what, kinds)
 
     def load_spans(self, names: Iterable[str], what: str) -> dict[str, slice]:
         """Return the same of loads alone, without motions."""
@@ -115,6 +125,8 @@ class Numbering:
     def input_label(self, name: str, load: str) -> str:
         """Return what messages call an input; `load` is their word for those of joints."""
         at = self.inputs[name].start
+        if at >= self.n_loads + self.n_motion:
+            return f"input {name!r}"
         if at >= self.n_loads:
             return f"motion of {name!r}"
         return f"{load} of joint {name!r}" if at < self.nu_all else f"wrench {name!r}"
@@ -160,7 +172,17 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
     motions = {c.name: slice(3 * i, 3 * i + 3) for i, c in enumerate(mech.couplings.values()) if c.motion}
     counts = (nq, nu, nq_all - nq, nu_all - nu)
     n_motion = 3 * (len(topology.couplings) + len(mech.distances))  # the core counts locks and distances among them
-    return Numbering(q, u, quaternions, tree, cut, *counts, springs, wrenches, motions, n_motion)
+    all_of = len(mech.transitions)
+    commands = {f"{name}.command": slice(i, i + 1) for i, name in enumerate(mech.transitions)}
+    impulses = {
+        f"{name}.impulse.{what}": slice(all_of + 6 * i + 3 * k, all_of + 6 * i + 3 * k + 3)
+        for i, (name, one) in enumerate(mech.transitions.items())
+        if isinstance(one.action, Impulse)
+        for k, what in enumerate("ft")
+    }
+    commands = {key: span for key, span in commands.items() if isinstance(mech.transitions[key[:-8]].when, Input)}
+    changes = (commands, impulses, 7 * all_of)
+    return Numbering(q, u, quaternions, tree, cut, *counts, springs, wrenches, motions, n_motion, *changes)
 
 
 def suffixes(count: int) -> list[str]:

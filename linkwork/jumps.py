@@ -1,0 +1,77 @@
+"""Discontinuous changes of a state: what transitions do at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork.description import Impulse, Mechanism
+from linkwork.description.checks import FloatArray, suggest
+from linkwork.errors import MechanismError
+
+if TYPE_CHECKING:
+    from linkwork._native import Block
+    from linkwork.state import State
+    from linkwork.system import System
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """What came of transitions that were carried out at once.
+
+    Attributes
+    ----------
+    state
+        Afterwards: the same pose, other speeds.
+    impulses
+        Of every joint on its child, by name: [angular impulse; impulse], (6,), N m s and N s, world axes, about the
+        child's joint frame, as `System.reactions` has loads. What locks and stops hold is part of it.
+    energy_lost
+        Kinetic energy before less that after, J.
+    """
+
+    state: State
+    impulses: dict[str, FloatArray]
+    energy_lost: float
+
+
+def jump(system: System, state: State, transitions: Sequence[str]) -> Jump:
+    """Return what comes of transitions, by name, carried out together at a state."""
+    known = list(system.mechanism.transitions)
+    names = [transitions] if isinstance(transitions, str) else list(transitions)
+    for name in names:
+        if name not in known:
+            raise MechanismError(f"there is no transition {name!r}: {suggest(name, known)}")
+    if not names:
+        raise MechanismError("jump: name at least one transition, as in jump(state, ['latch'])")
+    block = system.block()
+    enter(system, block, state)
+    before = float(block["energy_lost"][0])
+    block.make_transitions([known.index(name) for name in names])
+    return Jump(system.state_of(block), impulses_of(system, block), float(block["energy_lost"][0]) - before)
+
+
+def enter(system: System, block: Block, state: State) -> None:
+    """Bring a block to a state, with no loads."""
+    q, u = system.arguments.states(state, None)
+    if system.sizes.transitions:
+        block.put_modes(state.modes)
+    block.count_turns(system.arguments.turns(state))
+    block.enter(q, u, system.arguments.with_motions(state, system.arguments.no_loads), state.time)
+
+
+def impulses_of(system: System, block: Block) -> dict[str, FloatArray]:
+    """Return the impulses of the last event by joint, [angular; linear]."""
+    n = system.sizes.joints
+    both = [block[f"impulse_{what}"].reshape(n, 3) for what in ("torque", "force")]
+    return dict(zip(system.joint_names, np.concatenate(both, axis=1), strict=True))
+
+
+def changes_at_rest(mech: Mechanism) -> FloatArray:
+    """Return the inputs of transitions as the description has them: no commands, impulses as they are given."""
+    actions = [one.action for one in mech.transitions.values()]
+    impulses = [[*one.force, *one.torque] if isinstance(one, Impulse) else [0.0] * 6 for one in actions]
+    return np.concatenate([np.zeros(len(actions)), *map(np.array, impulses)])
