@@ -64,8 +64,9 @@ typedef enum lw_owner {
   X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")          \
   X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")           \
   X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE, "time [s], what is crossed, or a stop's bounds") \
-  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")    \
+  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")   \
   X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance watched; of an impulse [m]")   \
+  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "what `impulse` holds unless it is set")             \
   X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed") \
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
   X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
@@ -159,6 +160,5 @@ typedef enum lw_owner {
   X(link_centroid, BODY, m->method > LW_MULTIPLIERS_JOINT ? LW_REALS(link_centroid) : 0, LW_INTERNAL,                 \
     LW_STAGE_CONSTANTS, "")
 
-#define LW_FIELDS(X) \
-  LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_MODE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
+#define LW_FIELDS(X) LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_MODE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
 #endif

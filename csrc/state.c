@@ -58,7 +58,9 @@ void lw_state_free(lw_state *s) {
 
 lw_status lw_state_reset(lw_state *s) {
   memset(s->snapshot, 0, s->snapshot_size);
-  memcpy(reals(s), s->model->defaults, sizeof(double) * (size_t)s->model->parameters);
+  const lw_model *m = s->base;
+  memcpy(reals(s), m->defaults, sizeof(double) * (size_t)m->parameters);
+  memcpy(reals(s) + m->at.impulse, reals(s) + m->at.impulse_start, 6 * sizeof(double) * (size_t)m->size.transitions);
   lw_state_changed(s, LW_STAGE_NONE);
   lw_reset_modes(s);
   return LW_OK;

@@ -7,6 +7,7 @@ import numpy as np
 from linkwork.compiler.changes import Changes, taken
 from linkwork.compiler.numbering import Numbering
 from linkwork.description import (
+    Action,
     Crossing,
     Impulse,
     Input,
@@ -78,13 +79,14 @@ def _last(changes: Changes, transition: Transition) -> list[int]:
 
 
 def transition_parameters(mech: Mechanism) -> list[FloatArray]:
-    """Return the fields transition_value, restitution and transition_points, each flat."""
+    """Return the fields transition_value, restitution, transition_points and impulse_start, each flat."""
     all_of = list(mech.transitions.values())
     restitution = [one.action.restitution if isinstance(one.action, Stop) else 0.0 for one in all_of]
     return [
         np.array([_values(one) for one in all_of]).ravel(),
         np.array(restitution),
         np.array([_points(one) for one in all_of]).ravel(),
+        np.array([_impulse(one.action) for one in all_of]).ravel(),
     ]
 
 
@@ -107,3 +109,8 @@ def _points(transition: Transition) -> list[float]:
     if isinstance(when, Crossing) and isinstance(when.quantity, PointDistance):
         return [*when.quantity.points[0], *when.quantity.points[1]]
     return [0.0] * 6
+
+
+def _impulse(action: Action) -> list[float]:
+    """Impulse and angular impulse."""
+    return [*action.force, *action.torque] if isinstance(action, Impulse) else [0.0] * 6
