@@ -8,7 +8,8 @@ from typing import Literal
 
 LOADS = {"rad": "N.m", "m": "N"}
 
-Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time"]
+Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time", "indicator"]
+Type = Literal["real", "boolean", "integer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,14 @@ class Variable:
         Name of the state whose derivative this is, else None.
     depends
         States and inputs that a derivative or output depends on, and "time"; None: on all of them.
-    minimum
-        Least value allowed, else None.
+    minimum, maximum
+        Least and largest value allowed, else None.
+    type
+        What its number stands for; of a boolean 0 is false.
+    discrete
+        It changes at events alone.
+    jumps
+        A state that events may change.
     """
 
     name: str
@@ -46,6 +53,10 @@ class Variable:
     derivative_of: str | None = None
     depends: tuple[str, ...] | None = None
     minimum: float | None = None
+    maximum: float | None = None
+    type: Type = "real"
+    discrete: bool = False
+    jumps: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from linkwork.compiler.changes import Changes
 from linkwork.compiler.methods import Expected
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
+from linkwork.compiler.topology import topology as topology_of
 from linkwork.description import Mechanism
 from linkwork.description.checks import FloatArray, number, suggest
 from linkwork.errors import MechanismError
@@ -117,6 +118,11 @@ class System:
     def modes_at_first(self) -> FloatArray:
         """What a block's modes are before anything has happened."""
         return self.block().modes
+
+    @cached_property
+    def all_closed(self) -> Topology:
+        """The topology with every joint closed that transitions may close: what depends on what in every structure."""
+        return topology_of(self.changes.mech, self.changes.locks) if self.changes.switches else self.topology
 
     # ---- names ----
 

@@ -12,6 +12,13 @@ from linkwork.coupling_variables import coupling_variables
 from linkwork.distance_variables import distance_variables
 from linkwork.force_variables import force_inputs, force_outputs, force_parameters
 from linkwork.quantities import LOADS, Kind, Variable
+from linkwork.transition_variables import (
+    event_indicators,
+    speeds_jump,
+    transition_inputs,
+    transition_outputs,
+    transition_parameters,
+)
 
 if TYPE_CHECKING:
     from linkwork._native import Field
@@ -50,6 +57,7 @@ _VELOCITY = (
     _Row("v", "body_velocity", "m/s", "velocity of the body frame's origin, world axes"),
     _Row("w", "body_angular_velocity", "rad/s", "angular velocity, world axes"),
 )
+_LIMITS: dict[str, tuple[float | None, float | None]] = {"body_mass": (0.0, None), "restitution": (0.0, 1.0)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,8 @@ class _Namer:
         self.tree = set(system.numbering.tree)
         self.fields: dict[str, Field] = system.fields
         self.defaults = system.block().reals
-        self.depends = Dependencies(system.mechanism, system.topology, system.numbering)
+        self.depends = Dependencies(system.mechanism, system.all_closed, system.numbering)
+        self.jumps = speeds_jump(self)
 
     def at(self, field: str, index: int = 0) -> int:
         return self.fields[field].first + index
@@ -84,8 +93,9 @@ class _Namer:
     def parameter(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
         reference = self.at(field, index)
         kind: Kind = "start" if field in ("q_start", "u_start") else "parameter"
-        minimum = 0.0 if field == "body_mass" else None
-        return Variable(name, reference, kind, unit, text, start=float(self.defaults[reference]), minimum=minimum)
+        minimum, maximum = _LIMITS.get(field, (None, None))
+        start = float(self.defaults[reference])
+        return Variable(name, reference, kind, unit, text, start=start, minimum=minimum, maximum=maximum)
 
     def load(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
         return Variable(name, self.at(field, index), "input", unit, text, start=0.0)
@@ -103,7 +113,7 @@ class _Namer:
         yield Variable("time", self.at("time"), "time", "s", "time")
         for i in range(3):
             yield self.parameter(f"gravity[{i + 1}]", "gravity", i, "m/s2", "gravitational acceleration, world axes")
-        if self.system.topology.clusters:
+        if self.system.all_closed.clusters:
             for i, what in enumerate(("position", "speed")):
                 text = (
                     f"feedback on the {what} errors of loops, couplings, distances; below zero: as fast as these move"
@@ -177,7 +187,8 @@ class _Namer:
 
     def state(self, name: str, field: str, index: int, unit: str, text: str, depends: Names) -> Iterator[Variable]:
         """A state and its derivative."""
-        yield Variable(name, self.at(field, index), "state", unit, text)
+        jumps = self.jumps and field == "u"
+        yield Variable(name, self.at(field, index), "state", unit, text, jumps=jumps)
         rate = f"{unit}2" if unit.endswith("/s") else f"{unit}/s"
         at, text = self.at(f"{field}dot", index), f"time derivative of {name}"
         yield Variable(f"der({name})", at, "derivative", rate, text, derivative_of=name, depends=depends)
@@ -225,13 +236,21 @@ def list_variables(system: System) -> list[Variable]:
         namer.body_parameters(),
         namer.joint_parameters(),
         force_parameters(namer),
+        transition_parameters(namer),
         namer.motion(),
         force_inputs(namer),
+        transition_inputs(namer),
         namer.reactions(),
         namer.bodies(),
         force_outputs(namer),
         coupling_variables(system),
         distance_variables(namer),
+        transition_outputs(namer),
         namer.totals(),
     )
     return [variable for group in groups for variable in group]
+
+
+def list_indicators(system: System) -> list[Variable]:
+    """Return the event indicators of a system, in the order in which the core gives them."""
+    return list(event_indicators(_Namer(system)))

@@ -19,6 +19,7 @@ _CAUSALITY: dict[str, Causality] = {
     "state": "local",
     "derivative": "local",
     "time": "independent",
+    "indicator": "local",
 }
 _COMPUTED = ("state", "derivative", "output")
 
@@ -32,8 +33,10 @@ class Entry:
 
     @property
     def variability(self) -> str:
-        """`fixed` for parameters and start values, else `continuous`."""
-        return "fixed" if self.causality == "parameter" else "continuous"
+        """`fixed` for parameters and start values, `discrete` for what changes at events alone, else `continuous`."""
+        if self.causality == "parameter":
+            return "fixed"
+        return "discrete" if self.variable.discrete else "continuous"
 
     @property
     def initial(self) -> str | None:
@@ -65,7 +68,8 @@ class Content:
     name: str
     token: str
     entries: tuple[Entry, ...]
-    event_indicators: int
+    indicators: tuple[Entry, ...]
+    has_events: bool
     experiment: Experiment
     tool: str
 
@@ -92,13 +96,14 @@ class Content:
 
     @cached_property
     def initial_unknowns(self) -> list[Entry]:
-        """What initialisation computes, in the order of the variables."""
+        """What initialisation computes, event indicators aside, in the order of the variables."""
         return [entry for entry in self.entries if entry.calculated]
 
     @cached_property
     def units(self) -> list[str]:
         """The units in use, sorted."""
-        return sorted({entry.variable.unit for entry in self.entries})
+        reals = (entry.variable for entry in (*self.entries, *self.indicators) if entry.variable.type == "real")
+        return sorted({variable.unit for variable in reals})
 
     def depends_on(self, entry: Entry) -> list[Entry] | None:
         """Return what an output or derivative depends on, in the order of the variables; None: on everything."""
@@ -117,6 +122,11 @@ class Content:
     def positions(self) -> dict[str, int]:
         """The position of each variable, from 0."""
         return {entry.variable.name: i for i, entry in enumerate(self.entries)}
+
+
+def indicator_entries(variables: Iterable[Variable]) -> tuple[Entry, ...]:
+    """Give the event indicators their part in the FMU."""
+    return tuple(Entry(variable, _CAUSALITY[variable.kind]) for variable in variables)
 
 
 def model_identifier(name: str) -> str:

@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from linkwork.export.content import Content, Entry
 from linkwork.export.xml_parts import (
+    TYPES_FMI2,
     add_experiment,
     add_log_categories,
     add_units,
@@ -18,7 +19,7 @@ from linkwork.export.xml_parts import (
 def model_description(content: Content) -> Element:
     """Return the element `fmiModelDescription` of FMI 2.0."""
     root = Element("fmiModelDescription", root_attributes(content, "2.0", "guid"))
-    root.set("numberOfEventIndicators", str(content.event_indicators))
+    root.set("numberOfEventIndicators", str(len(content.indicators)))
     abilities = {
         "modelIdentifier": content.identifier,
         "canNotUseMemoryManagementFunctions": boolean(True),
@@ -42,10 +43,10 @@ def model_description(content: Content) -> Element:
 
 
 def _add_variable(parent: Element, entry: Entry, index: dict[str, int]) -> None:
-    real = value_attributes(entry)
+    value = value_attributes(entry)
     if entry.variable.derivative_of is not None:
-        real["derivative"] = str(index[entry.variable.derivative_of])
-    SubElement(SubElement(parent, "ScalarVariable", describe(entry)), "Real", real)
+        value["derivative"] = str(index[entry.variable.derivative_of])
+    SubElement(SubElement(parent, "ScalarVariable", describe(entry)), TYPES_FMI2[entry.variable.type], value)
 
 
 def _add_structure(root: Element, content: Content, index: dict[str, int]) -> None:

@@ -11,7 +11,7 @@ from linkwork._sources import fmu_libraries
 from linkwork.errors import ExportError
 from linkwork.export import description_fmi2, description_fmi3
 from linkwork.export.archive import write_archive
-from linkwork.export.content import Content, Experiment, choose_entries
+from linkwork.export.content import Content, Experiment, choose_entries, indicator_entries
 from linkwork.export.documentation import index_page
 from linkwork.export.token import instantiation_token
 
@@ -46,8 +46,8 @@ def export_fmu(
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
 
-    Inputs are loads in joints and applied wrenches; parameters are masses, frames, gravity and start values, to be set
-    until initialisation ends. The same mechanism always gives the same bytes.
+    Inputs are loads in joints, applied wrenches and commands of transitions; parameters are masses, frames, gravity and
+    start values, to be set until initialisation ends. The same mechanism always gives the same bytes.
 
     Parameters
     ----------
@@ -88,12 +88,14 @@ def export_fmu(
 def describe_system(system: "System", outputs: Iterable[str] | None, experiment: Experiment) -> Content:
     """Gather what the FMU of a system holds."""
     import linkwork
+    from linkwork.variables import list_indicators
 
     return Content(
         name=system.mechanism.name,
         token=instantiation_token(system.model_bytes),
         entries=choose_entries(system.variables, outputs),
-        event_indicators=system.sizes.event_indicators,
+        indicators=indicator_entries(list_indicators(system)),
+        has_events=system.sizes.transitions > 0,
         experiment=experiment,
         tool=f"Linkwork {linkwork.__version__}",
     )

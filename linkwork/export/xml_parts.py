@@ -4,9 +4,14 @@ from xml.etree.ElementTree import Element, SubElement
 
 from linkwork.export.content import Content, Entry, Experiment
 from linkwork.export.units import base_exponents, display_unit
+from linkwork.quantities import Variable
 
 # Fixed, so that the same mechanism always gives the same bytes.
 DATE = "1980-01-01T00:00:00Z"
+
+# The elements of variables, by the type of these.
+TYPES_FMI2 = {"real": "Real", "boolean": "Boolean", "integer": "Integer"}
+TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32"}
 
 _LOG_CATEGORIES = {
     "logEvents": "changes of mode",
@@ -78,14 +83,22 @@ def describe(entry: Entry) -> dict[str, str]:
 
 
 def value_attributes(entry: Entry) -> dict[str, str]:
-    """Return the attributes of a variable that belong to a real number."""
-    variable = entry.variable
+    """Return the attributes of a variable that belong to its type."""
+    start = entry.variable.start or 0.0
+    attributes = _real_attributes(entry.variable) if entry.variable.type == "real" else {}
+    if entry.causality in ("parameter", "input"):
+        attributes["start"] = boolean(start != 0.0) if entry.variable.type == "boolean" else repr(float(start))
+    return attributes
+
+
+def _real_attributes(variable: Variable) -> dict[str, str]:
     attributes = {"unit": variable.unit}
     shown = display_unit(variable.unit)
     if shown is not None:
         attributes["displayUnit"] = shown[0]
-    if variable.minimum is not None:
-        attributes["min"] = repr(float(variable.minimum))
-    if entry.causality in ("parameter", "input"):
-        attributes["start"] = repr(float(variable.start or 0.0))
+    for name, limit in (("min", variable.minimum), ("max", variable.maximum)):
+        if limit is not None:
+            attributes[name] = repr(float(limit))
+    if variable.jumps:
+        attributes["reinit"] = boolean(True)
     return attributes
