@@ -63,8 +63,7 @@ fmu_status fmu_get_indicators(fmu *f, double *indicators, size_t n) {
   fmu_status status = check_array(f, indicators, n, (size_t)f->size.event_indicators, "event indicators");
   if (status == FMU_OK) status = fmu_assemble(f);
   if (status != FMU_OK || n == 0) return status;
-  memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
-  if (lw_ode_mechanism_events(f->state, f->run.time, f->y, indicators) == 0) return FMU_OK;
+  if (lw_event_indicators(f->state, indicators) == LW_OK) return FMU_OK;
   return fmu_say(&f->log, FMU_DISCARD, "the event indicators do not exist here: %s", lw_state_message(f->state));
 }
 

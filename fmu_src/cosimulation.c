@@ -5,7 +5,8 @@
 
 /* The integrator takes its own steps and runs ahead of the importer, whose points are read from the dense output:
  * what comes out does not depend on the communication step. Only when an input has changed it starts afresh from
- * the communication point, and then ends the first step at the next one, because that input will change again. */
+ * the communication point, and then ends the first step at the next one, because that input will change again.
+ * It stops at events, which happen when the importer has come there, too. */
 
 static const double unlimited = 1e300; /* a bound on time that is none */
 
@@ -40,12 +41,18 @@ static fmu_status start_integrator(fmu *f) {
   return FMU_OK;
 }
 
+/* At the start, at an event and after a change from without. */
+static fmu_status start_again(fmu *f) {
+  const fmu_status status = fmu_handle_events(f);
+  return status == FMU_OK ? start_integrator(f) : status;
+}
+
 static fmu_status one_step(fmu *f, double bound) {
-  const double before = lw_ode_time(f->ode);
-  const lw_ode_outcome outcome = lw_ode_step(f->ode, bound);
+  const double before = lw_ode_time(f->ode), next = fmu_next_event(f);
+  const lw_ode_outcome outcome = lw_ode_step(f->ode, fmin(bound, next));
   if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return integration_failed(f, outcome);
   f->run.last_step = lw_ode_time(f->ode) - before;
-  f->run.event_pending = outcome == LW_ODE_EVENT;
+  f->run.event_pending = outcome == LW_ODE_EVENT || lw_ode_time(f->ode) >= next;
   fmu_put_states(f, lw_ode_y(f->ode));
   lw_step_accepted(f->state);
   return FMU_OK;
@@ -70,7 +77,7 @@ static int returns_at_event(const fmu *f, double end) {
 static fmu_status advance(fmu *f, double end, fmu_step *step) {
   const double stop = f->run.stop_defined ? fmax(f->run.stop_time, end) : unlimited;
   const double bound = f->run.input_changed ? end : stop;
-  fmu_status status = f->run.restart ? start_integrator(f) : FMU_OK;
+  fmu_status status = f->run.restart ? start_again(f) : FMU_OK;
   while (status == FMU_OK) {
     const double reached = lw_ode_time(f->ode);
     if (f->run.event_pending && reached <= end) {
@@ -82,7 +89,7 @@ static fmu_status advance(fmu *f, double end, fmu_step *step) {
         step->early = reached < end;
         return FMU_OK;
       }
-      if (status == FMU_OK) status = start_integrator(f);
+      if (status == FMU_OK) status = start_again(f);
     } else if (reached >= end) {
       return arrive(f, end);
     } else {
@@ -90,6 +97,12 @@ static fmu_status advance(fmu *f, double end, fmu_step *step) {
     }
   }
   return status;
+}
+
+/* A mechanism in which nothing moves. */
+static fmu_status stand(fmu *f, double end) {
+  const fmu_status status = fmu_set_time(f, end);
+  return status == FMU_OK ? fmu_handle_events(f) : status;
 }
 
 /* Importers add up steps or multiply them: the points may differ by rounding. */
@@ -113,16 +126,15 @@ fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step) {
   *step = (fmu_step){start.time, 0, 0};
   fmu_status status = check_step(f, time, length);
   if (status != FMU_OK) return status;
-  lw_state_save(f->state, f->step_start);
-  status = f->ode ? advance(f, time + length, step) : fmu_set_time(f, time + length);
+  lw_state_save(f->state, f->kept);
+  status = f->ode ? advance(f, time + length, step) : stand(f, time + length);
   if (status == FMU_OK) {
     f->run.input_changed = 0;
     step->last_time = f->run.time;
     return FMU_OK;
   }
   /* as if it had not been tried: a shorter step can follow */
-  const fmu_status undone =
-      fmu_core(f, lw_state_restore(f->state, f->step_start, lw_state_size(f->state)), "the start");
+  const fmu_status undone = fmu_go_back(f);
   f->run = start;
   f->run.restart = 1;
   return undone == FMU_OK ? status : undone;

@@ -141,28 +141,44 @@ fmi2Status fmi2Reset(fmi2Component c) {
 
 fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2Real values[]) {
   BEGIN(GetReal);
-  RETURN(fmu_get(f, refs, n, values));
+  RETURN(fmu_get(f, FMU_REAL, refs, n, values));
 }
 
 fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2Real values[]) {
   BEGIN(SetReal);
-  RETURN(fmu_set(f, refs, n, values));
+  RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
 
-#define NO_VARIABLES(Type)                                                                                          \
+/* The block holds whole numbers and truth values as doubles. `number` is that of `values[i]`. */
+#define VARIABLES(Type, type, number)                                                                               \
   fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2##Type values[]) {       \
-    (void)refs, (void)values;                                                                                       \
     BEGIN(Get##Type);                                                                                               \
-    RETURN(fmu_no_variables(f, #Type, n));                                                                          \
+    fmu_status status = fmu_make_room(f, values, n);                                                                \
+    if (status == FMU_OK) status = fmu_get(f, type, refs, n, f->room);                                              \
+    for (size_t i = 0; i < n && status == FMU_OK; i++) values[i] = (fmi2##Type)f->room[i];                          \
+    RETURN(status);                                                                                                 \
   }                                                                                                                 \
   fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2##Type values[]) { \
-    (void)refs, (void)values;                                                                                       \
     BEGIN(Set##Type);                                                                                               \
-    RETURN(fmu_no_variables(f, #Type, n));                                                                          \
+    fmu_status status = fmu_make_room(f, values, n);                                                                \
+    for (size_t i = 0; i < n && status == FMU_OK; i++) f->room[i] = number;                                         \
+    if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->room);                                              \
+    RETURN(status);                                                                                                 \
   }
-NO_VARIABLES(Integer)
-NO_VARIABLES(Boolean)
-NO_VARIABLES(String)
+VARIABLES(Integer, FMU_INTEGER, values[i])
+VARIABLES(Boolean, FMU_BOOLEAN, values[i] != fmi2False)
+
+fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2String values[]) {
+  (void)refs, (void)values;
+  BEGIN(GetString);
+  RETURN(fmu_no_variables(f, "String", n));
+}
+
+fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2String values[]) {
+  (void)refs, (void)values;
+  BEGIN(SetString);
+  RETURN(fmu_no_variables(f, "String", n));
+}
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns,
                                         const fmi2ValueReference knowns[], size_t n_knowns, const fmi2Real seed[],
@@ -213,8 +229,13 @@ fmi2Status fmi2EnterEventMode(fmi2Component c) {
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
   BEGIN(NewDiscreteStates);
   NEED(info);
+  fmu_update update = {0, 0, 0};
+  const fmu_status status = fmu_update_events(f, &update);
   memset(info, 0, sizeof *info);
-  return fmi2OK;
+  info->valuesOfContinuousStatesChanged = update.states_changed;
+  info->nextEventTimeDefined = update.time_defined;
+  info->nextEventTime = update.time;
+  RETURN(status);
 }
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {

@@ -84,15 +84,38 @@ fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
                           size_t n_values) {
   BEGIN(GetFloat64);
   NEED_SIZE(n_values, n);
-  RETURN(fmu_get(f, refs, n, values));
+  RETURN(fmu_get(f, FMU_REAL, refs, n, values));
 }
 
 fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[],
                           size_t n_values) {
   BEGIN(SetFloat64);
   NEED_SIZE(n_values, n);
-  RETURN(fmu_set(f, refs, n, values));
+  RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
+
+/* The block holds whole numbers and truth values as doubles. */
+#define VARIABLES(Type, type)                                                                                    \
+  fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3##Type values[],       \
+                           size_t n_values) {                                                                    \
+    BEGIN(Get##Type);                                                                                            \
+    NEED_SIZE(n_values, n);                                                                                      \
+    fmu_status status = fmu_make_room(f, values, n);                                                             \
+    if (status == FMU_OK) status = fmu_get(f, type, refs, n, f->room);                                           \
+    for (size_t i = 0; i < n && status == FMU_OK; i++) values[i] = (fmi3##Type)f->room[i];                       \
+    RETURN(status);                                                                                              \
+  }                                                                                                              \
+  fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3##Type values[], \
+                           size_t n_values) {                                                                    \
+    BEGIN(Set##Type);                                                                                            \
+    NEED_SIZE(n_values, n);                                                                                      \
+    fmu_status status = fmu_make_room(f, values, n);                                                             \
+    for (size_t i = 0; i < n && status == FMU_OK; i++) f->room[i] = values[i];                                   \
+    if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->room);                                           \
+    RETURN(status);                                                                                              \
+  }
+VARIABLES(Int32, FMU_INTEGER)
+VARIABLES(Boolean, FMU_BOOLEAN)
 
 fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
                                         const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
@@ -161,9 +184,13 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *need_update, fm
   NEED(values_changed);
   NEED(next_event_defined);
   NEED(next_event);
-  *need_update = *terminate = *nominals_changed = *values_changed = *next_event_defined = false;
-  *next_event = 0;
-  return fmi3OK;
+  fmu_update update = {0, 0, 0};
+  const fmu_status status = fmu_update_events(f, &update);
+  *need_update = *terminate = *nominals_changed = false;
+  *values_changed = update.states_changed;
+  *next_event_defined = update.time_defined;
+  *next_event = update.time;
+  RETURN(status);
 }
 
 /* ---- Model Exchange ---------------------------------------------------------------------------------- */

@@ -20,11 +20,9 @@ NO_VARIABLES(Int8)
 NO_VARIABLES(UInt8)
 NO_VARIABLES(Int16)
 NO_VARIABLES(UInt16)
-NO_VARIABLES(Int32)
 NO_VARIABLES(UInt32)
 NO_VARIABLES(Int64)
 NO_VARIABLES(UInt64)
-NO_VARIABLES(Boolean)
 NO_VARIABLES(String)
 
 fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, size_t sizes[], fmi3Binary values[],

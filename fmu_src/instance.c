@@ -46,7 +46,21 @@ static int load_model(fmu *f, const char *token, const char *resources) {
   return 0;
 }
 
-/* Where the fields begin that the importer meets through functions of their own. */
+/* Fields of transitions, of which only mechanisms that have some know. */
+static void find_span(fmu *f, const lw_field *field) {
+  const struct {
+    const char *name;
+    fmu_span *span;
+  } wanted[] = {{"command", &f->command},
+                {"impulse", &f->impulse},
+                {"transition_active", &f->active},
+                {"event_count", &f->events}};
+  for (size_t i = 0; f->size.transitions && i < sizeof wanted / sizeof *wanted; i++)
+    if (strcmp(field->name, wanted[i].name) == 0)
+      *wanted[i].span = (fmu_span){(uint32_t)field->first, (uint32_t)(field->rows * field->columns)};
+}
+
+/* Where the fields begin that are not like all others. */
 static void find_fields(fmu *f) {
   f->size = lw_model_sizes(f->model);
   f->n_states = (uint32_t)(f->size.nq + f->size.nu);
@@ -58,21 +72,24 @@ static void find_fields(fmu *f) {
     if (field.access == LW_STATE && first < f->first_state) f->first_state = first;
     if (field.access == LW_DERIVATIVE && first < f->first_derivative) f->first_derivative = first;
     if (strcmp(field.name, "time") == 0) f->time_reference = first;
+    find_span(f, &field);
   }
+  f->indicator = (fmu_span){(uint32_t)f->size.reals, (uint32_t)f->size.event_indicators};
 }
 
 static int allocate(fmu *f) {
   if (lw_state_create(f->model, &f->state) != LW_OK) return 0;
   f->y = calloc((size_t)f->n_states + 1, sizeof *f->y);
-  if (!f->y) return 0;
-  if (f->kind == FMU_MODEL_EXCHANGE) return 1;
-  f->step_start = malloc(lw_state_size(f->state));
-  if (f->n_states) {
+  f->z = calloc((size_t)f->indicator.count + 1, sizeof *f->z);
+  f->kept = malloc(lw_state_size(f->state));
+  if (!f->y || !f->z || !f->kept) return 0;
+  if (f->kind == FMU_CO_SIMULATION && f->n_states) {
     const lw_ode_options options = {default_tolerance, default_tolerance, 0, 0, 0};
     f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, lw_ode_mechanism, lw_ode_mechanism_events,
                            f->state, &options);
+    return f->ode != NULL;
   }
-  return f->step_start && (f->ode || !f->n_states);
+  return 1;
 }
 
 fmu *fmu_create(const fmu_settings *settings) {
@@ -110,7 +127,9 @@ void fmu_free(fmu *f) {
   lw_ode_free(f->ode);
   lw_state_free(f->state);
   lw_model_free(f->model);
-  free(f->step_start);
+  free(f->kept);
+  free(f->room);
+  free(f->z);
   free(f->y);
   free(f->name);
   free(f);
@@ -178,10 +197,20 @@ fmu_status fmu_assemble(fmu *f) {
   return FMU_OK;
 }
 
+fmu_status fmu_go_back(fmu *f) {
+  return fmu_core(f, lw_state_restore(f->state, f->kept, lw_state_size(f->state)), "what was before");
+}
+
 fmu_status fmu_exit_initialization(fmu *f) {
-  const fmu_status status = fmu_assemble(f);
+  fmu_status status = fmu_assemble(f);
   if (status != FMU_OK) return status;
+  lw_state_save(f->state, f->kept);
   lw_step_accepted(f->state);
+  status = fmu_start_events(f);
+  if (status != FMU_OK) { /* other start values may follow */
+    const fmu_status undone = fmu_go_back(f);
+    return undone == FMU_OK ? status : undone;
+  }
   f->run.input_changed = 0;
   return fmu_enter(f, f->kind == FMU_CO_SIMULATION && !f->event_mode_used ? FMU_STEP : FMU_EVENT);
 }

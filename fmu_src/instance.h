@@ -16,6 +16,9 @@ typedef enum fmu_status { FMU_OK, FMU_WARNING, FMU_DISCARD, FMU_ERROR, FMU_FATAL
 
 typedef enum fmu_kind { FMU_MODEL_EXCHANGE, FMU_CO_SIMULATION } fmu_kind;
 
+/* What the number of a variable stands for. */
+typedef enum fmu_type { FMU_REAL, FMU_BOOLEAN, FMU_INTEGER } fmu_type;
+
 typedef enum fmu_mode {
   FMU_INSTANTIATED = 1,
   FMU_INITIALIZATION = 2,
@@ -36,7 +39,7 @@ typedef struct fmu_call {
 /* ---- logging ---------------------------------------------------------------------------------------- */
 
 typedef enum fmu_category {
-  FMU_LOG_EVENTS = 1, /* changes of mode; only when logging is on */
+  FMU_LOG_EVENTS = 1, /* changes of mode, and events; only when logging is on */
   FMU_LOG_WARNING = 2,
   FMU_LOG_DISCARD = 4,
   FMU_LOG_ERROR = 8,
@@ -79,7 +82,13 @@ typedef struct fmu_run {
   uint32_t restart;       /* the integrator's memory is not of the present states and inputs */
   uint32_t input_changed; /* since the last communication step */
   uint32_t event_pending; /* the integrator stands at an event that is still ahead */
+  uint32_t jumped;        /* events have changed states, which the importer has not been told yet */
 } fmu_run;
+
+/* A run of value references. Those of the event indicators lie behind the block. */
+typedef struct fmu_span {
+  uint32_t first, count;
+} fmu_span;
 
 typedef struct fmu {
   fmu_kind kind;
@@ -92,8 +101,12 @@ typedef struct fmu {
   lw_ode *ode; /* Co-Simulation with states, else NULL */
   lw_sizes size;
   uint32_t n_states, first_state, first_derivative, time_reference;
-  double *y;        /* n_states: handed to and from the integrator */
-  void *step_start; /* Co-Simulation: the core's snapshot at the start of a communication step */
+  fmu_span command, impulse, active, events, indicator; /* of transitions */
+  double *y;                                            /* n_states: handed to and from the integrator */
+  double *z;                                            /* the event indicators */
+  double *room;                                         /* for numbers on their way to and from other types */
+  size_t room_size;
+  void *kept; /* the core's snapshot, to come back to where a call fails */
   fmu_run run;
 } fmu;
 
@@ -111,13 +124,15 @@ void fmu_free(fmu *f);
 fmu *fmu_begin(void *instance, const fmu_call *call);
 /* For functions that need a capability which the model description does not declare. */
 fmu_status fmu_unsupported(fmu *f, const char *why);
-/* Getting and setting n variables of a type that no model has. */
+/* Getting and setting n variables of a type that no mechanism has. */
 fmu_status fmu_no_variables(fmu *f, const char *type, size_t n);
 
 fmu_status fmu_set_up(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined, double stop);
 fmu_status fmu_enter(fmu *f, fmu_mode mode);
 fmu_status fmu_exit_initialization(fmu *f);
 fmu_status fmu_reset(fmu *f);
+/* To the snapshot that was kept. */
+fmu_status fmu_go_back(fmu *f);
 /* Computes the states from the start values if that is due. */
 fmu_status fmu_assemble(fmu *f);
 /* Translates what the core says; `doing` tells what was attempted. */
@@ -125,12 +140,30 @@ fmu_status fmu_core(const fmu *f, lw_status status, const char *doing);
 
 /* ---- variables -------------------------------------------------------------------------------------- */
 
-fmu_status fmu_get(fmu *f, const uint32_t *references, size_t n, double *values);
-fmu_status fmu_set(fmu *f, const uint32_t *references, size_t n, const double *values);
+fmu_status fmu_get(fmu *f, fmu_type type, const uint32_t *references, size_t n, double *values);
+fmu_status fmu_set(fmu *f, fmu_type type, const uint32_t *references, size_t n, const double *values);
+/* Gives `room` n numbers for the values of another type, which must not be NULL. */
+fmu_status fmu_make_room(fmu *f, const void *values, size_t n);
 fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
                            const double *seed, double *sensitivity);
 fmu_status fmu_adjoint(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
                        const double *seed, double *sensitivity);
+
+/* ---- events ----------------------------------------------------------------------------------------- */
+
+typedef struct fmu_update {
+  int states_changed;
+  int time_defined;
+  double time; /* of the next event that has one */
+} fmu_update;
+
+/* When the motion starts: what is due at once happens. */
+fmu_status fmu_start_events(fmu *f);
+/* What is due at the present time, states and commands happens, and what follows from it at once. */
+fmu_status fmu_handle_events(fmu *f);
+/* The same in Event Mode, with what the importer is told. */
+fmu_status fmu_update_events(fmu *f, fmu_update *update);
+double fmu_next_event(const fmu *f); /* infinite: none */
 
 /* ---- Model Exchange --------------------------------------------------------------------------------- */
 

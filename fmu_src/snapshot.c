@@ -14,7 +14,7 @@ typedef struct head {
   fmu_run run;
 } head;
 
-static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '1'};
+static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '2'};
 
 static size_t snapshot_size(const fmu *f) { return sizeof(head) + lw_state_size(f->state); }
 

@@ -4,6 +4,29 @@
 
 #include "instance.h"
 
+static int is_within(fmu_span span, uint32_t reference) {
+  return reference >= span.first && reference - span.first < span.count;
+}
+
+static fmu_type type_of(const fmu *f, uint32_t reference) {
+  if (is_within(f->command, reference) || is_within(f->active, reference)) return FMU_BOOLEAN;
+  return is_within(f->events, reference) ? FMU_INTEGER : FMU_REAL;
+}
+
+static const char *type_name(fmu_type type) {
+  switch (type) {
+    case FMU_REAL: return "real number";
+    case FMU_BOOLEAN: return "boolean";
+    case FMU_INTEGER: return "integer";
+  }
+  return "";
+}
+
+/* What is not in the block is computed. */
+static lw_access access_of(const fmu *f, uint32_t reference) {
+  return is_within(f->indicator, reference) ? LW_OUTPUT : lw_access_of(f->state, reference);
+}
+
 typedef struct variable_name {
   char text[140];
 } variable_name;
@@ -11,18 +34,38 @@ typedef struct variable_name {
 /* The core knows fields, not the names in the model description: "com[2] of body 'crank' (value reference 17)". */
 static variable_name name_of(const fmu *f, uint32_t reference) {
   variable_name name;
-  char words[120];
-  lw_describe(f->state, reference, words, sizeof words);
+  char words[120] = "event indicator";
+  if (!is_within(f->indicator, reference)) lw_describe(f->state, reference, words, sizeof words);
   snprintf(name.text, sizeof name.text, "%.100s (value reference %u)", words, reference);
   return name;
 }
 
-/* When a variable may be set. States have a function of their own, the rest is computed. */
-static uint32_t settable_modes(lw_access access) {
-  switch (access) {
+static fmu_status check_type(const fmu *f, fmu_type type, const uint32_t *references, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (type_of(f, references[i]) != type)
+      return fmu_say(&f->log, FMU_ERROR, "%s is no %s", name_of(f, references[i]).text, type_name(type));
+  return FMU_OK;
+}
+
+fmu_status fmu_make_room(fmu *f, const void *values, size_t n) {
+  if (n == 0) return FMU_OK;
+  if (!values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
+  if (n <= f->room_size) return FMU_OK;
+  double *room = n <= SIZE_MAX / sizeof *room ? realloc(f->room, n * sizeof *room) : NULL;
+  if (!room) return fmu_say(&f->log, FMU_ERROR, "out of memory");
+  f->room = room;
+  f->room_size = n;
+  return FMU_OK;
+}
+
+/* When a variable may be set: what is discrete not while time goes on. States have a function of their own, the rest is
+ * computed. */
+static uint32_t settable_modes(const fmu *f, uint32_t reference) {
+  const int discrete = is_within(f->command, reference) || is_within(f->impulse, reference);
+  switch (access_of(f, reference)) {
     case LW_PARAMETER:
     case LW_START: return FMU_INSTANTIATED | FMU_INITIALIZATION;
-    case LW_INPUT: return FMU_ANY & ~(uint32_t)FMU_TERMINATED;
+    case LW_INPUT: return FMU_ANY & ~(uint32_t)(FMU_TERMINATED | (discrete ? FMU_CONTINUOUS : 0));
     case LW_INTERNAL:
     case LW_STATE:
     case LW_DERIVATIVE:
@@ -38,30 +81,41 @@ static int needs_assembly(lw_access access) {
 
 static fmu_status check_known(fmu *f, const uint32_t *references, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    if (!needs_assembly(lw_access_of(f->state, references[i]))) continue;
+    if (!needs_assembly(access_of(f, references[i]))) continue;
     if (f->run.mode == FMU_INITIALIZATION) return fmu_assemble(f);
     return fmu_say(&f->log, FMU_ERROR, "%s is not known before Initialization Mode", name_of(f, references[i]).text);
   }
   return FMU_OK;
 }
 
-fmu_status fmu_get(fmu *f, const uint32_t *references, size_t n, double *values) {
+/* One by one, event indicators among them. */
+static fmu_status get_with_indicators(fmu *f, const uint32_t *references, size_t n, double *values) {
+  fmu_status status = fmu_get_indicators(f, f->z, f->indicator.count);
+  for (size_t i = 0; i < n && status == FMU_OK; i++) {
+    if (is_within(f->indicator, references[i])) values[i] = f->z[references[i] - f->indicator.first];
+    else status = fmu_core(f, lw_get_reals(f->state, references + i, 1, values + i), "the values");
+  }
+  return status;
+}
+
+fmu_status fmu_get(fmu *f, fmu_type type, const uint32_t *references, size_t n, double *values) {
   if (n == 0) return FMU_OK;
   if (!references || !values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
-  if (!(f->run.mode & (FMU_INITIALIZED | FMU_TERMINATED))) {
-    const fmu_status status = check_known(f, references, n);
-    if (status != FMU_OK) return status;
-  }
+  fmu_status status = check_type(f, type, references, n);
+  if (status == FMU_OK && !(f->run.mode & (FMU_INITIALIZED | FMU_TERMINATED))) status = check_known(f, references, n);
+  if (status != FMU_OK) return status;
+  for (size_t i = 0; i < n; i++)
+    if (is_within(f->indicator, references[i])) return get_with_indicators(f, references, n, values);
   return fmu_core(f, lw_get_reals(f->state, references, n, values), "the values");
 }
 
 static fmu_status check_settable(const fmu *f, uint32_t reference, double value) {
-  const uint32_t modes = settable_modes(lw_access_of(f->state, reference));
+  const uint32_t modes = settable_modes(f, reference);
   if (modes == 0 || reference == f->time_reference)
     return fmu_say(&f->log, FMU_ERROR, "%s cannot be set", name_of(f, reference).text);
   if (!(modes & f->run.mode))
-    return fmu_say(&f->log, FMU_ERROR, "%s can be set only until Initialization Mode is left",
-                   name_of(f, reference).text);
+    return fmu_say(&f->log, FMU_ERROR, "%s can be set only %s", name_of(f, reference).text,
+                   modes & FMU_EVENT ? "in Event Mode and before" : "until Initialization Mode is left");
   if (!isfinite(value))
     return fmu_say(&f->log, FMU_ERROR, "%s: %g is not a finite number", name_of(f, reference).text, value);
   return FMU_OK;
@@ -75,13 +129,12 @@ static void note_change(fmu *f, uint32_t reference, double value) {
     f->run.restart = f->run.input_changed = 1;
 }
 
-fmu_status fmu_set(fmu *f, const uint32_t *references, size_t n, const double *values) {
+fmu_status fmu_set(fmu *f, fmu_type type, const uint32_t *references, size_t n, const double *values) {
   if (n == 0) return FMU_OK;
   if (!references || !values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
-  for (size_t i = 0; i < n; i++) {
-    const fmu_status status = check_settable(f, references[i], values[i]);
-    if (status != FMU_OK) return status;
-  }
+  fmu_status status = check_type(f, type, references, n);
+  for (size_t i = 0; i < n && status == FMU_OK; i++) status = check_settable(f, references[i], values[i]);
+  if (status != FMU_OK) return status;
   for (size_t i = 0; i < n; i++) note_change(f, references[i], values[i]);
   return fmu_core(f, lw_set_reals(f->state, references, n, values), "the values");
 }

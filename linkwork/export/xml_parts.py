@@ -14,7 +14,7 @@ TYPES_FMI2 = {"real": "Real", "boolean": "Boolean", "integer": "Integer"}
 TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32"}
 
 _LOG_CATEGORIES = {
-    "logEvents": "changes of mode",
+    "logEvents": "changes of mode, and events",
     "logStatusWarning": "warnings",
     "logStatusDiscard": "calls that cannot be answered here, but may be elsewhere",
     "logStatusError": "calls that are wrong",

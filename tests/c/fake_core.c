@@ -163,6 +163,25 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   return 0;
 }
 
+lw_status lw_event_indicators(lw_state *s, double *indicators) {
+  indicators[0] = s->x[Q];
+  return LW_OK;
+}
+
+/* Nothing comes of its events. */
+static lw_status nothing_is_due(int32_t *changed) {
+  *changed = 0;
+  return LW_OK;
+}
+lw_status lw_start_events(lw_state *s, int32_t *changed) { return (void)s, nothing_is_due(changed); }
+lw_status lw_handle_events(lw_state *s, int32_t *changed) { return (void)s, nothing_is_due(changed); }
+
+lw_status lw_next_event_time(lw_state *s, double *time) {
+  (void)s;
+  *time = INFINITY;
+  return LW_OK;
+}
+
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
   (void)state, (void)t;
   indicators[0] = y[0];
