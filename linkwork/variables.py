@@ -76,7 +76,7 @@ class _Namer:
         self.tree = set(system.numbering.tree)
         self.fields: dict[str, Field] = system.fields
         self.defaults = system.block().reals
-        self.depends = Dependencies(system.mechanism, system.topology, system.numbering)
+        self.depends = Dependencies(system.mechanism, system.widest_topology, system.numbering)
 
     def at(self, field: str, index: int = 0) -> int:
         return self.fields[field].first + index
