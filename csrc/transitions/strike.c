@@ -196,5 +196,7 @@ lw_status lw_strike(lw_state *s) {
   lw_status e = jump_without_pulling(s);
   if (e || (e = settle_stops(s, &settled)) || !settled) return e;
   clear_request(s);
-  return jump_without_pulling(s);
+  if ((e = jump_once(s))) return e; /* what is left of the bounce is taken away, though that pulls */
+  take_jump(s);
+  return LW_OK;
 }
