@@ -1,0 +1,80 @@
+"""Random changes done by the system under test."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+
+import linkwork as lw
+from linkwork._native import Block, Jump
+
+from .placement import Values, vector
+from .poses import Array
+from .random_changes import Change
+
+
+def changed(change: Change, *method: str) -> lw.System:
+    """The mechanism with the pins of a change as joints that close loops."""
+    mechanism = copy.deepcopy(change.mechanism or change.scene.mechanism)
+    for pin in change.pins:
+        frames = {"parent_frame": pin.parent_frame, "child_frame": pin.child_frame}
+        mechanism.add_joint(pin.name, pin.kind, pin.parent, pin.child, **frames, cut=True)
+    return lw.compile(mechanism, *method)
+
+
+def entered(system: lw.System, q: Values, u: Values) -> Block:
+    """A block at a state, as it is: what it lacks of the loops' closures is left."""
+    numbering, block = system.numbering, system.block()
+    for field, slices, values in (("q", numbering.q, q), ("u", numbering.u, u)):
+        numbers = block.reals[system.fields[field].span].copy()
+        for name, span in slices.items():
+            if span.start < span.stop <= numbers.size:
+                numbers[span] = vector(values[name])
+        block.put(field, numbers)
+    return block
+
+
+def origin_velocities(system: lw.System, block: Block, v: Array) -> Array:
+    """From [angular; of the centre of mass], in the order of the bodies, to those of the frames' origins."""
+    result = np.array(v, float).reshape(-1, 6)
+    for k, (body, Q) in enumerate(zip(system.mechanism.bodies.values(), block["body_orientation"].reshape(-1, 4))):
+        result[k, 3:] -= np.cross(result[k, :3], _rotated(Q, np.asarray(body.com, float)))
+    return result
+
+
+def _rotated(Q: Array, a: Array) -> Array:
+    w, xyz = Q[0], Q[1:]
+    return a + 2 * np.cross(xyz, np.cross(xyz, a) + w * a)
+
+
+def jump_of(change: Change, system: lw.System, *, given: bool = False) -> Jump:
+    """By the speeds of the tree, or `given` the velocities of all bodies."""
+    block = entered(system, change.scene.q, change.scene.u)
+    numbers = {(name, k): span.start + k for name, span in system.numbering.u.items() for k in range(6)}
+    changes = {numbers[h.joint, h.element]: h.speed - float(vector(change.scene.u[h.joint])[h.element]) for h in change.held}
+    before = origin_velocities(system, block, change.before) if given else None
+    return block.jump(changes, change.applied, before)
+
+
+def gap_of_jump(change: Change, *method: str, given: bool = False) -> dict[str, float]:
+    """Differences from the dense solution, relative to the largest."""
+    system = changed(change, *method)
+    jump, expected, oracle = jump_of(change, system, given=given), change.expected, change.oracle
+    after = {name: jump.after[span] for name, span in system.numbering.u.items() if span.stop > span.start}
+    speed = max([1.0, *(float(np.abs(u).max()) for u in expected.u.values())])
+    gaps = {"u": max([0.0, *(float(np.abs(after[n] - u).max()) for n, u in expected.u.items())]) / speed}
+    size = max([1.0, *(float(np.abs(w).max()) for w in expected.impulse.values())])
+    found = dict(zip(system.mechanism.joints, jump.reaction, strict=True))
+    seen = oracle.determined()
+    gaps["joints"] = max(float(np.abs(seen[n] @ (found[n] - w)).max()) for n, w in expected.impulse.items()) / size
+    tension = {n: -jump.coupling[k] for k, n in enumerate([*system.mechanism.couplings, *system.mechanism.distances])}
+    tension = {n: tension[n] for n in system.mechanism.distances}
+    gaps["balance"] = float(np.abs(oracle.imbalance(expected, found, tension, change.applied)).max())
+    unique = oracle.unique_held()
+    for h in change.held:
+        if unique[h.joint, h.element]:
+            off = jump.held[system.numbering.u[h.joint].start + h.element] - expected.held[h.joint, h.element]
+            gaps["held"] = max(gaps.get("held", 0.0), abs(off) / size)
+    gaps["lack"] = jump.lack / speed
+    return gaps
