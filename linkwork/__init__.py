@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from linkwork.coarse_graining import CoarseGrained, coarse_grain
 from linkwork.compiler.compile import compile
 from linkwork.description import (
     Cylindrical,
@@ -50,6 +51,7 @@ except PackageNotFoundError:  # a checkout that was never installed
 
 __all__ = [
     "AssemblyError",
+    "CoarseGrained",
     "Cylindrical",
     "ExportError",
     "Fixed",
@@ -72,6 +74,7 @@ __all__ = [
     "System",
     "Universal",
     "Wrench",
+    "coarse_grain",
     "compile",
     "export_fmu",
     "inertia",

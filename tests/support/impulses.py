@@ -52,7 +52,9 @@ def jump_of(change: Change, system: lw.System, *, given: bool = False) -> Jump:
     """By the speeds of the tree, or `given` the velocities of all bodies."""
     block = entered(system, change.scene.q, change.scene.u)
     numbers = {(name, k): span.start + k for name, span in system.numbering.u.items() for k in range(6)}
-    changes = {numbers[h.joint, h.element]: h.speed - float(vector(change.scene.u[h.joint])[h.element]) for h in change.held}
+    changes = {
+        numbers[h.joint, h.element]: h.speed - float(vector(change.scene.u[h.joint])[h.element]) for h in change.held
+    }
     before = origin_velocities(system, block, change.before) if given else None
     return block.jump(changes, change.applied, before)
 
