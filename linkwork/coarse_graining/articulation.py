@@ -101,7 +101,7 @@ def coarse_grain(
     >>> hinge = (0, 1, Revolute((0, 0, 1)), (1, 0.5, 0))
     >>> found = coarse_grain(places, speeds, [1, 1, 1, 1], [0, 0, 1, 1], [hinge])
     >>> found.before.total.kinetic, round(found.after.total.kinetic, 3)
-    (9.0, 7.364)
+    (9.0, 7.65)
     """
     particles = read_particles(positions, velocities, masses)
     lists = read_segments(segments, len(particles.masses))
