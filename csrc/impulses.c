@@ -56,12 +56,13 @@ static int is_finite(const lw_model *m, const lw_jump *jump) {
 
 lw_status lw_jump_speeds(lw_state *s, lw_jump *jump) {
   const lw_model *m = s->model;
-  lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   if (e) return e;
   if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "what is given for the jump of the speeds is not finite");
   if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
+  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
   s->kernels->jump(m, s->block, jump);
   if (!all_finite((size_t)(m->size.nu + m->size.nu_cut), jump->after) || !isfinite(jump->lack))
-    return lw_fail(s, LW_ERROR_VALUE, "the jump of the speeds came out not finite");
+    return lw_fail(s, LW_ERROR_VALUE, "the jump of the speeds came out not finite; is the state?");
   return LW_OK;
 }
