@@ -20,7 +20,7 @@ from linkwork.compiler.compile import compile
 from linkwork.description import Free, Mechanism
 from linkwork.description.checks import FloatArray, quoted
 from linkwork.errors import MechanismError, SingularityError
-from linkwork.state import JointArray, State
+from linkwork.state import State
 
 FLOAT = "float"
 
@@ -63,6 +63,7 @@ def coarse_grain(
     joints: Sequence[Any],
     *,
     names: Sequence[str] | None = None,
+    name: str = "coarse_grained",
 ) -> CoarseGrained:
     """Turn particles into rigid bodies, and these into a mechanism, as their momenta demand.
 
@@ -82,6 +83,8 @@ def coarse_grain(
         may close loops. They are named "joint0", "joint1" and so on.
     names
         Of the bodies; by default "segment0", "segment1" and so on. The joint of the first to the ground is "float".
+    name
+        Of the mechanism.
 
     Raises
     ------
@@ -110,17 +113,17 @@ def coarse_grain(
     labels = [f"segment{k}" for k in range(len(lists))] if names is None else list(names)
     if len(labels) != len(lists):
         raise MechanismError(f"coarse_grain: there are {len(labels)} names for {len(lists)} segments: give one each")
-    mechanism = _mechanism(before, labels, given)
+    mechanism = _mechanism(name, before, labels, given)
     state, impulses = _articulate(mechanism, before, labels)
-    after = _moving(before, state, labels)
+    after = _moving(before, state)
     return CoarseGrained(momenta(particles), before, after, mechanism, state, impulses, labels)
 
 
-def _mechanism(bodies: RigidBodies, names: Sequence[str], joints: Sequence[GivenJoint]) -> Mechanism:
+def _mechanism(name: str, bodies: RigidBodies, names: Sequence[str], joints: Sequence[GivenJoint]) -> Mechanism:
     """Return the bodies at the segments' places, with their frames in the centres of mass and parallel to the world."""
-    mech = Mechanism("coarse_grained", gravity=(0.0, 0.0, 0.0))
-    for name, mass, com, inertia in zip(names, bodies.mass, bodies.com, bodies.inertia, strict=True):
-        mech.add_body(name, mass=float(mass), com=(0, 0, 0), inertia=inertia, origin=com)
+    mech = Mechanism(name, gravity=(0.0, 0.0, 0.0))
+    for body, mass, com, inertia in zip(names, bodies.mass, bodies.com, bodies.inertia, strict=True):
+        mech.add_body(body, mass=float(mass), com=(0, 0, 0), inertia=inertia, origin=com)
     mech.add_joint(FLOAT, Free(), "ground", names[0], at=bodies.com[0])
     for k, joint in enumerate(joints):
         mech.add_joint(f"joint{k}", joint.kind, names[joint.parent], names[joint.child], at=joint.point)
@@ -137,9 +140,8 @@ def _articulate(mech: Mechanism, bodies: RigidBodies, names: Sequence[str]) -> t
         jump = block.jump({}, before=np.concatenate([bodies.angular_velocity, bodies.velocity], axis=1))
     except SingularityError as error:
         raise _without_inertia(error, bodies, names) from error
-    speeds = system.by_joint(JointArray.split(jump.after, n))
-    in_tree = dict.fromkeys(speed.split(".")[0] for speed in system.u_names)
-    mech.start(u={name: np.atleast_1d(speeds[name]) for name in in_tree})
+    in_tree = {name: jump.after[span] for name, span in system.numbering.u.items() if span.stop <= n}
+    mech.start(u={name: speeds for name, speeds in in_tree.items() if speeds.size})
     return compile(mech).state(start.q, jump.after[:n]), dict(zip(mech.joints, jump.reaction, strict=True))
 
 
@@ -153,7 +155,9 @@ def _without_inertia(error: SingularityError, bodies: RigidBodies, names: Sequen
     )
 
 
-def _moving(bodies: RigidBodies, state: State, names: Sequence[str]) -> RigidBodies:
+def _moving(bodies: RigidBodies, state: State) -> RigidBodies:
     """Return the bodies with the velocities of a state; their frames are in their centres of mass."""
-    velocity, turning = (np.array([state[f"{name}.{what}"] for name in names]) for what in "vw")
+    block = state.system.block()
+    block.enter(state.q, state.u, state.system.arguments.no_inputs)
+    velocity, turning = (block[f"body_{what}"].reshape(-1, 3).copy() for what in ("velocity", "angular_velocity"))
     return replace(bodies, velocity=velocity, angular_velocity=turning)

@@ -153,12 +153,15 @@ def _joint(item: Any, what: str, segments: int) -> GivenJoint:
 
 
 def _check_connected(joints: Sequence[GivenJoint], segments: int) -> None:
-    reached = {0}
-    for _ in range(segments):
-        more = {end for j in joints if {j.parent, j.child} & reached for end in (j.parent, j.child)} - reached
-        if not more:
-            break
-        reached |= more
+    neighbours: list[list[int]] = [[] for _ in range(segments)]
+    for joint in joints:
+        neighbours[joint.parent].append(joint.child)
+        neighbours[joint.child].append(joint.parent)
+    reached, waiting = {0}, [0]
+    while waiting:
+        new = set(neighbours[waiting.pop()]) - reached
+        reached |= new
+        waiting += new
     lost = np.setdiff1d(np.arange(segments), sorted(reached))
     if lost.size:
         raise MechanismError(

@@ -83,9 +83,9 @@ class RigidBodies:
     @cached_property
     def axes_with_inertia(self) -> IndexArray:
         """How many principal axes of each body have inertia, (k,): 3, 2 of one in line, 0 of a single particle."""
-        return (np.linalg.eigvalsh(self.inertia) > _THIN * np.trace(self.inertia, axis1=1, axis2=2)[:, None]).sum(
-            axis=1
-        )
+        moments = np.linalg.eigvalsh(self.inertia)
+        result: IndexArray = (moments > _THIN * moments[:, -1:]).sum(axis=1)
+        return result
 
     @property
     def total(self) -> Momenta:
