@@ -19,7 +19,11 @@ int32_t lw_set_threads(int32_t threads) {
 }
 
 void lw_for_each(int32_t pieces, int32_t threads, lw_piece work, void *context) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1 && pieces >= FEW_PIECES * threads)
+  if (threads == 1 || pieces / FEW_PIECES < threads) { /* not even a pool is made, which a fork would not survive */
+    for (int32_t i = 0; i < pieces; i++) work(context, i, 0);
+    return;
+  }
+#pragma omp parallel for schedule(static) num_threads(threads)
   for (int32_t i = 0; i < pieces; i++) work(context, i, omp_get_thread_num());
 }
 #else

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -10,7 +11,7 @@ import linkwork as lw
 from linkwork._native import Block, Jump
 
 from .placement import Values, vector
-from .poses import Array
+from .poses import Array, Pose
 from .random_changes import Change
 
 
@@ -35,17 +36,12 @@ def entered(system: lw.System, q: Values, u: Values) -> Block:
     return block
 
 
-def origin_velocities(system: lw.System, block: Block, v: Array) -> Array:
+def origin_velocities(mechanism: lw.Mechanism, poses: Mapping[str, Pose], v: Array) -> Array:
     """From [angular; of the centre of mass], in the order of the bodies, to those of the frames' origins."""
     result = np.array(v, float).reshape(-1, 6)
-    for k, (body, Q) in enumerate(zip(system.mechanism.bodies.values(), block["body_orientation"].reshape(-1, 4))):
-        result[k, 3:] -= np.cross(result[k, :3], _rotated(Q, np.asarray(body.com, float)))
+    for velocity, (name, body) in zip(result, mechanism.bodies.items(), strict=True):
+        velocity[3:] -= np.cross(velocity[:3], poses[name].rotation @ np.asarray(body.com, float))
     return result
-
-
-def _rotated(Q: Array, a: Array) -> Array:
-    w, xyz = Q[0], Q[1:]
-    return a + 2 * np.cross(xyz, np.cross(xyz, a) + w * a)
 
 
 def jump_of(change: Change, system: lw.System, *, given: bool = False) -> Jump:
@@ -53,7 +49,7 @@ def jump_of(change: Change, system: lw.System, *, given: bool = False) -> Jump:
     block = entered(system, change.scene.q, change.scene.u)
     numbers = {(name, k): span.start + k for name, span in system.numbering.u.items() for k in range(6)}
     changes = {numbers[h.joint, h.element]: h.speed - float(vector(change.scene.u[h.joint])[h.element]) for h in change.held}
-    before = origin_velocities(system, block, change.before) if given else None
+    before = origin_velocities(system.mechanism, change.scene.poses, change.before) if given else None
     return block.jump(changes, change.applied, before)
 
 
