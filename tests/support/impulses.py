@@ -15,16 +15,16 @@ from .poses import Array, Pose
 from .random_changes import Change
 
 
-def changed(change: Change, *method: str) -> lw.System:
+def changed(change: Change) -> lw.System:
     """The mechanism with the pins of a change as joints that close loops."""
     mechanism = copy.deepcopy(change.mechanism or change.scene.mechanism)
     for pin in change.pins:
         frames = {"parent_frame": pin.parent_frame, "child_frame": pin.child_frame}
         mechanism.add_joint(pin.name, pin.kind, pin.parent, pin.child, **frames, cut=True)
-    return lw.compile(mechanism, *method)
+    return lw.compile(mechanism)
 
 
-def entered(system: lw.System, q: Values, u: Values) -> Block:
+def entered(system: lw.System, q: Values, u: Values, time: float = 0.0) -> Block:
     """A block at a state, as it is: what it lacks of the loops' closures is left."""
     numbering, block = system.numbering, system.block()
     for field, slices, values in (("q", numbering.q, q), ("u", numbering.u, u)):
@@ -33,6 +33,7 @@ def entered(system: lw.System, q: Values, u: Values) -> Block:
             if span.start < span.stop <= numbers.size:
                 numbers[span] = vector(values[name])
         block.put(field, numbers)
+    block.put("time", time)
     return block
 
 
@@ -44,19 +45,25 @@ def origin_velocities(mechanism: lw.Mechanism, poses: Mapping[str, Pose], v: Arr
     return result
 
 
-def jump_of(change: Change, system: lw.System, *, given: bool = False) -> Jump:
-    """By the speeds of the tree, or `given` the velocities of all bodies."""
-    block = entered(system, change.scene.q, change.scene.u)
-    numbers = {(name, k): span.start + k for name, span in system.numbering.u.items() for k in range(6)}
-    changes = {numbers[h.joint, h.element]: h.speed - float(vector(change.scene.u[h.joint])[h.element]) for h in change.held}
-    before = origin_velocities(system.mechanism, change.scene.poses, change.before) if given else None
+def speed_number(system: lw.System, joint: str, element: int = 0) -> int:
+    return system.numbering.u[joint].start + element
+
+
+def jump_of(change: Change, system: lw.System, *, by_velocities: bool = False, time: float = 0.0) -> Jump:
+    """By the speeds of the tree, or by the velocities of all bodies."""
+    block = entered(system, change.scene.q, change.scene.u, time)
+    changes = {
+        speed_number(system, h.joint, h.element): h.speed - float(vector(change.scene.u[h.joint])[h.element])
+        for h in change.held
+    }
+    before = origin_velocities(system.mechanism, change.scene.poses, change.before) if by_velocities else None
     return block.jump(changes, change.applied, before)
 
 
-def gap_of_jump(change: Change, *method: str, given: bool = False) -> dict[str, float]:
+def gap_of_jump(change: Change, *, by_velocities: bool = False, time: float = 0.0) -> dict[str, float]:
     """Differences from the dense solution, relative to the largest."""
-    system = changed(change, *method)
-    jump, expected, oracle = jump_of(change, system, given=given), change.expected, change.oracle
+    system, expected, oracle = changed(change), change.expected, change.oracle
+    jump = jump_of(change, system, by_velocities=by_velocities, time=time)
     after = {name: jump.after[span] for name, span in system.numbering.u.items() if span.stop > span.start}
     speed = max([1.0, *(float(np.abs(u).max()) for u in expected.u.values())])
     gaps = {"u": max([0.0, *(float(np.abs(after[n] - u).max()) for n, u in expected.u.items())]) / speed}
@@ -64,13 +71,17 @@ def gap_of_jump(change: Change, *method: str, given: bool = False) -> dict[str, 
     found = dict(zip(system.mechanism.joints, jump.reaction, strict=True))
     seen = oracle.determined()
     gaps["joints"] = max(float(np.abs(seen[n] @ (found[n] - w)).max()) for n, w in expected.impulse.items()) / size
-    tension = {n: -jump.coupling[k] for k, n in enumerate([*system.mechanism.couplings, *system.mechanism.distances])}
-    tension = {n: tension[n] for n in system.mechanism.distances}
+    names = [*system.mechanism.couplings, *system.mechanism.distances]
+    load = dict(zip(names, jump.coupling, strict=True))
+    tension = {name: -load[name] for name in expected.tension}
+    alike = expected.gear | {name: -value for name, value in expected.tension.items()}
+    unique_loads = oracle.unique()
+    gaps["couplings"] = max([0.0, *(abs(load[n] - x) for n, x in alike.items() if unique_loads[n])]) / size
     gaps["balance"] = float(np.abs(oracle.imbalance(expected, found, tension, change.applied)).max())
     unique = oracle.unique_held()
     for h in change.held:
         if unique[h.joint, h.element]:
-            off = jump.held[system.numbering.u[h.joint].start + h.element] - expected.held[h.joint, h.element]
+            off = jump.held[speed_number(system, h.joint, h.element)] - expected.held[h.joint, h.element]
             gaps["held"] = max(gaps.get("held", 0.0), abs(off) / size)
     gaps["lack"] = jump.lack / speed
     return gaps
