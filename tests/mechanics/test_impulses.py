@@ -128,7 +128,7 @@ def test_coarse_graining_keeps_momentum():
     mech = lw.Mechanism("chain", gravity=(0, 0, 0))
     for k in range(26):
         mech.add_body(f"b{k}", mass=rng.uniform(1, 2), com=rng.normal(size=3), inertia=np.diag([1.0, 1.2, 1.4]))
-        frames = {"parent_frame": lw.Frame((1.0, 0, 0))} if k else {}
+        frames = {"parent_frame": lw.Frame((1.0, 0, 0)) if k else lw.Frame()}
         kind = lw.Spherical() if k else lw.Free()
         mech.add_joint(f"A{k}", kind, f"b{k - 1}" if k else "ground", f"b{k}", **frames)
     system = lw.compile(mech)
