@@ -24,11 +24,12 @@ lw_status lw_provide_assemblies(lw_state *s, lw_dca_memory *room, lw_block *bloc
     room->reals = malloc(scalar * (size_t)reals);
     room->integers = malloc(sizeof(int32_t) * (size_t)(p->integers + p->connections));
   }
-  if (room->threads < threads) {
+  if (room->scratches < threads) {
     free(room->scratch);
     room->scratch = scratch < MOST_REALS / threads ? malloc(scalar * (size_t)(scratch * threads)) : NULL;
+    room->scratches = room->scratch ? threads : 0;
   }
-  room->threads = room->scratch ? threads : 0;
+  room->threads = threads;
   if (!room->reals || !room->integers || !room->scratch)
     return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for joining the bodies to assemblies");
   block->dca = room;

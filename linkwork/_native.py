@@ -245,6 +245,11 @@ class Block:
         return int(derivative), int(ffi.cast("intptr_t", self.handle))
 
 
+def threads(count: int) -> int:
+    """Let so many threads work on one jump from now on, 0: one a processor; return how many that is."""
+    return int(lib.lw_set_threads(count))
+
+
 def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callable[[Any], None]:
     """Return a destructor that keeps `owner` alive until it has run: what shares memory outlives nothing it needs."""
 

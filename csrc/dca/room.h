@@ -22,6 +22,7 @@ typedef struct lw_dca_memory {
   void *reals; /* of the arithmetic */
   void *scratch;
   int32_t *integers; /* rows of each connection, then the assemblies' */
-  int32_t threads;   /* for which there is scratch */
+  int32_t threads;   /* that work on it */
+  int32_t scratches; /* for so many threads */
 } lw_dca_memory;
 #endif
