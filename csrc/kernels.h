@@ -63,7 +63,7 @@ typedef struct lw_kernels {
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
   /* What each cluster leaves at the block's coordinates; double only. */
   void (*count)(const lw_model *m, lw_block b, lw_count *found);
-  /* The jump of all speeds at the present accelerations stage; with room for divide and conquer; double only. */
+  /* The jump of all speeds at the state; needs constants, and room for divide and conquer; double only. */
   void (*jump)(const lw_model *m, lw_block b, lw_jump *jump);
 } lw_kernels;
 

@@ -155,8 +155,8 @@ lw_status lw_jump_speeds(lw_state *state, lw_jump *jump);
 int32_t lw_dca_levels(const lw_model *model);
 
 /* How many threads work on one jump, in this process, from the next one on; 0: as many as there are processors. At
- * first one, because most mechanisms are too small for more, and states can be spread over threads instead. Small pieces
- * stay with one thread; the results do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
+ * first one, because most mechanisms are too small for more, and states can be spread over threads instead. The results
+ * do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
 int32_t lw_set_threads(int32_t threads);
 
 /* ---- transitions ----------------------------------------------------------------------------------
