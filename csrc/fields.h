@@ -64,7 +64,7 @@ typedef enum lw_owner {
   X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")          \
   X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")           \
   X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE, "time [s], what is crossed, or a stop's bounds") \
-  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")    \
+  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")   \
   X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance watched; of an impulse [m]")   \
   X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed") \
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
@@ -93,7 +93,7 @@ typedef enum lw_owner {
   X(locked, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/modes.h")             \
   X(lock_value, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")                \
   X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                     \
-  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "")                     \
+  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")               \
   X(event_memory, ONE, LW_IF_MODES(2), LW_INTERNAL, LW_STAGE_NONE, "time of the last event; how many at that time") \
   X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                 \
   X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")               \
@@ -159,6 +159,5 @@ typedef enum lw_owner {
   X(link_centroid, BODY, m->method > LW_MULTIPLIERS_JOINT ? LW_REALS(link_centroid) : 0, LW_INTERNAL,                 \
     LW_STAGE_CONSTANTS, "")
 
-#define LW_FIELDS(X) \
-  LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_MODE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
+#define LW_FIELDS(X) LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_MODE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
 #endif

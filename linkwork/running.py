@@ -37,9 +37,10 @@ class Run:
         self.turning = self._must_count_turns(sparse)
         system.enter(self.block, state)
         self.block.put("correction_gain", gains, Stage.NONE)
-        self.enter(t_start, self.y0)
+        self.block.enter(*system.arguments.states(state, None), inputs.constant, t_start)
         self.happenings = Happenings(system, self.block, t_start) if system.sizes.transitions else None
         if self.happenings is not None:
+            self.enter(t_start, self.y0)
             self.y0 = self.happenings.start(self.y0)
 
     def _must_count_turns(self, sparse: bool) -> bool:

@@ -58,7 +58,7 @@ def changes(mech: Mechanism) -> Changes:
         Where too many joints open and close, or one that does is coupled.
     """
     if not mech.transitions:
-        return Changes(mech)
+        return Changes(mech.copy())
     mech = mech.copy()
     actions = [transition.action for transition in mech.transitions.values()]
     pins = {name: one.action for name, one in mech.transitions.items() if isinstance(one.action, Pin)}
