@@ -94,7 +94,7 @@ typedef enum lw_owner {
   X(locked, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/modes.h")             \
   X(lock_value, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")                \
   X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                     \
-  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "")                     \
+  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")               \
   X(event_memory, ONE, LW_IF_MODES(2), LW_INTERNAL, LW_STAGE_NONE, "time of the last event; how many at that time") \
   X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                 \
   X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")               \

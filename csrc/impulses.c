@@ -24,11 +24,12 @@ lw_status lw_provide_assemblies(lw_state *s, lw_dca_memory *room, lw_block *bloc
     room->reals = malloc(scalar * (size_t)reals);
     room->integers = malloc(sizeof(int32_t) * (size_t)(p->integers + p->connections));
   }
-  if (room->threads < threads) {
+  if (room->scratches < threads) {
     free(room->scratch);
     room->scratch = scratch < MOST_REALS / threads ? malloc(scalar * (size_t)(scratch * threads)) : NULL;
+    room->scratches = room->scratch ? threads : 0;
   }
-  room->threads = room->scratch ? threads : 0;
+  room->threads = threads;
   if (!room->reals || !room->integers || !room->scratch)
     return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for joining the bodies to assemblies");
   block->dca = room;
@@ -61,10 +62,11 @@ lw_status lw_find_jump(lw_state *s, lw_jump *jump) {
   if (e) return e;
   if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "what is given for the jump of the speeds is not finite");
   if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
+  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
   s->kernels->jump(m, s->block, jump);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!all_finite((size_t)(m->size.nu + m->size.nu_cut), jump->after) || !isfinite(jump->lack))
-    return lw_fail(s, LW_ERROR_VALUE, "the jump of the speeds came out not finite");
+    return lw_fail(s, LW_ERROR_VALUE, "the jump of the speeds came out not finite; is the state?");
   return LW_OK;
 }
 

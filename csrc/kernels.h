@@ -6,8 +6,8 @@
 
 /* The mutable part of a state as the mechanics see it. */
 typedef struct lw_block {
-  void *reals;       /* size.reals scalars of the arithmetic */
-  int32_t *integers; /* ranks and pivots of the clusters */
+  void *reals;              /* size.reals scalars of the arithmetic */
+  int32_t *integers;        /* ranks and pivots of the clusters */
   const lw_dca_memory *dca; /* NULL until it is asked for */
 } lw_block;
 
@@ -63,7 +63,7 @@ typedef struct lw_kernels {
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
   /* What each cluster leaves at the block's coordinates; double only. */
   void (*count)(const lw_model *m, lw_block b, lw_count *found);
-  /* The jump of all speeds at the present accelerations stage; with room for divide and conquer; double only. */
+  /* The jump of all speeds at the state; needs constants, and room for divide and conquer; double only. */
   void (*jump)(const lw_model *m, lw_block b, lw_jump *jump);
 } lw_kernels;
 

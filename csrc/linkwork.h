@@ -33,8 +33,8 @@ typedef struct lw_sizes {
   int32_t locks;             /* and so do locks of single speeds, which come before the distances */
   int32_t springs, wrenches; /* springs between points; wrenches applied from outside */
   int32_t transitions;
-  int32_t nq, nu;            /* coordinates and speeds of the spanning tree: the continuous states */
-  int32_t nq_cut, nu_cut;    /* those of the cut joints, which follow from the states */
+  int32_t nq, nu;         /* coordinates and speeds of the spanning tree: the continuous states */
+  int32_t nq_cut, nu_cut; /* those of the cut joints, which follow from the states */
   int32_t event_indicators;
   int32_t reals; /* doubles in the block of a state */
 } lw_sizes;
@@ -136,15 +136,15 @@ lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, s
 /* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
  * tree's first: nu + nu_cut. World axes. */
 typedef struct lw_jump {
-  const unsigned char *held;     /* of each speed: 1 where it changes as wanted, as of a joint that locks or hits a stop */
-  const double *wanted;          /* of each speed that is held: its change [rad/s or m/s] */
-  const double *push;            /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
-  const double *before;          /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
-  double *after;                 /* each speed afterwards */
-  double *force, *torque;        /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
-  double *held_impulse;          /* of each speed that is held, along it; else 0 */
-  double *coupling_impulse;      /* of each coupling: on each of its joints acts p' times this */
-  double lack;                   /* the largest speed by which what was wanted was missed: it contradicts itself */
+  const unsigned char *held; /* of each speed: 1 where it changes as wanted, as of a joint that locks or hits a stop */
+  const double *wanted;      /* of each speed that is held: its change [rad/s or m/s] */
+  const double *push;        /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
+  const double *before;      /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
+  double *after;             /* each speed afterwards */
+  double *force, *torque;    /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
+  double *held_impulse;      /* of each speed that is held, along it; else 0 */
+  double *coupling_impulse;  /* of each coupling: on each of its joints acts p' times this */
+  double lack;               /* the largest speed by which what was wanted was missed: it contradicts itself */
 } lw_jump;
 
 /* The speeds after an instant in which bodies are struck and speeds held, all at once, while joints, loops, couplings
@@ -155,8 +155,8 @@ lw_status lw_jump_speeds(lw_state *state, lw_jump *jump);
 int32_t lw_dca_levels(const lw_model *model);
 
 /* How many threads work on one jump, in this process, from the next one on; 0: as many as there are processors. At
- * first one, because most mechanisms are too small for more, and states can be spread over threads instead. Small pieces
- * stay with one thread; the results do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
+ * first one, because most mechanisms are too small for more, and states can be spread over threads instead. The results
+ * do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
 int32_t lw_set_threads(int32_t threads);
 
 /* ---- transitions ----------------------------------------------------------------------------------

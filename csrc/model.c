@@ -31,7 +31,7 @@
 #include <string.h>
 
 #define MODEL_VERSION 6u
-#define MOST_SWITCHES 12 /* structures are two to the power of this */
+#define MOST_SWITCHES 12  /* structures are two to the power of this */
 #define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 lw_status lw_read_fail(reader *r, const char *format, ...) {

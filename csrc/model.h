@@ -42,10 +42,10 @@ typedef struct lw_link {
 } lw_link;
 
 typedef struct lw_joint {
-  int32_t type; /* lw_joint_type */
-  int32_t q, u; /* where its coordinates and speeds start, counted over all joints */
-  int32_t link; /* tree joints: the link; -1 for cut joints */
-  int32_t loop; /* cut joints: the loop; -1 for tree joints */
+  int32_t type;  /* lw_joint_type */
+  int32_t q, u;  /* where its coordinates and speeds start, counted over all joints */
+  int32_t link;  /* tree joints: the link; -1 for cut joints */
+  int32_t loop;  /* cut joints: the loop; -1 for tree joints */
   int32_t taken; /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
 } lw_joint;
 
@@ -116,8 +116,8 @@ typedef struct lw_cluster {
  * the sum; or a lock, of one term, which asks for nothing while it is open. */
 typedef struct lw_coupling {
   int32_t cluster, first, terms;
-  int32_t distance; /* -1: none */
-  int32_t lock;     /* the speed that it holds where that is locked; -1: no lock */
+  int32_t distance;   /* -1: none */
+  int32_t lock;       /* the speed that it holds where that is locked; -1: no lock */
   int32_t rates_only; /* a lock of a speed that is not the rate of a coordinate */
 } lw_coupling;
 
@@ -263,13 +263,12 @@ struct lw_model {
   lw_spring *spring;
   lw_wrench *wrench;
   lw_transition *transition;
-  int32_t *switch_joint; /* cut joints that may open, in the order of the bits of a structure */
-  double *defaults; /* the parameter and start fields, in block order */
+  int32_t *switch_joint;        /* cut joints that may open, in the order of the bits of a structure */
+  double *defaults;             /* the parameter and start fields, in block order */
   int32_t switches, structures; /* joints that may open; other models for what is open and closed */
   int32_t closed;               /* a bit for each of those joints: closed in this model */
   lw_model **structure;         /* by these bits; NULL: there is only this one */
-  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name,
-      **transition_name; /* one list */
+  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name, **transition_name; /* one list */
   char *names;
   void *memory;               /* one allocation holds all of the above */
   lw_multipliers multipliers; /* in allocations of its own */

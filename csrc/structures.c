@@ -41,9 +41,13 @@ static lw_status lay_out_alike(reader *r, lw_model *m) {
   return LW_OK;
 }
 
+static lw_status fail_behind(reader *r) {
+  return lw_read_fail(r, "the model is truncated or extended: %zu bytes stand behind its end; export it again",
+                      r->size - r->position);
+}
+
 lw_status lw_read_structures(reader *r, lw_model *m, lw_status (*read)(reader *r, lw_model **model)) {
-  if (!m->structures)
-    return r->position == r->size ? LW_OK : lw_read_fail(r, "the model has bytes behind its end; export it again");
+  if (!m->structures) return r->position == r->size ? LW_OK : fail_behind(r);
   m->structure = calloc((size_t)m->structures + 1, sizeof *m->structure);
   if (!m->structure) return LW_ERROR_MEMORY;
   m->structure[m->closed] = m;
@@ -59,7 +63,7 @@ lw_status lw_read_structures(reader *r, lw_model *m, lw_status (*read)(reader *r
     }
     m->structure[one->closed] = one;
   }
-  if (r->position != r->size) return lw_read_fail(r, "the model has bytes behind its structures; export it again");
+  if (r->position != r->size) return fail_behind(r);
   return lay_out_alike(r, m);
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from linkwork.coarse_graining import CoarseGrained, coarse_grain
 from linkwork.compiler.compile import compile
 from linkwork.description import (
     Crossing,
@@ -60,6 +61,7 @@ except PackageNotFoundError:  # a checkout that was never installed
 
 __all__ = [
     "AssemblyError",
+    "CoarseGrained",
     "Crossing",
     "Cylindrical",
     "ExportError",
@@ -92,6 +94,7 @@ __all__ = [
     "Universal",
     "Unlock",
     "Wrench",
+    "coarse_grain",
     "compile",
     "export_fmu",
     "inertia",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NoReturn
@@ -57,6 +57,17 @@ def _raise(status: int, message: str) -> NoReturn:
     if status == lib.LW_ERROR_MEMORY:
         raise MemoryError("the C core could not allocate memory")
     raise _ERRORS[status](message)
+
+
+@dataclass(frozen=True)
+class Jump:
+    """What an impulsive change leaves; speeds of all joints, impulses in N.s and N.m.s."""
+
+    after: FloatArray  # (nu + nu_cut,)
+    reaction: FloatArray  # (joints, 6) [torque; force] of a joint on its child, about the child's joint frame
+    held: FloatArray  # (nu + nu_cut,) along held speeds
+    coupling: FloatArray  # (couplings,)
+    lack: float  # the largest speed by which what was wanted was missed
 
 
 class Model:
@@ -185,6 +196,35 @@ class Block:
         self._check(lib.lw_mass_matrix(self.handle, _doubles(matrix)))
         return matrix
 
+    def jump(
+        self, changes: Mapping[int, float], push: FloatArray | None = None, before: FloatArray | None = None
+    ) -> Jump:
+        """Return what an impulsive change at the present states leaves, which stay as they are.
+
+        Parameters
+        ----------
+        changes
+            By how much speeds change that are held, counted over all joints.
+        push
+            Impulse on each body (bodies, 6), [angular about its com; linear], world axes.
+        before
+            Velocity of each body (bodies, 6), [angular; of its frame's origin], instead of what the speeds say.
+        """
+        sizes = self.model.sizes
+        n = sizes.nu + sizes.nu_cut
+        held, wanted = np.zeros(n, np.uint8), np.zeros(n)
+        for speed, change in changes.items():
+            held[speed], wanted[speed] = 1, change
+        given = [None if x is None else np.ascontiguousarray(x, np.float64) for x in (push, before)]
+        arrays = {"wanted": wanted, "push": given[0], "before": given[1], "after": np.empty(n)}
+        arrays |= {"force": np.empty((sizes.joints, 3)), "torque": np.empty((sizes.joints, 3))}
+        arrays |= {"held_impulse": np.empty(n), "coupling_impulse": np.empty(sizes.couplings)}
+        jump = ffi.new("lw_jump *", {name: ffi.NULL if x is None else _doubles(x) for name, x in arrays.items()})
+        jump.held = ffi.from_buffer("unsigned char[]", held)
+        self._check(lib.lw_jump_speeds(self.handle, jump))
+        reaction = np.hstack([arrays["torque"], arrays["force"]])
+        return Jump(arrays["after"], reaction, arrays["held_impulse"], arrays["coupling_impulse"], jump.lack)
+
     def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
         """Return the change of `unknowns` along `seed` in `knowns`, both by offset."""
         result = np.empty(unknowns.size)
@@ -247,6 +287,11 @@ class Block:
         """Return the number of events so far, and for each transition that of the event in which it came last."""
         last = self._views["transition_memory"].reshape(self.model.sizes.transitions, -1)[:, -1]
         return int(self._views["event_count"][0]), last
+
+
+def threads(count: int) -> int:
+    """Let so many threads work on one jump from now on, 0: one a processor; return how many that is."""
+    return int(lib.lw_set_threads(count))
 
 
 def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callable[[Any], None]:

@@ -35,7 +35,7 @@ class _CouplingNamer:
         self._joints = system.mechanism.joints
         self._fields = system.fields
         self._defaults = system.block().reals
-        self._depends = Dependencies(system.mechanism, system.all_closed, system.numbering)
+        self._depends = Dependencies(system.mechanism, system.widest_topology, system.numbering)
 
     def units(self, coupling: Coupling) -> list[str]:
         """Of the coordinates that are coupled."""

@@ -38,9 +38,7 @@ def look(system: System, state: State) -> AtState:
 def _enter(system: System, state: State) -> Block:
     """Return a block that is in a state."""
     block = system.block()
-    q, u = system.arguments.states(state, None)
-    block.count_turns(system.arguments.turns(state))
-    block.enter(q, u, system.arguments.with_motions(state, system.arguments.no_loads), state.time)
+    system.enter(block, state)
     return block
 
 

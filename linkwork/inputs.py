@@ -27,21 +27,29 @@ class Inputs:
         its drive, a function returns value, rate and acceleration (3,); a constant is the value.
     numbering
         Where each input stands.
+    at_rest
+        All inputs (n_inputs,) where nothing is given.
 
     Attributes
     ----------
     constant
-        All inputs (n_inputs,) as far as they are constant, else zero.
+        All inputs (n_inputs,) as far as they are constant, else at rest.
     """
 
-    def __init__(self, given: Mapping[str, Input], numbering: Numbering) -> None:
+    def __init__(self, given: Mapping[str, Input], numbering: Numbering, at_rest: FloatArray) -> None:
         if not isinstance(given, Mapping):
             raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
-        self.constant = np.zeros(numbering.n_inputs)
+        self.constant = at_rest.copy()
         self._first_motion = numbering.n_loads
+        self._end_of_motions = numbering.n_loads + numbering.n_motion
         self._functions: list[tuple[str, slice, Callable[[float], ArrayLike]]] = []
+        self._commands: list[Callable[[float], ArrayLike]] = []
         for name, span in numbering.input_spans(given, "inputs").items():
             value, label = given[name], numbering.input_label(name, "load")
+            if name in numbering.commands:
+                value = _command(value, label)
+                if callable(value):
+                    self._commands.append(value)
             if callable(value):
                 self._functions.append((label, span, value))
             else:
@@ -52,10 +60,14 @@ class Inputs:
         """Some inputs are functions of time."""
         return bool(self._functions)
 
+    def switches(self, t: float) -> FloatArray:
+        """Return +1 or -1 for each command that is a function of time: on or off."""
+        return np.array([1.0 if _asked(command, t) else -1.0 for command in self._commands])
+
     @property
     def driving(self) -> list[slice]:
         """Where the motions stand that are functions of time: value, rate and acceleration."""
-        return [span for _, span, _ in self._functions if span.start >= self._first_motion]
+        return [span for _, span, _ in self._functions if self._drives(span)]
 
     def at(self, t: float) -> FloatArray:
         """Return all inputs at a time (n_inputs,)."""
@@ -86,14 +98,17 @@ class Inputs:
         except Exception:
             return np.full(self.constant.size, np.nan)
 
+    def _drives(self, span: slice) -> bool:
+        return bool(self._first_motion <= span.start < self._end_of_motions)
+
     def _wanted(self, span: slice, adjective: str) -> str:
         size = span.stop - span.start
         numbers = f"a {adjective}number" if size == 1 else f"{size} {adjective}numbers"
-        return f"{numbers} (value, rate, acceleration)" if span.start >= self._first_motion else numbers
+        return f"{numbers} (value, rate, acceleration)" if self._drives(span) else numbers
 
     def _constant(self, value: ArrayLike, span: slice, label: str) -> FloatArray:
         """Return the numbers of an input that does not change; a motion is at rest then."""
-        drives = span.start >= self._first_motion
+        drives = self._drives(span)
         try:
             numbers = _numbers(value, slice(0, 1)) if drives else _numbers(value, span)
         except (TypeError, ValueError):
@@ -124,3 +139,13 @@ def _asked(function: Callable[[float], ArrayLike], t: float) -> Any:
         if isinstance(getattr(error, "solution", None), Solution):
             del error.solution  # type: ignore[attr-defined]  # of another run, before this one or within it
         raise
+
+
+def _command(value: Input, label: str) -> Input:
+    """Return a command as a number, or as a function that returns one."""
+    if callable(value):
+        function = value
+        return lambda t: float(bool(function(t)))
+    if isinstance(value, bool | np.bool_ | int | float) and value in (False, True):
+        return float(value)
+    raise MechanismError(f"inputs: the {label} must be True or False, or a function of time that is, not {value!r}")

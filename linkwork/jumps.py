@@ -38,6 +38,35 @@ class Jump:
     energy_lost: float
 
 
+@dataclass(frozen=True, eq=False)
+class Event:
+    """What happened at an instant of a run.
+
+    Attributes
+    ----------
+    t
+        s.
+    transitions
+        Names of those that were carried out, in the order of the description.
+    u_before, u_after
+        Speeds of the tree joints, (nu,).
+    impulses
+        Of every joint on its child, by name: [angular impulse; impulse], (6,), as of a `Jump`.
+    energy_lost
+        Kinetic energy before less that after, J.
+    """
+
+    t: float
+    transitions: tuple[str, ...]
+    u_before: FloatArray
+    u_after: FloatArray
+    impulses: dict[str, FloatArray]
+    energy_lost: float
+
+    def __repr__(self) -> str:
+        return f"Event(t={self.t:.9g}, {', '.join(self.transitions)}, energy_lost={self.energy_lost:.6g})"
+
+
 def jump(system: System, state: State, transitions: Sequence[str]) -> Jump:
     """Return what comes of transitions, by name, carried out together at a state."""
     known = list(system.mechanism.transitions)
@@ -48,19 +77,10 @@ def jump(system: System, state: State, transitions: Sequence[str]) -> Jump:
     if not names:
         raise MechanismError("jump: name at least one transition, as in jump(state, ['latch'])")
     block = system.block()
-    enter(system, block, state)
+    system.enter(block, state)
     before = float(block["energy_lost"][0])
     block.make_transitions([known.index(name) for name in names])
     return Jump(system.state_of(block), impulses_of(system, block), float(block["energy_lost"][0]) - before)
-
-
-def enter(system: System, block: Block, state: State) -> None:
-    """Bring a block to a state, with no loads."""
-    q, u = system.arguments.states(state, None)
-    if system.sizes.transitions:
-        block.put_modes(state.modes)
-    block.count_turns(system.arguments.turns(state))
-    block.enter(q, u, system.arguments.with_motions(state, system.arguments.no_loads), state.time)
 
 
 def impulses_of(system: System, block: Block) -> dict[str, FloatArray]:

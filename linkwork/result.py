@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from linkwork.happenings import Happenings
+    from linkwork.jumps import Event
     from linkwork.system import System
 
 
@@ -38,8 +40,6 @@ class Result:
         Times, (nt,), s.
     y
         States [q; u] of the tree joints, (nt, nq + nu).
-    events
-        What happened on the way, in order.
     statistics
         Steps, evaluations and so on.
     message
@@ -53,16 +53,22 @@ class Result:
         inputs: FloatArray,
         turns: Sequence[tuple[float, FloatArray]],
         gains: FloatArray,
+        happenings: Happenings | None = None,
     ) -> None:
         self.system = system
         self.t = solution.t
         self.y = solution.y
-        self.events = solution.events
+        self._happenings = happenings
         self.statistics = solution.statistics
         self.message = solution.message
         self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
         self._gains = gains  # of the feedback on loops
         self._turns = turns  # (time, coordinates of the cut joints) at the start and wherever else they are known
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened on the way, in order."""
+        return [] if self._happenings is None else list(self._happenings.events)
 
     def __getitem__(self, name: str) -> FloatArray:
         column = self.system.column(name)
@@ -90,17 +96,23 @@ class Result:
         block.put("correction_gain", self._gains, Stage.NONE)
         first, last = self._span
         computed = system.fields["qdot"].first
+        at = block.model.modes
+        happened = slice(at.start - first, at.stop - first)
         rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
         known = -1
+        modes = None if self._happenings is None else self._happenings.modes_of_rows(self.t)
         given = zip(self.t, self.y, self._inputs, self._latest_turns(), strict=True)
         for i, (t, y, inputs, latest) in enumerate(given):
+            if modes is not None and (i == 0 or modes[i] is not modes[i - 1]):
+                block.put_modes(modes[i])
             if latest != known:
                 known = latest
                 block.count_turns(self._turns[known][1])
             block.enter(y[:nq], y[nq:], inputs, t)
             block.step_accepted()
             rows[i, : computed - first] = block.reals[first:computed]
+            rows[i, happened] = block.modes
             with suppress(LinkworkError):
                 block.evaluate(Stage.OUTPUTS)
                 rows[i] = block.reals[first:last]

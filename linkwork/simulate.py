@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._native import Block, Stage
 from linkwork.compiler.compile import compile
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.description import Mechanism
 from linkwork.description.checks import FloatArray, finite
-from linkwork.errors import LinkworkError, MechanismError, SingularityError, SolverError
+from linkwork.errors import MechanismError, SolverError
 from linkwork.freedoms import is_immobile
 from linkwork.inputs import Input, Inputs
-from linkwork.progress import Progress
 from linkwork.result import Result
-from linkwork.solvers import CompiledFunctions, Problem, Solution, solve
+from linkwork.running import Run
+from linkwork.solvers import Solution, solve
 from linkwork.solvers.base import SMALLEST_RTOL
 from linkwork.state import State
 from linkwork.system import ASSEMBLY_TOLERANCE, System
@@ -105,7 +104,7 @@ def simulate(
     system = mechanism if isinstance(mechanism, System) else compile(mechanism)
     if not isinstance(state, State | None):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
-    given = Inputs({} if inputs is None else inputs, system.numbering)
+    given = Inputs({} if inputs is None else inputs, system.numbering, system.arguments.no_inputs)
     end = _time(t_end, "t_end")
     start = _time(t_start, "t_start") if t_start is not None else state.time if state else 0.0
     if state is None:
@@ -116,13 +115,15 @@ def simulate(
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
     system.arguments.states(state, None)  # refuses those of another system
-    if is_immobile(system, state):
+    if system.sizes.transitions and end < start:
+        raise MechanismError("a mechanism with transitions runs forward only: what happened cannot be undone")
+    if not system.sizes.transitions and is_immobile(system, state):
         raise MechanismError(
             f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no freedom, and "
             "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
             "or take the loads of the structure at rest from `reactions` of its assembled state"
         )
-    run = _Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
+    run = Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
     problem = run.problem(end, progress)
     options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
     try:
@@ -167,7 +168,7 @@ def _assembled(system: System, inputs: Inputs, start: float) -> State:
     if not system.numbering.motions:
         return system.assemble()
     block = system.block()
-    block.put_motion(start, inputs.at(start)[system.numbering.n_loads :])
+    block.put_motion(start, inputs.at(start)[system.numbering.driven])
     block.assemble(ASSEMBLY_TOLERANCE)
     return system.state_of(block)
 
@@ -184,116 +185,3 @@ def _keep(error: BaseException, result: Result) -> None:
         error.result = result  # type: ignore[attr-defined]
     except (AttributeError, TypeError):
         error.add_note("(what was computed until then could not be kept on this exception)")
-
-
-class _Run:
-    """One simulation: the block it computes in, its inputs, and the problem for the solver."""
-
-    def __init__(
-        self, system: System, inputs: Inputs, state: State, t_start: float, gains: FloatArray, *, sparse: bool
-    ) -> None:
-        self.system = system
-        self.block: Block = system.block()
-        self.progress = Progress(None, 0.0, 0.0)
-        self.inputs = inputs
-        self.t_start = t_start
-        self.gains = gains
-        self.y0 = np.concatenate(system.arguments.states(state, None))
-        self.turns = [(t_start, system.arguments.turns(state))]
-        self.turning = self._must_count_turns(sparse)
-        nq = system.numbering.nq
-        self.block.enter(self.y0[:nq], self.y0[nq:], inputs.constant, t_start)
-        self.block.count_turns(self.turns[0][1])
-
-    def _must_count_turns(self, sparse: bool) -> bool:
-        """Whether it matters how often cut joints have turned.
-
-        Springs and couplings need to know, and so do rows further apart than steps.
-        """
-        stiffness = self.block.reals[self.system.fields["stiffness"].span][self.system.numbering.nu :]
-        coupled = {t.joint for coupling in self.system.mechanism.couplings.values() for t in coupling.terms.values()}
-        needed = bool(stiffness.any()) or not coupled.isdisjoint(self.system.numbering.cut)
-        return needed or (sparse and self.system.numbering.nq_cut > 0)
-
-    def enter(self, t: float, y: FloatArray) -> None:
-        nq = self.system.numbering.nq
-        self.block.enter(y[:nq], y[nq:], self.inputs.at(t), t)
-
-    def derivative(self, t: float, y: FloatArray) -> FloatArray:
-        """As the solver wants it: not a number where it does not exist."""
-        self.enter(t, y)
-        try:
-            return np.concatenate([self.block["qdot"], self.block["udot"]])
-        except (SingularityError, MechanismError):
-            return np.full(y.size, np.nan)
-
-    def fault(self) -> LinkworkError | None:
-        """What is wrong at the last state that was tried, if anything."""
-        try:
-            self.block.evaluate(Stage.DERIVATIVES)
-        except LinkworkError as fault:
-            return fault
-        return None
-
-    def out_of_reach(self, solution: Solution, t_end: float) -> LinkworkError | None:
-        """Why the mechanism cannot follow its prescribed motions on from the last state, if so."""
-        if not self.system.numbering.motions or not solution.t.size:
-            return None
-        y, nq, block = solution.y[-1], self.system.numbering.nq, self.system.block()
-        ahead = float(solution.t[-1]) + BEYOND * (t_end - self.t_start)
-        block.reals[self.system.fields["q_start"].span][:nq] = y[:nq]
-        try:
-            block.put_motion(ahead, self.inputs.at(ahead)[self.system.numbering.n_loads :])
-            block.assemble(ASSEMBLY_TOLERANCE)
-        except LinkworkError as fault:
-            return fault
-        return None
-
-    def unmet_motion(self, result: Result, rtol: float) -> LinkworkError | None:
-        """What is wrong where a motion given as a function is not followed: its numbers do not fit each other."""
-        if not self.inputs.driving or result.t.size < 2:
-            return None
-        given, n = self.inputs.over(result.t), self.system.numbering
-        self.enter(float(result.t[-1]), result.y[-1])
-        lacks = self.block["coupling_residual"]
-        for span in self.inputs.driving:
-            number = (span.start - n.n_loads) // 3
-            if abs(lacks[number]) > (UNMET + 10 * rtol) * float(np.ptp(given[:, span.start])) > 0:
-                return MechanismError(
-                    f"inputs: the motion of {self.system.coupling_names[number]!r} is not followed, it is off by "
-                    f"{abs(lacks[number]):.3g} at t = {result.t[-1]:.6g} s: the rate and the acceleration that its "
-                    "function returns must be the derivatives of the value"
-                )
-        return None
-
-    def jacobian(self, t: float, y: FloatArray) -> FloatArray:
-        """As the solver wants it: not a number where it does not exist."""
-        self.enter(t, y)
-        try:
-            return self.system.block_jacobian(self.block)
-        except (SingularityError, MechanismError):
-            return np.full((y.size, y.size), np.nan)
-
-    def count_turns(self, t: float, y: FloatArray) -> None:
-        """Follow the cut joints from step to step."""
-        self.enter(t, y)
-        self.turns.append((t, self.block.step_accepted()))
-
-    def problem(self, t_end: float, progress: bool | None) -> Problem:
-        self.progress = Progress(progress, self.t_start, t_end)
-        if t_end < self.t_start:  # what draws loops together forward drives them apart backward
-            self.gains = np.zeros(2)
-        self.block.put("correction_gain", self.gains, Stage.NONE)
-        compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses())
-        return Problem(
-            self.derivative,
-            self.t_start,
-            self.y0,
-            jacobian=self.jacobian,
-            on_step=self.count_turns if self.turning else None,
-            on_progress=self.progress.show if self.progress.wanted else None,
-            compiled=compiled,
-        )
-
-    def result(self, solution: Solution) -> Result:
-        return Result(self.system, solution, self.inputs.over(solution.t), self.turns, self.gains)

@@ -15,8 +15,7 @@ from linkwork.arguments import Arguments, Loads, one, sized, together, vector
 from linkwork.compiler.changes import Changes
 from linkwork.compiler.methods import Expected
 from linkwork.compiler.numbering import Numbering
-from linkwork.compiler.topology import Topology
-from linkwork.compiler.topology import topology as topology_of
+from linkwork.compiler.topology import Topology, topology
 from linkwork.description import Mechanism
 from linkwork.description.checks import FloatArray, number, suggest
 from linkwork.errors import MechanismError
@@ -94,6 +93,13 @@ class System:
 
         return compile, (self.mechanism, self.method, self.reference)
 
+    @cached_property
+    def widest_topology(self) -> Topology:
+        """The graph with all joints closed that may be: what depends on what, whatever is open."""
+        if not self.changes.switches:
+            return self.topology
+        return topology(self.mechanism, self.changes.locks)
+
     def block(self) -> Block:
         """Return a new block of numbers for this system, independent of all others."""
         return Block(self._model)
@@ -114,15 +120,18 @@ class System:
 
         return explain(self, state)
 
+    def enter(self, block: Block, state: State) -> None:
+        """Bring a block to a state, without loads."""
+        q, u = self.arguments.states(state, None)
+        if self.sizes.transitions:
+            block.put_modes(state.modes)
+        block.count_turns(self.arguments.turns(state))
+        block.enter(q, u, self.arguments.with_motions(state, self.arguments.no_loads), state.time)
+
     @cached_property
     def modes_at_first(self) -> FloatArray:
         """What a block's modes are before anything has happened."""
         return self.block().modes
-
-    @cached_property
-    def all_closed(self) -> Topology:
-        """The topology with every joint closed that transitions may close: what depends on what in every structure."""
-        return topology_of(self.changes.mech, self.changes.locks) if self.changes.switches else self.topology
 
     # ---- names ----
 

@@ -84,7 +84,7 @@ class _Namer:
         self.tree = set(system.numbering.tree)
         self.fields: dict[str, Field] = system.fields
         self.defaults = system.block().reals
-        self.depends = Dependencies(system.mechanism, system.all_closed, system.numbering)
+        self.depends = Dependencies(system.mechanism, system.widest_topology, system.numbering)
         self.jumps = speeds_jump(self)
 
     def at(self, field: str, index: int = 0) -> int:
@@ -113,7 +113,7 @@ class _Namer:
         yield Variable("time", self.at("time"), "time", "s", "time")
         for i in range(3):
             yield self.parameter(f"gravity[{i + 1}]", "gravity", i, "m/s2", "gravitational acceleration, world axes")
-        if self.system.all_closed.clusters:
+        if self.system.widest_topology.clusters:
             for i, what in enumerate(("position", "speed")):
                 text = (
                     f"feedback on the {what} errors of loops, couplings, distances; below zero: as fast as these move"

@@ -46,8 +46,7 @@ static int32_t staying(const matching *m, int32_t a, int32_t b) {
   for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) {
     const int32_t body = handle_of(m, a, i);
     int32_t rest = m->left[body];
-    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++)
-      rest -= connects_just(m, m->of_body[k], a, b);
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) rest -= connects_just(m, m->of_body[k], a, b);
     count += rest > 0;
   }
   return count;
@@ -207,10 +206,10 @@ static int match_all(matching *m) {
   return 1;
 }
 
-/* Room for a solution: basis, R, y, scale, f, L and phi; two numbers for each row and three more. */
+/* Room for a solution, one assembly after the other as they are joined: basis, R, y, scale, f, L and phi; two numbers for each row and three more. */
 static void lay_out(lw_dca_plan *plan) {
-  for (int32_t a = 0; a < plan->assemblies; a++) {
-    lw_dca_assembly *x = &plan->assembly[a];
+  for (int32_t i = 0; i < plan->assemblies; i++) {
+    lw_dca_assembly *x = &plan->assembly[plan->order[i]];
     x->columns = x->part[1] < 0 ? 6 : plan->assembly[x->part[0]].columns_kept + plan->assembly[x->part[1]].columns_kept;
     x->columns_kept = x->columns < 6 * x->kept ? x->columns : 6 * x->kept;
     x->first_real = plan->reals, x->first_integer = plan->integers;
@@ -226,15 +225,57 @@ static void lay_out(lw_dca_plan *plan) {
   }
 }
 
-static int sort_by_level(lw_dca_plan *plan) {
-  plan->order = malloc(sizeof *plan->order * (size_t)(plan->assemblies + 1));
-  plan->level = calloc((size_t)plan->levels + 2, sizeof *plan->level);
-  if (!plan->order || !plan->level) return 0;
-  int32_t *next = plan->level + 1; /* one further on while they are filled */
-  for (int32_t a = 0; a < plan->assemblies; a++) next[plan->assembly[a].level + 1]++;
-  for (int32_t k = 0; k < plan->levels; k++) next[k + 1] += next[k];
-  for (int32_t a = 0; a < plan->assemblies; a++) plan->order[next[plan->assembly[a].level]++] = a;
-  return 1;
+/* ---- pieces ---- */
+
+#define PIECES 32 /* enough to keep some threads busy to the end; the rest, which joins them, is short */
+
+static void list_below(lw_dca_plan *plan, int32_t a, int32_t *next, int32_t *stack) {
+  int32_t depth = 0, end = *next;
+  for (stack[depth++] = a; depth > 0;) { /* wholes first, backwards */
+    const int32_t top = stack[--depth];
+    plan->order[end++] = top;
+    for (int32_t side = 0; side < 2 && plan->assembly[top].part[1] >= 0; side++)
+      stack[depth++] = plan->assembly[top].part[side];
+  }
+  for (int32_t i = *next, j = end - 1; i < j; i++, j--) {
+    const int32_t kept = plan->order[i];
+    plan->order[i] = plan->order[j], plan->order[j] = kept;
+  }
+  *next = end;
+}
+
+/* The largest assemblies that are no more than a part of all become pieces; small ones share one. */
+static void list_pieces(lw_dca_plan *plan, int32_t *size, int32_t *stack) {
+  const int32_t n = plan->assemblies, most = n / PIECES + 1;
+  int32_t next = 0, started = 0;
+  char *below = (char *)(stack + n); /* of each: it belongs to a larger one that is small enough */
+  for (int32_t a = 0; a < n; a++) {
+    const int32_t *part = plan->assembly[a].part;
+    size[a] = part[1] < 0 ? 1 : 1 + size[part[0]] + size[part[1]];
+    below[a] = 0;
+  }
+  for (int32_t a = 0; a < n; a++)
+    for (int32_t side = 0; side < 2 && size[a] <= most && plan->assembly[a].part[1] >= 0; side++)
+      below[plan->assembly[a].part[side]] = 1;
+  plan->piece[0] = 0;
+  for (int32_t a = 0; a < n; a++) {
+    if (size[a] > most || below[a]) continue;
+    list_below(plan, a, &next, stack);
+    if (next - started > most / 2) plan->piece[++plan->pieces] = started = next;
+  }
+  if (next > started) plan->piece[++plan->pieces] = next;
+  for (int32_t a = 0; a < n; a++)
+    if (size[a] > most) plan->order[next++] = a;
+}
+
+static int cut_to_pieces(lw_dca_plan *plan) {
+  const size_t n = (size_t)plan->assemblies;
+  int32_t *work = malloc((3 * n + 1) * sizeof *work);
+  plan->order = malloc((n + 1) * sizeof *plan->order);
+  plan->piece = malloc((n + 2) * sizeof *plan->piece);
+  if (work && plan->order && plan->piece) list_pieces(plan, work, work + n);
+  free(work);
+  return work && plan->order && plan->piece;
 }
 
 static int32_t count_ends(const lw_dca_plan *plan) {
@@ -265,8 +306,8 @@ int lw_dca_plan_make(int32_t bodies, int32_t connections, lw_dca_connection *lis
   int enough = provide(&m, bodies, connections) && start(&m, bodies, connections) && match_all(&m);
   if (enough) {
     fasten(&m, bodies, connections);
-    lay_out(plan);
-    enough = sort_by_level(plan);
+    enough = cut_to_pieces(plan);
+    if (enough) lay_out(plan);
   }
   free(m.first);
   free(m.made);
@@ -280,7 +321,7 @@ void lw_dca_plan_free(lw_dca_plan *plan) {
   free(plan->place);
   free(plan->assembly);
   free(plan->order);
-  free(plan->level);
+  free(plan->piece);
   free(plan->connection);
   free(plan->handle.at);
   free(plan->kept.at);

@@ -5,8 +5,6 @@
 #include <omp.h>
 #endif
 
-#define FEW_PIECES 16 /* for each thread: to wake them would cost more than they save */
-
 static _Atomic int32_t wanted = 1;
 
 int32_t lw_threads(void) { return atomic_load(&wanted); }
@@ -19,7 +17,11 @@ int32_t lw_set_threads(int32_t threads) {
 }
 
 void lw_for_each(int32_t pieces, int32_t threads, lw_piece work, void *context) {
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1 && pieces >= FEW_PIECES * threads)
+  if (threads == 1 || pieces < 2) { /* not even a pool is made, which a fork would not survive */
+    for (int32_t i = 0; i < pieces; i++) work(context, i, 0);
+    return;
+  }
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
   for (int32_t i = 0; i < pieces; i++) work(context, i, omp_get_thread_num());
 }
 #else

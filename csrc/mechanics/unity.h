@@ -92,6 +92,5 @@
 #endif
 
 const lw_kernels KERNELS = {
-    constants,   IN_DOUBLE(find_freedoms), accelerations, derivatives,         outputs,
-    locate_cuts, inverse_dynamics,         mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count),
-    IN_DOUBLE(jump)};
+    constants,    IN_DOUBLE(find_freedoms), accelerations,    derivatives,    outputs, locate_cuts, inverse_dynamics,
+    mass_product, IN_DOUBLE(assemble),      IN_DOUBLE(count), IN_DOUBLE(jump)};

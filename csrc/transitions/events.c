@@ -115,6 +115,7 @@ static lw_status carry_out(lw_state *s, int32_t *changed) {
   lw_status e = check_agreement(s);
   if (e || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
   const lw_offsets *at = &s->base->at;
+  lw_note_speeds(s);
   const double kinetic = x[at->energy_kinetic];
   const size_t joints = sizeof(double) * 3 * (size_t)s->base->size.joints;
   memset(x + at->impulse_force, 0, joints);
@@ -188,7 +189,8 @@ lw_status lw_make_transitions(lw_state *s, const int32_t *which, int32_t n) {
     const lw_transition *x = transition_of(s, which[k]);
     const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
     if (e) return e;
-    const int up = x->action == LW_STOP && (x->bounds == 2 || (x->bounds == 3 && lw_speed_of(s, lw_stopped_speed(s->model, x)) > 0.0));
+    const int up = x->action == LW_STOP &&
+                   (x->bounds == 2 || (x->bounds == 3 && lw_speed_of(s, lw_stopped_speed(s->model, x)) > 0.0));
     if (x->trigger == LW_AT_TIME) lw_memory_of(s, which[k])->done = 1.0;
     s->events->due[which[k]] = x->action != LW_STOP ? LW_DO : up ? LW_HIT_UPPER : LW_HIT_LOWER;
   }

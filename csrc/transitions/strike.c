@@ -25,8 +25,7 @@ static void add_blow(lw_state *s, int32_t i) {
   const double *Q = x + at->body_orientation + 4 * body;
   double *push = s->events->push + 6 * body, c[3], t[3], arm[3];
   for (int k = 0; k < 3; k++) c[k] = point[k] - com[k];
-  for (int k = 0; k < 3; k++)
-    t[k] = 2.0 * (Q[1 + (k + 1) % 3] * c[(k + 2) % 3] - Q[1 + (k + 2) % 3] * c[(k + 1) % 3]);
+  for (int k = 0; k < 3; k++) t[k] = 2.0 * (Q[1 + (k + 1) % 3] * c[(k + 2) % 3] - Q[1 + (k + 2) % 3] * c[(k + 1) % 3]);
   for (int k = 0; k < 3; k++)
     arm[k] = c[k] + Q[0] * t[k] + Q[1 + (k + 1) % 3] * t[(k + 2) % 3] - Q[1 + (k + 2) % 3] * t[(k + 1) % 3];
   for (int k = 0; k < 3; k++) {
@@ -39,7 +38,7 @@ static void add_impact(lw_state *s, int32_t i) {
   const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
   if (lw_reals(s)[s->model->at.locked + u] != 0.0) return;
   s->events->held[u] = 1;
-  s->events->wanted[u] = -(1.0 + restitution_of(s, i)) * lw_speed_of(s, u);
+  s->events->wanted[u] *= -(1.0 + restitution_of(s, i)); /* so far the speed before */
 }
 
 #define CONTRADICTION 1e-6 /* of the largest speed: by which what is wanted is missed */
@@ -59,10 +58,11 @@ static lw_status jump_once(lw_state *s) {
   double largest = 0.0;
   for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fmax(fabs(r->after[u]), fabs(lw_speed_of(s, u))));
   if (jump.lack > CONTRADICTION * largest)
-    return lw_fail(s, LW_ERROR_SOLVER,
-                   "no speeds after the event at t = %.9g s satisfy all joints, locks, couplings and prescribed motions: "
-                   "they contradict each other by %.3g (rad/s or m/s)",
-                   lw_reals(s)[s->model->at.time], jump.lack);
+    return lw_fail(
+        s, LW_ERROR_SOLVER,
+        "no speeds after the event at t = %.9g s satisfy all joints, locks, couplings and prescribed motions: "
+        "they contradict each other by %.3g (rad/s or m/s)",
+        lw_reals(s)[s->model->at.time], jump.lack);
   return LW_OK;
 }
 
@@ -149,7 +149,8 @@ static int comes_to_rest(lw_state *s, int32_t i) {
   const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
   const double inward = (upper ? 1.0 : -1.0) * lw_reals(s)[s->model->at.acceleration + u];
   const double away = (upper ? -1.0 : 1.0) * lw_speed_of(s, u), t = lw_reals(s)[s->model->at.time];
-  const double e = restitution_of(s, i), width = lw_width_at(lw_reals(s)[s->model->at.transition_value + 2 * i + upper]);
+  const double e = restitution_of(s, i),
+               width = lw_width_at(lw_reals(s)[s->model->at.transition_value + 2 * i + upper]);
   lw_transition_memory *memory = lw_memory_of(s, i);
   const double flight = t - memory->impact;
   if (memory->done == 0.0) memory->first_impact = t;
@@ -186,6 +187,10 @@ static lw_status settle_stops(lw_state *s, int32_t *settled) {
   return LW_OK;
 }
 
+void lw_note_speeds(lw_state *s) {
+  for (int32_t u = 0; u < speeds_of(s); u++) s->events->wanted[u] = lw_speed_of(s, u);
+}
+
 lw_status lw_strike(lw_state *s) {
   clear_request(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
@@ -196,5 +201,7 @@ lw_status lw_strike(lw_state *s) {
   lw_status e = jump_without_pulling(s);
   if (e || (e = settle_stops(s, &settled)) || !settled) return e;
   clear_request(s);
-  return jump_without_pulling(s);
+  if ((e = jump_once(s))) return e; /* what is left of the bounce is taken away, though that pulls */
+  take_jump(s);
+  return LW_OK;
 }

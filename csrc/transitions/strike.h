@@ -3,6 +3,8 @@
 #define LW_STRIKE_H
 #include "watch.h"
 
+/* Remembers the speeds before anything changes. */
+void lw_note_speeds(lw_state *s);
 /* With the joints and locks as they are: impacts on stops and blows that are due, contacts that do not pull, and rest
  * where impacts follow one another ever faster. */
 lw_status lw_strike(lw_state *s);

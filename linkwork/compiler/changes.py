@@ -1,8 +1,8 @@
 """What the transitions of a mechanism ask of its structure: joints that open and close, and speeds that are locked.
 
-A pin is a joint that is open at first, a joint that is released one that is closed at first; all of them are cut, so that
-the tree and the states are the same whatever is open. For every set of them that may be closed there is a structure, a
-model of its own; the locks are rows of all models.
+A pin is a joint that is open at first, a joint that is released one that is closed at first; all of them are cut, so
+that the tree and the states are the same whatever is open. For every set of them that may be closed there is a
+structure, a model of its own; the locks are rows of all models.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def changes(mech: Mechanism) -> Changes:
         Where too many joints open and close, or one that does is coupled.
     """
     if not mech.transitions:
-        return Changes(mech)
+        return Changes(mech.copy())
     mech = mech.copy()
     actions = [transition.action for transition in mech.transitions.values()]
     pins = {name: one.action for name, one in mech.transitions.items() if isinstance(one.action, Pin)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from linkwork._native import Model
 from linkwork.compiler.changes import Changes, changes
 from linkwork.compiler.choice import MethodWish, check_among, check_wish, choose
-from linkwork.compiler.methods import METHODS, Expected, MULTIPLIERS_ABOUT, REFERENCES
+from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES, Expected
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import Methods, serialise
 from linkwork.compiler.topology import topology

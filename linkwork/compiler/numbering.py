@@ -74,6 +74,11 @@ class Numbering:
         """Numbers that drive the mechanism: the loads, then the inputs of motions, then those of transitions."""
         return self.n_loads + self.n_motion + self.n_changes
 
+    @property
+    def driven(self) -> slice:
+        """The inputs of motions among all."""
+        return slice(self.n_loads, self.n_loads + self.n_motion)
+
     @cached_property
     def inputs(self) -> dict[str, slice]:
         """Where each input stands among them: "A", "push.F", "push.T", the elements of these, and "A_drive"."""

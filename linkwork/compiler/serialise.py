@@ -130,7 +130,10 @@ def _integers(
             [TYPE_CODES[joint.kind.type_name], numbering.q[name].start, numbering.u[name].start]
             for name, joint in mech.joints.items()
         ],
-        [[loop.joint, loop.parent, loop.child, loop.root, cluster_of.get(k, -1)] for k, loop in enumerate(topology.loops)],
+        [
+            [loop.joint, loop.parent, loop.child, loop.root, cluster_of.get(k, -1)]
+            for k, loop in enumerate(topology.loops)
+        ],
         [
             [cluster.root, cluster.links[0], len(cluster.links), method]
             for cluster, method in zip(clusters, method_of, strict=True)
@@ -189,7 +192,9 @@ def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
         damping,
         free,
         np.array([*(term.coefficients for term in terms), *((1.0, 0.0, 0.0, 0.0) for _ in changes.locks)]).ravel(),
-        np.array([*map(_offset, mech.couplings.values()), *(0.0 for _ in changes.locks), *(d.length for d in distances)]),
+        np.array(
+            [*map(_offset, mech.couplings.values()), *(0.0 for _ in changes.locks), *(d.length for d in distances)]
+        ),
         np.array(
             [
                 *(_motion(one.motion) for one in mech.couplings.values()),

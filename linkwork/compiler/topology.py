@@ -171,9 +171,7 @@ class Topology:
         return tuple(sorted(on_loop))
 
 
-def topology(
-    mech: Mechanism, locks: Sequence[tuple[int, int]] = (), opened: Collection[int] = frozenset()
-) -> Topology:
+def topology(mech: Mechanism, locks: Sequence[tuple[int, int]] = (), opened: Collection[int] = frozenset()) -> Topology:
     """Choose tree and cuts of a mechanism, in time proportional to n log n.
 
     Parameters

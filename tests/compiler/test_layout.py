@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
+from linkwork.compiler.changes import Changes
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import EMBEDDING, MULTIPLIERS_ABOUT_ORIGIN, VERSION, Methods, serialise
 from linkwork.compiler.topology import topology
@@ -15,7 +16,7 @@ from support.random_graphs import coupled_mechanisms
 def check_layout(mech, methods=None):
     graph = topology(mech)
     numbering = number(mech, graph)
-    data = serialise(mech, graph, numbering, methods)
+    data = serialise(Changes(mech), graph, numbering, methods)
     model = read_model(data)
     tables = {name: table.tolist() for name, table in model.tables.items()}
     names = list(mech.joints)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from linkwork.compiler.changes import Changes
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import quaternions, serialise
 from linkwork.compiler.topology import topology
@@ -38,7 +39,7 @@ KINDS = [
 def read(mech):
     """The joints' table and the parameters of the serialised model, by name."""
     tree = topology(mech)
-    model = read_model(serialise(mech, tree, number(mech, tree)))
+    model = read_model(serialise(Changes(mech), tree, number(mech, tree)))
     return (
         tuple(model.counts[size] for size in ("nq", "nu", "nq_cut", "nu_cut")),
         model.tables["joints"],
@@ -115,7 +116,7 @@ def test_springs_between_points_and_wrenches_stand_in_their_order():
     for name, k in (("s", 1.0), ("r", 2.0)):
         points = ((k, 0, 0), (0, 0, k))
         mech.add_force(SpringDamper(bodies=(first, "ground"), points=points, stiffness=k, free=3 * k, name=name))
-    model = read_model(serialise(mech, topology(mech), number(mech, topology(mech))))
+    model = read_model(serialise(Changes(mech), topology(mech), number(mech, topology(mech))))
     assert model.tables["springs"].tolist() == [[0, -1], [0, -1]]
     assert model.tables["wrenches"].tolist() == [[1]]
     values = model.parameters

@@ -85,7 +85,7 @@ ADDED = {
     "stop ball": ("new", lw.Stop("ball", 0, direction=1), None, ("(Spherical) has no angle or displacement",)),
     "stop of several": ("new", lw.Stop("cross", 0), None, ("several coordinates", "direction=1 or 2")),
     "stop beyond": ("new", lw.Stop("hinge", 0, direction=2), None, ("no angle or displacement 2", "must be 1")),
-    "stop quaternion": ("new", lw.Stop("float", 0, direction=4), None, ("displacement 4", "must be 1 or 2 or 3")),
+    "stop free": ("new", lw.Stop("float", 0, direction=1), None, ("(Free) has no angle or displacement",)),
     "impulse unknown": ("new", lw.Impulse("lip"), NOW, ("transition 'new': there is no body 'lip'", "'lid'?")),
     "impulse ground": ("new", lw.Impulse("ground"), NOW, ("acts on the ground, which nothing moves",)),
     "crossing unknown": ("new", lw.Lock("ball"), lw.Crossing("hing.q", 1), ("no joint 'hing'", "'hinge'?")),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from support.checkout import TOP
+from support.checkout import TOP, beside
 
 FOLDER = TOP / "examples"
 MECHANISMS = sorted(path.stem for path in FOLDER.glob("*.py") if "def mechanism(" in path.read_text(encoding="utf-8"))
@@ -182,6 +182,27 @@ def test_double_rocker(example, tmp_path, needs):
     assert min(module.standstills(result).values()) > 20
     assert np.abs(module.energy_error(result)).max() < 1e-5
     assert result["loop.D.residual"].max() < 1e-8
+
+
+def test_coarse_graining(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("coarse_graining")
+    found = module.main(tmp_path)
+    assert (tmp_path / "coarse_graining.png").is_file()
+    assert max(module.changes(found).values()) < 1e-12
+    atoms, rigid, jointed = (s.kinetic for s in (found.particles, found.before.total, found.after.total))
+    assert atoms == pytest.approx(1.5 * module.HEAT * len(module.molecule().masses), rel=0.05)
+    assert rigid < 0.05 * atoms
+    assert 0.3 * rigid < jointed < 0.8 * rigid
+    assert found.state.system.loop_names
+
+
+def test_coarse_graining_of_rhodopsin(example, tmp_path, needs):
+    needs("matplotlib")
+    folder = beside("cases/rhodopsin_1u19_allatom.csv.gz").parent
+    found = example("coarse_graining").main(tmp_path, folder)
+    assert (tmp_path / "rhodopsin.png").is_file()
+    assert found.before.total.kinetic == pytest.approx(208.8419885269817)
 
 
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):

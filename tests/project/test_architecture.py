@@ -26,6 +26,9 @@ PYTHON_ARROWS = {
     "linkwork.errors": set(),
     "linkwork.description": {"numpy", "linkwork.errors"},
     "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork.description", "linkwork.system"},
+    "linkwork.coarse_graining": {
+        *("numpy", "linkwork.errors", "linkwork.description", "linkwork.compiler", "linkwork.state"),
+    },
     "linkwork.solvers": {"numpy", "scipy", "linkwork.errors", "linkwork._core"},
     "linkwork.cosim": {"numpy", "fmpy", "linkwork.errors", "linkwork.result"},
     "linkwork._core_build": {"cffi"},

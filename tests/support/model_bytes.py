@@ -9,6 +9,7 @@ HEADER = struct.Struct("<8sIIQ")
 COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
     *("ears", "couplings", "terms", "method", "springs", "wrenches", "distances"),
+    *("locks", "transitions", "switches", "structures", "closed"),
 )
 TABLES = (  # name, how many rows, columns
     ("links", "bodies", 4),
@@ -23,6 +24,8 @@ TABLES = (  # name, how many rows, columns
     ("springs", "springs", 2),
     ("wrenches", "wrenches", 1),
     ("distances", "distances", 2),
+    ("switches", "switches", 1),
+    ("transitions", "transitions", 11),
 )
 PARAMETERS = (
     ("gravity", "one", 3),
@@ -45,6 +48,9 @@ PARAMETERS = (
     ("spring_damping", "springs", 1),
     ("spring_free_length", "springs", 1),
     ("wrench_point", "wrenches", 3),
+    ("transition_value", "transitions", 2),
+    ("restitution", "transitions", 1),
+    ("transition_points", "transitions", 6),
     ("gain", "one", 2),
     ("q_start", "coordinates", 1),
     ("u_start", "speeds", 1),
