@@ -115,18 +115,54 @@ static int set_real(int version, void *c, const uint32_t *refs, size_t n, const 
   return version == 2 ? (int)fmi2SetReal(c, refs, n, values) : (int)fmi3SetFloat64(c, refs, n, values, n);
 }
 
-static int step(int version, void *c, double time, double length) {
+/* An event ends a step early. */
+static int step(int version, void *c, double *time, double length) {
   bool event, terminate, early;
-  double last;
-  return version == 2 ? (int)fmi2DoStep(c, time, length, fmi2True)
-                      : (int)fmi3DoStep(c, time, length, true, &event, &terminate, &early, &last);
+  double last = *time + length;
+  const int status = version == 2 ? (int)fmi2DoStep(c, *time, length, fmi2True)
+                                  : (int)fmi3DoStep(c, *time, length, true, &event, &terminate, &early, &last);
+  *time = last;
+  return status;
+}
+
+/* Boolean and whole numbers. */
+static int get_whole(int version, void *c, uint32_t ref, double *value) {
+  int whole = 0;
+  int32_t count = 0;
+  bool flag = false;
+  int status = version == 2 ? (int)fmi2GetBoolean(c, &ref, 1, &whole) : (int)fmi3GetBoolean(c, &ref, 1, &flag, 1);
+  if (status)
+    status = version == 2 ? (int)fmi2GetInteger(c, &ref, 1, &whole) : (int)fmi3GetInt32(c, &ref, 1, &count, 1);
+  *value = whole + count + flag;
+  return status;
+}
+
+static int set_boolean(int version, void *c, uint32_t ref, int value) {
+  const bool flag = value != 0;
+  return version == 2 ? (int)fmi2SetBoolean(c, &ref, 1, &value) : (int)fmi3SetBoolean(c, &ref, 1, &flag, 1);
 }
 
 /* Every variable that can be read; what cannot stays 0. */
 static double *everything(const scene *s, int version, void *c) {
   double *values = calloc(s->reals + 1, sizeof *values);
-  for (uint32_t i = 0; values && i < s->reals; i++) get_real(version, c, &i, 1, values + i);
+  for (uint32_t i = 0; values && i < s->reals; i++)
+    if (get_real(version, c, &i, 1, values + i)) get_whole(version, c, i, values + i);
   return values;
+}
+
+static int update(int version, void *c) {
+  fmi2EventInfo info;
+  bool b[5];
+  double next;
+  return version == 2 ? (int)fmi2NewDiscreteStates(c, &info)
+                      : (int)fmi3UpdateDiscreteStates(c, b, b + 1, b + 2, b + 3, b + 4, &next);
+}
+
+/* All commands there are, between two steps. */
+static void command(const scene *s, int version, void *c, int value) {
+  EXPECT((version == 2 ? (int)fmi2EnterEventMode(c) : (int)fmi3EnterEventMode(c)) == 0);
+  for (uint32_t i = 0; i < s->reals; i++) set_boolean(version, c, i, value);
+  EXPECT(update(version, c) == 0);
 }
 
 /* ---- ordinary runs ------------------------------------------------------------------------------------ */
@@ -142,6 +178,8 @@ static void run_exchange(const scene *s, int version, void *c) {
     EXPECT((version == 2 ? (int)fmi2SetTime(c, 1e-3 * (k + 1)) : (int)fmi3SetTime(c, 1e-3 * (k + 1))) == 0);
     EXPECT((version == 2 ? (int)fmi2SetContinuousStates(c, x, s->states)
                          : (int)fmi3SetContinuousStates(c, x, s->states)) == 0);
+    command(s, version, c, k % 3 == 1);
+    EXPECT((version == 2 ? (int)fmi2EnterContinuousTimeMode(c) : (int)fmi3EnterContinuousTimeMode(c)) == 0);
   }
   free(x);
 }
@@ -151,8 +189,13 @@ static void run_ordinarily(const scene *s, int version, fmu_kind kind) {
   EXPECT(c && initialize(version, kind, c) == 0);
   if (c && kind == FMU_MODEL_EXCHANGE) run_exchange(s, version, c);
   double time = 0;
-  for (int k = 0; c && kind == FMU_CO_SIMULATION && k < 10; k++, time += 0.01)
-    EXPECT(step(version, c, time, 0.01) == 0);
+  for (int k = 0; c && kind == FMU_CO_SIMULATION && k < 10; k++) {
+    EXPECT(step(version, c, &time, 0.01) == 0);
+    if (version == 3) {
+      command(s, version, c, k % 3 == 1);
+      EXPECT(fmi3EnterStepMode(c) == fmi3OK);
+    }
+  }
   if (c) free(everything(s, version, c));
   EXPECT(c && (version == 2 ? (int)fmi2Terminate(c) : (int)fmi3Terminate(c)) == 0);
   drop(version, c);
@@ -243,7 +286,10 @@ static void random_values(abused *a) {
   }
   switch (dice(5)) {
     case 0:
-    case 1: random_set(a, refs, n); break;
+    case 1:
+      random_set(a, refs, n);
+      set_boolean(a->version, a->c, refs[0], (int)dice(2));
+      break;
     case 2: get_real(a->version, a->c, refs, n, dice(30) ? values : NULL); break;
     case 3:
       if (a->version == 2) fmi2GetDirectionalDerivative(a->c, refs, n, more, m, seed, values);

@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 
 import linkwork as lw
-from support.cases import five_bar_with_three_legs, four_bar, windows
+from support.cases import Case, five_bar_with_three_legs, four_bar, windows
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 from support.spanned import SPANNED
+
+EVENTS = (0.02, 0.05)  # s; the drivers' runs are short
 
 ABOUT = {  # solved with multipliers: a tree, redundant loops, clusters, joints of several speeds, couplings, distances
     "joint": ("tree_12", "four_bar", "coupled", "ten_windows"),
@@ -25,11 +27,26 @@ def mechanisms() -> dict[str, lw.Mechanism]:
     for case in cases.values():
         case.mechanism.start(q=case.q, u=case.u)  # at zero all bars of the windows are in line
     cases["four_bar"] = four_bar()
+    cases["latched"] = latched()
     scenes = {f"tree_{n}": random_tree(np.random.default_rng(n), n, springs=n // 3) for n in (1, 3, 12)}
     scenes |= {name: well_posed(make, seed=1) for name, (make, _) in FAMILIES.items()}
     spanned = ("free bodies on three", "geared branches and rods", "moving slider crank")
     scenes |= {f"distances_{k}": well_posed(SPANNED[name], seed=1) for k, name in enumerate(spanned)}
     return {name: given.mechanism for name, given in (cases | scenes).items()}
+
+
+def latched() -> Case:
+    """A four-bar whose last joint opens and closes, with a stop, a latch and a blow."""
+    scene = four_bar()
+    mech, (first, second) = scene.mechanism, EVENTS
+    mech.start(q=scene.q, u=scene.u)
+    mech.add_transition("open", lw.Release("D"), when=lw.Time(first))
+    mech.add_transition("latch", lw.Lock("B"), when=lw.Input())
+    mech.add_transition("bump", lw.Stop("A", lower=scene.q["A"] - 0.02, restitution=0.5))
+    mech.add_transition("kick", lw.Impulse("crank", force=(0.0, 0.0, 0.1)), when=lw.Input())
+    mech.add_transition("pin", lw.Pin("rocker", "ground", lw.Spherical(), lw.Frame((0.1, 0, 0))), when=lw.Time(second))
+    mech.add_transition("pass", lw.Unlock("B"), when=lw.Crossing("B.q", scene.q["B"] + 0.1, 0))
+    return scene
 
 
 def models() -> dict[str, bytes]:

@@ -21,6 +21,17 @@ class _Callbacks2(ctypes.Structure):
     )
 
 
+class _EventInfo2(ctypes.Structure):
+    _fields_ = (
+        ("needed", c_int),
+        ("terminate", c_int),
+        ("nominals_changed", c_int),
+        ("values_changed", c_int),
+        ("time_defined", c_int),
+        ("time", c_double),
+    )
+
+
 class Instance:
     """One instance; `messages` collects (status, category, text). A failed instantiation leaves `handle` None."""
 
@@ -163,6 +174,40 @@ class Instance:
 
     def directional(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float]) -> list[float]:
         return self.product("GetDirectionalDerivative", unknowns, knowns, seed)
+
+    # ---- booleans and events
+
+    def _boolean(self, verb: str, references: Sequence[int], values: ctypes.Array) -> int:
+        n = len(references)
+        sizes = (c_size_t(n), values) if self.version == "2.0" else (c_size_t(n), values, c_size_t(n))
+        return self.call(f"{verb}Boolean", (c_uint32 * n)(*references), *sizes)
+
+    def get_flags(self, references: Sequence[int]) -> list[bool]:
+        values = ((c_int if self.version == "2.0" else c_bool) * len(references))()
+        assert self._boolean("Get", references, values) == OK, self.last
+        return [bool(value) for value in values]
+
+    def try_set_flags(self, references: Sequence[int], values: Sequence[bool]) -> int:
+        return self._boolean("Set", references, ((c_int if self.version == "2.0" else c_bool) * len(values))(*values))
+
+    def try_update(self) -> tuple[int, dict[str, float]]:
+        """New discrete states: whether states changed, and when the next event is; more is never needed."""
+        if self.version == "2.0":
+            info = _EventInfo2()
+            status = self.call("NewDiscreteStates", byref(info))
+            needed, changed, defined, time = info.needed, info.values_changed, info.time_defined, info.time
+        else:
+            flags, next_time = [c_bool() for _ in range(5)], c_double()
+            status = self.call("UpdateDiscreteStates", *map(byref, flags), byref(next_time))
+            needed, _, _, changed, defined = (flag.value for flag in flags)
+            time = next_time.value
+        assert not needed
+        return status, {"changed": bool(changed), "next": time if defined else None}
+
+    def update(self) -> dict[str, float]:
+        status, found = self.try_update()
+        assert status == OK, self.last
+        return found
 
     # ---- steps
 
