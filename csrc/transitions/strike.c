@@ -41,6 +41,7 @@ static void add_impact(lw_state *s, int32_t i) {
   s->events->wanted[u] *= -(1.0 + restitution_of(s, i)); /* so far the speed before */
 }
 
+#define AT_REST 1e-9       /* rad/s or m/s: slower ones are rounding */
 #define CONTRADICTION 1e-6 /* of the largest speed: by which what is wanted is missed */
 
 static lw_status jump_once(lw_state *s) {
@@ -57,7 +58,7 @@ static lw_status jump_once(lw_state *s) {
   if (e) return e;
   double largest = 0.0;
   for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fmax(fabs(r->after[u]), fabs(lw_speed_of(s, u))));
-  if (jump.lack > CONTRADICTION * largest)
+  if (jump.lack > CONTRADICTION * fmax(largest, AT_REST))
     return lw_fail(
         s, LW_ERROR_SOLVER,
         "no speeds after the event at t = %.9g s satisfy all joints, locks, couplings and prescribed motions: "
