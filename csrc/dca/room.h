@@ -11,6 +11,7 @@
   ROOM(change, 6 * p->bodies)                                                                   \
   ROOM(frame, 24 * s->joints)     /* see joint_frame in mechanics/connection_rows.inc */        \
   ROOM(speed, s->nu + s->nu_cut)  /* of all joints, before */                                   \
+  ROOM(bias, 6 * s->loops)        /* of the cut joints */                                      \
   ROOM(six, 6 * p->sixes)                                                                       \
   ROOM(wanted, p->rows)                                                                         \
   ROOM(load, p->rows)                                                                           \
@@ -22,5 +23,6 @@ typedef struct lw_dca_memory {
   int32_t *integers; /* rows of each connection, then the assemblies' */
   int32_t threads;   /* that work on it */
   int32_t scratches; /* for so many threads */
+  const struct lw_dca_memory *in_double; /* of a room in another arithmetic: where it solves */
 } lw_dca_memory;
 #endif

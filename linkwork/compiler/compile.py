@@ -5,7 +5,7 @@ from __future__ import annotations
 from linkwork.compiler.choice import MethodWish, check_among, check_wish, choose
 from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES
 from linkwork.compiler.numbering import number
-from linkwork.compiler.serialise import Methods, serialise
+from linkwork.compiler.serialise import ASSEMBLIES, Methods, serialise
 from linkwork.compiler.topology import topology
 from linkwork.description import Mechanism
 from linkwork.errors import MechanismError
@@ -22,7 +22,9 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
     method
         How loops are solved: "rcr", recursive coordinate reduction (Anderson and Critchley 2003), "embedding",
         constraint embedding (Jain 2012), each with the loops that share joints together; "multipliers", Lagrange
-        multipliers of all loops at once on the open tree, whose cost grows with the cube of their number; or "auto",
+        multipliers of all loops at once on the open tree, whose cost grows with the cube of their number; "dca", divide
+        and conquer (Mukherjee and Anderson 2007), which joins bodies to ever larger assemblies and whose long way is
+        the logarithm of their number, so that threads can share it (LINKWORK_THREADS in the environment); or "auto",
         for each group of loops that share joints whichever of the first two is expected to cost less. A dictionary
         gives the method of some groups by the name of any of their joints, as in ``{"C": "embedding"}``.
         `System.explain` tells what was chosen, and why.
@@ -54,8 +56,8 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
         raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")
     tree = topology(mech)
     numbering = number(mech, tree)
-    if method == "multipliers":
-        methods = Methods(MULTIPLIERS_ABOUT[reference])
+    if method in ("multipliers", "dca"):
+        methods = Methods(MULTIPLIERS_ABOUT[reference] if method == "multipliers" else ASSEMBLIES)
         return System(mech.copy(), tree, numbering, serialise(mech, tree, numbering, methods), method, reference)
     system = System(mech.copy(), tree, numbering, serialise(mech, tree, numbering), method, reference)
     choices = choose(mech, tree, system.expected, method)
