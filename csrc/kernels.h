@@ -6,8 +6,8 @@
 
 /* The mutable part of a state as the mechanics see it. */
 typedef struct lw_block {
-  void *reals;       /* size.reals scalars of the arithmetic */
-  int32_t *integers; /* ranks and pivots of the clusters */
+  void *reals;              /* size.reals scalars of the arithmetic */
+  int32_t *integers;        /* ranks and pivots of the clusters */
   const lw_dca_memory *dca; /* NULL until it is asked for */
 } lw_block;
 

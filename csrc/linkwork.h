@@ -134,15 +134,15 @@ lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, s
 /* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
  * tree's first: nu + nu_cut. World axes. */
 typedef struct lw_jump {
-  const unsigned char *held;     /* of each speed: 1 where it changes as wanted, as of a joint that locks or hits a stop */
-  const double *wanted;          /* of each speed that is held: its change [rad/s or m/s] */
-  const double *push;            /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
-  const double *before;          /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
-  double *after;                 /* each speed afterwards */
-  double *force, *torque;        /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
-  double *held_impulse;          /* of each speed that is held, along it; else 0 */
-  double *coupling_impulse;      /* of each coupling: on each of its joints acts p' times this */
-  double lack;                   /* the largest speed by which what was wanted was missed: it contradicts itself */
+  const unsigned char *held; /* of each speed: 1 where it changes as wanted, as of a joint that locks or hits a stop */
+  const double *wanted;      /* of each speed that is held: its change [rad/s or m/s] */
+  const double *push;        /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
+  const double *before;      /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
+  double *after;             /* each speed afterwards */
+  double *force, *torque;    /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
+  double *held_impulse;      /* of each speed that is held, along it; else 0 */
+  double *coupling_impulse;  /* of each coupling: on each of its joints acts p' times this */
+  double lack;               /* the largest speed by which what was wanted was missed: it contradicts itself */
 } lw_jump;
 
 /* The speeds after an instant in which bodies are struck and speeds held, all at once, while joints, loops, couplings

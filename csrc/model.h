@@ -252,9 +252,7 @@ struct lw_model {
   lw_dca_plan dca;            /* likewise */
 };
 
-static inline int lw_has_multipliers(const lw_model *m) {
-  return m->method != LW_BY_CLUSTERS && m->method != LW_DCA;
-}
+static inline int lw_has_multipliers(const lw_model *m) { return m->method != LW_BY_CLUSTERS && m->method != LW_DCA; }
 
 /* These count about other points than the joints'. */
 static inline int lw_has_centroids(const lw_model *m) {

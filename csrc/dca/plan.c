@@ -46,8 +46,7 @@ static int32_t staying(const matching *m, int32_t a, int32_t b) {
   for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) {
     const int32_t body = handle_of(m, a, i);
     int32_t rest = m->left[body];
-    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++)
-      rest -= connects_just(m, m->of_body[k], a, b);
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) rest -= connects_just(m, m->of_body[k], a, b);
     count += rest > 0;
   }
   return count;

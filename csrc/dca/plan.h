@@ -35,8 +35,8 @@ typedef struct lw_dca_plan {
   int32_t *place;          /* of each end: which handle of the assembly that makes its connection */
   int32_t assemblies, levels;
   lw_dca_assembly *assembly; /* parts before wholes; the first are the bodies, by number */
-  int32_t *order;            /* assemblies, parts before wholes: pieces that know nothing of each other, then the rest */
-  int32_t *piece, pieces;    /* where each of these starts in the order, then the rest */
+  int32_t *order;         /* assemblies, parts before wholes: pieces that know nothing of each other, then the rest */
+  int32_t *piece, pieces; /* where each of these starts in the order, then the rest */
   lw_dca_list handle, kept;
   int32_t *connection;
   int64_t reals, integers, scratch; /* room for a solution; scratch is of the largest assembly */

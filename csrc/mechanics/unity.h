@@ -100,6 +100,6 @@
 #endif
 
 const lw_kernels KERNELS = {
-    constants,   IN_DOUBLE(find_freedoms), accelerations, derivatives,         outputs,
-    locate_cuts, inverse_dynamics,         mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count),
+    constants,       IN_DOUBLE(find_freedoms),   accelerations, derivatives,         outputs,
+    locate_cuts,     inverse_dynamics,           mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count),
     IN_DOUBLE(jump), IN_DOUBLE(solve_assemblies)};

@@ -70,7 +70,9 @@ def ladder(cells):
             mech.add_body(rail, mass=1.0, com=(0.5, 0, 0), inertia=inertia, origin=(k, height, 0))
             mech.add_joint(f"{rail}_hinge", lw.Revolute(axis=Z), below[side], rail, at=(k, height, 0))
             below[side] = rail
-        mech.add_body(f"rung{k}", mass=1.0, com=(0, 0.5, 0), inertia=lw.inertia.rod(1.0, 1.0, axis="y"), origin=(k + 1, 0, 0))
+        mech.add_body(
+            f"rung{k}", mass=1.0, com=(0, 0.5, 0), inertia=lw.inertia.rod(1.0, 1.0, axis="y"), origin=(k + 1, 0, 0)
+        )
         mech.add_joint(f"rung{k}_foot", lw.Revolute(axis=Z), f"low{k}", f"rung{k}", at=(k + 1, 0, 0))
         mech.add_joint(f"rung{k}_head", lw.Revolute(axis=Z), f"high{k}", f"rung{k}", at=(k + 1, 1, 0))
     return mech
