@@ -13,6 +13,7 @@ from bench.timing import limit_memory, pin_to_one_core
 BENCHMARKS = {
     "forward_dynamics": "chains, trees and a four-bar beside Pinocchio's C++, which is compiled once (minutes)",
     "closed_loops": "ladders and four-bars in series beside Pinocchio and MuJoCo, and larger ladders alone",
+    "dca": "jumps of chains and ladders by divide and conquer, with one thread and two",
     "start_up": "import, compile and export in a fresh process",
 }
 

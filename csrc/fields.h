@@ -157,8 +157,7 @@ typedef enum lw_owner {
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                 \
   X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                     \
   X(multiplier_work, ONE, m->multipliers.reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
-  X(link_centroid, BODY, m->method > LW_MULTIPLIERS_JOINT ? LW_REALS(link_centroid) : 0, LW_INTERNAL,                 \
-    LW_STAGE_CONSTANTS, "")
+  X(link_centroid, BODY, lw_has_centroids(m) ? LW_REALS(link_centroid) : 0, LW_INTERNAL, LW_STAGE_CONSTANTS, "")
 
 #define LW_FIELDS(X) LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_MODE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
 #endif

@@ -34,7 +34,7 @@ int32_t lw_independents(lw_state *s, int32_t cluster, int32_t *speeds) {
     return -1;
   }
   /* multipliers need pivots for outputs only, for which embedded clusters give theirs up */
-  const lw_stage stage = m->method == LW_BY_CLUSTERS ? LW_STAGE_ACCELERATIONS : LW_STAGE_OUTPUTS;
+  const lw_stage stage = lw_has_multipliers(m) ? LW_STAGE_OUTPUTS : LW_STAGE_ACCELERATIONS;
   if (*s->stage == LW_STAGE_OUTPUTS && stage != LW_STAGE_OUTPUTS) lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (lw_evaluate(s, stage)) return -1;
   const lw_cluster *c = &m->cluster[cluster];

@@ -65,6 +65,8 @@ typedef struct lw_kernels {
   void (*count)(const lw_model *m, lw_block b, lw_count *found);
   /* The jump of all speeds at the state; needs constants, and room for divide and conquer; double only. */
   void (*jump)(const lw_model *m, lw_block b, lw_jump *jump);
+  /* Changes and loads of what the room for divide and conquer holds; double only. */
+  void (*solve_assemblies)(const lw_model *m, lw_block b);
 } lw_kernels;
 
 extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;

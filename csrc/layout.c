@@ -144,7 +144,7 @@ static lw_status list_columns(reader *r, lw_model *m) {
  * as one tree. */
 static void mark_first(lw_model *m, unsigned char *reached) {
   const lw_segment whole = {-1, 0, m->size.bodies};
-  const int as_tree = m->method != LW_BY_CLUSTERS;
+  const int as_tree = lw_has_multipliers(m);
   for (int32_t s = as_tree ? 0 : m->segments - 1; s >= 0; s--) {
     const lw_segment *seg = as_tree ? &whole : &m->segment[s];
     if (seg->cluster >= 0) {

@@ -3,8 +3,8 @@
  * A model is const after loading and may be shared by any number of states and threads. A state owns
  * every number that changes, in one flat block of doubles; a variable is an offset into that block.
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
- * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once a
- * state's first directional derivative and its first jump.
+ * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
+ * state's first directional derivative, its first jump and its first use of divide and conquer.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H

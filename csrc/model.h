@@ -229,12 +229,14 @@ enum {
 #undef X
 };
 
-/* How a whole model is solved: cluster by cluster, or with multipliers about one of three reference points. */
+/* How a whole model is solved: cluster by cluster; with multipliers about one of three reference points; or by divide
+ * and conquer over assemblies, whose loops are closed cluster by cluster for all but the accelerations. */
 typedef enum lw_method {
   LW_BY_CLUSTERS = 0,
   LW_MULTIPLIERS_JOINT = 1,
   LW_MULTIPLIERS_CENTROID = 2,
   LW_MULTIPLIERS_ORIGIN = 3,
+  LW_DCA = 4,
   LW_METHODS
 } lw_method;
 
@@ -274,6 +276,13 @@ struct lw_model {
   lw_multipliers multipliers; /* in allocations of its own */
   lw_dca_plan dca;            /* likewise */
 };
+
+static inline int lw_has_multipliers(const lw_model *m) { return m->method != LW_BY_CLUSTERS && m->method != LW_DCA; }
+
+/* These count about other points than the joints'. */
+static inline int lw_has_centroids(const lw_model *m) {
+  return m->method == LW_MULTIPLIERS_CENTROID || m->method == LW_MULTIPLIERS_ORIGIN;
+}
 
 #define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */
 

@@ -202,7 +202,7 @@ void lw_free_multipliers(lw_multipliers *plan) {
 }
 
 lw_status lw_plan_multipliers(reader *r, lw_model *m) {
-  if (m->method == LW_BY_CLUSTERS) return LW_OK;
+  if (!lw_has_multipliers(m)) return LW_OK;
   planner p = {.m = m};
   p.stamp = calloc(2 * (size_t)m->size.bodies, sizeof *p.stamp);
   if (!p.stamp) return LW_ERROR_MEMORY;

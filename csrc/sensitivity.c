@@ -64,6 +64,11 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   lw_status e = check_unknowns(s, unknowns, n_unknowns);
   if (e || (e = have_complex_block(s))) return e;
   if ((e = lw_evaluate(s, LW_STAGE_DERIVATIVES))) return e; /* whatever is wrong is reported there */
+  if (m->method == LW_DCA) {
+    if ((e = lw_provide_assemblies(s, &s->complex_dca, &s->complex_block, 2 * sizeof(double)))) return e;
+    if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
+    s->complex_dca.in_double = &s->dca;
+  }
   copy_range(s, 0, m->at.qdot);
   copy_range(s, m->at.joint_closed, m->at.acceleration);
   copy_range(s, m->at.cut_reference, m->at.link_constants);

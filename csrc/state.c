@@ -52,6 +52,7 @@ void lw_state_free(lw_state *s) {
   free(s->complex_memory);
   lw_release_assemblies(&s->dca);
   lw_free_event_room(s);
+  lw_release_assemblies(&s->complex_dca);
   free(s->memory);
   free(s);
 }
@@ -262,6 +263,7 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
     *s->stage = LW_STAGE_CONSTANTS;
   }
   if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
+    if (s->model->method == LW_DCA && (e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
     if ((e = lw_report(s, k->accelerations(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_ACCELERATIONS;
   }

@@ -12,7 +12,7 @@ struct lw_state {
   unsigned char *complex_memory; /* the complex block, once it has been needed */
   int32_t *stage;
   lw_block block, complex_block;
-  lw_dca_memory dca; /* for jumps, once it has been needed */
+  lw_dca_memory dca, complex_dca; /* for divide and conquer, once they have been needed */
   size_t snapshot_size;
   unsigned char *snapshot; /* where the snapshot part starts */
   int complex_constants;   /* the complex block's constants belong to the present parameters */

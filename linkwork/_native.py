@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -215,15 +216,16 @@ class Block:
         held, wanted = np.zeros(n, np.uint8), np.zeros(n)
         for speed, change in changes.items():
             held[speed], wanted[speed] = 1, change
-        given = [None if x is None else np.ascontiguousarray(x, np.float64) for x in (push, before)]
-        arrays = {"wanted": wanted, "push": given[0], "before": given[1], "after": np.empty(n)}
-        arrays |= {"force": np.empty((sizes.joints, 3)), "torque": np.empty((sizes.joints, 3))}
-        arrays |= {"held_impulse": np.empty(n), "coupling_impulse": np.empty(sizes.couplings)}
-        jump = ffi.new("lw_jump *", {name: ffi.NULL if x is None else _doubles(x) for name, x in arrays.items()})
+        after, along, coupling = np.empty(n), np.empty(n), np.empty(sizes.couplings)
+        force, torque = np.empty((2, sizes.joints, 3))
+        given = {"push": push, "before": before}
+        arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items() if x is not None}
+        arrays |= {"wanted": wanted, "after": after, "force": force, "torque": torque}
+        arrays |= {"held_impulse": along, "coupling_impulse": coupling}
+        jump = ffi.new("lw_jump *", {name: _doubles(x) for name, x in arrays.items()})
         jump.held = ffi.from_buffer("unsigned char[]", held)
         self._check(lib.lw_jump_speeds(self.handle, jump))
-        reaction = np.hstack([arrays["torque"], arrays["force"]])
-        return Jump(arrays["after"], reaction, arrays["held_impulse"], arrays["coupling_impulse"], jump.lack)
+        return Jump(after, np.hstack([torque, force]), along, coupling, jump.lack)
 
     def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
         """Return the change of `unknowns` along `seed` in `knowns`, both by offset."""
@@ -292,6 +294,15 @@ class Block:
 def threads(count: int) -> int:
     """Let so many threads work on one jump from now on, 0: one a processor; return how many that is."""
     return int(lib.lw_set_threads(count))
+
+
+def _threads_by_environment() -> None:
+    asked = os.environ.get("LINKWORK_THREADS", "")
+    if asked.isdigit():
+        threads(int(asked))
+
+
+_threads_by_environment()
 
 
 def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callable[[Any], None]:

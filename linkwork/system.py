@@ -66,7 +66,6 @@ class System:
         method: str | Mapping[str, str] = "auto",
         reference: str = "auto",
         changes: Changes | None = None,
-        model: Model | None = None,
     ) -> None:
         self.mechanism = mechanism
         self.topology = topology
@@ -75,7 +74,7 @@ class System:
         self.method = method if isinstance(method, str) else dict(method)
         self.reference = reference
         self.changes = changes or Changes(mechanism)
-        self._model = model or Model(model_bytes)
+        self._model = Model(model_bytes)
         self.sizes = self._model.sizes
         self._own = threading.local()
         self.arguments = Arguments(model_bytes, numbering, changes_at_rest(mechanism))

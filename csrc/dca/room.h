@@ -13,7 +13,9 @@
   ROOM(first_load, p->rows)                                                                 \
   ROOM(frame, 24 * s->joints)    /* see joint_frame in mechanics/connection_rows.inc */     \
   ROOM(speed, s->nu + s->nu_cut) /* of all joints, before */                                \
+  ROOM(bias, 6 * s->loops)       /* of the cut joints */                                    \
   ROOM(six, 6 * p->sixes)                                                                   \
+  ROOM(slack, p->connections) /* what counts as nothing of its rows */                      \
   ROOM(wanted, p->rows)                                                                     \
   ROOM(load, p->rows)                                                                       \
   ROOM(assemblies, p->reals)
@@ -21,8 +23,9 @@
 typedef struct lw_dca_memory {
   void *reals; /* of the arithmetic */
   void *scratch;
-  int32_t *integers; /* rows of each connection, then the assemblies' */
-  int32_t threads;   /* that work on it */
-  int32_t scratches; /* for so many threads */
+  int32_t *integers;                     /* rows of each connection, then the assemblies' */
+  int32_t threads;                       /* that work on it */
+  int32_t scratches;                     /* for so many threads */
+  const struct lw_dca_memory *in_double; /* of a room in another arithmetic: where it solves */
 } lw_dca_memory;
 #endif

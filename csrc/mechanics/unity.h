@@ -58,6 +58,20 @@
 
 #include "crossing.inc"
 
+#include "bodies_apart.inc"
+
+#include "connection_rows.inc"
+
+#if LW_ARITHMETIC == LW_DOUBLE
+#include "../dca/solve.inc"
+
+#include "solve_connections.inc"
+#else
+#include "differentiate_connections.inc"
+#endif
+
+#include "assemblies.inc"
+
 #include "accelerations.inc"
 
 #include "wrenches.inc"
@@ -79,12 +93,6 @@
 
 #include "count.inc"
 
-#include "../dca/solve.inc"
-
-#include "bodies_apart.inc"
-
-#include "connection_rows.inc"
-
 #include "impulses.inc"
 #define IN_DOUBLE(kernel) kernel
 #else
@@ -92,5 +100,6 @@
 #endif
 
 const lw_kernels KERNELS = {
-    constants,    IN_DOUBLE(find_freedoms), accelerations,    derivatives,    outputs, locate_cuts, inverse_dynamics,
-    mass_product, IN_DOUBLE(assemble),      IN_DOUBLE(count), IN_DOUBLE(jump)};
+    constants,       IN_DOUBLE(find_freedoms),   accelerations, derivatives,         outputs,
+    locate_cuts,     inverse_dynamics,           mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count),
+    IN_DOUBLE(jump), IN_DOUBLE(solve_assemblies)};

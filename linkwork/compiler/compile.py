@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from linkwork._native import Model
 from linkwork.compiler.changes import Changes, changes
 from linkwork.compiler.choice import MethodWish, check_among, check_wish, choose
-from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES, Expected
+from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES
 from linkwork.compiler.numbering import number
-from linkwork.compiler.serialise import Methods, serialise
+from linkwork.compiler.serialise import ASSEMBLIES, Methods, serialise
 from linkwork.compiler.topology import topology
 from linkwork.description import Mechanism
 from linkwork.errors import MechanismError
@@ -24,7 +23,9 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
     method
         How loops are solved: "rcr", recursive coordinate reduction (Anderson and Critchley 2003), "embedding",
         constraint embedding (Jain 2012), each with the loops that share joints together; "multipliers", Lagrange
-        multipliers of all loops at once on the open tree, whose cost grows with the cube of their number; or "auto",
+        multipliers of all loops at once on the open tree, whose cost grows with the cube of their number; "dca", divide
+        and conquer (Mukherjee and Anderson 2007), which joins bodies to ever larger assemblies and whose long way is
+        the logarithm of their number, so that threads can share it (LINKWORK_THREADS in the environment); or "auto",
         for each group of loops that share joints whichever of the first two is expected to cost less. A dictionary
         gives the method of some groups by the name of any of their joints, as in ``{"C": "embedding"}``.
         `System.explain` tells what was chosen, and why.
@@ -57,27 +58,40 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
     found = changes(mech)
     tree = topology(found.mech, found.locks, found.open)
     numbering = number(found.mech, tree)
-    about = MULTIPLIERS_ABOUT[reference] if method == "multipliers" else None
-    structures = [_structure(found, opened, method, about) for opened in (found.open, *found.others)]
-    model = structures[0][1] if len(structures) == 1 else None
-    model_bytes = b"".join(data for data, _ in structures)
-    return System(found.mech, tree, numbering, model_bytes, method, reference, found, model)
+    whole = _whole(method, reference)
+    structures = [_structure(found, opened, method, reference, whole) for opened in (found.open, *found.others)]
+    if len(structures) == 1:
+        return structures[0]
+    model_bytes = b"".join(structure.model_bytes for structure in structures)
+    return System(found.mech, tree, numbering, model_bytes, method, reference, found)
+
+
+def _whole(method: MethodWish, reference: str) -> Methods | None:
+    """Return the method that takes the whole mechanism, if that is asked for."""
+    if method == "multipliers":
+        return Methods(MULTIPLIERS_ABOUT[reference])
+    return Methods(ASSEMBLIES) if method == "dca" else None
 
 
 def _structure(
-    changes: Changes, opened: frozenset[int], method: MethodWish, about: int | None
-) -> tuple[bytes, Model | None]:
-    """Return the model of the mechanism with some of its joints open, loaded if it was."""
+    changes: Changes, opened: frozenset[int], method: MethodWish, reference: str, whole: Methods | None
+) -> System:
+    """Return the mechanism with some of its joints open, by itself; its bytes tell how many others follow."""
     tree = topology(changes.mech, changes.locks, opened)
     numbering = number(changes.mech, tree)
     others = 2 ** len(changes.switches) - 1 if opened == changes.open else 0
-    if about is not None:
-        return serialise(changes, tree, numbering, Methods(about), others), None
-    alone = serialise(changes, tree, numbering)
-    model = Model(alone)
-    expected = [Expected(*model.expected(cluster)) for cluster in range(len(tree.clusters))]
-    choices = choose(changes.mech, tree, expected, method, partly=opened != changes.open)
-    codes = tuple(METHODS[choice.method].code for choice in choices)
-    if any(codes) or others:
-        return serialise(changes, tree, numbering, Methods(clusters=codes), others), None
-    return alone, model
+
+    def system(methods: Methods | None) -> System:
+        model_bytes = serialise(changes, tree, numbering, methods)
+        return System(changes.mech, tree, numbering, model_bytes, method, reference, changes)
+
+    chosen = system(whole)
+    if whole is None:
+        choices = choose(changes.mech, tree, chosen.expected, method, partly=opened != changes.open)
+        codes = tuple(METHODS[choice.method].code for choice in choices)
+        if any(codes):
+            whole = Methods(clusters=codes)
+            chosen = system(whole)
+    if others:
+        chosen.model_bytes = serialise(changes, tree, numbering, whole, others)
+    return chosen

@@ -166,6 +166,7 @@ METHODS: dict[str, Method] = {
         Method("rcr", "recursive coordinate reduction, ear by ear", EAR_BY_EAR, _rcr),
         Method("embedding", "constraint embedding, all closures as one matrix", EMBEDDING, _embedding, _too_many_rows),
         Method("multipliers", "Lagrange multipliers of all loops at once, on the open tree"),
+        Method("dca", "divide and conquer, bodies joined to ever larger assemblies"),
     )
 }
 

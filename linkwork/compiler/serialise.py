@@ -38,7 +38,7 @@ TYPE_CODES = {  # lw_joint_type
     "free": 7,
 }
 AUTOMATIC_GAIN = -1.0
-BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN = range(4)
+BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN, ASSEMBLIES = range(5)
 EAR_BY_EAR, EMBEDDING = range(2)
 _HEADER = struct.Struct("<8sIIQ")
 
@@ -50,7 +50,7 @@ class Methods:
     Attributes
     ----------
     mechanism
-        BY_CLUSTER, or multipliers for all loops at once about one of the reference points.
+        BY_CLUSTER, multipliers for all loops at once about one of the reference points, or ASSEMBLIES.
     clusters
         EAR_BY_EAR or EMBEDDING for each cluster; none: all of them ear by ear.
     """

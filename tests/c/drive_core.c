@@ -214,6 +214,33 @@ static void differentiate(const bench *b) {
 }
 
 /* Forth and back step by step, with dense output: it ends where it began. */
+/* Speeds held in turn, bodies struck, and what is given wrongly. */
+static void jump(const bench *b) {
+  const size_t speeds = (size_t)(b->size.nu + b->size.nu_cut), bodies = (size_t)b->size.bodies;
+  const size_t joints = (size_t)b->size.joints;
+  unsigned char *held = calloc(speeds + 1, 1);
+  double *numbers = reals(4 * speeds + 12 * bodies + 6 * joints + (size_t)b->size.couplings), *next = numbers;
+  if (!held) exit(2);
+  lw_jump jump = {.held = held, .wanted = next};
+  jump.push = next += speeds, jump.before = next += 6 * bodies, jump.after = next += 6 * bodies;
+  jump.held_impulse = next += speeds, jump.force = next += speeds, jump.torque = next += 3 * joints;
+  jump.coupling_impulse = next + 3 * joints;
+  EXPECT(lw_dca_levels(b->model) > 0);
+  EXPECT(lw_set_threads(2) >= 1);
+  for (int with = 0; with < 4; with++) {
+    if (with & 1) jump.before = NULL;
+    if (with & 2) jump.push = NULL;
+    for (size_t u = 0; u < speeds; u++) held[u] = (u + (size_t)with) % 3 == 0;
+    EXPECT(lw_jump_speeds(b->state, &jump) == LW_OK);
+    EXPECT(isfinite(jump.lack));
+  }
+  EXPECT(lw_set_threads(1) == 1);
+  if (speeds) held[0] = 1, numbers[0] = NAN;
+  if (speeds) EXPECT(lw_jump_speeds(b->state, &jump) == LW_ERROR_VALUE);
+  free(held);
+  free(numbers);
+}
+
 static void step_there_and_back(const bench *b, lw_ode *ode, const double *start, size_t n) {
   double *y = reals(n);
   EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
@@ -309,6 +336,7 @@ static void drive(const char *path) {
     set_and_get(&b);
     save_and_restore(&b);
     differentiate(&b);
+    jump(&b);
     integrate(&b);
     poison(&b);
   } else {

@@ -50,7 +50,7 @@ def latched() -> Case:
 
 
 def models() -> dict[str, bytes]:
-    """All of these by clusters, some with multipliers."""
+    """All of these by clusters, some with multipliers and by divide and conquer."""
     given = mechanisms()
     several = JOINT_FAMILIES | GEAR_FAMILIES
     found = {name: lw.compile(mechanism).model_bytes for name, mechanism in given.items()}
@@ -58,6 +58,7 @@ def models() -> dict[str, bytes]:
         for name in names:
             mechanism = given[name] if name in given else well_posed(several[name][0], seed=1).mechanism
             found[f"{name}_{reference}"] = lw.compile(mechanism, "multipliers", reference).model_bytes
+            found[f"{name}_dca"] = lw.compile(mechanism, "dca").model_bytes
     return found
 
 

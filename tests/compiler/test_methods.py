@@ -88,7 +88,7 @@ class TestWishes:
         ("method", "text"),
         [
             ({"X": "rcr"}, r"method 'rcr': there is no joint 'X'"),
-            ({"A": "dca"}, r"there is no method 'dca' among auto, rcr, embedding, multipliers"),
+            ({"A": "newton"}, r"there is no method 'newton' among auto, rcr, embedding, multipliers, dca"),
             ({"A": "multipliers"}, r"'multipliers' takes the whole mechanism"),
             ({"A": "rcr", "C": "embedding"}, r"joints 'A' and 'C' are in loops that are solved together"),
             ({"lone": "rcr"}, r"joint 'lone' is on no loop and in no coupling"),

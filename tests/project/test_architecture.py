@@ -14,7 +14,8 @@ C_LIBRARY = {
     f"{name}.h"
     for name in (
         *("complex", "errno", "float", "inttypes", "limits", "math", "stdarg"),
-        *("stdbool", "stddef", "stdint", "stdio", "stdlib", "string"),
+        *("stdatomic", "stdbool", "stddef", "stdint", "stdio", "stdlib", "string"),
+        "omp",  # where it is present
         "cpuid",  # the compiler's
     )
 }

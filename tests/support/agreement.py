@@ -16,7 +16,13 @@ from .placement import Values, body_poses, vector
 from .poses import Array
 from .random_plans import Case, ways_to_cut
 
-METHODS = [("auto",), ("rcr",), ("embedding",), *(("multipliers", about) for about in ("joint", "centroid", "origin"))]
+METHODS = [
+    ("auto",),
+    ("rcr",),
+    ("embedding",),
+    ("dca",),
+    *(("multipliers", about) for about in ("joint", "centroid", "origin")),
+]
 
 
 def difference(found: Values, expected: Values) -> float:

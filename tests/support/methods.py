@@ -10,11 +10,11 @@ from linkwork.compiler.topology import topology
 
 # those with feedback on speeds, and exact derivatives beside closed poses as well
 CLUSTER_METHODS = {"rcr": EAR_BY_EAR, "embedding": EMBEDDING}
-METHODS = (*CLUSTER_METHODS, "multipliers")
+METHODS = (*CLUSTER_METHODS, "multipliers", "dca")
 
 
 def compiled(mechanism: lw.Mechanism, method: str) -> lw.System:
-    if method == "multipliers":
+    if method in ("multipliers", "dca"):
         return lw.compile(mechanism, method)
     tree = topology(mechanism)
     numbering = number(mechanism, tree)

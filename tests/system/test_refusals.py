@@ -114,7 +114,7 @@ def test_wrong_methods_by_joint(wish, text):
         lw.compile(four_bar().mechanism, method=wish)
 
 
-@pytest.mark.parametrize("method", ["RCR", "rrc", "dca", None, 3])
+@pytest.mark.parametrize("method", ["RCR", "rrc", "adc", None, 3])
 def test_unknown_method(method):
     with pytest.raises(lw.MechanismError, match=r"there is no method .* among auto, rcr"):
         lw.compile(four_bar().mechanism, method=method)
