@@ -143,6 +143,7 @@ def describe(system: System, state: State) -> dict[str, Any]:
         "distances": [
             {"name": one.name, "bodies": list(one.bodies), "length": one.length} for one in mech.distances.values()
         ],
+        "transitions": mech.to_dict().get("transitions", []),
         "states": len(system.q_names) + len(system.u_names),
         "degrees_of_freedom": degrees_of_freedom(system, state),
         "start": {name: float(state[name]) for name in (*system.q_names, *system.u_names)},
@@ -172,6 +173,10 @@ def _as_text(facts: dict[str, Any], system: System) -> str:
         lines += [f"distances ({len(facts['distances'])})"]
         rows = [(one["name"], f"{one['length']:g} m", " - ".join(one["bodies"])) for one in facts["distances"]]
         lines += _aligned(rows)
+    if facts["transitions"]:
+        lines += [f"transitions ({len(facts['transitions'])})"]
+        all_of = system.mechanism.transitions.values()
+        lines += _aligned([(one.name, repr(one.action), "" if one.when is None else repr(one.when)) for one in all_of])
     lines += ["assembled start"]
     rows = [(name, f"{_tidy(value): .6g}", system.column(name).unit) for name, value in facts["start"].items()]
     rows.append(("kinetic energy", f"{facts['energy']['kinetic']: .6g}", "J"))

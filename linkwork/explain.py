@@ -9,6 +9,7 @@ from linkwork.compiler.choice import Choice, choose
 from linkwork.compiler.methods import METHODS
 from linkwork.errors import LinkworkError
 from linkwork.freedoms import AtState, count_freedoms, free_joints, look
+from linkwork.structures import structure_of
 
 if TYPE_CHECKING:
     from linkwork.compiler.topology import Cluster, Loop
@@ -30,6 +31,7 @@ def explain(system: System, state: State | None = None) -> str:
     """
     if state is not None:
         system.arguments.states(state, None)  # refuses those of another system
+        system, state = structure_of(system, state)
     try:
         found = look(system, system.assemble() if state is None else state)
     except LinkworkError as error:
@@ -77,6 +79,9 @@ def _parts(system: System, found: AtState | None) -> Iterator[str]:
         yield from ("", f"... {len(clusters) - len(shown)} more groups of loops, couplings or distances")
     if clusters and (free := free_joints(system)):
         yield from ("", f"joints in no loop, coupling or distance, as in a tree: {_listed(free)}")
+    if system.mechanism.transitions:
+        yield from ("", "transitions")
+        yield from _transitions(system)
 
 
 # ---- tree and cuts ----------------------------------------------------------------------------------
@@ -104,12 +109,22 @@ def _tree(system: System) -> list[str]:
 
 def _cuts(system: System) -> list[str]:
     joints, loops = list(system.mechanism.joints.values()), system.topology.loops
+    closed = {number for cluster in system.topology.clusters for number in cluster.loops}
     lines = []
-    for loop in loops if len(loops) <= MOST else loops[:FEW]:
+    for number, loop in enumerate(loops if len(loops) <= MOST else loops[:FEW]):
         cut = joints[loop.joint]
         ends = f"{cut.parent} - {cut.child}"
-        lines.append(f"  {cut.name} {cut.kind.type_name}, {ends}: with {_listed(_joints_around(system, loop))}")
+        apart = "open, else " if number not in closed else ""
+        around = _listed(_joints_around(system, loop))
+        lines.append(f"  {cut.name} {cut.kind.type_name}, {ends}: {apart}with {around}")
     return lines + _more(len(loops) - len(lines), "cut joints")
+
+
+def _transitions(system: System) -> list[str]:
+    transitions = list(system.mechanism.transitions.values())
+    shown = transitions if len(transitions) <= MOST else transitions[:FEW]
+    lines = [f"  {one.name}: {one.action!r}{'' if one.when is None else f', when {one.when!r}'}" for one in shown]
+    return lines + _more(len(transitions) - len(shown), "transitions")
 
 
 def _joints_around(system: System, loop: Loop) -> list[str]:
@@ -148,7 +163,8 @@ def groups(system: System, state: State) -> list[dict[str, Any]]:
                 "on": "ground" if cluster.root < 0 else bodies[links[cluster.root].body],
                 "bodies": [bodies[links[link].body] for link in cluster.links],
                 "loops": [joints[loops[loop].joint] for loop in cluster.loops],
-                "couplings": [couplings[coupling] for coupling in cluster.couplings],
+                "couplings": [couplings[coupling] for coupling in couplings_of(system, number)],
+                "may_lock": may_lock(system, number),
                 "distances": [distances[distance] for distance in cluster.distances],
                 "speeds": expected.columns,
                 "equations": expected.rows,
@@ -163,23 +179,41 @@ def groups(system: System, state: State) -> list[dict[str, Any]]:
     return facts
 
 
+def couplings_of(system: System, cluster: int) -> list[int]:
+    """Return the couplings of a cluster by position, without locks."""
+    return [k for k in system.topology.clusters[cluster].couplings if k < len(system.mechanism.couplings)]
+
+
+def may_lock(system: System, cluster: int) -> list[str]:
+    """Return the joints of a cluster that may lock."""
+    names, couplings = list(system.mechanism.joints), system.topology.couplings
+    locks = [k for k in system.topology.clusters[cluster].couplings if k >= len(system.mechanism.couplings)]
+    return list(dict.fromkeys(names[couplings[k].terms[0][0]] for k in locks))
+
+
 # ---- clusters ---------------------------------------------------------------------------------------
 
 
 def _cluster(system: System, number: int, choice: Choice | None, found: AtState | None) -> Iterator[str]:
     mech, cluster, expected = system.mechanism, system.topology.clusters[number], system.expected[number]
     root = "ground" if cluster.root < 0 else list(mech.bodies)[system.topology.links[cluster.root].body]
-    held = [(len(cluster.loops), "loop"), (len(cluster.couplings), "coupling"), (len(cluster.distances), "distance")]
+    own, locks = couplings_of(system, number), may_lock(system, number)
+    held = [
+        *((len(cluster.loops), "loop"), (len(own), "coupling"), (len(cluster.distances), "distance")),
+        (len(locks), "joint that may lock" if len(locks) == 1 else "joints that may lock"),
+    ]
     what = " and ".join(_counted(*count) for count in held if count[0])
     if sum(count for count, _ in held) > 1:
         what += ", solved together"
     bodies, equations = _counted(len(cluster.links), "body", "bodies"), _counted(expected.rows, "equation")
-    yield f"{what}, on {root}: {bodies}, {expected.columns} speeds in {equations}"
+    yield f"{what}, on {root}: {bodies}, {_counted(expected.columns, "speed")} in {equations}"
     yield from _ears(system, cluster, found)
     names = list(mech.couplings)
-    couplings = cluster.couplings if len(cluster.couplings) <= MOST else cluster.couplings[:FEW]
+    couplings = own if len(own) <= MOST else own[:FEW]
     yield from (f"  {names[k]}: {equation(mech, names[k])}" for k in couplings)
-    yield from _more(len(cluster.couplings) - len(couplings), "couplings")
+    yield from _more(len(own) - len(couplings), "couplings")
+    if locks:
+        yield f"  may lock: {_listed(locks)}"
     distances = cluster.distances if len(cluster.distances) <= MOST else cluster.distances[:FEW]
     yield from (f"  {_distance(mech, distance)}" for distance in distances)
     yield from _more(len(cluster.distances) - len(distances), "distances")
@@ -189,7 +223,7 @@ def _cluster(system: System, number: int, choice: Choice | None, found: AtState 
         free = found.independents[number]
         more = f", though regular poses have {expected.freedoms}" if len(free) > expected.freedoms else ""
         follow = f"all speeds follow from {_listed(free)} in this pose"
-        fate = follow if free else _fate(list(mech.couplings.values())[k] for k in cluster.couplings)
+        fate = follow if free else _fate(list(mech.couplings.values())[k] for k in own)
         yield f"  {_counted(len(free), 'freedom')}{more}: {fate}"
 
 

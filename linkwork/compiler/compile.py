@@ -58,11 +58,10 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
     found = changes(mech)
     tree = topology(found.mech, found.locks, found.open)
     numbering = number(found.mech, tree)
-    whole = _whole(method, reference)
-    structures = [_structure(found, opened, method, reference, whole) for opened in (found.open, *found.others)]
+    structures = [structure(found, opened, method, reference) for opened in (found.open, *found.others)]
     if len(structures) == 1:
         return structures[0]
-    model_bytes = b"".join(structure.model_bytes for structure in structures)
+    model_bytes = b"".join(one.model_bytes for one in structures)
     return System(found.mech, tree, numbering, model_bytes, method, reference, found)
 
 
@@ -73,10 +72,11 @@ def _whole(method: MethodWish, reference: str) -> Methods | None:
     return Methods(ASSEMBLIES) if method == "dca" else None
 
 
-def _structure(
-    changes: Changes, opened: frozenset[int], method: MethodWish, reference: str, whole: Methods | None
-) -> System:
-    """Return the mechanism with some of its joints open, by itself; its bytes tell how many others follow."""
+def structure(changes: Changes, opened: frozenset[int], method: MethodWish, reference: str) -> System:
+    """Return the mechanism with some of its joints open, by itself.
+
+    The bytes of the structure at first tell how many others follow them.
+    """
     tree = topology(changes.mech, changes.locks, opened)
     numbering = number(changes.mech, tree)
     others = 2 ** len(changes.switches) - 1 if opened == changes.open else 0
@@ -85,6 +85,7 @@ def _structure(
         model_bytes = serialise(changes, tree, numbering, methods)
         return System(changes.mech, tree, numbering, model_bytes, method, reference, changes)
 
+    whole = _whole(method, reference)
     chosen = system(whole)
     if whole is None:
         choices = choose(changes.mech, tree, chosen.expected, method, partly=opened != changes.open)
