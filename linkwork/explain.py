@@ -205,8 +205,9 @@ def _cluster(system: System, number: int, choice: Choice | None, found: AtState 
     what = " and ".join(_counted(*count) for count in held if count[0])
     if sum(count for count, _ in held) > 1:
         what += ", solved together"
+    speeds = _counted(expected.columns, "speed")
     bodies, equations = _counted(len(cluster.links), "body", "bodies"), _counted(expected.rows, "equation")
-    yield f"{what}, on {root}: {bodies}, {_counted(expected.columns, "speed")} in {equations}"
+    yield f"{what}, on {root}: {bodies}, {speeds} in {equations}"
     yield from _ears(system, cluster, found)
     names = list(mech.couplings)
     couplings = own if len(own) <= MOST else own[:FEW]

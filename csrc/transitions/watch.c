@@ -122,8 +122,30 @@ lw_status lw_next_event_time(lw_state *s, double *time) {
   return LW_OK;
 }
 
+#define BEYOND 1e-9 /* of a bound: further than rounding and steps go */
+
+/* What no indicator would tell: nothing crosses zero there. */
+static lw_status check_stop(lw_state *s, int32_t i) {
+  const lw_transition *x = transition_of(s, i);
+  const double *bounds = values_of(s, i), e = lw_reals(s)[s->model->at.restitution + i];
+  const char *name = s->base->transition_name[i], *joint = s->base->joint_name[x->joint];
+  if (x->bounds == 3 && !(bounds[0] < bounds[1]))
+    return lw_fail(s, LW_ERROR_PARAMETER, "stop '%.60s': its lower bound, %.9g, must be less than its upper one, %.9g",
+                   name, bounds[0], bounds[1]);
+  if (!(e >= 0.0 && e <= 1.0))
+    return lw_fail(s, LW_ERROR_PARAMETER, "stop '%.60s': its restitution must be from 0 to 1, not %.9g", name, e);
+  for (int bound = 0; bound < 2; bound++)
+    if (x->bounds >> bound & 1 && lw_gap_of(s, i, bound) < -BEYOND * (1.0 + fabs(bounds[bound])))
+      return lw_fail(s, LW_ERROR_USAGE,
+                     "joint '%.60s' starts beyond the bound %.9g of stop '%.60s', by %.3g: start within, or move it",
+                     joint, bounds[bound], name, -lw_gap_of(s, i, bound));
+  return LW_OK;
+}
+
 lw_status lw_take_sides(lw_state *s) {
-  const lw_status e = lw_evaluate(s, stage_of(s));
+  lw_status e = lw_evaluate(s, stage_of(s));
+  for (int32_t i = 0; !e && i < s->base->size.transitions; i++)
+    if (transition_of(s, i)->action == LW_STOP) e = check_stop(s, i);
   if (e) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     lw_transition_memory *memory = lw_memory_of(s, i);

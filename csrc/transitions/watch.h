@@ -13,6 +13,7 @@ int32_t lw_find_due(lw_state *s);
 
 /* How far a coordinate is from a bound of a stop, within it positive; 0: the lower one. */
 double lw_gap_of(const lw_state *s, int32_t transition, int bound);
-/* On which side of what they watch the crossings are, where that is not known yet. */
+/* On which side of what they watch the crossings are, where that is not known yet; stops must have bounds that the start
+ * is within. */
 lw_status lw_take_sides(lw_state *s);
 #endif
