@@ -9,6 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork._sources import fmu_libraries, source_dir
+from support.latched import exported
 from support.unpacked import Unpacked, unpack
 
 
@@ -45,10 +46,29 @@ def fmu(request, built) -> Iterator[Unpacked]:
     """The four-bar's FMU in both versions."""
     unpacked = built(request.param)
     yield unpacked
+    free_all(unpacked)
+
+
+def free_all(unpacked: Unpacked) -> None:
     while unpacked.instances:
         instance = unpacked.instances.pop()
         if instance.handle:
             instance.free()
+
+
+@pytest.fixture
+def make(tmp_path, needs) -> Iterator[Callable[[lw.Mechanism, str], Unpacked]]:
+    """Exports a mechanism in a version, after FMPy has validated it."""
+    needs("fmpy")
+    made = []
+
+    def export(mech: lw.Mechanism, version: str) -> Unpacked:
+        made.append(exported(mech, version, tmp_path))
+        return made[-1]
+
+    yield export
+    for unpacked in made:
+        free_all(unpacked)
 
 
 @pytest.fixture(scope="session")

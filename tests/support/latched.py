@@ -6,6 +6,7 @@ from pathlib import Path
 
 import linkwork as lw
 
+from .fmi_calls import Instance
 from .unpacked import Unpacked, unpack
 
 
@@ -27,3 +28,14 @@ def exported(mech: lw.Mechanism, version: str, folder: Path) -> Unpacked:
     path = lw.export_fmu(system, folder / f"{mech.name}.fmu", version)
     assert validate_fmu(str(path)) == []
     return Unpacked(path, unpack(path), version, system)
+
+
+def started(fmu: Unpacked, kind: str, **options: bool) -> Instance:
+    """An instance in Continuous-Time or Step Mode."""
+    instance = fmu.new(kind, **options)
+    instance.set_up(tolerance=1e-10)
+    instance.must("ExitInitializationMode")
+    if kind == "ME" or options:
+        instance.update()
+        instance.must("EnterContinuousTimeMode" if kind == "ME" else "EnterStepMode")
+    return instance
