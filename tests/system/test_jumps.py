@@ -129,7 +129,7 @@ def test_undone_and_struck_in_the_same_instant(jumps):
 @settings(max_examples=30, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changed_cases())
 def test_couplings_drives_and_distances(drawn):
-    case, change = drawn
+    _, change = drawn
     transitions = as_transitions(change)
     if not transitions.names:
         return
