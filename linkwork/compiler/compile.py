@@ -76,7 +76,7 @@ def _structure(
     alone = serialise(changes, tree, numbering)
     model = Model(alone)
     expected = [Expected(*model.expected(cluster)) for cluster in range(len(tree.clusters))]
-    choices = choose(changes.mech, tree, expected, method, partly=opened != changes.open)
+    choices = choose(changes.mech, tree, expected, method, partly=bool(opened))
     codes = tuple(METHODS[choice.method].code for choice in choices)
     if any(codes) or others:
         return serialise(changes, tree, numbering, Methods(clusters=codes), others), None
