@@ -143,7 +143,8 @@ def _choices(system: System) -> Sequence[Choice] | None:
     """Return the method of each cluster; None: one for the whole mechanism."""
     if isinstance(system.method, str) and system.method != "auto" and METHODS[system.method].code < 0:
         return None
-    return choose(system.mechanism, system.topology, system.expected, system.method)
+    partly = bool(system.changes.open)
+    return choose(system.mechanism, system.topology, system.expected, system.method, partly=partly)
 
 
 # ---- as data ----------------------------------------------------------------------------------------

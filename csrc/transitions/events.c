@@ -185,10 +185,10 @@ lw_status lw_make_transitions(lw_state *s, const int32_t *which, int32_t n) {
   memset(s->events->due, 0, sizeof *s->events->due * (size_t)s->base->size.transitions);
   for (int32_t k = 0; k < n; k++) {
     if (which[k] < 0 || which[k] >= s->base->size.transitions)
-      return lw_fail(s, LW_ERROR_USAGE, "there is no transition %d", which[k]);
+      return back_to_before(s, lw_fail(s, LW_ERROR_USAGE, "there is no transition %d", which[k]));
     const lw_transition *x = transition_of(s, which[k]);
     const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
-    if (e) return e;
+    if (e) return back_to_before(s, e);
     const int up = x->action == LW_STOP &&
                    (x->bounds == 2 || (x->bounds == 3 && lw_speed_of(s, lw_stopped_speed(s->model, x)) > 0.0));
     if (x->trigger == LW_AT_TIME) lw_memory_of(s, which[k])->done = 1.0;

@@ -43,6 +43,7 @@ static void add_impact(lw_state *s, int32_t i) {
 
 #define AT_REST 1e-9       /* rad/s or m/s: slower ones are rounding */
 #define CONTRADICTION 1e-6 /* of the largest speed: by which what is wanted is missed */
+#define AT_REST 1e-9       /* rad/s or m/s: what moves no faster is not looked at so closely */
 
 static lw_status jump_once(lw_state *s) {
   struct lw_event_room *r = s->events;
@@ -56,7 +57,7 @@ static lw_status jump_once(lw_state *s) {
                   .coupling_impulse = r->coupling_impulse};
   const lw_status e = lw_find_jump(s, &jump);
   if (e) return e;
-  double largest = 0.0;
+  double largest = AT_REST;
   for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fmax(fabs(r->after[u]), fabs(lw_speed_of(s, u))));
   if (jump.lack > CONTRADICTION * fmax(largest, AT_REST))
     return lw_fail(

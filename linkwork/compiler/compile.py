@@ -88,7 +88,7 @@ def structure(changes: Changes, opened: frozenset[int], method: MethodWish, refe
     whole = _whole(method, reference)
     chosen = system(whole)
     if whole is None:
-        choices = choose(changes.mech, tree, chosen.expected, method, partly=opened != changes.open)
+        choices = choose(changes.mech, tree, chosen.expected, method, partly=bool(opened))
         codes = tuple(METHODS[choice.method].code for choice in choices)
         if any(codes):
             whole = Methods(clusters=codes)

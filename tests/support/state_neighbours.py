@@ -1,0 +1,34 @@
+"""States beside another one, with the same that has happened."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+import linkwork as lw
+from linkwork.state import JointArray
+
+from .poses import Array
+
+STEPS = {-2: 1, -1: -8, 1: 8, 2: -1}
+
+
+def beside(state: lw.State, step: Array) -> lw.State:
+    """With coordinates and speeds of the tree, (nq + nu,), moved."""
+    n = len(state.q)
+    q, u = (
+        JointArray.split(np.concatenate([np.add(of, move), of.cut]), len(of))
+        for of, move in ((state.q, step[:n]), (state.u, step[n:]))
+    )
+    return dataclasses.replace(state, q=q, u=u)
+
+
+def slopes(system: lw.System, state: lw.State, h: float = 1e-6) -> Array:
+    """Derivatives of `system.derivatives` by the states, by central differences of fourth order."""
+    n = len(state.q) + len(state.u)
+    columns = [
+        sum(weight * system.derivatives(beside(state, k * h * unit)) for k, weight in STEPS.items()) / (12 * h)
+        for unit in np.eye(n)
+    ]
+    return np.array(columns).reshape(n, n).T
