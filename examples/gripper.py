@@ -83,8 +83,8 @@ def lift(t: float) -> float:
 
 
 def motor(t: float) -> float:
-    """Torque at the left finger, N m: closes, then opens."""
-    return CLOSING if t <= RELEASE else -CLOSING / 4
+    """Torque at the left finger, N m: closes, and opens just after the release."""
+    return CLOSING if t < RELEASE + 1e-9 else -CLOSING / 4
 
 
 def event_of(result: lw.Result, transition: str) -> lw.Event:
