@@ -38,6 +38,13 @@ def legend(axes: Axes, where: str = "best", **options: Any) -> None:
     axes.legend(loc=where, fontsize=8.5, frameon=False, labelcolor=INK, **options)
 
 
+def mark(axes: Axes, t: float, label: str = "", height: float = 0.97) -> None:
+    """An event: a dashed line at its time, named at a height from 0 to 1."""
+    axes.axvline(t, color=GREY, linestyle=(0, (4, 3)), linewidth=1.0, zorder=1)
+    where = axes.get_xaxis_transform()
+    axes.annotate(label, (t, height), (3, 0), where, textcoords="offset points", color=INK, fontsize=8.5, va="top")
+
+
 def seen(points: ArrayLike, aside: float = 28.0, above: float = 20.0) -> np.ndarray:
     """Points in space (n, 3) as seen along y from far off, that many degrees aside and above: (2, n)."""
     turn, rise = np.radians(aside), np.radians(above)

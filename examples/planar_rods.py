@@ -8,6 +8,10 @@ Coordinates are the angles phi of the rods to the x axis, e = (cos phi, sin phi)
     M_ij = (W' m W)_ij cos(phi_i - phi_j) + I_ij             M phi'' = Q - h + J' lambda
     h_i  = sum_j (W' m W)_ij sin(phi_i - phi_j) phi_j'^2     J phi'' = -J' phi'
     Q_i  = loads + (W' m)_i e'_i . gravity
+
+Where rows J of rates become zero at an instant, impulses Lambda make them:
+
+    M (phi'+ - phi'-) = J' Lambda                            J phi'+ = 0
 """
 
 from collections.abc import Sequence
@@ -38,14 +42,26 @@ class Rods:
         """(2 closures, rods)"""
         return np.concatenate([-self.closures * np.sin(phi), self.closures * np.cos(phi)])
 
+    def coupling(self) -> Array:
+        """W' m W"""
+        return self.centres.T @ (self.mass[:, None] * self.centres)
+
+    def inertias(self, phi: Array) -> Array:
+        """The matrix M."""
+        return self.coupling() * np.cos(phi[:, None] - phi) + self.inertia
+
+    def jump(self, phi: Array, rate: Array, rows: Array) -> tuple[Array, Array]:
+        """Rates after, and impulses of, rows (m, rods) whose rates become zero at once."""
+        turned = np.linalg.solve(self.inertias(phi), rows.T)
+        impulses = -np.linalg.solve(rows @ turned, rows @ rate)
+        return rate + turned @ impulses, impulses
+
     def accelerations(self, phi: Array, rate: Array, loads: Array) -> Array:
         """Second derivatives of the angles under torques `loads` on the rods, N m."""
-        coupling = self.centres.T @ (self.mass[:, None] * self.centres)
-        apart = phi[:, None] - phi
-        inertia = coupling * np.cos(apart) + self.inertia
+        coupling, apart = self.coupling(), phi[:, None] - phi
         pull = (self.mass @ self.centres) * (np.array([-np.sin(phi), np.cos(phi)]).T @ self.gravity)
         forces = loads + pull - (coupling * np.sin(apart)) @ rate**2
         rows = self.jacobian(phi)
         bias = np.concatenate([self.closures * np.cos(phi), self.closures * np.sin(phi)]) @ rate**2
-        system = np.block([[inertia, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+        system = np.block([[self.inertias(phi), rows.T], [rows, np.zeros((len(rows), len(rows)))]])
         return np.linalg.solve(system, np.concatenate([forces, bias]))[: len(phi)]

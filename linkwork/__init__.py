@@ -46,6 +46,7 @@ from linkwork.errors import (
     SingularityError,
     SolverError,
 )
+from linkwork.jumps import Event, Jump
 from linkwork.result import Result
 from linkwork.simulate import simulate
 from linkwork.state import State
@@ -64,6 +65,7 @@ __all__ = [
     "CoarseGrained",
     "Crossing",
     "Cylindrical",
+    "Event",
     "ExportError",
     "Fixed",
     "FmuError",
@@ -71,6 +73,7 @@ __all__ = [
     "Free",
     "Impulse",
     "Input",
+    "Jump",
     "LinkworkError",
     "Lock",
     "Mechanism",

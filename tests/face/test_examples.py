@@ -11,6 +11,19 @@ from support.checkout import TOP, beside
 FOLDER = TOP / "examples"
 MECHANISMS = sorted(path.stem for path in FOLDER.glob("*.py") if "def mechanism(" in path.read_text(encoding="utf-8"))
 
+FALLEN = {  # rates after the event, angles at 1 s, energy lost
+    "lock": (
+        (-3.8487112511, 6.7149603768, 0.0, -0.7325390403),
+        (-2.6847535574, 8.1037578497, -1.0692361999, 0.2204648429),
+        0.061025908507,
+    ),
+    "pin": (
+        (-5.3028690377, 11.0509263047, -13.9199601839, 4.363337953),
+        (-2.8207367992, 8.9639386372, -2.0022545108, -0.8118450495),
+        0.179939427664,
+    ),
+}
+
 
 @pytest.fixture
 def example(monkeypatch):
@@ -203,6 +216,90 @@ def test_coarse_graining_of_rhodopsin(example, tmp_path, needs):
     found = example("coarse_graining").main(tmp_path, folder)
     assert (tmp_path / "rhodopsin.png").is_file()
     assert found.before.total.kinetic == pytest.approx(208.8419885269817)
+
+
+@pytest.mark.parametrize(("name", "case"), [("joint_lock", "lock"), ("pin", "pin")])
+def test_falling_chain(example, name, case, tmp_path, needs):
+    """Rates after the event and angles at the end, computed once by Lagrange's equations in absolute angles."""
+    needs("matplotlib")
+    module = example(name)
+    result, by_momentum = module.main(tmp_path)
+    assert (tmp_path / f"{name}.png").is_file()
+    (event,) = result.events
+    np.testing.assert_allclose(event.u_after, by_momentum, atol=1e-10)
+    rates, angles, lost = FALLEN[case]
+    np.testing.assert_allclose(event.u_after, rates, atol=1e-7)
+    np.testing.assert_allclose([result[f"{joint}.q"][-1] for joint in module.JOINTS], angles, atol=1e-7)
+    assert event.energy_lost == pytest.approx(lost, abs=1e-9)
+    total = result["energy.kinetic"] + result["energy.potential"]
+    assert total[-1] + event.energy_lost == pytest.approx(total[0], abs=1e-8)
+
+
+def test_the_locked_joint_stays(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("joint_lock")
+    result, _ = module.main(tmp_path)
+    _, angular = module.by_momentum(result)
+    assert result.events[0].impulses[module.LOCKED][2] == pytest.approx(angular, abs=1e-12)
+    locked = result[f"{module.LOCKED}.q"][result.t > module.WHEN]
+    assert np.ptp(locked) < 1e-8
+
+
+def test_the_pinned_tip_stays(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("pin")
+    result, _ = module.main(tmp_path)
+    _, impulse = module.by_momentum(result)
+    np.testing.assert_allclose(-result.events[0].impulses["tip"][3:5], impulse, atol=1e-12)
+    pinned = module.tips(result)[result.t > module.WHEN]
+    assert np.abs(pinned - pinned[0]).max() < 1e-9
+
+
+def test_solar_array(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("solar_array")
+    result = module.main(tmp_path)
+    assert (tmp_path / "solar_array.png").is_file()
+    assert sorted(module.latches(result)) == module.HINGES
+    for hinge, event in module.latches(result).items():
+        assert np.abs(result[f"{hinge}.q"][result.t > event.t]).max() < 1e-8
+        assert event.energy_lost > 0.1
+    assert result["H1.q"].max() < module.FOLDED[0] + 1e-9, "the first panel does not enter the hub"
+    for momentum in module.momenta(result):
+        np.testing.assert_allclose(momentum, np.tile(momentum[0], (len(result.t), 1)), atol=1e-7)
+    total = sum(module.energies(result).values())
+    assert np.ptp(total) < 1e-5
+    assert result["hub.w"][-1, 2] < 0.3 * result["hub.w"][0, 2]
+
+
+def test_gripper(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("gripper")
+    result = module.main(tmp_path)
+    assert (tmp_path / "gripper.png").is_file()
+    grip, impact = (module.event_of(result, name) for name in ("grip_left", "table"))
+    assert grip.transitions == ("grip_left", "grip_right")
+    assert impact.t == pytest.approx(module.landing(result), abs=1e-7)
+    held, forces = module.row_at(result, module.RELEASE - 0.01), module.tip_forces(result)
+    inward, upward = module.statics()
+    for side, (sign, _) in module.SIDES.items():
+        np.testing.assert_allclose(forces[side][held], (-sign * inward, 0.0, upward), atol=1e-3)
+    np.testing.assert_allclose(result["place.q"][-1], (module.OVER, 0.0, 0.0), atol=1e-3)
+    assert result["place.f"][-1, 2] == pytest.approx(module.BOX_MASS * module.GRAVITY)
+
+
+def test_bouncing_pendulum(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("bouncing_pendulum")
+    result = module.main(tmp_path)
+    assert (tmp_path / "bouncing_pendulum.png").is_file()
+    bounces = [event.t for event in result.events if event.u_before[0] < 0]
+    assert len(bounces) > 10
+    np.testing.assert_allclose(bounces, module.impacts(len(bounces)), atol=1e-6)
+    rest = module.at_rest(result)
+    assert rest[0] == pytest.approx(module.impacts(60)[-1], abs=1e-6)
+    assert result.events[-1].t == pytest.approx(module.lift_off(), abs=1e-8)
+    assert rest[-1] == pytest.approx(module.lift_off(), abs=1e-8)
 
 
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):
