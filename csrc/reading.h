@@ -21,6 +21,9 @@ lw_status lw_read_fail(reader *r, const char *format, ...);
 const void *lw_take(reader *r, size_t n);
 /* The tables of integers: every index is checked before it is used. */
 lw_status lw_read_tables(reader *r, lw_model *m);
+/* Of these, the joints that may open and the transitions: transitions/reading.c. */
+lw_status lw_read_switches(reader *r, lw_model *m);
+lw_status lw_read_transitions(reader *r, lw_model *m);
 /* Which constraints reach which links, where the model asks for multipliers. */
 lw_status lw_plan_multipliers(reader *r, lw_model *m);
 void lw_free_multipliers(lw_multipliers *plan);
