@@ -143,7 +143,8 @@ static lw_status jump_without_pulling(lw_state *s) {
 /* ---- rest ---- */
 
 #define SHARE_LEFT 2e-7 /* of the time since the first impact: the rest of them is skipped */
-#define UNSEEN 0.25     /* height of a bounce, of the width in which an indicator is zero */
+#define UNSEEN 2.0      /* height of a bounce, of the width in which an indicator is zero */
+#define INSTANT 1.5e-14 /* of the time: no event is found more sharply, and no flight is seen to be the shorter one */
 
 /* Impacts that follow one another ever faster end at a time that is known: their flights are a geometric series. */
 static int comes_to_rest(lw_state *s, int32_t i) {
@@ -159,9 +160,12 @@ static int comes_to_rest(lw_state *s, int32_t i) {
   else if (flight > memory->flight) memory->first_impact = memory->impact;
   memory->flight = memory->done == 0.0 ? INFINITY : flight;
   memory->impact = t, memory->done = 1.0;
-  if (!(inward > 0.0) || e >= 1.0) return 0;
+  if (!(inward > 0.0)) return 0;
+  const double next = 2.0 * away / inward;
   if (away * away <= 2.0 * inward * UNSEEN * width) return 1;
-  return 2.0 * away / (inward * (1.0 - e)) < SHARE_LEFT * (t - memory->first_impact);
+  if (e >= 1.0) return 0;
+  if (next * (1.0 - e) <= INSTANT * fabs(t)) return 1;
+  return next / (1.0 - e) < SHARE_LEFT * (t - memory->first_impact);
 }
 
 static void settle(lw_state *s, int32_t i) {
@@ -173,14 +177,21 @@ static void settle(lw_state *s, int32_t i) {
   lw_memory_of(s, i)->side = s->events->due[i] & LW_HIT_UPPER ? 1.0 : -1.0;
 }
 
+/* What is thrown back meets the bound again where it was, not lower each time; what is not has a little way to go. */
+static void shift_bound(lw_state *s, int32_t i, int bound) {
+  const double speed = lw_speed_of(s, lw_stopped_speed(s->model, transition_of(s, i)));
+  const int thrown = restitution_of(s, i) > 0.0 && (bound ? -speed : speed) > 0.0;
+  const double value = lw_reals(s)[s->model->at.transition_value + 2 * i + bound];
+  lw_memory_of(s, i)->shift[bound] = lw_gap_of(s, i, bound) + (thrown ? lw_width_at(value) : 0.0);
+}
+
 static lw_status settle_stops(lw_state *s, int32_t *settled) {
   const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
   *settled = 0;
   if (e) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     if (transition_of(s, i)->action != LW_STOP || !(s->events->due[i] & LW_HIT)) continue;
-    const int bound = (s->events->due[i] & LW_HIT_UPPER) != 0;
-    lw_memory_of(s, i)->shift[bound] = lw_gap_of(s, i, bound);
+    shift_bound(s, i, (s->events->due[i] & LW_HIT_UPPER) != 0);
     if (!comes_to_rest(s, i)) continue;
     settle(s, i);
     s->events->due[i] = 0;

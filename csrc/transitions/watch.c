@@ -86,6 +86,12 @@ static quantity bound_of(const lw_state *s, int32_t i, int bound) {
   return (quantity){gap + lw_width_at(values_of(s, i)[bound]), bound ? -speed : speed};
 }
 
+/* Positive also beyond a bound, as long as the joint comes back from there. */
+static double indicator_of_bound(const lw_state *s, int32_t i, int bound) {
+  const quantity x = bound_of(s, i, bound);
+  return lw_memory_of(s, i)->side != 0.0 ? x.value : fmax(x.value, x.rate);
+}
+
 /* Coordinates of tree joints are states, as are most of their rates; all else has to be computed. */
 static int is_computed(const lw_state *s, int32_t i) {
   const lw_transition *x = transition_of(s, i);
@@ -109,7 +115,7 @@ lw_status lw_event_indicators(lw_state *s, double *indicators) {
     double *z = indicators + x->indicator;
     if (x->trigger == LW_CROSSING) *z = crossing_of(s, i).value;
     for (int bound = 0; x->action == LW_STOP && bound < 2; bound++)
-      if (x->bounds >> bound & 1) *z++ = bound_of(s, i, bound).value;
+      if (x->bounds >> bound & 1) *z++ = indicator_of_bound(s, i, bound);
   }
   return LW_OK;
 }

@@ -1,9 +1,10 @@
-"""Chains of four bars whose joint locks or whose tip is pinned, after Mukherjee and Anderson 2007."""
+"""The chains of Mukherjee & Anderson (2007), sections 5.1 and 5.2: rods of which a joint locks, or the tip is pinned."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,38 +14,49 @@ import linkwork as lw
 from .checkout import beside
 from .poses import Array
 
-JOINTS = ("j1", "j2", "j3", "j4")
+Z = (0.0, 0.0, 1.0)
 
 
 @dataclass
-class Chain:
-    """A chain with its event, and the solution: `data` about the event, `t` (nt,), angles and rates (nt, 4)."""
+class Ma2007:
+    """A published case by name, `lock_A` or `pin_A`. Hinge `A1` is on the ground, rod `link1` on it, and so on."""
 
-    mechanism: lw.Mechanism
-    data: dict[str, Any]
-    t: Array
-    q: Array
-    u: Array
+    name: str
 
+    @cached_property
+    def numbers(self) -> dict[str, Any]:
+        return dict(json.loads(beside(f"cases/ma2007_{self.name}.json").read_text()))
 
-def chain(case: str) -> Chain:
-    """The case "ma2007_lock_A" or "ma2007_pin_A"."""
-    data = json.loads(beside(f"cases/{case}.json").read_text())
-    rows = np.loadtxt(beside(f"cases/{case}.csv"), delimiter=",", skiprows=1)
-    n = data["n"]
-    mech = lw.Mechanism(case, gravity=(0, -data["gravity"], 0))
-    parent, at = "ground", 0.0
-    for i, name in enumerate(JOINTS):
-        length, mass, body = data["link_lengths"][i], data["link_masses"][i], f"link{i + 1}"
-        inertia = data["link_inertia_about_com"][i] * np.diag([0, 1, 1])
-        mech.add_body(body, mass=mass, com=(length / 2, 0, 0), inertia=inertia)
-        mech.add_joint(name, lw.Revolute((0, 0, 1)), parent, body, parent_frame=lw.Frame((at, 0, 0)))
-        parent, at = body, length
-    mech.start(q=dict(zip(JOINTS, data["q0_relative"], strict=True)), u=dict(zip(JOINTS, data["qd0"], strict=True)))
-    when = lw.Time(data["event_time"])
-    for joint in data["locked_joints_1based"]:
-        mech.add_transition("event", lw.Lock(f"j{joint}"), when=when)
-    if data["tip_pinned"]:
-        pin = lw.Pin(parent, "ground", lw.Revolute((0, 0, 1)), parent_frame=lw.Frame((at, 0, 0)))
-        mech.add_transition("event", pin, when=when)
-    return Chain(mech, data, rows[:, 0], rows[:, 1 : n + 1], rows[:, n + 1 :])
+    @cached_property
+    def rows(self) -> Array:
+        """(nt, 1 + 2 n): t, coordinates, speeds; at the event those after it."""
+        return np.loadtxt(beside(f"cases/ma2007_{self.name}.csv"), delimiter=",", skiprows=1)
+
+    @property
+    def event(self) -> str:
+        return "tip" if self.numbers["tip_pinned"] else "latch"
+
+    def chain(self) -> lw.Mechanism:
+        """Without its event."""
+        given = self.numbers
+        mech = lw.Mechanism(self.name, gravity=(0.0, -given["gravity"], 0.0))
+        carrier, frame = "ground", lw.Frame()
+        masses = zip(given["link_lengths"], given["link_masses"], given["link_inertia_about_com"], strict=True)
+        for k, (length, mass, inertia) in enumerate(masses, start=1):
+            about = np.diag([0.01 * inertia, inertia, inertia])  # planar: the first two do not matter
+            mech.add_body(f"link{k}", mass=mass, com=(length / 2, 0, 0), inertia=about)
+            mech.add_joint(f"A{k}", lw.Revolute(Z), carrier, f"link{k}", parent_frame=frame)
+            mech.start(q={f"A{k}": given["q0_relative"][k - 1]})
+            carrier, frame = f"link{k}", lw.Frame((length, 0, 0))
+        return mech
+
+    def mechanism(self, time: float | None = None) -> lw.Mechanism:
+        mech, given = self.chain(), self.numbers
+        when = lw.Time(given["event_time"] if time is None else time)
+        if given["tip_pinned"]:
+            n = given["n"]
+            frame = lw.Frame((given["link_lengths"][-1], 0, 0))
+            mech.add_transition("tip", lw.Pin("ground", f"link{n}", lw.Revolute(Z), child_frame=frame), when=when)
+        else:
+            mech.add_transition("latch", lw.Lock(f"A{given['locked_joints_1based'][0]}"), when=when)
+        return mech
