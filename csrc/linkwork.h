@@ -182,8 +182,6 @@ lw_status lw_modes_changed(lw_state *state);
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
-/* The same behind one more, which falls to zero at the time of the next transition that has one. */
-int lw_ode_mechanism_times_too(void *state, double t, const double *y, double *indicators);
 
 /* An accepted step ends at the present states: remember the turns of the cut joints. */
 void lw_step_accepted(lw_state *state);

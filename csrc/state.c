@@ -343,11 +343,4 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
   return lw_event_indicators(state, indicators) != LW_OK;
 }
 
-int lw_ode_mechanism_times_too(void *state, double t, const double *y, double *indicators) {
-  double next;
-  if (lw_next_event_time(state, &next) || lw_ode_mechanism_events(state, t, y, indicators + 1)) return 1;
-  indicators[0] = isfinite(next) ? next - t : 1.0;
-  return 0;
-}
-
 const char *lw_version(void) { return "0.1.0"; }

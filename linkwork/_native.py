@@ -244,7 +244,7 @@ class Block:
 
     def ode_addresses(self, *, events: bool = False) -> tuple[int, int, int]:
         """Addresses of the derivative function, of this block and of the event indicators, for a compiled solver."""
-        names = ("lw_ode_mechanism", "lw_ode_mechanism_times_too")
+        names = ("lw_ode_mechanism", "lw_ode_mechanism_events")
         derivative, indicators = (int(ffi.cast("intptr_t", ffi.addressof(lib, name))) for name in names)
         return derivative, int(ffi.cast("intptr_t", self.handle)), indicators if events else 0
 
@@ -277,13 +277,16 @@ class Block:
         self._check(lib.lw_make_transitions(self.handle, ffi.new("int32_t[]", which), len(which)))
 
     def event_indicators(self) -> FloatArray:
-        """Return the time left until the next transition that has a time, then numbers that fall below zero."""
-        z, next_time = np.empty(1 + self.model.sizes.event_indicators), ffi.new("double *")
-        self._check(lib.lw_event_indicators(self.handle, _doubles(z[1:])))
-        self._check(lib.lw_next_event_time(self.handle, next_time))
-        left = next_time[0] - self._views["time"][0]
-        z[0] = left if np.isfinite(left) else 1.0
+        """Return numbers of which one falls below zero where something is due."""
+        z = np.empty(self.model.sizes.event_indicators)
+        self._check(lib.lw_event_indicators(self.handle, _doubles(z)))
         return z
+
+    def next_event_time(self) -> float:
+        """Return the time of the next transition that has one; infinite: there is none."""
+        time = ffi.new("double *")
+        self._check(lib.lw_next_event_time(self.handle, time))
+        return float(time[0])
 
     def last_events(self) -> tuple[int, FloatArray]:
         """Return the number of events so far, and for each transition that of the event in which it came last."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -31,11 +32,14 @@ class Happenings:
         self._t_start = t_start
         self.events: list[Event] = []
         self.modes: list[FloatArray] = []
+        self._times: list[float] = []  # of the modes
+        self._legs: list[_Leg] = []
+        self._began = 0
 
     def start(self, y: FloatArray) -> FloatArray:
         """Return the states after what is due at the start."""
         after = self._after(self._t_start, y, starting=True)
-        self.modes = [self._block.modes]
+        self.modes, self._times = [self._block.modes], [self._t_start]
         return y if after is None else after
 
     def handle(self, t: float, y: FloatArray) -> FloatArray | None:
@@ -43,6 +47,7 @@ class Happenings:
         after = self._after(t, y, starting=False)
         if after is not None:
             self.modes.append(self._block.modes)
+            self._times.append(t)
         return after
 
     def _after(self, t: float, y: FloatArray, *, starting: bool) -> FloatArray | None:
@@ -63,15 +68,43 @@ class Happenings:
         self.events.append(Event(t, fired, y[nq:].copy(), after[nq:].copy(), impulses, lost))
         return after
 
+    def end_leg(self, rows: int) -> None:
+        """A leg of the run, up to here, had so many rows; what happens at its end belongs to the next one."""
+        self._legs.append(_Leg(rows, self._began, len(self.modes) - 1))
+        self._began = len(self.modes) - 1
+
+    def move_last_row(self) -> None:
+        """The last row of the last leg is that after what happened at its end."""
+        last = self._legs.pop()
+        self._legs += [_Leg(last.rows - 1, last.first, last.last), _Leg(1, len(self.modes) - 1, len(self.modes) - 1)]
+
     def modes_of_rows(self, times: FloatArray) -> list[FloatArray]:
-        """Return the modes of each row of a run; of rows of the same time each is after one more event."""
-        happened = [event.t for event in self.events if event.t > self._t_start]
+        """Return the modes of each row of a run; of rows of the same time in a leg each is after one more event."""
         rows: list[FloatArray] = []
-        for i, t in enumerate(times):
-            before = int(np.searchsorted(happened, t, side="left"))
-            upto = int(np.searchsorted(happened, t, side="right"))
-            first = i
-            while first > 0 and times[first - 1] == t:
-                first -= 1
-            rows.append(self.modes[min(before + i - first, upto)])
+        for leg in self._legs:
+            own = times[len(rows) : len(rows) + leg.rows]
+            rows += [self.modes[number] for number in leg.modes_of(own, self._times)]
         return rows
+
+
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+
+
+@dataclass(frozen=True)
+class _Leg:
+    """Rows of a leg, and the numbers of the first and last modes in it."""
+
+    rows: int
+    first: int
+    last: int
+
+    def modes_of(self, times: FloatArray, happened: list[float]) -> list[int]:
+        """Return the number of the modes of each row."""
+        own = happened[self.first + 1 : self.last + 1]
+        found = []
+        repeated = 0
+        for i, t in enumerate(times):
+            repeated = repeated + 1 if i and times[i - 1] == t else 0
+            before, upto = (int(np.searchsorted(own, t, side=side)) for side in _SIDES)
+            found.append(self.first + min(before + repeated, upto))
+        return found

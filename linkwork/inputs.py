@@ -34,6 +34,8 @@ class Inputs:
     ----------
     constant
         All inputs (n_inputs,) as far as they are constant, else at rest.
+    commands
+        Those of transitions that are functions of time.
     """
 
     def __init__(self, given: Mapping[str, Input], numbering: Numbering, at_rest: FloatArray) -> None:
@@ -43,13 +45,13 @@ class Inputs:
         self._first_motion = numbering.n_loads
         self._end_of_motions = numbering.n_loads + numbering.n_motion
         self._functions: list[tuple[str, slice, Callable[[float], ArrayLike]]] = []
-        self._commands: list[Callable[[float], ArrayLike]] = []
+        self.commands: list[Callable[[float], ArrayLike]] = []
         for name, span in numbering.input_spans(given, "inputs").items():
             value, label = given[name], numbering.input_label(name, "load")
             if name in numbering.commands:
                 value = _command(value, label)
                 if callable(value):
-                    self._commands.append(value)
+                    self.commands.append(value)
             if callable(value):
                 self._functions.append((label, span, value))
             else:
@@ -62,7 +64,7 @@ class Inputs:
 
     def switches(self, t: float) -> FloatArray:
         """Return +1 or -1 for each command that is a function of time: on or off."""
-        return np.array([1.0 if _asked(command, t) else -1.0 for command in self._commands])
+        return np.array([1.0 if _asked(command, t) else -1.0 for command in self.commands])
 
     @property
     def driving(self) -> list[slice]:

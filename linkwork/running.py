@@ -124,7 +124,7 @@ class Run:
         try:
             return np.concatenate([self.block.event_indicators(), self.inputs.switches(t)])
         except (SingularityError, MechanismError):
-            return np.full(1 + self.system.sizes.event_indicators + self.inputs.switches(t).size, np.nan)
+            return np.full(self.watched, np.nan)
 
     def on_event(self, t: float, y: FloatArray, crossings: IntArray) -> Restart:
         """Carry out what is due; the solver starts again from there."""
@@ -135,25 +135,54 @@ class Run:
             self.turns.append((t, self.block.step_accepted()))
         return Restart(after)
 
-    def problem(self, t_end: float, progress: bool | None) -> Problem:
-        """What the solver is to do."""
+    def go_to(self, t_end: float, progress: bool | None) -> None:
+        """Prepare for a run to an end."""
         self.progress = Progress(progress, self.t_start, t_end)
         if t_end < self.t_start:  # what draws loops together forward drives them apart backward
             self.gains = np.zeros(2)
             self.block.put("correction_gain", self.gains, Stage.NONE)
-        happens = self.happenings is not None
-        compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses(events=happens))
+
+    def problem(self, t: float, y: FloatArray) -> Problem:
+        """What the solver is to do from a time on."""
+        watched = self.watched > 0
+        compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses(events=watched))
         return Problem(
             self.derivative,
-            self.t_start,
-            self.y0,
+            t,
+            y,
             jacobian=self.jacobian,
-            events=self.indicators if happens else None,
-            on_event=self.on_event if happens else None,
+            events=self.indicators if watched else None,
+            on_event=self.on_event if watched else None,
             on_step=self.count_turns if self.turning else None,
             on_progress=self.progress.show if self.progress.wanted else None,
             compiled=compiled,
         )
+
+    @property
+    def watched(self) -> int:
+        """How many indicators tell of events."""
+        return int(self.system.sizes.event_indicators) + len(self.inputs.commands)
+
+    def next_time(self, t_end: float) -> float:
+        """The end of the run, or the time of the next transition that has one."""
+        return t_end if self.happenings is None else min(t_end, self.block.next_event_time())
+
+    def pass_time(self, t: float, y: FloatArray) -> FloatArray:
+        """Carry out what is due at a time at which the solver has stopped; return the states from there on."""
+        if self.happenings is None or self.block.next_event_time() > t:
+            return y
+        after = self.on_event(t, y, np.empty(0, dtype=np.int32)).y
+        return y if after is None else np.asarray(after)
+
+    def end_leg(self, rows: int) -> None:
+        """A leg of the run had so many rows."""
+        if self.happenings is not None:
+            self.happenings.end_leg(rows)
+
+    def move_last_row(self) -> None:
+        """The last row is that after the last event."""
+        if self.happenings is not None:
+            self.happenings.move_last_row()
 
     def result(self, solution: Solution) -> Result:
         """What came of it, or as much as did."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +14,10 @@ from linkwork.description.checks import FloatArray, finite
 from linkwork.errors import MechanismError, SolverError
 from linkwork.freedoms import is_immobile
 from linkwork.inputs import Input, Inputs
+from linkwork.legs import Settings, run_in_legs
 from linkwork.result import Result
 from linkwork.running import Run
-from linkwork.solvers import Solution, solve
+from linkwork.solvers import Solution
 from linkwork.solvers.base import SMALLEST_RTOL
 from linkwork.state import State
 from linkwork.system import ASSEMBLY_TOLERANCE, System
@@ -60,13 +60,16 @@ def simulate(
         where the input has several elements, one of which is also known as "S[2]" or "push.F[1]". What is left out is
         zero. What is to be added to a motion that is prescribed, by name of its drive: a function of time that returns
         value, rate and acceleration (the latter are not found by differences, and they must fit), or a constant value.
+        Of transitions: "latch.command", true or false or a function of time that is, and "kick.impulse.f",
+        "kick.impulse.t".
     solver
         "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
     rtol, atol
         Accuracy wanted of the states y: atol + rtol |y|; `atol` is `rtol` if left out. Each step of the solver gets a
         tenth of it. What the motion itself amplifies comes on top.
     t_eval
-        Times of the output, (nt,), s; by default every step.
+        Times of the output, (nt,), s; by default every step. At an event there are rows before and after it; of times
+        that are given, the one at which a transition has its time is after it.
     max_step, first_step, max_steps
         Limits of the steps, s, and of their number.
     loop_gain
@@ -124,11 +127,11 @@ def simulate(
             "or take the loads of the structure at rest from `reactions` of its assembled state"
         )
     run = Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
-    problem = run.problem(end, progress)
-    options: dict[str, Any] = {"t_eval": t_eval, "max_step": max_step, "first_step": first_step, "max_steps": max_steps}
+    settings = Settings(solver, *_of_steps(rtol, atol), t_eval, max_step, first_step, max_steps)
+    run.go_to(end, progress)
     try:
         with run.progress:
-            solution = solve(problem, end, solver, *_of_steps(rtol, atol), **options)
+            solution = run_in_legs(run, end, settings)
     except BaseException as error:
         partial = getattr(error, "solution", None)
         if not isinstance(partial, Solution):
