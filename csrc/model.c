@@ -74,10 +74,10 @@ static lw_status read_header(reader *r) {
   if (h.version != MODEL_VERSION)
     return lw_read_fail(r, "the model has format version %u, this library reads %u; export it again", h.version,
                         MODEL_VERSION);
-  /* structures follow */
-  if (h.size < sizeof h || h.size > r->size)
-    return lw_read_fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again",
-                        r->size, h.size);
+  const size_t there = r->size - (r->position - sizeof h); /* structures follow */
+  if (h.size < sizeof h || h.size > there)
+    return lw_read_fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again", there,
+                        h.size);
 #ifndef LW_FUZZING
   if (h.checksum != fnv1a(r->bytes + r->position, h.size - sizeof h))
     return lw_read_fail(r, "the model was altered: its checksum does not match; export it again");
