@@ -149,7 +149,7 @@ def groups(system: System, state: State) -> list[dict[str, Any]]:
                 "on": "ground" if cluster.root < 0 else bodies[links[cluster.root].body],
                 "bodies": [bodies[links[link].body] for link in cluster.links],
                 "loops": [joints[loops[loop].joint] for loop in cluster.loops],
-                "couplings": [couplings[coupling] for coupling in cluster.couplings],
+                "couplings": [couplings[coupling] for coupling in cluster.couplings if coupling < len(couplings)],
                 "distances": [distances[distance] for distance in cluster.distances],
                 "speeds": expected.columns,
                 "equations": expected.rows,
@@ -179,7 +179,9 @@ def _cluster(system: System, number: int, choice: Choice | None, found: AtState 
     yield from _ears(system, cluster, found)
     names = list(mech.couplings)
     couplings = cluster.couplings if len(cluster.couplings) <= MOST else cluster.couplings[:FEW]
-    yield from (f"  {names[k]}: {equation(mech, names[k])}" for k in couplings)
+    locks = {k: list(mech.joints)[system.topology.couplings[k].terms[0][0]] for k in couplings if k >= len(names)}
+    yield from (f"  {names[k]}: {equation(mech, names[k])}" for k in couplings if k not in locks)
+    yield from (f"  a speed of {joint!r}, which may be locked" for joint in locks.values())
     yield from _more(len(cluster.couplings) - len(couplings), "couplings")
     distances = cluster.distances if len(cluster.distances) <= MOST else cluster.distances[:FEW]
     yield from (f"  {_distance(mech, distance)}" for distance in distances)
