@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,6 +70,8 @@ class Event:
 def jump(system: System, state: State, transitions: Sequence[str]) -> Jump:
     """Return what comes of transitions, by name, carried out together at a state."""
     known = list(system.mechanism.transitions)
+    if not isinstance(transitions, Iterable):
+        raise MechanismError(f"jump: give names of transitions such as ['latch'], not {transitions!r}")
     names = [transitions] if isinstance(transitions, str) else list(transitions)
     for name in names:
         if name not in known:

@@ -50,7 +50,7 @@ static void lock_directions(lw_state *s, int32_t i) {
     const int32_t u = m->joint[x->joint].u + c;
     if (!(x->directions >> c & 1)) continue;
     if (reals[m->at.locked + u] == 0.0) reals[m->at.lock_value + u] = lw_coordinate_of(s, u);
-    reals[m->at.locked + u] = (double)((int)reals[m->at.locked + u] | LW_HELD_BY_LOCK);
+    reals[m->at.locked + u] = (double)(lw_holders(reals[m->at.locked + u]) | LW_HELD_BY_LOCK);
   }
   reals[m->at.transition_active + i] = 1.0;
 }
@@ -61,7 +61,7 @@ static void unlock_directions(lw_state *s, int32_t i) {
   double *reals = lw_reals(s);
   for (int32_t c = 0; x->directions >> c; c++) {
     double *locked = reals + m->at.locked + m->joint[x->joint].u + c;
-    if (x->directions >> c & 1) *locked = (double)((int)*locked & ~LW_HELD_BY_LOCK);
+    if (x->directions >> c & 1) *locked = (double)(lw_holders(*locked) & ~LW_HELD_BY_LOCK);
   }
   for (int32_t j = 0; j < m->size.transitions; j++) {
     const lw_transition *other = transition_of(s, j);

@@ -5,6 +5,10 @@
 
 double *lw_reals(const lw_state *s) { return s->block.reals; }
 
+int lw_holders(double locked) {
+  return locked >= 1.0 && locked <= 3.0 ? (int)locked : locked != 0.0 ? LW_HELD_BY_LOCK : 0;
+}
+
 lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition) {
   return (lw_transition_memory *)(lw_reals(s) + s->model->at.transition_memory) + transition;
 }

@@ -17,6 +17,8 @@ struct lw_event_room {
 };
 
 double *lw_reals(const lw_state *s);
+/* Who holds a speed: bits of its number in the field `locked`, whatever a foreign snapshot has there. */
+int lw_holders(double locked);
 lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition);
 
 /* The joints as they are at first; nothing locked. */

@@ -43,7 +43,6 @@ static void add_impact(lw_state *s, int32_t i) {
 
 #define AT_REST 1e-9       /* rad/s or m/s: slower ones are rounding */
 #define CONTRADICTION 1e-6 /* of the largest speed: by which what is wanted is missed */
-#define AT_REST 1e-9       /* rad/s or m/s: what moves no faster is not looked at so closely */
 
 static lw_status jump_once(lw_state *s) {
   struct lw_event_room *r = s->events;
@@ -89,7 +88,7 @@ void lw_let_go(lw_state *s, int32_t i) {
   const int32_t u = lw_stopped_speed(m, transition_of(s, i));
   double *locked = lw_reals(s) + m->at.locked + u;
   const int bound = memory->side > 0.0;
-  *locked = (double)((int)*locked & ~LW_HELD_BY_STOP);
+  *locked = (double)(lw_holders(*locked) & ~LW_HELD_BY_STOP);
   memory->side = 0.0;
   memory->shift[bound] = fmin(lw_gap_of(s, i, bound), 0.0);
   memory->done = 0.0;
@@ -171,7 +170,7 @@ static int comes_to_rest(lw_state *s, int32_t i) {
 static void settle(lw_state *s, int32_t i) {
   const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
   double *x = lw_reals(s);
-  x[s->model->at.locked + u] = (double)((int)x[s->model->at.locked + u] | LW_HELD_BY_STOP);
+  x[s->model->at.locked + u] = (double)(lw_holders(x[s->model->at.locked + u]) | LW_HELD_BY_STOP);
   x[s->model->at.lock_value + u] = lw_coordinate_of(s, u);
   x[s->model->at.transition_active + i] = 1.0;
   lw_memory_of(s, i)->side = s->events->due[i] & LW_HIT_UPPER ? 1.0 : -1.0;

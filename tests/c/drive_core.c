@@ -318,6 +318,66 @@ static void integrate(const bench *b) {
   free(indicators);
 }
 
+/* ---- transitions ---- */
+
+static int is_finite(const double *x, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
+/* One after the other, as far as they may; what is refused leaves no trace. */
+static void make_transitions(const bench *b) {
+  unsigned char *before = malloc(lw_state_size(b->state)), *after = malloc(lw_state_size(b->state));
+  double *indicators = reals((size_t)b->size.event_indicators), time;
+  int32_t changed;
+  EXPECT(before && after);
+  EXPECT(lw_start_events(b->state, &changed) == LW_OK);
+  for (int32_t i = -1; before && after && i <= b->size.transitions; i++) {
+    const lw_status evaluated = lw_evaluate(b->state, LW_STAGE_OUTPUTS);
+    lw_state_save(b->state, before);
+    if (lw_make_transitions(b->state, &i, 1) == LW_OK) {
+      EXPECT(b->size.transitions == 0 || (i >= 0 && i < b->size.transitions));
+      EXPECT(lw_evaluate(b->state, LW_STAGE_OUTPUTS) == LW_OK);
+      EXPECT(is_finite(lw_state_reals(b->state) + field_named(b->model, "udot").first, (size_t)b->size.nu));
+      EXPECT(lw_event_indicators(b->state, indicators) == LW_OK);
+      EXPECT(is_finite(indicators, (size_t)b->size.event_indicators));
+      EXPECT(lw_next_event_time(b->state, &time) == LW_OK);
+      EXPECT(lw_handle_events(b->state, &changed) == LW_OK);
+    } else {
+      EXPECT(lw_state_message(b->state)[0]);
+      EXPECT(lw_evaluate(b->state, LW_STAGE_OUTPUTS) == evaluated);
+      lw_state_save(b->state, after);
+      EXPECT(memcmp(before, after, lw_state_size(b->state)) == 0);
+    }
+  }
+  free(before);
+  free(after);
+  free(indicators);
+}
+
+/* A snapshot in which nothing that has happened makes sense. */
+static void restore_wild_modes(const bench *b) {
+  static const double wild[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, -1, 3, 0.5, 4294967296.0, 5e-324};
+  const lw_field first = field_named(b->model, "joint_closed"), last = field_named(b->model, "event_count");
+  const size_t n = (size_t)(last.first - first.first);
+  double *modes = lw_state_reals(b->state) + first.first, *kept = reals(n);
+  int32_t changed;
+  memcpy(kept, modes, n * sizeof *modes);
+  for (size_t k = 0; b->size.transitions && k < sizeof wild / sizeof *wild; k++)
+    for (int32_t i = 0; i < b->size.transitions; i++) {
+      for (size_t j = 0; j < n; j++) modes[j] = wild[(j % 3 ? j + k : k) % (sizeof wild / sizeof *wild)];
+      (void)lw_modes_changed(b->state);
+      (void)lw_evaluate(b->state, LW_STAGE_OUTPUTS);
+      (void)lw_handle_events(b->state, &changed);
+      (void)lw_make_transitions(b->state, &i, 1);
+      (void)lw_evaluate(b->state, LW_STAGE_OUTPUTS);
+    }
+  memcpy(modes, kept, n * sizeof *modes);
+  EXPECT(lw_modes_changed(b->state) == LW_OK);
+  free(kept);
+}
+
 static void drive(const char *path) {
   size_t size = 0;
   unsigned char *bytes = read_file(path, &size);
@@ -340,7 +400,13 @@ static void drive(const char *path) {
     save_and_restore(&b);
     differentiate(&b);
     jump(&b);
-    integrate(&b);
+    if (b.size.transitions) {
+      make_transitions(&b);
+      restore_wild_modes(&b);
+      EXPECT(lw_state_reset(b.state) == LW_OK && lw_assemble(b.state, 1e-10) == LW_OK);
+    } else {
+      integrate(&b);
+    }
     poison(&b);
   } else {
     fprintf(stderr, "%s: %s\n", path, message);

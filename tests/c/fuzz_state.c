@@ -44,13 +44,53 @@ static void restore(input *in, lw_state *state, size_t size) {
   lw_state_restore(state, snapshot, first);
 }
 
+static void write_mode(input *in, lw_state *state) {
+  static const char *const modes[] = {"joint_closed", "locked", "taken_frame", "transition_memory", "event_memory"};
+  uint8_t which, at;
+  take(in, &which, sizeof which);
+  take(in, &at, sizeof at);
+  const double value = take_real(in);
+  for (int32_t i = 0; i < lw_field_count(); i++) {
+    lw_field field;
+    if (lw_model_field(model, i, &field) || strcmp(field.name, modes[which % 5]) != 0) continue;
+    const int32_t n = field.rows * field.columns;
+    if (n) lw_state_reals(state)[field.first + at % n] = which & 128 ? value : value != 0.0;
+  }
+  if (which & 64) lw_modes_changed(state);
+}
+
+/* Numbers of transitions mostly exist. */
+static void make_transitions(input *in, lw_state *state) {
+  int8_t given[3];
+  take(in, given, sizeof given);
+  const int32_t count = lw_model_sizes(model).transitions + 1;
+  const int32_t which[3] = {given[0] % count, given[1] % count, given[2] % count};
+  lw_make_transitions(state, which, 1 + given[0] % 3);
+}
+
+static void happen(input *in, lw_state *state, int which) {
+  int32_t changed;
+  double *indicators = calloc((size_t)lw_model_sizes(model).event_indicators + 1, sizeof *indicators), time;
+  switch (which) {
+    case 0: lw_start_events(state, &changed); break;
+    case 1: lw_handle_events(state, &changed); break;
+    case 2: make_transitions(in, state); break;
+    case 3: write_mode(in, state); break;
+    case 4:
+      if (indicators) lw_event_indicators(state, indicators);
+      lw_next_event_time(state, &time);
+      break;
+  }
+  free(indicators);
+}
+
 static void call(input *in, lw_state *state) {
   const size_t size = lw_state_size(state);
   uint8_t which;
   take(in, &which, sizeof which);
   const uint32_t a = take_offset(in), b = take_offset(in);
   double value = 0;
-  switch (which % 10) {
+  switch (which % 15) {
     case 0: lw_assemble(state, 1e-10); break;
     case 1: lw_evaluate(state, (lw_stage)(a % (LW_STAGE_OUTPUTS + 1))); break;
     case 2:
@@ -70,6 +110,7 @@ static void call(input *in, lw_state *state) {
       if (a < (uint32_t)lw_model_sizes(model).reals) lw_state_reals(state)[a] = take_real(in);
       lw_state_changed(state, (lw_stage)(b % (LW_STAGE_OUTPUTS + 1)));
       break;
+    default: happen(in, state, which % 15 - 10); break;
   }
   if (!lw_state_message(state)) abort();
 }

@@ -9,7 +9,9 @@ import linkwork as lw
 from support.cases import Case, five_bar_with_three_legs, four_bar, windows
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
+from support.random_changes import random_change
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
+from support.random_transitions import as_transitions
 from support.spanned import SPANNED
 
 EVENTS = (0.02, 0.05)  # s; the drivers' runs are short
@@ -19,6 +21,14 @@ ABOUT = {  # solved with multipliers: a tree, redundant loops, clusters, joints 
     "centroid": ("outboard_trees", "PUCS_cut_2", "gear_branches", "distances_1"),
     "origin": ("loop_on_loop", "closed_by_free", "cam_on_cut_joint"),
 }
+
+
+def with_transitions() -> dict[str, lw.Mechanism]:
+    """Random changes as transitions: locks, stops, pins, blows, and what undoes them."""
+    drawn = {seed: as_transitions(random_change(seed)) for seed in (0, 3, 8, 10, 23, 44)}
+    for one in drawn.values():
+        one.mechanism.start(q=one.change.scene.q, u=one.change.scene.u)
+    return {f"transitions_{seed}": one.mechanism for seed, one in drawn.items()}
 
 
 def mechanisms() -> dict[str, lw.Mechanism]:
@@ -32,7 +42,7 @@ def mechanisms() -> dict[str, lw.Mechanism]:
     scenes |= {name: well_posed(make, seed=1) for name, (make, _) in FAMILIES.items()}
     spanned = ("free bodies on three", "geared branches and rods", "moving slider crank")
     scenes |= {f"distances_{k}": well_posed(SPANNED[name], seed=1) for k, name in enumerate(spanned)}
-    return {name: given.mechanism for name, given in (cases | scenes).items()}
+    return {name: given.mechanism for name, given in (cases | scenes).items()} | with_transitions()
 
 
 def latched() -> Case:

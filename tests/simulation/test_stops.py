@@ -228,8 +228,8 @@ def test_a_rocker_stops_alike_wherever_the_loop_is_cut():
         case = four_bar()
         mech = cut_at(case.mechanism, cut)
         mech.start(q=case.q, u=case.u)
-        mech.add_transition("stop", lw.Stop("D", upper=case.q["D"] + 0.1, restitution=0.6))
-        result = lw.simulate(mech, 0.6, inputs={"A": 8.0}, rtol=1e-10)
+        mech.add_transition("stop", lw.Stop("D", lower=case.q["D"] - 0.15, restitution=0.6))
+        result = lw.simulate(mech, 0.5, inputs={"A": 8.0}, rtol=1e-10)
         ends.append([result[f"{name}.q"][-1] for name in "ABCD"] + [event.t for event in result.events[:3]])
-        assert len(result.events) >= 2
+        assert result.events
     assert ends[0] == pytest.approx(ends[1], abs=1e-6)

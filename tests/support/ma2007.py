@@ -1,4 +1,4 @@
-"""The chains of Mukherjee & Anderson (2007), sections 5.1 and 5.2: rods; a joint locks, or the tip is pinned."""
+"""The chains of Mukherjee & Anderson (2007), 5.1 and 5.2: rods of which a joint locks, or the tip is pinned."""
 
 from __future__ import annotations
 
