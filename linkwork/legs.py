@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -44,16 +45,26 @@ def run_in_legs(run: Run, t_end: float, settings: Settings) -> Solution:
             leg = _solved(run, t, y, until, t_end, replace(settings, t_eval=wanted), legs)
         except BaseException as error:
             if isinstance(partial := getattr(error, "solution", None), Solution):
-                error.solution = joined([*legs, partial])  # type: ignore[attr-defined]
                 run.end_leg(len(partial.t))
+                _keep(error, [*legs, partial])
             raise
         legs.append(leg)
         run.end_leg(len(leg.t))
         if wanted is not None:
             wanted = np.asarray(wanted, dtype=np.float64)[len(leg.t) :]
-        t, y = until, run.pass_time(until, leg.y_end)
+        try:
+            t, y = until, run.pass_time(until, leg.y_end)
+        except BaseException as error:
+            _keep(error, legs)
+            raise
         if until == t_end:
             return joined([*legs, *_last_row(run, t, y, leg, settings.t_eval)])
+
+
+def _keep(error: BaseException, legs: list[Solution]) -> None:
+    """Leave what was computed on an exception; some foreign ones take no attributes."""
+    with suppress(AttributeError, TypeError):
+        error.solution = joined(legs)  # type: ignore[attr-defined]
 
 
 def _solved(

@@ -56,7 +56,7 @@ static lw_status jump_once(lw_state *s) {
                   .coupling_impulse = r->coupling_impulse};
   const lw_status e = lw_find_jump(s, &jump);
   if (e) return e;
-  double largest = AT_REST;
+  double largest = 0.0;
   for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fmax(fabs(r->after[u]), fabs(lw_speed_of(s, u))));
   if (jump.lack > CONTRADICTION * fmax(largest, AT_REST))
     return lw_fail(
