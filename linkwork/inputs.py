@@ -147,7 +147,13 @@ def _command(value: Input, label: str) -> Input:
     """Return a command as a number, or as a function that returns one."""
     if callable(value):
         function = value
-        return lambda t: float(bool(function(t)))
+        return lambda t: _switch(function(t), label, t)
     if isinstance(value, bool | np.bool_ | int | float) and value in (False, True):
         return float(value)
     raise MechanismError(f"inputs: the {label} must be True or False, or a function of time that is, not {value!r}")
+
+
+def _switch(value: object, label: str, t: float) -> float:
+    if isinstance(value, bool | np.bool_ | int | float) and value in (False, True):
+        return float(value)
+    raise MechanismError(f"inputs: the {label} at t = {t:.6g} s must be True or False, not {value!r}")

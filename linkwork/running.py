@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwork._native import Block, Stage
-from linkwork.description.checks import FloatArray
+from linkwork.description.checks import FloatArray, quoted
 from linkwork.errors import LinkworkError, MechanismError, SingularityError
 from linkwork.happenings import Happenings
 from linkwork.inputs import Inputs
@@ -173,6 +173,11 @@ class Run:
             return y
         after = self.on_event(t, y, np.empty(0, dtype=np.int32)).y
         return y if after is None else np.asarray(after)
+
+    def last_transitions(self) -> str:
+        """Names of those of the last two events."""
+        events = self.happenings.events[-2:] if self.happenings is not None else []
+        return quoted(dict.fromkeys(name for event in events for name in event.transitions))
 
     def end_leg(self, rows: int) -> None:
         """A leg of the run had so many rows."""

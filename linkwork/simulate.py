@@ -19,6 +19,7 @@ from linkwork.result import Result
 from linkwork.running import Run
 from linkwork.solvers import Solution
 from linkwork.solvers.base import SMALLEST_RTOL
+from linkwork.solvers.driver import CrowdedEventsError
 from linkwork.state import State
 from linkwork.system import ASSEMBLY_TOLERANCE, System
 
@@ -139,6 +140,8 @@ def simulate(
         _keep(error, run.result(partial))
         fault = run.fault() if isinstance(error, SolverError) else None
         beyond = run.out_of_reach(partial, end) if isinstance(error, SolverError) and fault is None else None
+        if isinstance(error, CrowdedEventsError):
+            error.args = (f"{error}. The last transitions were {run.last_transitions()}",)
         if fault is None and beyond is None:
             raise
         error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)

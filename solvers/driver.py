@@ -23,6 +23,10 @@ CROWD = 100
 CROWDED = 1e-10
 
 
+class CrowdedEventsError(SolverError):
+    """Events follow one another without end."""
+
+
 def solve(
     problem: Problem,
     t_end: float,
@@ -184,7 +188,7 @@ def _handle_event(method: Solver, record: _Record, crossings: IntArray) -> Actio
     record.event(crossings, y_after)
     if record.crowded(method.problem.t0):
         fired = ", ".join(str(i) for i in record.events[-1].indices)
-        raise SolverError(
+        raise CrowdedEventsError(
             f"{CROWD} events follow one another without end at t = {method.t:.17g}, the last of indicator {fired}; "
             "let on_event bring the motion to rest or terminate"
         )
