@@ -259,9 +259,10 @@ def run_simulate(arguments: argparse.Namespace) -> int:
             rtol=arguments.rtol,
             t_eval=_times(arguments.every, arguments.t_end),
         )
-    except lw.SolverError as error:
-        if isinstance(error.result, lw.Result):
-            _write(error.result, arguments)
+    except lw.LinkworkError as error:
+        partial = getattr(error, "result", None)
+        if isinstance(partial, lw.Result):
+            _write(partial, arguments)
         raise
     wall = time.perf_counter() - begin
     _write(result, arguments)
@@ -304,8 +305,26 @@ def summarise(result: Result, wall: float, columns: Sequence[str] | None) -> dic
         "loop_residual": max(gaps, default=0.0),
         "energy_start": float(energy[0]),
         "energy_end": float(energy[-1]),
+        "events": [
+            {"t": event.t, "transitions": list(event.transitions), "energy_lost": event.energy_lost}
+            for event in result.events
+        ],
         "final": final,
     }
+
+
+MOST_EVENTS = 20  # printed
+
+
+def _events_text(events: list[dict[str, Any]]) -> list[str]:
+    if not events:
+        return []
+    rows = [
+        (f"{one['t']:.9g} s", ", ".join(one["transitions"]), f"{one['energy_lost']:.6g} J lost")
+        for one in events[:MOST_EVENTS]
+    ]
+    more = len(events) - MOST_EVENTS
+    return [f"events ({len(events)})", *_aligned(rows), *([f"  ... {more} more"] if more > 0 else [])]
 
 
 def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str:
@@ -318,6 +337,7 @@ def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str
         f"{summary['name']}: {summary['t_end']:g} s with {arguments.solver} at rtol {arguments.rtol:g}; {steps}",
         f"energy {summary['energy_start']:.9g} J at the start, {summary['energy_end']:.9g} J at the end; "
         f"loop residual at most {summary['loop_residual']:.1e} m",
+        *_events_text(summary["events"]),
         f"at t = {summary['t_end']:g} s",
         *_aligned(rows),
         *(f"wrote {path}" for path in (arguments.csv, arguments.plot) if path),

@@ -307,3 +307,22 @@ def test_export(capsys):
 def test_export_of_an_unknown_output(capsys):
     assert "did you mean" in fails(capsys, "export", FOUR_BAR, "-o", "a.fmu", "--outputs", "A.qq")
     assert not Path("a.fmu").exists()
+
+
+def test_events_of_a_run(tmp_path, capsys):
+    mech = lw.Mechanism("bouncing")
+    mech.add_body("ball", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("Z", lw.Prismatic((0, 0, 1)), "ground", "ball", at=(0, 0, 0))
+    mech.start(q={"Z": 0.5})
+    mech.add_transition("floor", lw.Stop("Z", lower=0.0, restitution=0.5))
+    path = tmp_path / "ball.json"
+    mech.save(path)
+    assert main(["simulate", str(path), "--t-end", "2"]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"events \(2\d\)\n  0\.319\d+ s +floor +3\.678\d+ J lost\n", text)
+    assert "... " in text
+    assert main(["simulate", str(path), "--t-end", "0.4", "--json"]) == 0
+    (event,) = json.loads(capsys.readouterr().out)["events"]
+    assert event["transitions"] == ["floor"]
+    assert event["t"] == pytest.approx((1.0 / 9.81) ** 0.5, abs=1e-8)
+    assert event["energy_lost"] == pytest.approx(0.75 * 9.81 * 0.5, abs=1e-6)
