@@ -54,7 +54,7 @@ def test_without_a_state_it_is_the_assembled_start(system):
             "multipliers",
             ["method multipliers, as asked for: Lagrange multipliers of all loops at once, on the open tree"],
         ),
-        ("dca", ["method dca, as asked for: divide and conquer, bodies joined to ever larger assemblies"]),
+        ("dca", ["method dca, as asked for: divide and conquer, bodies joined to ever larger assemblies, on 3 levels"]),
     ],
 )
 def test_methods(method, lines, state):
@@ -151,7 +151,9 @@ def test_as_data(method):
     assert len(found["independent"]) == 1
     assert 0 < found["conditioning"] <= 1
     assert found["asked_for"] is (method != "auto")
-    assert set(found["expected_multiplications"]) == (set() if method in ("multipliers", "dca") else {"rcr", "embedding"})
+    assert set(found["expected_multiplications"]) == (
+        set() if method in ("multipliers", "dca") else {"rcr", "embedding"}
+    )
 
 
 def test_where_loops_cannot_be_closed():
