@@ -40,7 +40,7 @@ void lw_release_assemblies(lw_dca_memory *room) {
   free(room->reals);
   free(room->integers);
   free(room->scratch);
-  *room = (lw_dca_memory){NULL, NULL, NULL, 0};
+  *room = (lw_dca_memory){.reals = NULL};
 }
 
 static int all_finite(size_t n, const double *x) {
