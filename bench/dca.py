@@ -12,7 +12,6 @@ import numpy as np
 from bench.mechanisms import Scene, peer
 from bench.report import Cell, Goal, Report
 from bench.timing import growth
-from linkwork._core import lib
 from linkwork._native import Jump, threads
 
 SIZES = (10, 100, 1000, 4096, 10000)
@@ -35,7 +34,7 @@ def main(options: argparse.Namespace) -> None:
             scene = Scene.of(getattr(peers, form)(n), form, pins)
             bodies = scene.system.sizes.bodies
             serial, shared, lack = measure(scene, options.rounds)
-            levels = lib.lw_dca_levels(scene.system.block().model.handle)
+            levels = scene.system.levels
             rows.append(
                 [str(n), str(bodies), str(levels), 1e6 * serial, 1e6 * serial / bodies, serial / shared, f"{lack:.0e}"]
             )

@@ -92,6 +92,11 @@ class Model:
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # side by side
         self.modes = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
 
+    @property
+    def levels(self) -> int:
+        """Of assemblies, by which divide and conquer joins its bodies."""
+        return int(lib.lw_dca_levels(self.handle))
+
     def expected(self, cluster: int) -> tuple[int, int, int, int]:
         """Return columns and rows of a cluster, and of the columns those that its ears and all closures leave."""
         e = ffi.new("lw_expected *")

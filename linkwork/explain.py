@@ -64,14 +64,13 @@ def _parts(system: System, found: AtState | None) -> Iterator[str]:
         yield from ("", "cut joints: each closes a loop of the tree")
         yield from _cuts(system)
     clusters = system.topology.clusters
-    if not clusters:
+    if not clusters and _choices(system) is not None:
         yield from ("", "no loops and no couplings: articulated-body recursion, linear in the number of bodies")
     shown = range(len(clusters) if len(clusters) <= MOST else FEW)
     choices = _choices(system)
     if choices is None:
-        about = "joint" if system.reference == "auto" else system.reference
         meaning = METHODS[str(system.method)].meaning
-        yield from ("", f"method {system.method}, as asked for: {meaning}, each body about its {about}")
+        yield from ("", f"method {system.method}, as asked for: {meaning}, {_about_the_whole(system)}")
     for number in shown:
         yield ""
         yield from _cluster(system, number, choices[number] if choices else None, found)
@@ -137,6 +136,13 @@ def _joints_around(system: System, loop: Loop) -> list[str]:
             branches[-1].append(names[links[end].joint])
             end = links[end].parent
     return [*branches[0], *reversed(branches[1])]
+
+
+def _about_the_whole(system: System) -> str:
+    """What else there is to say of the method of a whole mechanism."""
+    if system.method == "dca":
+        return f"on {system.levels} levels"
+    return f"each body about its {'joint' if system.reference == 'auto' else system.reference}"
 
 
 def _choices(system: System) -> Sequence[Choice] | None:

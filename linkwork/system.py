@@ -104,6 +104,11 @@ class System:
         return Block(self._model)
 
     @property
+    def levels(self) -> int:
+        """How often divide and conquer joins assemblies until all bodies are in one: its longest way."""
+        return self._model.levels
+
+    @property
     def expected(self) -> list[Expected]:
         """What each cluster of loops is expected to be like."""
         return [Expected(*self._model.expected(k)) for k in range(len(self.topology.clusters))]

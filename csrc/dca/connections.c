@@ -1,9 +1,15 @@
 /* What connects the bodies of a model, for the plan of assemblies: all joints by number, then all couplings and distances.
- * Joints and couplings that a model's present variant leaves out are connections all the same, without rows. */
+ * Joints and couplings that a model's present variant leaves out are connections all the same, without rows. Then the
+ * welds between the parts of hubs: a body with many connections would take them up one after the other, and the levels
+ * would be as many. It is cut into parts of the same share of its inertia, each with some of the connections. */
 #include "../reading.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define JOINT_ROWS 6 /* its own and those of held speeds */
+#define WELD_ROWS 6
+#define HUB 5 /* connections that make one of a body */
+#define CONNECTIONS_OF_PART 2
 
 typedef struct listing {
   const lw_model *m;
@@ -11,6 +17,8 @@ typedef struct listing {
   int32_t *end, ends;
   int32_t *joint_of_speed;
   int32_t *stamp; /* of each body: one more than the last connection that it was listed for */
+  int32_t *count; /* of each body: connections to others */
+  int32_t connections, parts;
 } listing;
 
 static void add_end(listing *l, int32_t connection, int32_t link) {
@@ -50,24 +58,89 @@ static void list_all(listing *l) {
   }
 }
 
+/* ---- hubs ---- */
+
+static inline int32_t parts_of(const listing *l, int32_t link) {
+  return l->count[link] < HUB ? 1 : (l->count[link] + CONNECTIONS_OF_PART - 1) / CONNECTIONS_OF_PART;
+}
+
+static void count_connections(listing *l) {
+  const int32_t bodies = l->m->size.bodies;
+  memset(l->count, 0, sizeof *l->count * (size_t)bodies);
+  for (int32_t k = 0; k < l->connections; k++)
+    for (int32_t i = l->list[k].first; l->list[k].ends > 1 && i < l->list[k].first + l->list[k].ends; i++)
+      l->count[l->end[i]]++;
+  l->parts = bodies;
+  for (int32_t b = 0; b < bodies; b++) l->parts += parts_of(l, b) - 1;
+}
+
+/* The first part of a body has its number; `next` is that of the second, less one. */
+static inline int32_t part_of(int32_t link, int32_t next, int32_t i) { return i == 0 ? link : next + i; }
+
+static void weld(listing *l, int32_t a, int32_t b) {
+  l->list[l->connections++] = (lw_dca_connection){.first = l->ends, .ends = 2, .rows = WELD_ROWS};
+  l->end[l->ends++] = a;
+  l->end[l->ends++] = b;
+}
+
+/* `seen` of each body: how many of its connections have come by. */
+static void cut_hubs(listing *l, int32_t *seen, int32_t *next, lw_dca_part *part) {
+  const int32_t bodies = l->m->size.bodies, joined = l->connections;
+  int32_t last = bodies - 1;
+  memset(seen, 0, sizeof *seen * (size_t)bodies);
+  for (int32_t b = 0; b < bodies; b++) {
+    const int32_t parts = parts_of(l, b);
+    next[b] = last;
+    last += parts - 1;
+    for (int32_t i = 0; i < parts; i++) part[part_of(b, next[b], i)] = (lw_dca_part){b, parts};
+    for (int32_t i = 1; i < parts; i++) weld(l, part_of(b, next[b], i - 1), part_of(b, next[b], i));
+  }
+  for (int32_t k = 0; k < joined; k++)
+    for (int32_t i = l->list[k].first; l->list[k].ends > 1 && i < l->list[k].first + l->list[k].ends; i++) {
+      const int32_t b = l->end[i];
+      if (l->count[b] >= HUB) l->end[i] = part_of(b, next[b], seen[b]++ / CONNECTIONS_OF_PART);
+    }
+}
+
+static lw_status plan_listed(listing *l, lw_model *m, int32_t *work) {
+  const int32_t bodies = m->size.bodies;
+  l->joint_of_speed = (l->stamp = work) + bodies;
+  list_all(l);
+  l->connections = m->size.joints + m->size.couplings;
+  l->count = work;
+  count_connections(l);
+  lw_dca_part *part = malloc(sizeof *part * (size_t)(l->parts + 1));
+  if (part) cut_hubs(l, work + bodies, work + 2 * bodies, part);
+  if (!part) {
+    free(l->list);
+    free(l->end);
+    return LW_ERROR_MEMORY;
+  }
+  if (!lw_dca_plan_make(l->parts, l->connections, l->list, l->end, &m->dca)) {
+    free(part);
+    return LW_ERROR_MEMORY;
+  }
+  m->dca.part = part;
+  return LW_OK;
+}
+
 lw_status lw_plan_assemblies(lw_model *m) {
   const lw_sizes *s = &m->size;
   const size_t connections = (size_t)s->joints + (size_t)s->couplings;
   const size_t ends = 2 * (connections + (size_t)s->terms);
   listing l = {.m = m};
-  l.list = malloc((connections + 1) * sizeof *l.list);
-  l.end = malloc((ends + 1) * sizeof *l.end);
-  l.stamp = calloc((size_t)(s->bodies + s->nu + s->nu_cut) + 1, sizeof *l.stamp);
-  if (!l.list || !l.end || !l.stamp) {
+  l.list = malloc((connections + ends / CONNECTIONS_OF_PART + 1) * sizeof *l.list);
+  l.end = malloc((ends + 2 * ends / CONNECTIONS_OF_PART + 1) * sizeof *l.end);
+  int32_t *work = calloc((size_t)(3 * s->bodies + s->nu + s->nu_cut) + 1, sizeof *work);
+  if (!l.list || !l.end || !work) {
     free(l.list);
     free(l.end);
-    free(l.stamp);
+    free(work);
     return LW_ERROR_MEMORY;
   }
-  l.joint_of_speed = l.stamp + s->bodies;
-  list_all(&l);
-  free(l.stamp);
-  return lw_dca_plan_make(s->bodies, (int32_t)connections, l.list, l.end, &m->dca) ? LW_OK : LW_ERROR_MEMORY;
+  const lw_status e = plan_listed(&l, m, work);
+  free(work);
+  return e;
 }
 
 int32_t lw_dca_levels(const lw_model *m) { return m->dca.levels; }

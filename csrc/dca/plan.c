@@ -57,33 +57,33 @@ static int32_t open_connections(const matching *m, int32_t a) {
   for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) count += m->left[handle_of(m, a, i)];
   return count;
 }
-
-/* An assembly is joined once in a round, but that a hub takes up all its spokes: they would take a round each. */
-static int is_free(const matching *m, int32_t a, int32_t b, int32_t round) {
-  return m->round[b] < round || (open_connections(m, a) == 1 && open_connections(m, b) > 2);
+/* Whether a join makes assemblies no more complex: one handle less, or a longer chain. */
+static int is_simple(const matching *m, int32_t a, int32_t b, int32_t handles) {
+  const int32_t before = m->plan->assembly[a].kept + m->plan->assembly[b].kept;
+  return handles < before || (open_connections(m, a) == 2 && open_connections(m, b) == 2);
 }
 
 typedef struct neighbour {
   int32_t assembly, handles; /* that would be left */
 } neighbour;
 
-static void try_ends(const matching *m, int32_t a, int32_t connection, int32_t round, neighbour *best) {
+static void try_ends(const matching *m, int32_t a, int32_t connection, int32_t round, int simple, neighbour *best) {
   const lw_dca_connection *c = &m->plan->list[connection];
   if (m->made[connection]) return;
   for (int32_t i = c->first; i < c->first + c->ends; i++) {
     const int32_t b = m->owner[m->plan->end[i]];
-    if (b == a || b == best->assembly || !is_free(m, a, b, round)) continue;
+    if (b == a || b == best->assembly || m->round[b] >= round) continue;
     const int32_t handles = staying(m, a, b) + staying(m, b, a);
-    if (handles < best->handles) *best = (neighbour){b, handles};
+    if (handles < best->handles && (!simple || is_simple(m, a, b, handles))) *best = (neighbour){b, handles};
   }
 }
 
 /* The neighbour with which fewest handles are left; -1: none is free. */
-static int32_t best_neighbour(const matching *m, int32_t a, int32_t round) {
+static int32_t best_neighbour(const matching *m, int32_t a, int32_t round, int simple) {
   neighbour best = {-1, INT32_MAX};
   for (int32_t i = 0; i < m->plan->assembly[a].kept; i++) {
     const int32_t body = handle_of(m, a, i);
-    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) try_ends(m, a, m->of_body[k], round, &best);
+    for (int32_t k = m->first[body]; k < m->first[body + 1]; k++) try_ends(m, a, m->of_body[k], round, simple, &best);
   }
   return best.assembly;
 }
@@ -190,18 +190,31 @@ static void fasten(matching *m, int32_t bodies, int32_t connections) {
   }
 }
 
+/* Joins what is left from `first` on to neighbours. Returns how many it joined, -1: there is no memory; and how many
+ * stay alone. */
+static int32_t match_some(matching *m, int32_t first, int32_t end, int32_t round, int simple, int32_t *alone) {
+  int32_t joined = 0;
+  *alone = 0;
+  for (int32_t a = first; a < end; a++) {
+    if (m->round[a] >= round || m->plan->assembly[a].kept == 0) continue;
+    const int32_t b = best_neighbour(m, a, round, simple);
+    if (b >= 0 && !join(m, a, b, round)) return -1;
+    if (b >= 0) joined++;
+    else ++*alone;
+  }
+  return joined;
+}
+
+#define ENOUGH 4 /* one in so many: else assemblies become more complex in this round */
+
 static int match_all(matching *m) {
   int32_t before = 0;
   for (int32_t round = 1; before < m->plan->assemblies; round++) {
     const int32_t end = m->plan->assemblies;
-    int32_t oldest = end;
-    for (int32_t a = before; a < end; a++) {
-      if (m->round[a] >= round) continue;
-      const int32_t b = best_neighbour(m, a, round);
-      if (b >= 0 && !join(m, a, b, round)) return 0;
-      if (b < 0 && m->plan->assembly[a].kept && a < oldest) oldest = a;
-    }
-    before = oldest;
+    int32_t alone, joined = match_some(m, before, end, round, 1, &alone);
+    if (joined >= 0 && ENOUGH * joined < alone) joined = match_some(m, before, end, round, 0, &alone);
+    if (joined < 0) return 0;
+    while (before < end && (m->round[before] == INT32_MAX || m->plan->assembly[before].kept == 0)) before++;
   }
   return 1;
 }
@@ -318,6 +331,7 @@ int lw_dca_plan_make(int32_t bodies, int32_t connections, lw_dca_connection *lis
 void lw_dca_plan_free(lw_dca_plan *plan) {
   free(plan->list);
   free(plan->end);
+  free(plan->part);
   free(plan->place);
   free(plan->assembly);
   free(plan->order);

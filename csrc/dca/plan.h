@@ -24,6 +24,11 @@ typedef struct lw_dca_assembly {
   int64_t first_real, first_integer;     /* of its room, see dca/solve.inc */
 } lw_dca_assembly;
 
+/* The plan's bodies: those of the model by number, then what hubs are cut into beside their first part. */
+typedef struct lw_dca_part {
+  int32_t link, parts; /* whose part it is, and how many that has */
+} lw_dca_part;
+
 typedef struct lw_dca_list {
   int32_t *at, length, room;
 } lw_dca_list;
@@ -32,6 +37,7 @@ typedef struct lw_dca_plan {
   int32_t bodies, connections, rows, sixes;
   lw_dca_connection *list; /* of all connections */
   int32_t *end;            /* bodies */
+  lw_dca_part *part;       /* what each body is; the plan is made without */
   int32_t *place;          /* of each end: which handle of the assembly that makes its connection */
   int32_t assemblies, levels;
   lw_dca_assembly *assembly; /* parts before wholes; the first are the bodies, by number */

@@ -134,7 +134,7 @@ def test_info_explains(capsys):
     assert "ear 1: closed by D, adds crank, coupler, rocker" in text
 
 
-@pytest.mark.parametrize("method", ["auto", "rcr", "embedding", "multipliers"])
+@pytest.mark.parametrize("method", ["auto", "rcr", "embedding", "multipliers", "dca"])
 def test_info_explains_as_json(method, capsys):
     assert main(["info", "--explain", "--json", "--method", method, FOUR_BAR]) == 0
     facts = json.loads(capsys.readouterr().out)

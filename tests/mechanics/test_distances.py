@@ -339,9 +339,9 @@ def test_energy_and_lengths_are_kept_over_time(name):
 def test_methods_agree_over_time():
     found = [
         lw.simulate(lw.compile(cranks(), m), 2.0, rtol=1e-10, t_eval=[0.0, 2.0])["B.q"][-1]
-        for m in ("rcr", "embedding", "multipliers")
+        for m in ("rcr", "embedding", "multipliers", "dca")
     ]
-    assert found == pytest.approx(found[:1] * 3, abs=1e-7)
+    assert found == pytest.approx(found[:1] * 4, abs=1e-7)
 
 
 def test_points_are_where_they_are_given():
@@ -386,7 +386,7 @@ def test_parameters_take_effect():
 
 def refused(mech, **start):
     messages = set()
-    for method in ("rcr", "embedding", "multipliers"):
+    for method in ("rcr", "embedding", "multipliers", "dca"):
         with pytest.raises(lw.AssemblyError) as error:
             lw.compile(mech, method).assemble(**start)
         messages.add(str(error.value))

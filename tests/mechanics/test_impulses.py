@@ -141,7 +141,7 @@ def test_coarse_graining_keeps_momentum():
     oracle = ImpulseOracle(mech, poses_at(system, q))
     jump = block.jump({}, before=origin_velocities(mech, oracle.poses, v))
     after = velocities_at(system, q, jump.after)
-    assert oracle.momentum(after) == pytest.approx(oracle.momentum(v), abs=1e-12 * np.abs(oracle.momentum(v)).max())
+    assert oracle.momentum(after) == pytest.approx(oracle.momentum(v), abs=1e-11 * np.abs(oracle.momentum(v)).max())
     assert oracle.kinetic(np.ravel(after)) < oracle.kinetic(np.ravel(v))
     assert np.abs(oracle.lost_momentum(v, after)).max() < 1e-11 * np.abs(oracle.mass @ np.ravel(v)).max()
 

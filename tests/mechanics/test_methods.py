@@ -16,12 +16,14 @@ from support.published import ladder
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
 MULTIPLIERS = [("multipliers", reference) for reference in ("joint", "centroid", "origin")]
-METHODS = [("rcr", "auto"), ("embedding", "auto"), *MULTIPLIERS]
+WHOLE = [*MULTIPLIERS, ("dca", "auto")]  # that take the whole mechanism
+METHODS = [("rcr", "auto"), ("embedding", "auto"), *WHOLE]
 ALL = FAMILIES | JOINT_FAMILIES | GEAR_FAMILIES
 # hinges and slides, all kinds of joints, redundant loops, loops on loops, couplings, springs, reversed joints
 SOME = ["planar_4R_springs", "slider_crank_cut_slider", "rails_2P", "door_2R", "moving_spatial_7R", "coupled"]
 SOME += ["closed_by_fixed", "RRER_flat", "PUCS_cut_2", "stewart", "ladder_mixed", "coupled_in_space", "closed_by_free"]
 SOME += ["universal_backward", "free_cut", "gear_in_loop", "cam_on_cut_joint", "gear_branches"]
+REPEATING = ["loop_on_loop", "side_by_side", "RS_on_one_axis", "tangled_4"]  # constraints, in several loops at once
 
 
 def drawn(family, seed):
@@ -47,7 +49,7 @@ def test_accelerations_of_all_joints(family, seed, method):
     assert largest_difference(found, scene.oracle.solve(scene.u, tau).udot) < 1e-10
 
 
-@of_methods(*MULTIPLIERS)
+@of_methods(*WHOLE)
 @pytest.mark.parametrize("seed", range(3))
 def test_trees_have_no_multipliers(seed, method):
     scene = random_tree(np.random.default_rng(seed), 9, ALL_KINDS, springs=3, reverse=0.5)
@@ -78,7 +80,7 @@ def test_windows_agree(method):
 
 
 @of_methods(*METHODS)
-@pytest.mark.parametrize("family", SOME)
+@pytest.mark.parametrize("family", SOME + REPEATING)
 def test_jacobian_against_central_differences(family, method):
     """Pivots, reference points and couplings in complex arithmetic."""
     system, state = reached(drawn(family, 0), *method)
@@ -92,7 +94,21 @@ def test_jacobian_against_central_differences(family, method):
     assert system.jacobian(state) == pytest.approx(expected, abs=2e-6 * np.abs(expected).max())
 
 
-@of_methods(*MULTIPLIERS)
+@of_methods(*METHODS[1:])
+@pytest.mark.parametrize("family", SOME + REPEATING)
+def test_jacobians_agree_along_the_motion(family, method):
+    """Beside closed poses, methods may differ in which of the constraints that repeat one another they take."""
+    scene = drawn(family, 0)
+    loads = [random_loads(np.random.default_rng(seed), scene) for seed in range(3)]
+    found = []
+    for each in (("rcr",), method):
+        system, state = reached(scene, *each)
+        moved_on = [system.jacobian(state) @ system.derivatives(state, tau=tau) for tau in loads]
+        found.append(np.array(moved_on))
+    assert relative(found[1], found[0]) < 1e-8
+
+
+@of_methods(*WHOLE)
 @pytest.mark.parametrize("family", SOME)
 def test_the_rest_is_that_of_the_default(family, method):
     scene = drawn(family, 1)
@@ -113,7 +129,7 @@ def test_the_rest_is_that_of_the_default(family, method):
     assert relative(system.mass_matrix(other), usual.mass_matrix(state)) < 1e-13
 
 
-@of_methods(*MULTIPLIERS)
+@of_methods(*WHOLE)
 @pytest.mark.parametrize("family", ["planar_4R", "bennett_4R", "moving_planar_4R", "loop_on_loop", "RRRU_flat"])
 @pytest.mark.parametrize("off", [1e-6, 1e-4])
 def test_redundant_loops_stay_redundant_off_the_closed_poses(family, off, method):

@@ -54,6 +54,7 @@ def test_without_a_state_it_is_the_assembled_start(system):
             "multipliers",
             ["method multipliers, as asked for: Lagrange multipliers of all loops at once, on the open tree"],
         ),
+        ("dca", ["method dca, as asked for: divide and conquer, bodies joined to ever larger assemblies, on 3 levels"]),
     ],
 )
 def test_methods(method, lines, state):
@@ -140,7 +141,7 @@ def test_a_state_of_something_else(state):
         lw.compile(triangle()).explain(np.zeros(2))
 
 
-@pytest.mark.parametrize("method", ["auto", {"C": "embedding"}, "multipliers"])
+@pytest.mark.parametrize("method", ["auto", {"C": "embedding"}, "multipliers", "dca"])
 def test_as_data(method):
     system = lw.compile(four_bar().mechanism, method=method)
     (found,) = groups(system, system.assemble(q={"A": 0.5}))
@@ -150,7 +151,9 @@ def test_as_data(method):
     assert len(found["independent"]) == 1
     assert 0 < found["conditioning"] <= 1
     assert found["asked_for"] is (method != "auto")
-    assert set(found["expected_multiplications"]) == (set() if method == "multipliers" else {"rcr", "embedding"})
+    assert set(found["expected_multiplications"]) == (
+        set() if method in ("multipliers", "dca") else {"rcr", "embedding"}
+    )
 
 
 def test_where_loops_cannot_be_closed():
@@ -198,7 +201,7 @@ def test_many_groups_are_shortened():
 ALL = {**FAMILIES, **GEAR_FAMILIES}
 
 
-@pytest.mark.parametrize("method", ["rcr", "embedding", "multipliers"])
+@pytest.mark.parametrize("method", ["rcr", "embedding", "multipliers", "dca"])
 @pytest.mark.parametrize(
     "family", ["planar_5R", "coupled", "three_spatial_legs", "loop_on_loop", "gear_in_loop", "cam"]
 )

@@ -14,7 +14,7 @@ STRUCTURES = {
     **{f"ring of {n}": lambda n=n: spatial_ring(n) for n in (3, 4, 5, 6)},
     "locked gears": locked_gears,
 }
-METHODS = ["rcr", "embedding", "multipliers"]
+METHODS = ["rcr", "embedding", "multipliers", "dca"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -68,7 +68,7 @@ def test_a_structure_that_is_driven():
 # ---- singular poses ----
 
 
-@pytest.mark.parametrize("method", ["rcr", "embedding"])
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "multipliers"])
 def test_at_rest_where_motions_branch(method):
     system = lw.compile(flat_parallelogram(), method=method)
     with pytest.raises(lw.SingularityError, match=r"'D' is in a singular pose.*at rest.*start slightly off"):
