@@ -69,8 +69,11 @@ class Happenings:
         return after
 
     def end_leg(self, rows: int) -> None:
-        """A leg of the run, up to here, had so many rows; what happens at its end belongs to the next one."""
+        """A leg of the run, up to here, had so many rows."""
         self._legs.append(_Leg(rows, self._began, len(self.modes) - 1))
+
+    def begin_leg(self) -> None:
+        """The next rows are those after all that has happened so far."""
         self._began = len(self.modes) - 1
 
     def move_last_row(self) -> None:

@@ -172,6 +172,7 @@ class Run:
         if self.happenings is None or self.block.next_event_time() > t:
             return y
         after = self.on_event(t, y, np.empty(0, dtype=np.int32)).y
+        self.happenings.begin_leg()
         return y if after is None else np.asarray(after)
 
     def last_transitions(self) -> str:
