@@ -55,6 +55,20 @@ def energies(result: lw.Result) -> tuple[np.ndarray, np.ndarray]:
     return result["energy.kinetic"], result["energy.potential"]
 
 
+def tell_rates(event: lw.Event) -> None:
+    """Print the event, and the rates of the joints before and after it."""
+    print(event)
+    for joint, before, after in zip(JOINTS, event.u_before, event.u_after, strict=True):
+        print(f"{joint} {before:9.4f} -> {after:8.4f} rad/s")
+
+
+def tell_energy(result: lw.Result) -> None:
+    """Print the energy at both ends of a run, what was lost included."""
+    total = np.add(*energies(result))
+    lost = result.events[0].energy_lost
+    print(f"energy: {total[0]:.6f} J at the start, {total[-1] + lost:.6f} J at the end with what is lost")
+
+
 def draw_poses(axes: Axes, result: lw.Result, event: float) -> None:
     """The chain at the start, at the event and at the end, and pale ones at other times."""
     for t in np.arange(0.1, result.t[-1], 0.1):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from drawing import OUT
-from falling_chain import JOINTS, angles_at, chain, energies, plot, rods
+from falling_chain import JOINTS, angles_at, chain, plot, rods, tell_energy, tell_rates
 
 import linkwork as lw
 
@@ -35,13 +35,10 @@ def main(out: Path = OUT) -> tuple[lw.Result, np.ndarray]:
     result = lw.simulate(mechanism(), END, rtol=1e-10, max_step=0.01)
     event = result.events[0]
     rates, angular = by_momentum(result)
-    print(event)
-    for joint, before, after in zip(JOINTS, event.u_before, event.u_after, strict=True):
-        print(f"{joint} {before:9.4f} -> {after:8.4f} rad/s")
+    tell_rates(event)
     print(f"angular impulse of the lock {1e3 * event.impulses[LOCKED][2]:.4f} mN m s, by momentum {1e3 * angular:.4f}")
     print(f"rates beside those by momentum: {np.abs(event.u_after - rates).max():.1e} rad/s")
-    total = np.add(*energies(result))
-    print(f"energy: {total[0]:.6f} J at the start, {total[-1] + event.energy_lost:.6f} J at the end with what is lost")
+    tell_energy(result)
     caption = f"Four links of 1 m and 7.86 g fall from rest; {LOCKED} locks at {WHEN} s."
     plot(result, f"{LOCKED} locks", out / "joint_lock.png", caption)
     return result, rates

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from drawing import OUT
-from falling_chain import JOINTS, LENGTH, angles_at, chain, corners, energies, plot, rods
+from falling_chain import JOINTS, LENGTH, angles_at, chain, corners, plot, rods, tell_energy, tell_rates
 
 import linkwork as lw
 
@@ -41,17 +41,14 @@ def main(out: Path = OUT) -> tuple[lw.Result, np.ndarray]:
     result = lw.simulate(mechanism(), END, rtol=1e-10, max_step=0.01)
     event = result.events[0]
     rates, impulse = by_momentum(result)
-    print(event)
-    for joint, before, after in zip(JOINTS, event.u_before, event.u_after, strict=True):
-        print(f"{joint} {before:9.4f} -> {after:8.4f} rad/s")
+    tell_rates(event)
     ours = -event.impulses["tip"][3:5]  # the ground is the pin's child
     print("impulse on the tip ({:.4f}, {:.4f}) mN s, ".format(*(1e3 * ours)), end="")
     print("by momentum ({:.4f}, {:.4f})".format(*(1e3 * impulse)))
     print(f"rates beside those by momentum: {np.abs(event.u_after - rates).max():.1e} rad/s")
     pinned = tips(result)[result.t > WHEN]
     print(f"tip stays within {np.abs(pinned - pinned[0]).max():.1e} m")
-    total = np.add(*energies(result))
-    print(f"energy: {total[0]:.6f} J at the start, {total[-1] + event.energy_lost:.6f} J at the end with what is lost")
+    tell_energy(result)
     caption = f"Four links of 1 m and 7.86 g fall from rest; the tip is pinned at {WHEN} s."
     plot(result, "tip is pinned", out / "pin.png", caption)
     return result, rates

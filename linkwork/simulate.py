@@ -11,7 +11,7 @@ from linkwork.compiler.compile import compile
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.description import Mechanism
 from linkwork.description.checks import FloatArray, finite
-from linkwork.errors import MechanismError, SolverError
+from linkwork.errors import LinkworkError, MechanismError, SolverError
 from linkwork.freedoms import is_immobile
 from linkwork.inputs import Input, Inputs
 from linkwork.legs import Settings, run_in_legs
@@ -118,15 +118,7 @@ def simulate(
             f"the state is of t = {state.time:g} s, where prescribed motions are not what they are at the start of the "
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
-    system.arguments.states(state, None)  # refuses those of another system
-    if system.sizes.transitions and end < start:
-        raise MechanismError("a mechanism with transitions runs forward only: what happened cannot be undone")
-    if not system.sizes.transitions and is_immobile(system, state):
-        raise MechanismError(
-            f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no freedom, and "
-            "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
-            "or take the loads of the structure at rest from `reactions` of its assembled state"
-        )
+    _check_run(system, state, start, end)
     run = Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
     settings = Settings(solver, *_of_steps(rtol, atol), t_eval, max_step, first_step, max_steps)
     run.go_to(end, progress)
@@ -138,19 +130,38 @@ def simulate(
         if not isinstance(partial, Solution):
             raise
         _keep(error, run.result(partial))
-        fault = run.fault() if isinstance(error, SolverError) else None
-        beyond = run.out_of_reach(partial, end) if isinstance(error, SolverError) and fault is None else None
-        if isinstance(error, CrowdedEventsError):
-            error.args = (f"{error}. The last transitions were {run.last_transitions()}",)
-        if fault is None and beyond is None:
-            raise
-        error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
-        raise error from (fault or beyond)
+        if isinstance(error, SolverError) and (cause := _explain(error, run, partial, end)) is not None:
+            raise error from cause
+        raise
     result = run.result(solution)
     if (unmet := run.unmet_motion(result, rtol)) is not None:
         _keep(unmet, result)
         raise unmet
     return result
+
+
+def _check_run(system: System, state: State, start: float, end: float) -> None:
+    """Refuse a state of another system, and what cannot run."""
+    system.arguments.states(state, None)  # refuses those of another system
+    if system.sizes.transitions and end < start:
+        raise MechanismError("a mechanism with transitions runs forward only: what happened cannot be undone")
+    if not system.sizes.transitions and is_immobile(system, state):
+        raise MechanismError(
+            f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no freedom, and "
+            "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
+            "or take the loads of the structure at rest from `reactions` of its assembled state"
+        )
+
+
+def _explain(error: SolverError, run: Run, partial: Solution, end: float) -> LinkworkError | None:
+    """Add to the message of a failure what lies behind it; return that, if the mechanics know."""
+    fault = run.fault()
+    beyond = run.out_of_reach(partial, end) if fault is None else None
+    if isinstance(error, CrowdedEventsError):
+        error.args = (f"{error}. The last transitions were {run.last_transitions()}",)
+    if fault is not None or beyond is not None:
+        error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
+    return fault or beyond
 
 
 def _time(value: object, what: str) -> float:

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .constrained import Constrained
 from .driving import by_joint, tree_joints
-from .oracle import Oracle, clear_rank
+from .oracle import Oracle
 from .placement import Value, Values, body_poses, joint_frames, plain, pose_of
 from .poses import Array, Pose, cross_matrix
 from .rows import Bodies, DistanceRow, Gear, GearRow, JointRow
@@ -86,7 +87,7 @@ class Jump:
     kinetic: tuple[float, float]  # energy before and after
 
 
-class ImpulseOracle:
+class ImpulseOracle(Constrained):
     """A mechanism in one pose and the changes of what binds it. `rates` are those of couplings that move."""
 
     def __init__(
@@ -131,26 +132,6 @@ class ImpulseOracle:
         return [(row.matrix, np.zeros(1)) for row in self.distances.values()]
 
     # -- what redundancy leaves open
-
-    @cached_property
-    def _svd(self) -> tuple[Array, Array, Array]:
-        count, size = self.constraints.shape
-        return np.linalg.svd(self.constraints) if count else (np.zeros((0, 0)), np.zeros(0), np.eye(size))
-
-    @cached_property
-    def rank(self) -> int:
-        return clear_rank(self._svd[1])
-
-    @property
-    def conditioning(self) -> float:
-        """Smallest over largest singular value of the constraints; 0 would be a singular pose."""
-        s = self._svd[1]
-        return float(s[self.rank - 1] / s[0]) if self.rank else 1.0
-
-    @property
-    def motions(self) -> Array:
-        """What stays admissible (6 n, degrees of freedom), orthonormal."""
-        return self._svd[2][self.rank :].T
 
     @cached_property
     def _loads(self) -> dict[str, Array]:

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .constrained import Constrained
 from .loads import Wrench, joint_loads, point_springs, springs_potential
 from .placement import Value, Values, plain, vector
 from .poses import Array, Pose
@@ -42,7 +42,7 @@ class Solution:
     multiplier_determined: dict[str, bool] = field(default_factory=dict)  # of couplings, distances and driven joints
 
 
-class Oracle:
+class Oracle(Constrained):
     """The mechanism in one pose. `poses` must satisfy all joints (closed loops).
 
     Of `q` only what poses do not show is used: full turns, and the signs of quaternions. `driven` names joints whose
@@ -72,26 +72,6 @@ class Oracle:
         blocks += [self.moving[name].free.T @ self.moving[name].relative for name in self.driven]
         self._ends = np.cumsum([len(block) for block in blocks])
         self.constraints = np.vstack([np.zeros((1, 6 * len(self.bodies.all))), *blocks])[1:]
-
-    @cached_property
-    def _svd(self) -> tuple[Array, Array, Array]:
-        count, size = self.constraints.shape
-        return np.linalg.svd(self.constraints) if count else (np.zeros((0, 0)), np.zeros(0), np.eye(size))
-
-    @cached_property
-    def rank(self) -> int:
-        return clear_rank(self._svd[1])
-
-    @property
-    def conditioning(self) -> float:
-        """Smallest over largest singular value of the constraints; 0 would be a singular pose."""
-        s = self._svd[1]
-        return float(s[self.rank - 1] / s[0]) if self.rank else 1.0
-
-    @property
-    def motions(self) -> Array:
-        """Admissible motions (6 n, degrees of freedom), orthonormal."""
-        return self._svd[2][self.rank :].T
 
     # -- kinematics
 
@@ -258,10 +238,3 @@ class Oracle:
         weights = sum(body.mass * (gravity @ com) for body, com in zip(self.bodies.all, self.com, strict=True))
         springs = springs_potential(self.mechanism, self.bodies, self.rows)
         return float(v @ self.bodies.mass_matrix() @ v) / 2, float(springs - weights)
-
-
-def clear_rank(s: Array) -> int:
-    """Rank by the gap among singular values; a state without a clear gap is no use as a reference."""
-    rank = int((s > 1e-9 * s.max(initial=0.0)).sum())
-    assert rank == 0 or s[rank - 1] > 1e-4 * s[0], f"nearly singular pose: {s[rank - 1] / s[0]:.1e}"
-    return rank
