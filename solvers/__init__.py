@@ -12,6 +12,7 @@ True
 
 from linkwork.solvers.base import Options, Solver
 from linkwork.solvers.driver import solve
+from linkwork.solvers.implicit import Implicit, NewtonOperator
 from linkwork.solvers.problem import (
     Action,
     CompiledFunctions,
@@ -28,6 +29,8 @@ __all__ = [
     "CompiledFunctions",
     "Continue",
     "EventRecord",
+    "Implicit",
+    "NewtonOperator",
     "Options",
     "Problem",
     "Restart",

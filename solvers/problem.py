@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwork.errors import SolverError
+from linkwork.solvers.implicit import Implicit
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int32]
@@ -108,6 +109,9 @@ class Problem:
         back here. It costs nothing, unlike `on_step`, and tells nothing exactly.
     compiled
         The derivative and the events as C functions.
+    implicit
+        Differential-algebraic equations in place of y' = derivative(t, y). The derivative is then asked only at the
+        start and at restarts, for a y' that fits y there. Solvers of explicit equations refuse such a problem.
 
     The arrays given to all of these are copies: they may be kept and changed.
 
@@ -127,6 +131,7 @@ class Problem:
     on_step: StepHook | None = None
     on_progress: Callable[[float], None] | None = None
     compiled: CompiledFunctions | None = None
+    implicit: Implicit | None = None
 
     def __post_init__(self) -> None:
         y0 = np.array(self.y0, dtype=np.float64)

@@ -17,6 +17,7 @@ _CLASSES = {
     "Radau": "linkwork.solvers.scipy_backend:SciPySolver",
     "BDF": "linkwork.solvers.scipy_backend:SciPySolver",
     "LSODA": "linkwork.solvers.scipy_backend:SciPySolver",
+    "ida": "linkwork.solvers.ida:IDA",
 }
 
 

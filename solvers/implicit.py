@@ -1,0 +1,51 @@
+"""Differential-algebraic equations: what a problem has beside or instead of an explicit derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+
+Residual: TypeAlias = Callable[[float, FloatArray, FloatArray], npt.ArrayLike]
+NewtonMatrix: TypeAlias = Callable[[float, FloatArray, FloatArray, float], npt.ArrayLike]
+
+
+class NewtonOperator(Protocol):
+    """The Newton matrix J = dF/dy + cj dF/dy' in a form that is cheaper than a dense one."""
+
+    def factor(self, t: float, y: FloatArray, ydot: FloatArray, cj: float) -> None:
+        """Prepare for `solve` and `rate_times` at (t, y, y') and cj; LinAlgError where J is singular."""
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """Return J^-1 b, (n,)."""
+
+    def rate_times(self, v: FloatArray) -> FloatArray:
+        """Return dF/dy' v, (n,)."""
+
+
+@dataclass(frozen=True)
+class Implicit:
+    """Equations F(t, y, y') = 0 for n states, of index 1 (or 2 and 3 where algebraic states leave the error test).
+
+    Parameters
+    ----------
+    residual
+        (t, y, y') to F, (n,). What is not finite makes the solver try a shorter step.
+    jacobian
+        (t, y, y', cj) to dF/dy + cj dF/dy', (n, n). Without it, and without an operator, differences are taken.
+    operator
+        Used instead of any matrix.
+    algebraic
+        Which states are algebraic, (n,); they stay out of the solver's error test. By default all are in it.
+    """
+
+    residual: Residual
+    jacobian: NewtonMatrix | None = None
+    operator: NewtonOperator | None = None
+    algebraic: BoolArray | None = None
