@@ -18,6 +18,7 @@ import linkwork as lw
 from linkwork.compiler.methods import METHODS
 from linkwork.explain import equation, groups
 from linkwork.export import command as export_command
+from linkwork.formulations.registry import formulation_names
 from linkwork.freedoms import degrees_of_freedom
 from linkwork.solvers import solver_names
 
@@ -214,6 +215,9 @@ def _add_simulate(commands: Any) -> None:
     add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
     _add_method(parser)
     add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
+    equations_help = f"{', '.join(formulation_names())}; those but the first need --solver ida (default: %(default)s)"
+    add("--formulation", default="ode", metavar="NAME", help=equations_help)
+    add("--scheme", type=int, metavar="N", help="of formulation chou: 1 to 4 (default: 4, linear cost)")
     add("--rtol", type=float, default=1e-8, help="accuracy wanted of the states (default: %(default)g)")
     load_help = "constant load in a joint or on a body [N.m or N], as 'A', 'S[2]', 'push.F[1]'; may be repeated"
     add("--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
@@ -256,6 +260,8 @@ def run_simulate(arguments: argparse.Namespace) -> int:
             arguments.t_end,
             inputs=inputs,
             solver=arguments.solver,
+            formulation=arguments.formulation,
+            scheme=arguments.scheme,
             rtol=arguments.rtol,
             t_eval=_times(arguments.every, arguments.t_end),
         )

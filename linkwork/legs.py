@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.description.checks import FloatArray
-from linkwork.solvers import Solution, solve
+from linkwork.formulations.base import solve_in
+from linkwork.solvers import Solution
 from linkwork.solvers.solution import Statistics
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def _solved(
     left = settings.max_steps
     if left is not None and before:
         left = max(1, left - sum(leg.statistics.steps for leg in before))
-    return solve(
+    return solve_in(
+        run.formulation,
         run.problem(t, y),
         until,
         settings.solver,

@@ -7,6 +7,7 @@ import numpy as np
 from linkwork._native import Block, Stage
 from linkwork.description.checks import FloatArray, quoted
 from linkwork.errors import LinkworkError, MechanismError, SingularityError
+from linkwork.formulations.base import Formulation
 from linkwork.happenings import Happenings
 from linkwork.inputs import Inputs
 from linkwork.progress import Progress
@@ -38,6 +39,7 @@ class Run:
         system.enter(self.block, state)
         self.block.put("correction_gain", gains, Stage.NONE)
         self.block.enter(*system.arguments.states(state, None), inputs.constant, t_start)
+        self.formulation: Formulation | None = None
         self.happenings = Happenings(system, self.block, t_start) if system.sizes.transitions else None
         if self.happenings is not None:
             self.enter(t_start, self.y0)

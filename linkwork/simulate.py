@@ -12,6 +12,7 @@ from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.description import Mechanism
 from linkwork.description.checks import FloatArray, finite
 from linkwork.errors import LinkworkError, MechanismError, SolverError
+from linkwork.formulations.registry import Wish
 from linkwork.freedoms import is_immobile
 from linkwork.inputs import Input, Inputs
 from linkwork.legs import Settings, run_in_legs
@@ -36,6 +37,8 @@ def simulate(
     state: State | None = None,
     inputs: Mapping[str, Input] | None = None,
     solver: str = "dopri5",
+    formulation: str = "ode",
+    scheme: int | None = None,
     rtol: float = 1e-8,
     atol: float | None = None,
     t_eval: ArrayLike | None = None,
@@ -64,7 +67,15 @@ def simulate(
         Of transitions: "latch.command", true or false or a function of time that is, and "kick.impulse.f",
         "kick.impulse.t".
     solver
-        "dopri5" (compiled; the one inside the FMU), or SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF".
+        "dopri5" (compiled; the one inside the FMU), SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF", or "ida"
+        of SUNDIALS (extra `dae`).
+    formulation
+        "ode": the explicit equations, solved by the method chosen in `compile`. With solver "ida" also "ggl", the
+        stabilised differential-algebraic equations of any mechanism, with Lagrange multipliers; and "chou", those of a
+        chain of bodies on spherical joints in absolute coordinates and Euler parameters (Chou, Singhal and Kesavan).
+    scheme
+        How the Newton matrix of "chou" is made and solved: 1 differences of the full system, 2 the full system, 3 the
+        reduced system, 4 (default) in time and memory that grow linearly with the bodies.
     rtol, atol
         Accuracy wanted of the states y: atol + rtol |y|; `atol` is `rtol` if left out. Each step of the solver gets a
         tenth of it. What the motion itself amplifies comes on top.
@@ -105,6 +116,7 @@ def simulate(
     >>> result["A.q"].shape
     (3,)
     """
+    wish = Wish(formulation, solver, {} if scheme is None else {"scheme": scheme})
     system = mechanism if isinstance(mechanism, System) else compile(mechanism)
     if not isinstance(state, State | None):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
@@ -122,6 +134,7 @@ def simulate(
     run = Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
     settings = Settings(solver, *_of_steps(rtol, atol), t_eval, max_step, first_step, max_steps)
     run.go_to(end, progress)
+    run.formulation = wish.make(run)
     try:
         with run.progress:
             solution = run_in_legs(run, end, settings)
