@@ -1,0 +1,1 @@
+"""Mechanisms as differential-algebraic equations."""
