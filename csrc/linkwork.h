@@ -186,6 +186,50 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
 /* An accepted step ends at the present states: remember the turns of the cut joints. */
 void lw_step_accepted(lw_state *state);
 
+/* ---- chains of spherical joints ---------------------------------------------------------------------
+ * Chou's implicit equations F(X, X') = 0 of n bodies in a row, each hung on the one before by a ball. Body i has 14
+ * unknowns side by side at X + 14 i: R[3] its mass centre, V[3] its velocity, P[4] its Euler parameters, a unit
+ * quaternion body to world, S[4] their rate; and 14 equations, in this order: positions[3], velocities[3], torques[3] in
+ * body axes, P.P = 1, P.S = 0, 2 G(P) (P' - S) = 0 [3]. X' has the rates in the order of X. They are of index 1.
+ * A chain serves one thread at a time. */
+
+typedef struct lw_chain lw_chain;
+
+/* Copied at creation. A body's outer joint is where it carries the next one; that of the last is any point. */
+typedef struct lw_chain_bodies {
+  int32_t n;
+  int32_t dense;         /* 1: make room for the reduced matrix, 9 n^2 doubles; without it all memory is O(n) */
+  const double *mass;    /* [n] kg */
+  const double *inertia; /* [n][9] about the mass centre, body axes, kg m^2 */
+  const double *inner;   /* [n][3] the inner joint less the outer one, body axes, m */
+  const double *centre;  /* [n][3] the mass centre less the outer joint, body axes, m */
+  double gravity[3];     /* m/s^2, world axes */
+  double support[3];     /* the first inner joint, m */
+} lw_chain_bodies;
+
+/* LW_ERROR_PARAMETER: no body, or a number that no body can have. *chain is NULL on failure. */
+lw_status lw_chain_create(const lw_chain_bodies *bodies, lw_chain **chain);
+void lw_chain_free(lw_chain *chain);
+
+/* out = F(X, X'). Of what is not finite comes what is not finite. */
+void lw_chain_residual(lw_chain *chain, const double *x, const double *xdot, double *out);
+/* J = dF/dX + cj dF/dX', 14n x 14n, row by row. */
+void lw_chain_jacobian(lw_chain *chain, const double *x, const double *xdot, double cj, double *matrix);
+
+/* The same J prepared for solving: factor in O(n); reduce to 3 n unknowns and a dense LU in O(n^3). LW_ERROR_SINGULAR:
+ * J has no inverse; LW_ERROR_VALUE: not finite; LW_ERROR_USAGE: no room was made for the reduced matrix. */
+lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, double cj);
+lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj);
+/* x = J^-1 b by what was prepared last, each [14 n]; they may be the same. LW_ERROR_USAGE: nothing is prepared. */
+lw_status lw_chain_solve(lw_chain *chain, const double *b, double *x);
+/* out = dF/dX' v at the point last prepared, each [14 n]; they may be the same. */
+lw_status lw_chain_rate_times(lw_chain *chain, const double *v, double *out);
+
+/* Makes |P| = 1 and P.S = 0, then R and V follow from P and S. LW_ERROR_VALUE: not finite, or a P of length zero. */
+lw_status lw_chain_close(lw_chain *chain, double *x);
+/* X' at a closed X, in O(n). What was prepared for solving is gone. */
+lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
+
 /* ---- integrator: Dormand-Prince 5(4), dense output, event location; knows no mechanism ------------- */
 
 /* out = f(t, y). Returns 0; positive: not here, try a shorter step; negative: stop. */

@@ -85,14 +85,15 @@ def test_a_part_imports_only_what_it_may_know(part: str) -> None:
     assert not strangers
 
 
-def test_one_module_each_touches_mechanics_and_integrator_in_c() -> None:
+def test_one_module_each_touches_mechanics_integrator_and_chains_in_c() -> None:
     users = {
         module
         for module, path in MODULES.items()
         for name in imports(module, path)
         if within(name, "linkwork._core") or within(name, "cffi")
     }
-    assert users == {"linkwork._native", "linkwork.solvers.dopri5", "linkwork._core_build"}
+    kernels = "linkwork.formulations.chain_kernels"
+    assert users == {"linkwork._native", "linkwork.solvers.dopri5", kernels, "linkwork._core_build"}
 
 
 def test_the_solvers_are_one_package_under_two_paths() -> None:

@@ -1,0 +1,96 @@
+/* What a chain of spherical joints keeps, shared by the files of this folder.
+ *
+ * In words of quaternions, products written side by side and p* the conjugate: A a = p a p*, G(p) x = vec(p* x),
+ * E(p) x = vec(x p*). Index b is a or r, a~ b = a x b, U the unit matrix; J dX = E is one Newton correction, with
+ * E = (Gp, Gv, F, I1, I2, I3) in the order of the equations, and cj the paper's sigma.
+ *
+ * All that satisfies I1 to I3 is, with three unknowns phi a body, its turn in body axes (s^ = p* s / p.p, and so on):
+ *   dP = p (xi, phi / 2),  dS = p (d0 - s^.phi / 2, dv + (w0 phi - w x phi) / 2),  w^ = (w0, w) of cj p - (p' - s)
+ *   xi = I1 / (2 p.p),  d0 = (I2 - s^0 I1 / 2) / p.p,  dv = -(w I1 + I3) / (2 p.p)
+ * This takes the place of the paper's three independent parameters, (44)-(46): it divides by p.p alone, so no attitude
+ * makes it singular and none has to be chosen. With it
+ *   d(A b) = A (phi x b + 2 xi b),  d(A b)' = A (B(b) phi + eta b + gam x b)
+ * where
+ *   B(b) = -(w0 + s^0) b~ + b~ w~ + s^ b' + (b.s^) U - 2 b s^',  eta = 2 I2 / p.p,  gam = ((s^ - w) I1 - I3) / p.p */
+#ifndef LW_CHOU_CHAIN_H
+#define LW_CHOU_CHAIN_H
+#include <stdbool.h>
+
+#include "linkwork.h"
+
+enum { LW_R = 0, LW_V = 3, LW_P = 6, LW_S = 10, LW_UNKNOWNS = 14 };         /* in X */
+enum { LW_GP = 0, LW_GV = 3, LW_F = 6, LW_I1 = 9, LW_I2 = 10, LW_I3 = 11 }; /* in F(X, X') */
+
+typedef struct lw_chain_body {
+  double mass, inertia[9];
+  double a[3], r[3]; /* inner joint and mass centre from the outer joint */
+  double c[3];       /* a - r */
+} lw_chain_body;
+
+/* A body at the point last prepared. */
+typedef struct lw_chain_link {
+  double p[4], square;      /* p.p */
+  double A[9];              /* p.p times the rotation, body to world */
+  double s[4], w[4];        /* s^ and w^ */
+  double F_p[3], F_rate[9]; /* torques by what is not phi: F_p = F_P p; F_S = -2 F_rate G */
+  double alpha[9], beta[9]; /* A B(a), A B(c) */
+  double K[9];              /* force at the outer joint on the next body by what is before it */
+  double Q[9], W[9], D[9];  /* D as factors */
+  int8_t row[3];            /* of D, in the order of its pivots */
+} lw_chain_link;
+
+/* A body within a solution. */
+typedef struct lw_chain_step {
+  double phi[3];
+  double e[3], g[3]; /* of velocity: residual of its own, and what it hands on */
+} lw_chain_step;
+
+/* What the two sweeps need of a body beside A, in body axes. */
+typedef struct lw_chain_rows {
+  double F[9];           /* torque by phi */
+  double B_a[9], B_c[9]; /* B(a), B(c) */
+  double f[3];           /* torque that is left over */
+} lw_chain_rows;
+
+typedef enum lw_chain_prepared { LW_CHAIN_NOTHING = 0, LW_CHAIN_SWEPT, LW_CHAIN_REDUCED } lw_chain_prepared;
+
+struct lw_chain {
+  int32_t n;
+  lw_chain_prepared prepared;
+  double cj;
+  double gravity[3], support[3];
+  lw_chain_body *bodies;
+  lw_chain_link *links;
+  lw_chain_step *steps;
+  double *tau;    /* [n + 1][3] force of the inner joint on each body, world axes; the last is zero */
+  double *matrix; /* [3n][3n] reduced and factored; NULL: no room was wanted */
+  double *scale;  /* [3n] of its rows */
+  double *rhs;    /* [3n] */
+  int32_t *order; /* [3n] its rows as they were pivoted */
+};
+
+/* z = m (V' - g), and tau from the tip inwards */
+void lw_chain_forces(lw_chain *chain, const double *xdot);
+
+/* Body i at a point; x and xdot are its own. `chain->tau` must hold. */
+void lw_chain_linearise(lw_chain *chain, int32_t i, const double *x, const double *xdot, lw_chain_rows *rows);
+
+/* alpha and beta of a link from rows whose B are known. */
+void lw_chain_turn(lw_chain_link *link, const lw_chain_rows *rows);
+
+/* The inward sweep at body i: K is that of its outer joint, and becomes that of its inner joint. */
+lw_status lw_chain_eliminate(lw_chain *chain, int32_t i, const lw_chain_rows *rows, double K[9]);
+/* The same of a right-hand side: phi of step i where nothing moves before it; k as K. f is overwritten. */
+void lw_chain_inwards(lw_chain *chain, int32_t i, double f[3], double k[3]);
+/* The outward sweep at body i: corrects phi for u, which is handed on; v is the velocity that comes of it. */
+void lw_chain_outwards(lw_chain *chain, int32_t i, double u[3], double v[3]);
+
+/* Of the equations b[14] of body i: f, and e and g of its step. */
+void lw_chain_left_over(lw_chain *chain, int32_t i, const double *b, double f[3]);
+/* x[14] of body i from phi of its step; lambda is the sum of d(A a) before it. */
+void lw_chain_recover(lw_chain *chain, int32_t i, const double *b, const double v[3], double lambda[3], double *x);
+/* v of body i and u behind it, of phi as it is. */
+void lw_chain_hand_on(const lw_chain_link *link, const lw_chain_step *step, double u[3], double v[3]);
+
+void lw_chain_solve_reduced(lw_chain *chain, const double *b, double *x);
+#endif
