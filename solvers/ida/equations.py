@@ -44,8 +44,10 @@ class Equations:
         Of IDA's time s; the run ends at s = span.
     raised
         What a function of the problem has raised; IDA ends at it.
-    not_finite, singular
-        Why the last callback asked for a shorter step; for a singular operator what it said.
+    not_finite
+        The last callback asked for a shorter step, because of what is not a finite number.
+    singular
+        What the operator said when it last found no inverse; for whoever sees progress to forget.
     last_matrix
         The last Newton matrix that IDA was given.
     """
@@ -102,14 +104,14 @@ class Equations:
             t, ydot = self.time(s), rate / self.pace
             values = self._f(t, y.copy(), ydot)
             if self.operator is not None:
-                if not _all_finite(np.asarray(values)):
+                if not all_finite(np.asarray(values)):
                     self.not_finite = True
                     return SHORTER
                 if self._stale and not self._factored(t, y, rate):
                     return SHORTER
                 values = self.operator.solve(values)
             out[:] = values
-            self.not_finite = not _all_finite(out)
+            self.not_finite = not all_finite(out)
         except BaseException as error:
             self.raised = error
             return FATAL
@@ -119,9 +121,11 @@ class Equations:
         self, s: float, y: FloatArray, rate: FloatArray, residual: FloatArray, cj: float, out: FloatArray
     ) -> int:
         """Give dF/dy + cj dF/dy', (n, n)."""
+        if not all_finite(residual):
+            return SHORTER
         try:
             out[:] = self.matrix(self.time(s), y, rate / self.pace, cj / self.pace, residual)
-            self.not_finite, self.last_matrix = not _all_finite(out.ravel()), out
+            self.not_finite, self.last_matrix = not all_finite(out.ravel()), out
         except BaseException as error:
             self.raised = error
             return FATAL
@@ -138,7 +142,7 @@ class Equations:
         """Give P^-1 (dF/dy + cj dF/dy') v, (n,)."""
         try:
             out[:] = v
-            if self.operator is not None and cj != self._ck:
+            if self.operator is not None and cj != self._ck and all_finite(v):
                 scale = (cj - self._ck) / self.pace
                 out += scale * np.asarray(self.operator.solve(np.asarray(self.operator.rate_times(v.copy()))))
         except BaseException as error:
@@ -166,13 +170,10 @@ class Equations:
     def _differences(
         self, t: float, y: FloatArray, ydot: FloatArray, f: FloatArray, cj: float, along: float
     ) -> FloatArray:
-        """Return dF/dy + along dF/dy' by differences as wide as IDA's own, whose step is about 1 / cj."""
+        """Return dF/dy + along dF/dy' by differences; the step of IDA is about 1 / cj."""
         matrix = np.empty((self.n, self.n))
         y, ydot = y.copy(), ydot.copy()
-        weight = self._options.rtol * np.abs(y) + self._options.atol
-        coming = ydot / cj
-        widths = np.copysign(np.maximum(_ROOT_EPS * np.maximum(np.abs(y), np.abs(coming)), weight), coming)
-        for j, width in enumerate(widths):
+        for j, width in enumerate(self._widths(y, ydot / cj)):
             before, rate_before = y[j], ydot[j]
             y[j] += width
             width = y[j] - before
@@ -180,6 +181,18 @@ class Equations:
             matrix[:, j] = (self.f(t, y, ydot) - f) / width
             y[j], ydot[j] = before, rate_before
         return matrix
+
+    def _widths(self, y: FloatArray, coming: FloatArray) -> FloatArray:
+        """Return steps of differences, (n,), towards the coming change.
+
+        What is near zero is stepped by its tolerance, as IDA does, but within bounds that the largest state sets: below
+        them rounding is all that is seen, above them curvature.
+        """
+        sizes = np.maximum(np.abs(y), np.abs(coming))
+        tolerance, largest = self._options.rtol * np.abs(y) + self._options.atol, sizes.max()
+        if largest > 0.0:
+            tolerance = np.clip(tolerance, 1e-3 * _ROOT_EPS * largest, _ROOT_EPS * largest)
+        return np.copysign(np.maximum(_ROOT_EPS * sizes, tolerance), coming)
 
     def _factored(self, t: float, y: FloatArray, rate: FloatArray) -> bool:
         """Factor the operator for the cj last heard of; tell whether that went well."""
@@ -191,7 +204,7 @@ class Equations:
             self.singular = f"the operator says: {error}"
             self._cj *= 4.0  # IDA tries a step of a quarter next
             return False
-        self._ck, self._stale, self.singular = self._cj, False, None
+        self._ck, self._stale = self._cj, False
         return True
 
     def _function(self) -> Function:
@@ -204,6 +217,7 @@ class Equations:
         return lambda t, y, ydot: ydot - derivative(t, y)
 
 
-def _all_finite(values: FloatArray) -> bool:
+def all_finite(values: FloatArray) -> bool:
+    """Tell whether all of a vector's numbers are finite."""
     # the sum of squares is quick to find; it may overflow
     return isfinite(values.dot(values)) or bool(np.isfinite(values).all())

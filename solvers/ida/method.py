@@ -24,8 +24,10 @@ from linkwork.solvers.ida.backends import (
 from linkwork.solvers.ida.equations import Equations
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
-# Steps in a row that may be too short to change the time, before they mean that the run is stuck.
-UNNOTICED = 100
+# Steps in a row that change the time by nothing but its last digits mean that the run is stuck.
+CRAWL = 64.0 * float(np.finfo(np.float64).eps)
+MOST_CRAWLING = 100
+STUCK = -1000  # beside IDA's flags
 
 
 class IDA(Solver):
@@ -44,9 +46,9 @@ class IDA(Solver):
         settings = Settings(options, np.flatnonzero(~self._differential))
         self._backend = find_backend()(self._equations, settings)
         self._locator = EventLocator()
-        self._tip = self._tip_s = 0.0  # where IDA is, and in its own time
+        self._tip = self._tip_s = self._began_s = 0.0  # where IDA is, in its own time too, and where the step began
         self._tip_y = self.y
-        self._fresh = True
+        self._fresh, self._crawling = True, 0  # whether no step from the start has succeeded; steps of no avail
 
     def start(self, t: float, y: FloatArray) -> None:
         """Start IDA at (t, y), with y' from the problem's derivative."""
@@ -56,7 +58,7 @@ class IDA(Solver):
             raise self.fail(Failure.NOT_FINITE)
         if self.problem.n_events:
             self._locator.start(self._indicators_at(t, y))
-        self._tip, self._tip_s, self._tip_y, self._fresh = t, 0.0, y, True
+        self._tip, self._tip_s, self._tip_y, self._fresh, self._crawling = t, 0.0, y, True, 0
         span = abs(self.t_end - t)
         if span == 0.0:
             return
@@ -85,7 +87,7 @@ class IDA(Solver):
         return np.array([self._state(float(time)) for time in t]).reshape(t.size, self.problem.n)
 
     def _advance(self) -> None:
-        for _ in range(UNNOTICED):
+        while True:
             self._began_s = self._tip_s
             flag, s, y = self._backend.step()
             if self._equations.raised is not None:
@@ -97,10 +99,18 @@ class IDA(Solver):
                 raise self.fail(Failure.NOT_FINITE)
             self.statistics.steps += 1
             self._tip = self.t_end if flag == STOP_TIME else self._equations.time(s)
-            self._tip_s, self._tip_y, self._fresh = s, y[: self.problem.n], False
+            self._tip_s, self._tip_y = s, y[: self.problem.n]
+            self._watch_for_crawling()
             if self._tip != self.t:
                 return
-        raise self.fail(Failure.STEP_TOO_SMALL)
+
+    def _watch_for_crawling(self) -> None:
+        if abs(self._tip - self.t) > CRAWL * abs(self._tip):
+            self._crawling, self._fresh, self._equations.singular = 0, False, None
+            return
+        self._crawling += 1
+        if self._crawling == MOST_CRAWLING:
+            raise self._failed(STUCK)
 
     def _state(self, t: float) -> FloatArray:
         if t == self._tip:
@@ -134,12 +144,12 @@ class IDA(Solver):
     def _failed(self, flag: int) -> SolverError:
         """Return the exception for a step that IDA could not take."""
         equations = self._equations
-        if flag in ERROR_TEST_FAILURES:
+        if equations.singular is not None:
+            return self._because(Failure.SINGULAR, equations.singular)
+        if flag in (STUCK, *ERROR_TEST_FAILURES):
             return self.fail(self._or_first(Failure.STEP_TOO_SMALL))
         if equations.not_finite:
             return self.fail(Failure.STEP_TOO_SMALL)
-        if equations.singular is not None:
-            return self._because(Failure.SINGULAR, equations.singular)
         if flag != CONVERGENCE_FAILURE and flag not in LINEAR_SOLVER_FAILURES:
             return self.fail(Failure.STEP_TOO_SMALL if flag in RESIDUAL_FAILURES else Failure.NOT_CONVERGED)
         reason = None if equations.last_matrix is None else looks.deficiency(equations.last_matrix)
