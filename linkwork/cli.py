@@ -50,7 +50,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; each command knows its function as `run`."""
     parser = argparse.ArgumentParser(
         prog="linkwork",
-        description="Closed-chain multibody dynamics: look at a mechanism, simulate it, compare solvers, export an FMU.",
+        description="Closed-chain multibody dynamics: look at a mechanism, simulate it, compare solvers, export it.",
         epilog="'linkwork COMMAND --help' tells more about a command.",
     )
     parser.add_argument("--version", action="version", version=f"linkwork {lw.__version__}")
@@ -355,7 +355,7 @@ def _add_compare(commands: Any) -> None:
         commands,
         "compare",
         "compare formulations and solvers on a mechanism",
-        "At each tolerance: the error\nbeside a tight reference, loop residuals, energy drift, steps, evaluations, CPU time.",
+        "It tells error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
         "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 --csv out.csv --plot out.png",
     )
     parser.add_argument("mechanism", type=Path, help=FILE_HELP)
