@@ -360,6 +360,8 @@ def _add_compare(commands: Any) -> None:
     )
     parser.add_argument("mechanism", type=Path, help=FILE_HELP)
     compare_command.add_arguments(parser)
+    load_help = "constant load in a joint or on a body, as 'simulate' takes it"
+    parser.add_argument("--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
     parser.add_argument("--plot", type=_picture, metavar="FILE", help="save error over CPU time: .png, .svg or .pdf")
     parser.set_defaults(run=compare_command.run)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a comparison to a parser, but for the mechanism and the plot."""
+    """Add the arguments of a comparison to a parser, but for the mechanism, its inputs and the plot."""
     add = parser.add_argument
     add("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
     runs_help = (
@@ -45,7 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare as the arguments say; return 1 if no run came to its end. An interrupt leaves the rows so far."""
+    """Compare as the arguments say, and print; an interrupt leaves the rows so far.
+
+    Raises
+    ------
+    LinkworkError
+        If no run came to its end, after the table is printed.
+    """
     for path in (arguments.csv, arguments.plot):
         if path and not path.absolute().parent.is_dir():
             raise LinkworkError(f"cannot write {path}: there is no folder {path.parent}")
@@ -63,17 +69,21 @@ def run(arguments: argparse.Namespace) -> int:
             reference=arguments.reference,
             columns=arguments.columns,
             t_eval=np.linspace(0.0, arguments.t_end, arguments.points),
+            inputs=dict(arguments.input),
             repeat=arguments.repeat,
         )
     except KeyboardInterrupt as interrupt:
         if (so_far := getattr(interrupt, "comparison", None)) is not None:
             _give(so_far, arguments)
         raise
-    return _give(comparison, arguments)
+    _give(comparison, arguments)
+    if all(row.failed for row in comparison.rows):
+        raise LinkworkError("no run came to its end: the table tells why")
+    return 0
 
 
-def _give(comparison: Comparison, arguments: argparse.Namespace) -> int:
-    """Write and print it; return the exit code."""
+def _give(comparison: Comparison, arguments: argparse.Namespace) -> None:
+    """Write and print it."""
     good = any(not row.failed for row in comparison.rows)
     if arguments.csv:
         comparison.to_csv(arguments.csv)
@@ -82,4 +92,3 @@ def _give(comparison: Comparison, arguments: argparse.Namespace) -> int:
     written = [arguments.csv, arguments.plot if good else None]
     lines = [str(comparison), *(f"wrote {path}" for path in written if path)]
     print(json.dumps(comparison.to_dict(), indent=2) if arguments.json else "\n".join(lines))
-    return 0 if good else 1

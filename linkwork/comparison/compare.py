@@ -135,10 +135,9 @@ def _fill(
 def _row(task: Task, run: ComparisonRun, rtol: float, right: Reference, repeat: int) -> ComparisonRow:
     """Run at one tolerance: once for the errors, and then for the time."""
     try:
-        system = compile(task.mechanism, run.method)
-        result = task.solve(run, rtol, system=system)
+        result = task.solve(run, rtol)
         off = errors(result, right.result, right.compared, task.columns)
-        taken, timed = cpu_time(lambda: task.solve(run, rtol, system=system, every_step=True), repeat)
+        taken, timed = cpu_time(lambda: task.solve(run, rtol, every_step=True), repeat)
     except (LinkworkError, ImportError) as error:
         return _failed(run, rtol, error)
     return ComparisonRow(

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from linkwork.comparison.runs import in_short
 from linkwork.plotting import GREY, INK, PALE
@@ -67,9 +68,10 @@ def _band(axes: Axes, floor: float) -> None:
 
 def _dress(axes: Axes, comparison: Comparison) -> None:
     what = "states" if comparison.columns is None else _shortened(", ".join(comparison.columns))
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axes.xaxis.set_major_formatter(LogFormatter())  # plain numbers
+    axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))  # where there is less than a decade
     axes.set_xlabel("CPU time of a run [ms]", color=INK)
-    axes.set_ylabel(f"largest error of {what} [SI units; relative above 1]", color=INK)
+    axes.set_ylabel(f"largest error of {what} [{_unit(comparison)}; relative above 1]", color=INK)
     tolerances = sorted({row.rtol for row in comparison.rows}, reverse=True)
     span = f"rtol {in_short(tolerances[0])}" + (f" to {in_short(tolerances[-1])}" if len(tolerances) > 1 else "")
     title = f"{comparison.name}: {comparison.t_end:g} s at {span}; left and low is better"
@@ -79,6 +81,15 @@ def _dress(axes: Axes, comparison: Comparison) -> None:
     axes.spines[["left", "bottom"]].set_color(GREY)
     axes.tick_params(which="both", colors=INK, labelsize="small")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", labelcolor=INK)
+
+
+def _unit(comparison: Comparison) -> str:
+    """Return the unit of what is compared, if that is one."""
+    if comparison.reference is None:
+        return "SI units"
+    system = comparison.reference.result.system
+    units = {system.column(name).unit for name in comparison.columns or (*system.q_names, *system.u_names)}
+    return units.pop() if len(units) == 1 else "SI units"
 
 
 def _shortened(text: str) -> str:

@@ -30,8 +30,8 @@ class ComparisonRow:
     error, error_q, error_u
         Against the reference: of what is compared, of all coordinates, of all speeds. Of a value x' the error is
         |x - x'| / max(1, largest |x'|), in SI units.
-    reference_error
-        What `error` of the reference itself may be; a smaller `error` means as much.
+    error_floor
+        Twice what the reference may be wrong by itself: a smaller `error` means at most about this.
     residual
         Largest residual of all loops, couplings and distances, m, or in the unit of the coupling.
     energy_drift
@@ -49,7 +49,7 @@ class ComparisonRow:
     error: float | None = None
     error_q: float | None = None
     error_u: float | None = None
-    reference_error: float | None = None
+    error_floor: float | None = None
     residual: float | None = None
     energy_drift: float | None = None
     steps: int | None = None
