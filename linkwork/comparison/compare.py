@@ -64,7 +64,7 @@ def compare(
     inputs
         As `simulate` takes them.
     repeat
-        How often a run is timed; those of more than a second are timed once.
+        How often a run is timed, at least; those of more than a second are timed once.
     progress
         Tell on standard error what runs; by default only on a terminal.
 

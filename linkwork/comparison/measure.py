@@ -23,6 +23,7 @@ from linkwork.system import System
 BoolArray = NDArray[np.bool_]
 
 SLOW = 1.0  # s: a run that takes longer is timed once
+ENOUGH = 0.02  # s: as long are short runs repeated
 AT_REST = 1e-12  # part of its energy below which what moves is nothing but rounding
 _ELEMENT = re.compile(r"(?P<vector>.+)\[(?P<number>\d+)\]")
 
@@ -129,9 +130,12 @@ def energy_drift(result: Result) -> float | None:
 
 
 def cpu_time(run: Callable[[], Result], repeat: int) -> tuple[float, Result]:
-    """Return what a run takes on the processor, s, the best of several or the first if that is slow; and its result."""
+    """Return what a run takes on the processor, s, the best of several; and its result.
+
+    A slow one is timed once; short ones, whose times scatter, are repeated more often than asked for.
+    """
     times: list[float] = []
-    while len(times) < repeat and not (times and times[0] > SLOW):
+    while not times or (times[0] <= SLOW and (len(times) < repeat or sum(times) < ENOUGH)):
         begin = time.process_time()
         result = run()
         times.append(time.process_time() - begin)

@@ -77,4 +77,6 @@ def _notes(comparison: Comparison) -> Iterator[str]:
     reference = comparison.reference
     if reference is not None:
         yield f"reference: {reference.origin}; {reference.accuracy}"
+        if comparison.rows and comparison.floor > max(row.rtol for row in comparison.rows):
+            yield "this motion amplifies what even tight runs differ by: compare less of it, with a shorter t_end"
     yield "errors: in SI units, relative where a value passes 1; CPU: the run alone, rows at every step, best of some"

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import linkwork as lw
 from linkwork.comparison import ComparisonRun
 from linkwork.comparison import reference as reference_module
+from linkwork.comparison.measure import Errors
 from linkwork.comparison.text import HEADINGS
 from support.cases import four_bar
 from support.closed_form import oscillator
@@ -280,3 +282,12 @@ def test_progress_is_told(capsys):
     assert said.endswith("\r")
     lw.compare(pendulum(), 0.1, runs=["RK45"], rtol=1e-3, repeat=1)
     assert capsys.readouterr().err == ""
+
+
+def test_motions_that_amplify_are_told():
+    """The two tight runs part in chaos; no error is claimed then."""
+    broad = lw.compare(pendulum(), 0.5, runs=["RK45"], rtol=1e-5, repeat=1)
+    assert "amplifies" not in str(broad)
+    broad.reference = replace(broad.reference, errors=Errors(0.5, 0.5, 0.5))
+    assert "this motion amplifies what even tight runs differ by" in str(broad)
+    assert str(broad).count("<= 1.0e+00") == 3

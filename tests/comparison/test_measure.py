@@ -147,8 +147,11 @@ def test_where_the_energy_stays(mech, inputs, keeps):
 # ---- time
 
 
-def test_slow_runs_are_timed_once(monkeypatch):
-    clock = iter([0.0, 2.0, 2.0, 3.0, 3.0, 3.5])
+def test_slow_runs_are_timed_once_and_short_ones_often(monkeypatch):
+    clock = iter([0.0, 2.0, 2.0, 3.0, 3.0, 3.5, *(3.5 + 0.004 * (k // 2 + k % 2) for k in range(12))])
     monkeypatch.setattr("time.process_time", lambda: next(clock))
     assert cpu_time(lambda: "slow", 3) == (2.0, "slow")
     assert cpu_time(lambda: "fast", 2) == (0.5, "fast")
+    time, _ = cpu_time(lambda: "short", 1)
+    assert time == pytest.approx(0.004)
+    assert len(list(clock)) <= 2  # as often as fills 20 ms
