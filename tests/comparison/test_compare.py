@@ -291,3 +291,20 @@ def test_motions_that_amplify_are_told():
     broad.reference = replace(broad.reference, errors=Errors(0.5, 0.5, 0.5))
     assert "this motion amplifies what even tight runs differ by" in str(broad)
     assert str(broad).count("<= 1.0e+00") == 3
+
+
+def test_what_a_dae_run_asks_for(monkeypatch):
+    """Formulation and scheme reach `simulate`, with rows at the times compared and then at every step."""
+    simulate, asked = reference_module.simulate, []
+
+    def other(system, t_end, **options):
+        if options["solver"] != "ida":
+            return simulate(system, t_end, **options)
+        asked.append((options.pop("formulation"), options.pop("scheme", None), options["t_eval"] is None))
+        return simulate(system, t_end, **{**options, "solver": "RK45"})
+
+    monkeypatch.setattr(reference_module, "simulate", other)
+    monkeypatch.setattr("linkwork.comparison.measure.ENOUGH", 0.0)
+    found = lw.compare(pendulum(), 0.2, runs=["chou3/ida", "ida"], rtol=1e-4, repeat=1)
+    assert asked == [("chou", 3, False), ("chou", 3, True), ("ggl", None, False), ("ggl", None, True)]
+    assert [row.run for row in found.rows] == ["chou3/ida", "ggl/ida"]
