@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from linkwork.coarse_graining import CoarseGrained, coarse_grain
+from linkwork.comparison import Comparison, compare
 from linkwork.compiler.compile import compile
 from linkwork.description import (
     Crossing,
@@ -63,6 +64,7 @@ except PackageNotFoundError:  # a checkout that was never installed
 __all__ = [
     "AssemblyError",
     "CoarseGrained",
+    "Comparison",
     "Crossing",
     "Cylindrical",
     "Event",
@@ -98,6 +100,7 @@ __all__ = [
     "Unlock",
     "Wrench",
     "coarse_grain",
+    "compare",
     "compile",
     "export_fmu",
     "inertia",

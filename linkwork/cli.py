@@ -1,4 +1,4 @@
-"""The command line: ``linkwork info``, ``simulate`` and ``export``.
+"""The command line: ``linkwork info``, ``simulate``, ``compare`` and ``export``.
 
 Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
+from linkwork.comparison import command as compare_command
 from linkwork.compiler.methods import METHODS
 from linkwork.explain import equation, groups
 from linkwork.export import command as export_command
@@ -50,13 +51,14 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; each command knows its function as `run`."""
     parser = argparse.ArgumentParser(
         prog="linkwork",
-        description="Closed-chain multibody dynamics: look at a mechanism, simulate it, export it as an FMU.",
+        description="Closed-chain multibody dynamics: look at a mechanism, simulate it, compare solvers, export it.",
         epilog="'linkwork COMMAND --help' tells more about a command.",
     )
     parser.add_argument("--version", action="version", version=f"linkwork {lw.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     _add_info(commands)
     _add_simulate(commands)
+    _add_compare(commands)
     _add_export(commands)
     return parser
 
@@ -349,6 +351,25 @@ def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str
         *(f"wrote {path}" for path in (arguments.csv, arguments.plot) if path),
     ]
     return "\n".join(lines)
+
+
+# ---- compare ----------------------------------------------------------------------------------------
+
+
+def _add_compare(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "compare",
+        "compare formulations and solvers on a mechanism",
+        "It tells error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
+        "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 --csv out.csv --plot out.png",
+    )
+    parser.add_argument("mechanism", type=Path, help=FILE_HELP)
+    compare_command.add_arguments(parser)
+    load_help = "constant load in a joint or on a body, as 'simulate' takes it"
+    parser.add_argument("--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
+    parser.add_argument("--plot", type=_picture, metavar="FILE", help="save error over CPU time: .png, .svg or .pdf")
+    parser.set_defaults(run=compare_command.run)
 
 
 # ---- export -----------------------------------------------------------------------------------------

@@ -1,0 +1,96 @@
+"""The work-precision plot: error over CPU time, a line for each run; matplotlib is loaded when one is asked for."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
+
+from linkwork.comparison.runs import in_short
+from linkwork.plotting import GREY, INK, PALE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from linkwork.comparison.table import Comparison
+
+# The palette of Okabe and Ito, told apart by the colour-blind too; markers and dashes tell lines apart without colour.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+DASHES = ("-", "--", ":")
+MILLISECONDS = 1e3
+
+
+def plot_work_precision(comparison: Comparison, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Plot error over CPU time, and save the picture if a path is given.
+
+    Errors that the reference cannot tell are drawn hollow, on the edge of the band below which it tells nothing.
+    """
+    figure = Figure(figsize=(9.0, 5.5), layout="constrained", facecolor="white")
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for k, run in enumerate(dict.fromkeys(row.run for row in comparison.rows)):
+        _line(axes, comparison, run, k)
+    _band(axes, comparison.floor)
+    _dress(axes, comparison)
+    if path is not None:
+        figure.savefig(path, dpi=130)
+    return figure
+
+
+def _line(axes: Axes, comparison: Comparison, run: str, k: int) -> None:
+    rows = [row for row in comparison.of(run) if row.error is not None and math.isfinite(row.error)]
+    if not rows:
+        axes.plot([], [], linestyle="none", label=f"{run} (failed)")
+        return
+    times = [MILLISECONDS * (row.cpu_time or 0.0) for row in rows]
+    errors = [max(row.error or 0.0, comparison.floor) for row in rows]
+    color, marker = COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)]
+    dashes = DASHES[k // len(COLORS) % len(DASHES)]
+    (line,) = axes.plot(times, errors, color=color, marker=marker, linestyle=dashes, linewidth=1.5, label=run)
+    hidden = [i for i, row in enumerate(rows) if (row.error or 0.0) <= comparison.floor]
+    if hidden:
+        picked = ([times[i] for i in hidden], [errors[i] for i in hidden])
+        axes.plot(*picked, linestyle="none", marker=marker, color=line.get_color(), markerfacecolor="white", zorder=3)
+
+
+def _band(axes: Axes, floor: float) -> None:
+    """Where the reference tells nothing, if the picture comes near it."""
+    lowest, highest = axes.get_ylim()
+    if floor > 0.1 * lowest:
+        axes.axhspan(min(lowest, 0.3 * floor), floor, color=PALE, label="error of the reference", zorder=0)
+    axes.set_ylim(min(lowest, 0.3 * floor) if floor > 0.1 * lowest else lowest, highest)
+
+
+def _dress(axes: Axes, comparison: Comparison) -> None:
+    what = "states" if comparison.columns is None else _shortened(", ".join(comparison.columns))
+    axes.xaxis.set_major_formatter(LogFormatter())  # plain numbers
+    axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))  # where there is less than a decade
+    axes.set_xlabel("CPU time of a run [ms]", color=INK)
+    axes.set_ylabel(f"largest error of {what} [{_unit(comparison)}; relative above 1]", color=INK)
+    tolerances = sorted({row.rtol for row in comparison.rows}, reverse=True)
+    span = f"rtol {in_short(tolerances[0])}" + (f" to {in_short(tolerances[-1])}" if len(tolerances) > 1 else "")
+    title = f"{comparison.name}: {comparison.t_end:g} s at {span}; left and low is better"
+    axes.set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
+    axes.grid(color=PALE)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(GREY)
+    axes.tick_params(which="both", colors=INK, labelsize="small")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", labelcolor=INK)
+
+
+def _unit(comparison: Comparison) -> str:
+    """Return the unit of what is compared, if that is one."""
+    if comparison.reference is None:
+        return "SI units"
+    system = comparison.reference.result.system
+    units = {system.column(name).unit for name in comparison.columns or (*system.q_names, *system.u_names)}
+    return units.pop() if len(units) == 1 else "SI units"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,156 @@
+"""What a comparison gives back: a row for each run at each tolerance."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linkwork.comparison.runs import ComparisonRun
+from linkwork.errors import LinkworkError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from linkwork.comparison.reference import Reference
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """One run at one tolerance. What does not exist, or could not be computed, is None.
+
+    Attributes
+    ----------
+    run, rtol
+        As text, and the accuracy asked for; `atol` is the same.
+    error, error_q, error_u
+        Against the reference: of what is compared, of all coordinates, of all speeds. Of a value x' the error is
+        |x - x'| / max(1, largest |x'|), in SI units.
+    error_floor
+        Twice what the reference may be wrong by itself: a smaller `error` means at most about this.
+    residual
+        Largest residual of all loops, couplings and distances, m, or in the unit of the coupling.
+    energy_drift
+        Largest change of the energy, relative to what is in motion; None where it need not stay the same.
+    steps, rejected, evaluations, jacobian_evaluations
+        As the solver counts them.
+    cpu_time
+        s, of a run with rows at every step, best of several.
+    message
+        Why the run failed; empty if it did not.
+    """
+
+    run: str
+    rtol: float
+    error: float | None = None
+    error_q: float | None = None
+    error_u: float | None = None
+    error_floor: float | None = None
+    residual: float | None = None
+    energy_drift: float | None = None
+    steps: int | None = None
+    rejected: int | None = None
+    evaluations: int | None = None
+    jacobian_evaluations: int | None = None
+    cpu_time: float | None = None
+    message: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it did not reach its end."""
+        return bool(self.message)
+
+
+@dataclass
+class Comparison:
+    """Formulations and solvers beside each other.
+
+    Attributes
+    ----------
+    name, t_end
+        Of the mechanism; s.
+    rows
+        By run, and by tolerance from the largest on.
+    reference
+        What they were compared with; None as long as it was not computed.
+    columns
+        What `error` is of; None: all coordinates and speeds.
+    """
+
+    name: str
+    t_end: float
+    columns: list[str] | None = None
+    reference: Reference | None = None
+    rows: list[ComparisonRow] = field(default_factory=list)
+
+    @property
+    def floor(self) -> float:
+        """Error below which nothing can be told."""
+        return self.reference.floor().columns if self.reference else 0.0
+
+    def of(self, run: str) -> list[ComparisonRow]:
+        """Return the rows of one run, such as "rcr/dopri5"."""
+        wanted = str(ComparisonRun.parse(run))
+        return [row for row in self.rows if row.run == wanted]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON has it."""
+        return {
+            "name": self.name,
+            "t_end": self.t_end,
+            "columns": self.columns,
+            "reference": self.reference and self.reference.to_dict(),
+            "rows": [{name: _known(value) for name, value in asdict(row).items()} for row in self.rows],
+        }
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return the rows as a pandas table; needs pandas (extra `viz`)."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(row) for row in self.rows], columns=HEADER)
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as CSV, all digits, what is None empty."""
+        target = Path(path)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {target.parent} for {target.name}; make it first")
+        with target.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, HEADER)
+            writer.writeheader()
+            writer.writerows(asdict(row) for row in self.rows)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Plot error over CPU time, a line for each run; needs matplotlib (extra `viz`).
+
+        Raises
+        ------
+        LinkworkError
+            If no run came to its end.
+        """
+        from linkwork.comparison.plot import plot_work_precision
+
+        if all(row.failed for row in self.rows):
+            raise LinkworkError("no run came to its end, so there is nothing to plot: the rows tell why")
+        return plot_work_precision(self, path)
+
+    def __str__(self) -> str:
+        from linkwork.comparison.text import as_text
+
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        failed = sum(row.failed for row in self.rows)
+        runs = len({row.run for row in self.rows})
+        return f"Comparison({self.name!r}: {len(self.rows)} rows of {runs} runs{f', {failed} failed' * (failed > 0)})"
+
+
+def _known(value: Any) -> Any:
+    """JSON has no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+HEADER = [one.name for one in fields(ComparisonRow)]

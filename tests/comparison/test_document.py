@@ -1,0 +1,20 @@
+"""The Python of docs/comparison.md runs and writes what it says."""
+
+import re
+import textwrap
+
+from support.checkout import TOP
+
+
+def test_its_python_runs(tmp_path, monkeypatch, needs):
+    needs("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(TOP)
+    page = (TOP / "docs" / "comparison.md").read_text(encoding="utf-8")
+    block = re.search(r"^    import linkwork as lw\n(?:    .*\n|\n)*", page, re.MULTILINE)
+    assert block
+    names: dict[str, object] = {}
+    exec(compile(textwrap.dedent(block[0]), "docs/comparison.md", "exec"), names)
+    assert (tmp_path / "table.csv").stat().st_size > 1000
+    assert (tmp_path / "plot.png").stat().st_size > 10_000
+    assert names["best"].error < 1e-6
