@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from linkwork.formulations.chain_kernels import ChainBodies, ChainKernels, FloatArray
+from linkwork.formulations.chain_kernels import ChainKernels, FloatArray
 
 
 class SweptNewton:
     """Scheme 4: two sweeps along the chain, O(n). A `NewtonOperator` of `linkwork.solvers`."""
 
-    def __init__(self, bodies: ChainBodies) -> None:
-        self.kernels = ChainKernels(bodies)
+    def __init__(self, kernels: ChainKernels) -> None:
+        self.kernels = kernels
         self.solve = self.kernels.solve
         self.rate_times = self.kernels.rate_times
 
@@ -19,10 +19,13 @@ class SweptNewton:
 
 
 class ReducedNewton:
-    """Scheme 3: the three turns of each body by a dense LU, the rest by substitution. Another `NewtonOperator`."""
+    """Scheme 3: the three turns of each body by a dense LU, the rest by substitution. Another `NewtonOperator`.
 
-    def __init__(self, bodies: ChainBodies) -> None:
-        self.kernels = ChainKernels(bodies, dense=True)
+    Its kernels have room for the reduced matrix: `ChainKernels(bodies, dense=True)`.
+    """
+
+    def __init__(self, kernels: ChainKernels) -> None:
+        self.kernels = kernels
         self.solve = self.kernels.solve
         self.rate_times = self.kernels.rate_times
 

@@ -120,7 +120,7 @@ def test_impossible_bodies_are_refused(field, value):
 
 
 def test_what_is_not_finite_goes_through_the_residual_and_stops_the_rest():
-    rng, data, chain = case(60, 3)
+    rng, _, chain = case(60, 3)
     x, xdot = oracle.random_point(rng, 3)
     x[20] = np.nan
     assert np.isnan(chain.residual(x, xdot)).any()

@@ -98,6 +98,11 @@ def attitude_rate(p: Array, s: Array) -> Array:
     return np.asarray(rate)
 
 
+def quaternion_product(p: Array, q: Array) -> Array:
+    """p q, (4,)."""
+    return np.asarray(np.column_stack([p, matrix_g(p).T]) @ q)
+
+
 def times(matrices: Array, vectors: Array) -> Array:
     return np.einsum("nij,nj->ni", matrices, vectors)
 
