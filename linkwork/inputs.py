@@ -32,6 +32,8 @@ class Inputs:
 
     Attributes
     ----------
+    names
+        Of what is given.
     constant
         All inputs (n_inputs,) as far as they are constant, else at rest.
     commands
@@ -41,6 +43,7 @@ class Inputs:
     def __init__(self, given: Mapping[str, Input], numbering: Numbering, at_rest: FloatArray) -> None:
         if not isinstance(given, Mapping):
             raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
+        self.names = tuple(given)
         self.constant = at_rest.copy()
         self._first_motion = numbering.n_loads
         self._end_of_motions = numbering.n_loads + numbering.n_motion

@@ -1,0 +1,66 @@
+"""Chou's implicit equations of an n-body pendulum as a formulation, in the four schemes of his paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork.description.checks import FloatArray
+from linkwork.errors import MechanismError
+from linkwork.formulations.base import Formulation
+from linkwork.formulations.chain import Chain
+from linkwork.formulations.chain_operators import ReducedNewton, SweptNewton
+from linkwork.solvers import Implicit
+
+if TYPE_CHECKING:
+    from linkwork.running import Run
+
+SCHEMES = (1, 2, 3, 4)
+
+
+class Chou(Formulation):
+    """14 unknowns a body: place and velocity of the mass centre, Euler parameters and their rates.
+
+    Parameters
+    ----------
+    chain
+        What is to move.
+    scheme
+        How the Newton matrix is had: 1 by differences, 2 exact, 3 reduced to 3 unknowns a body, 4 by two sweeps.
+    """
+
+    def __init__(self, chain: Chain, scheme: int = 4) -> None:
+        if scheme not in SCHEMES:
+            raise MechanismError(f"formulation='chou' has schemes {', '.join(map(str, SCHEMES))}, not {scheme!r}")
+        self.chain = chain
+        self.kernels = kernels = chain.kernels(dense=scheme == 3)
+        operators = {3: ReducedNewton, 4: SweptNewton}
+        self.implicit = Implicit(
+            lambda t, x, xdot: kernels.residual(x, xdot),
+            jacobian=(lambda t, x, xdot, cj: kernels.jacobian(x, xdot, cj)) if scheme == 2 else None,
+            operator=operators[scheme](kernels) if scheme in operators else None,
+        )
+
+    def unknowns(self, t: float, y: FloatArray) -> FloatArray:
+        """Return X (14 n,) at states [q; u]."""
+        q, u = np.split(y, [4 * self.chain.n])
+        return self.chain.unknowns(q, u)
+
+    def rates(self, t: float, unknowns: FloatArray) -> FloatArray:
+        """Return X' (14 n,) at X."""
+        return self.kernels.derivative(unknowns)
+
+    def states(self, unknowns: FloatArray) -> FloatArray:
+        """Return [q; u], (..., 7 n), of X (..., 14 n)."""
+        return self.chain.states(unknowns)
+
+
+def formulate(run: Run, scheme: int = 4) -> Chou:
+    """Return the equations of a run; MechanismError where its mechanism is no such chain or inputs load it."""
+    chain = Chain.of(run.system)
+    if run.inputs.names:
+        raise MechanismError(
+            f"formulation='chou' has no loads, but inputs gives {run.inputs.names[0]!r}; use formulation='ggl'"
+        )
+    return Chou(chain, scheme)
