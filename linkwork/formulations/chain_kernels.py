@@ -15,7 +15,9 @@ FloatArray = NDArray[np.float64]
 
 UNKNOWNS = 14  # of a body
 
-_SINGULAR = "the Newton matrix of the chain has no inverse here"
+_SINGULAR = (
+    "the Newton matrix of the chain has no inverse here; give bodies inertia about every axis through their joints"
+)
 _NOT_FINITE = "the Newton matrix of the chain is not finite here"
 _NOT_PREPARED = "nothing is prepared for solving: call factor or reduce first"
 

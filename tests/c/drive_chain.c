@@ -1,0 +1,121 @@
+/* Calls every lw_chain function for chains of 1 to as many bodies as are given, rightly and wrongly. It is meant to run
+ * under the sanitizers and valgrind: numbers are tested from Python, memory and refusals here. */
+#include "linkwork.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+static int32_t bodies;
+
+#define EXPECT(condition)                                                                        \
+  do {                                                                                           \
+    if (!(condition)) {                                                                          \
+      fprintf(stderr, "%s:%d: %d bodies: not so: %s\n", __FILE__, __LINE__, bodies, #condition); \
+      failures++;                                                                                \
+    }                                                                                            \
+  } while (0)
+
+enum { UNKNOWNS = 14 };
+
+/* An allocation of just this size, so that reading and writing past the end is seen; numbers between -1 and 1. */
+static double *reals(size_t n) {
+  static uint32_t seed = 12345;
+  double *p = malloc(n * sizeof *p);
+  if (!p) exit(2);
+  for (size_t i = 0; i < n; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    p[i] = 2.0 * seed / 4294967296.0 - 1.0;
+  }
+  return p;
+}
+
+static lw_chain *make(int32_t n, int32_t dense) {
+  double *mass = reals((size_t)n), *inertia = reals(9 * (size_t)n);
+  double *inner = reals(3 * (size_t)n), *centre = reals(3 * (size_t)n);
+  lw_chain *chain = NULL, *none = NULL;
+  for (int32_t i = 0; i < n; i++) mass[i] = 1.5 + mass[i];
+  for (int32_t i = 0; i < 9 * n; i++) inertia[i] = i % 9 % 4 == 0 ? 0.2 : 0.01;
+  lw_chain_bodies given = {n, dense, mass, inertia, inner, centre, {0.0, 0.0, -9.81}, {0.0, 0.0, 0.0}};
+  EXPECT(lw_chain_create(&given, &chain) == LW_OK && chain);
+  given.n = 0;
+  EXPECT(lw_chain_create(&given, &none) == LW_ERROR_PARAMETER && !none);
+  given.n = INT32_MAX;
+  EXPECT(lw_chain_create(&given, &none) == LW_ERROR_PARAMETER && !none);
+  given.n = n;
+  mass[n - 1] = -1.0;
+  EXPECT(lw_chain_create(&given, &none) == LW_ERROR_PARAMETER && !none);
+  free(mass), free(inertia), free(inner), free(centre);
+  return chain;
+}
+
+static double largest(const double *x, size_t n) {
+  double most = 0.0;
+  for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+  return most;
+}
+
+/* J x = b, found as it was prepared */
+static void expect_solution(lw_chain *chain, const double *matrix, const double *b, double *x, size_t size) {
+  EXPECT(lw_chain_solve(chain, b, x) == LW_OK);
+  for (size_t i = 0; i < size; i++) {
+    double left = -b[i], scale = fabs(b[i]);
+    for (size_t j = 0; j < size; j++) {
+      left += matrix[i * size + j] * x[j];
+      scale += fabs(matrix[i * size + j] * x[j]);
+    }
+    EXPECT(fabs(left) <= 1e-9 * scale);
+  }
+  double *same = malloc(size * sizeof *same);
+  if (!same) exit(2);
+  memcpy(same, b, size * sizeof *same);
+  EXPECT(lw_chain_solve(chain, same, same) == LW_OK);
+  EXPECT(memcmp(same, x, size * sizeof *same) == 0);
+  free(same);
+}
+
+static void expect_refusals(lw_chain *chain, double *x, const double *xdot, double *out, int32_t dense) {
+  const double kept = x[6];
+  x[6] = NAN;
+  EXPECT(lw_chain_factor(chain, x, xdot, 10.0) == LW_ERROR_VALUE);
+  if (dense) EXPECT(lw_chain_reduce(chain, x, xdot, 10.0) == LW_ERROR_VALUE);
+  EXPECT(lw_chain_derivative(chain, x, out) == LW_ERROR_VALUE);
+  EXPECT(lw_chain_solve(chain, xdot, out) == LW_ERROR_USAGE);
+  EXPECT(lw_chain_rate_times(chain, xdot, out) == LW_ERROR_USAGE);
+  lw_chain_residual(chain, x, xdot, out);
+  EXPECT(isnan(out[9]));
+  memset(x + 6, 0, 4 * sizeof *x);
+  EXPECT(lw_chain_close(chain, x) == LW_ERROR_VALUE);
+  x[6] = kept;
+}
+
+static void drive(int32_t n, int32_t dense) {
+  const size_t size = UNKNOWNS * (size_t)n;
+  double *x = reals(size), *xdot = reals(size), *b = reals(size), *out = reals(size), *matrix = reals(size * size);
+  lw_chain *chain = make(n, dense);
+  bodies = n;
+  EXPECT(lw_chain_solve(chain, b, out) == LW_ERROR_USAGE);
+  lw_chain_jacobian(chain, x, xdot, 10.0, matrix);
+  EXPECT(lw_chain_factor(chain, x, xdot, 10.0) == LW_OK);
+  expect_solution(chain, matrix, b, out, size);
+  EXPECT(lw_chain_rate_times(chain, b, b) == LW_OK);
+  EXPECT(lw_chain_reduce(chain, x, xdot, 10.0) == (dense ? LW_OK : LW_ERROR_USAGE));
+  if (dense) expect_solution(chain, matrix, b, out, size);
+
+  EXPECT(lw_chain_close(chain, x) == LW_OK);
+  EXPECT(lw_chain_derivative(chain, x, xdot) == LW_OK);
+  lw_chain_residual(chain, x, xdot, out);
+  EXPECT(largest(out, size) <= 1e-11 * (1.0 + largest(xdot, size)) * n);
+  expect_refusals(chain, x, xdot, out, dense);
+  lw_chain_free(chain);
+  free(x), free(xdot), free(b), free(out), free(matrix);
+}
+
+int main(int argc, char **argv) {
+  const int32_t most = argc > 1 ? (int32_t)atoi(argv[1]) : 20;
+  lw_chain_free(NULL);
+  for (int32_t n = 1; n <= most; n++)
+    for (int32_t dense = 0; dense < 2; dense++) drive(n, dense);
+  return failures != 0;
+}
