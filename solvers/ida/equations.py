@@ -1,8 +1,8 @@
 """A problem in the form that IDA takes.
 
-IDA's time s begins at 0 with every start and always runs forwards: t = origin + pace s, dy/dt = (dy/ds) / pace, and the
-Newton matrix for IDA's cj is that of the problem for cj / pace. The pace is +1 or -1 but for rounding, by which it makes
-the end of the run a number of single precision: scikits.odes takes options, the stop time among them, in no better one.
+IDA's time s begins at 0 with every start and always runs forwards: t = origin + pace s, dy/dt = (dy/ds) / pace, and
+the Newton matrix for IDA's cj is that of the problem for cj / pace. The pace is +1 or -1 but for rounding, by which it
+makes the end of the run a number of single precision: scikits.odes takes options, the stop time too, in no better one.
 
 An operator (linkwork.solvers.implicit) serves IDA's GMRES without a preconditioner hook: the residual is multiplied by
 P^-1, P being the Newton matrix at an earlier iterate and ck, and so the product is
@@ -19,6 +19,7 @@ from collections.abc import Callable
 from math import isfinite
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Options
@@ -104,7 +105,7 @@ class Equations:
             t, ydot = self.time(s), rate / self.pace
             values = self._f(t, y.copy(), ydot)
             if self.operator is not None:
-                if not all_finite(np.asarray(values)):
+                if not all_finite(values):
                     self.not_finite = True
                     return SHORTER
                 if self._stale and not self._factored(t, y, rate):
@@ -137,7 +138,7 @@ class Equations:
         return DONE
 
     def product(
-        self, s: object, y: FloatArray, rate: FloatArray, residual: FloatArray, v: FloatArray, out: FloatArray, cj: float
+        self, s: object, y: FloatArray, rate: FloatArray, f: FloatArray, v: FloatArray, out: FloatArray, cj: float
     ) -> int:
         """Give P^-1 (dF/dy + cj dF/dy') v, (n,)."""
         try:
@@ -157,14 +158,20 @@ class Equations:
         self._statistics.jacobian_evaluations += 1
         implicit = self.problem.implicit
         if implicit is not None and implicit.jacobian is not None:
-            return np.asarray(implicit.jacobian(t, y.copy(), ydot.copy(), cj), dtype=np.float64)
+            return self._square(implicit.jacobian(t, y.copy(), ydot.copy(), cj))
         if implicit is not None:
             return self._differences(t, y, ydot, f, cj, cj)
         if self.problem.jacobian is not None and self.problem.n:
-            matrix = np.negative(np.asarray(self.problem.jacobian(t, y.copy()), dtype=np.float64))
+            matrix = np.negative(self._square(self.problem.jacobian(t, y.copy())))
         else:
             matrix = self._differences(t, y, ydot, f, cj, 0.0)
         matrix.flat[:: self.n + 1] += cj
+        return matrix
+
+    def _square(self, values: npt.ArrayLike) -> FloatArray:
+        matrix = np.asarray(values, dtype=np.float64)
+        if matrix.shape != (self.n, self.n):
+            raise SolverError(f"the jacobian has shape {matrix.shape}; {self.n} states need {(self.n, self.n)}")
         return matrix
 
     def _differences(
@@ -212,9 +219,9 @@ class Equations:
             return lambda t, y, ydot: ydot
         if self.problem.implicit is not None:
             residual = self.problem.implicit.residual
-            return lambda t, y, ydot: np.asarray(residual(t, y, ydot))
+            return lambda t, y, ydot: np.asarray(residual(t, y, ydot), dtype=np.float64)
         derivative = self.problem.derivative
-        return lambda t, y, ydot: ydot - derivative(t, y)
+        return lambda t, y, ydot: ydot - np.asarray(derivative(t, y), dtype=np.float64)
 
 
 def all_finite(values: FloatArray) -> bool:

@@ -24,9 +24,11 @@ from linkwork.solvers.ida.backends import (
 from linkwork.solvers.ida.equations import Equations
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
-# Steps in a row that change the time by nothing but its last digits mean that the run is stuck.
-CRAWL = 64.0 * float(np.finfo(np.float64).eps)
-MOST_CRAWLING = 100
+# That many steps that together change the time by nothing but its last digits, or the state by nothing that the
+# tolerances see, mean that the run is stuck; equations of too high an index go on like that without end.
+STRETCH = 50
+LAST_DIGITS = 64.0 * STRETCH * float(np.finfo(np.float64).eps)
+UNSEEN = 0.01
 STUCK = -1000  # beside IDA's flags
 
 
@@ -48,7 +50,9 @@ class IDA(Solver):
         self._locator = EventLocator()
         self._tip = self._tip_s = self._began_s = 0.0  # where IDA is, in its own time too, and where the step began
         self._tip_y = self.y
-        self._fresh, self._crawling = True, 0  # whether no step from the start has succeeded; steps of no avail
+        self._steps = 0  # since the start
+        self._start_y = self.y
+        self._mark = 0.0, self.y  # time s and state when progress was last looked at
 
     def start(self, t: float, y: FloatArray) -> None:
         """Start IDA at (t, y), with y' from the problem's derivative."""
@@ -58,11 +62,12 @@ class IDA(Solver):
             raise self.fail(Failure.NOT_FINITE)
         if self.problem.n_events:
             self._locator.start(self._indicators_at(t, y))
-        self._tip, self._tip_s, self._tip_y, self._fresh, self._crawling = t, 0.0, y, True, 0
+        self._tip, self._tip_s, self._tip_y = t, 0.0, y
+        self._steps, self._mark, self._start_y = 0, (0.0, y), y
         span = abs(self.t_end - t)
         if span == 0.0:
             return
-        weights = np.where(self._differential, 1.0 / (self.options.rtol * np.abs(y) + self.options.atol), 0.0)
+        weights = self._weights(y)
         step = self.options.first_step or looks.first_step(weights, ydot, span, self.options.max_step)
         self._equations.restart(t, min(step, span))
         if self.problem.implicit is not None and y.size:
@@ -100,17 +105,26 @@ class IDA(Solver):
             self.statistics.steps += 1
             self._tip = self.t_end if flag == STOP_TIME else self._equations.time(s)
             self._tip_s, self._tip_y = s, y[: self.problem.n]
-            self._watch_for_crawling()
+            self._steps += 1
+            if self._steps % STRETCH == 0:
+                self._look_for_progress()
             if self._tip != self.t:
                 return
 
-    def _watch_for_crawling(self) -> None:
-        if abs(self._tip - self.t) > CRAWL * abs(self._tip):
-            self._crawling, self._fresh, self._equations.singular = 0, False, None
-            return
-        self._crawling += 1
-        if self._crawling == MOST_CRAWLING:
+    def _look_for_progress(self) -> None:
+        (s, y), self._mark = self._mark, (self._tip_s, self._tip_y)
+        elapsed = self._tip_s - s
+        seen = np.abs(self._tip_y - y) * self._weights(y) > UNSEEN
+        held = elapsed > 0.5 * STRETCH * (self.options.max_step or np.inf)
+        growing = elapsed > 10.0 * s
+        if elapsed <= LAST_DIGITS * abs(self._tip) or not (seen.any() or held or growing or y.size == 0):
             raise self._failed(STUCK)
+        self._equations.singular = None
+
+    def _weights(self, y: FloatArray) -> FloatArray:
+        """Return 1 / tolerance of the states in the error test and 0 of the others, (n,)."""
+        weights: FloatArray = self._differential / (self.options.rtol * np.abs(y) + self.options.atol)
+        return weights
 
     def _state(self, t: float) -> FloatArray:
         if t == self._tip:
@@ -138,7 +152,9 @@ class IDA(Solver):
             correction = looks.correction(equations, t, y, ydot, f, step)
         except looks.SingularError as error:
             raise self._because(Failure.SINGULAR, str(error)) from None
-        if not np.abs(correction * weights).max() <= looks.HARMLESS:
+        if not np.isfinite(correction).all():
+            raise self._because(Failure.NOT_CONVERGED, "the Newton matrix is not finite")
+        if np.abs(correction * weights).max() > looks.HARMLESS:
             raise self._because(Failure.INCONSISTENT_START, looks.largest(f))
 
     def _failed(self, flag: int) -> SolverError:
@@ -147,17 +163,21 @@ class IDA(Solver):
         if equations.singular is not None:
             return self._because(Failure.SINGULAR, equations.singular)
         if flag in (STUCK, *ERROR_TEST_FAILURES):
-            return self.fail(self._or_first(Failure.STEP_TOO_SMALL))
+            return self.fail(self._or_start(Failure.STEP_TOO_SMALL))
         if equations.not_finite:
             return self.fail(Failure.STEP_TOO_SMALL)
         if flag != CONVERGENCE_FAILURE and flag not in LINEAR_SOLVER_FAILURES:
             return self.fail(Failure.STEP_TOO_SMALL if flag in RESIDUAL_FAILURES else Failure.NOT_CONVERGED)
         reason = None if equations.last_matrix is None else looks.deficiency(equations.last_matrix)
-        return self.fail(self._or_first(Failure.NOT_CONVERGED)) if reason is None else self._because(Failure.SINGULAR, reason)
+        if reason is not None:
+            return self._because(Failure.SINGULAR, reason)
+        return self.fail(self._or_start(Failure.NOT_CONVERGED))
 
-    def _or_first(self, kind: Failure) -> Failure:
-        implicit = self.problem.implicit is not None
-        return Failure.FIRST_STEP if self._fresh and implicit else kind
+    def _or_start(self, kind: Failure) -> Failure:
+        """Blame the start values while the solution is still there."""
+        change = np.abs(self.y - self._start_y) * self._weights(self.y)
+        near = self._steps <= 2 * STRETCH and change.max(initial=0.0) < looks.STRIDE
+        return Failure.START_NOT_LEFT if near and self.problem.implicit is not None else kind
 
     def _because(self, kind: Failure, reason: str) -> SolverError:
         return failure(kind, self.name, self.t, self.y, reason)

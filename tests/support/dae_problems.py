@@ -1,4 +1,4 @@
-"""Differential-algebraic problems with known solutions, written from their equations of motion, with exact Jacobians."""
+"""Differential-algebraic problems with known solutions, from their equations of motion, with exact Jacobians."""
 
 from __future__ import annotations
 
@@ -82,12 +82,10 @@ class Constrained:
             return np.concatenate([y[n : 2 * n], vdot, lam, np.zeros(m)])
 
         implicit = Implicit(residual, complex_step(residual) if jacobian else None)
-        return Problem(
-            derivative, 0.0, np.concatenate([self.q, self.v, np.zeros(2 * m)]), implicit=implicit, **options
-        )
+        return Problem(derivative, 0.0, np.concatenate([self.q, self.v, np.zeros(2 * m)]), implicit=implicit, **options)
 
-    def index_3(self, jacobian: bool = True, **options: Any) -> Problem:
-        """The equations as they stand, states (q, v, lam), of which lam and v are out of the error test."""
+    def index_3(self, jacobian: bool = True, *, suppress_v: bool = True, **options: Any) -> Problem:
+        """The equations as they stand, states (q, v, lam); lam is out of the error test, and v if asked for."""
         n, m = self.sizes
 
         def residual(t: float, y: Array, ydot: Array) -> Array:
@@ -98,7 +96,7 @@ class Constrained:
         def derivative(t: float, y: Array) -> Array:
             return np.concatenate([y[n : 2 * n], self.accelerations(t, y[:n], y[n : 2 * n])[0], np.zeros(m)])
 
-        algebraic = np.arange(2 * n + m) >= n
+        algebraic = np.arange(2 * n + m) >= (n if suppress_v else 2 * n)
         implicit = Implicit(residual, complex_step(residual) if jacobian else None, algebraic=algebraic)
         lam = self.accelerations(0.0, self.q, self.v)[1]
         return Problem(derivative, 0.0, np.concatenate([self.q, self.v, lam]), implicit=implicit, **options)
