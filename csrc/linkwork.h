@@ -281,5 +281,38 @@ void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t within the last 
 const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
 lw_ode_statistics lw_ode_counts(const lw_ode *ode);
 
+/* ---- implicit equations F(t, y, y') = 0 for SUNDIALS IDA, of which only function pointers are known here ----------- */
+
+/* Functions return 0, or what lw_ode_function says. J = dF/dy + cj dF/dy'. */
+typedef struct lw_implicit {
+  void *context;
+  int (*residual)(void *context, double t, const double *y, const double *ydot, double *out);
+  int (*factor)(void *context, double t, const double *y, const double *ydot, double cj); /* positive: no inverse */
+  int (*solve)(void *context, const double *b, double *x); /* x = J^-1 b as factored last, in place as well */
+  int (*rate_times)(void *context, const double *v, double *out); /* dF/dy' v at the point factored last */
+} lw_implicit;
+
+/* The equations of a chain; `reduced`: by the reduced matrix, for which the chain has made room. */
+void lw_chain_implicit(lw_chain *chain, int32_t reduced, lw_implicit *equations);
+
+/* What the three functions below are given as user data. IDA's time s begins at 0, t = origin + pace s. */
+typedef struct lw_ida {
+  lw_implicit equations;
+  double *(*array)(void *vector); /* the numbers of an N_Vector: N_VGetArrayPointer */
+  double *work;                   /* [n] */
+  int32_t n;
+  int32_t stale; /* the factored J is of an earlier cj */
+  double origin, pace;
+  double cj, factored; /* cj in IDA's time: as last heard of, and of the factored J */
+  int64_t residuals, factorisations;
+  int32_t not_finite, singular; /* why the last step was refused */
+} lw_ida;
+
+/* The residual times J^-1, so that GMRES needs no preconditioner; as IDAResFn, IDALsJacTimesSetupFn, IDALsJacTimesVecFn. */
+int lw_ida_residual(double s, void *y, void *rate, void *out, void *user);
+int lw_ida_prepare(double s, void *y, void *rate, void *residual, double cj, void *user);
+int lw_ida_product(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,
+                   void *scratch, void *scratch_too);
+
 const char *lw_version(void);
 #endif

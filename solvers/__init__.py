@@ -12,7 +12,7 @@ True
 
 from linkwork.solvers.base import Options, Solver
 from linkwork.solvers.driver import solve
-from linkwork.solvers.implicit import Implicit, NewtonOperator
+from linkwork.solvers.implicit import CompiledImplicit, Implicit, NewtonOperator
 from linkwork.solvers.problem import (
     Action,
     CompiledFunctions,
@@ -27,6 +27,7 @@ from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
 __all__ = [
     "Action",
     "CompiledFunctions",
+    "CompiledImplicit",
     "Continue",
     "EventRecord",
     "Implicit",

@@ -30,6 +30,20 @@ class NewtonOperator(Protocol):
 
 
 @dataclass(frozen=True)
+class CompiledImplicit:
+    """Addresses of the C functions of `lw_implicit` in csrc/linkwork.h, which must outlive the run.
+
+    They give the residual of a problem and its operator.
+    """
+
+    residual: int
+    factor: int
+    solve: int
+    rate_times: int
+    context: int
+
+
+@dataclass(frozen=True)
 class Implicit:
     """Equations F(t, y, y') = 0 for n states, of index 1 (or 2 and 3 where algebraic states leave the error test).
 
@@ -43,9 +57,12 @@ class Implicit:
         Used instead of any matrix.
     algebraic
         Which states are algebraic, (n,); they stay out of the solver's error test. By default all are in it.
+    compiled
+        Residual and operator once more, as C functions: a solver that can calls them without going through Python.
     """
 
     residual: Residual
     jacobian: NewtonMatrix | None = None
     operator: NewtonOperator | None = None
     algebraic: BoolArray | None = None
+    compiled: CompiledImplicit | None = None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from linkwork._core import ffi, lib
 from linkwork.errors import MechanismError
+from linkwork.solvers import CompiledImplicit
 
 FloatArray = NDArray[np.float64]
 
@@ -84,6 +85,13 @@ class ChainKernels:
         self._chain = ffi.gc(handle[0], lib.lw_chain_free)
         self._vector = ffi.typeof(f"double[{self.size}]")  # refuses what is shorter
         self._matrix = ffi.typeof(f"double[{self.size**2}]")
+
+    def compiled(self, reduced: bool = False) -> CompiledImplicit:
+        """Return the addresses of residual and operator, that of `reduce` or of `factor`; these kernels must live on."""
+        e = ffi.new("lw_implicit *")
+        lib.lw_chain_implicit(self._chain, int(reduced), e)
+        functions = (e.residual, e.factor, e.solve, e.rate_times, e.context)
+        return CompiledImplicit(*(int(ffi.cast("uintptr_t", function)) for function in functions))
 
     def residual(self, x: FloatArray, xdot: FloatArray) -> FloatArray:
         """Return F(X, X')."""

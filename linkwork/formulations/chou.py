@@ -40,6 +40,7 @@ class Chou(Formulation):
             lambda t, x, xdot: kernels.residual(x, xdot),
             jacobian=(lambda t, x, xdot, cj: kernels.jacobian(x, xdot, cj)) if scheme == 2 else None,
             operator=operators[scheme](kernels) if scheme in operators else None,
+            compiled=kernels.compiled(reduced=scheme == 3) if scheme in operators else None,
         )
 
     def unknowns(self, t: float, y: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Options
 from linkwork.solvers.ida.equations import Equations
+from linkwork.solvers.ida.sundials import find_sundials
 from linkwork.solvers.problem import FloatArray
 
 # Failures in a row of Newton's method or of the residual, each of which makes the step four times shorter: enough to
@@ -75,6 +76,16 @@ BACKENDS = {
     "scikits_odes_sundials.ida": "linkwork.solvers.ida.scikits:ScikitsIDA",
     "sksundae.ida": "linkwork.solvers.ida.sundae:SundaeIDA",
 }
+
+
+def make_backend(equations: Equations, settings: Settings) -> Backend:
+    """Return a backend for a run: without Python in between where the equations are compiled and SUNDIALS is found."""
+    implicit = equations.problem.implicit
+    if implicit is not None and implicit.compiled is not None and (sundials := find_sundials()) is not None:
+        from linkwork.solvers.ida.coupled import CoupledIDA
+
+        return CoupledIDA(equations, settings, sundials)
+    return find_backend()(equations, settings)
 
 
 def find_backend() -> type[Backend]:

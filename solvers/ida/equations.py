@@ -51,6 +51,8 @@ class Equations:
         What the operator said when it last found no inverse; for whoever sees progress to forget.
     last_matrix
         The last Newton matrix that IDA was given.
+    cj
+        For which the operator is to be factored next.
     """
 
     def __init__(self, problem: Problem, t_end: float, options: Options, statistics: Statistics) -> None:
@@ -68,7 +70,7 @@ class Equations:
         self._options = options
         self._statistics = statistics
         self._f = self._function()
-        self._ck = self._cj = 0.0
+        self._ck = self.cj = 0.0
         self._stale = True
 
     def restart(self, t: float, first_step: float) -> None:
@@ -77,7 +79,7 @@ class Equations:
         self.span = float(np.float32(abs(self.t_end - t))) or 1.0
         self.pace = (self.t_end - t) / self.span
         self.raised, self.not_finite, self.singular, self.last_matrix = None, False, None, None
-        self._cj, self._stale = 1.0 / first_step, True
+        self.cj, self._stale = 1.0 / first_step, True
 
     def time(self, s: float) -> float:
         """Return the time of the problem, never beyond the end."""
@@ -95,6 +97,13 @@ class Equations:
         if values.shape != y.shape:
             raise SolverError(f"the residual has shape {values.shape}, the state {y.shape}; they must agree")
         return values
+
+    def note(self, residuals: int, factorisations: int, *, not_finite: bool, singular: bool) -> None:
+        """Take over what compiled equations have counted and met."""
+        self._statistics.evaluations += residuals
+        self._statistics.jacobian_evaluations += factorisations
+        self.not_finite = not_finite
+        self.singular = "it has no inverse" if singular else None
 
     # ---- callbacks of IDA ----
 
@@ -134,7 +143,7 @@ class Equations:
 
     def prepare_products(self, s: float, y: FloatArray, rate: FloatArray, residual: FloatArray, cj: float) -> int:
         """Take over cj for products, and for the P of the next residual."""
-        self._cj, self._stale = cj, True
+        self.cj, self._stale = cj, True
         return DONE
 
     def product(
@@ -206,12 +215,12 @@ class Equations:
         assert self.operator is not None
         self._statistics.jacobian_evaluations += 1
         try:
-            self.operator.factor(t, y.copy(), rate / self.pace, self._cj / self.pace)
+            self.operator.factor(t, y.copy(), rate / self.pace, self.cj / self.pace)
         except np.linalg.LinAlgError as error:
             self.singular = f"the operator says: {error}"
-            self._cj *= 4.0  # IDA tries a step of a quarter next
+            self.cj *= 4.0  # IDA tries a step of a quarter next
             return False
-        self._ck, self._stale = self._cj, False
+        self._ck, self._stale = self.cj, False
         return True
 
     def _function(self) -> Function:

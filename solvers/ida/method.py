@@ -19,7 +19,7 @@ from linkwork.solvers.ida.backends import (
     RESIDUAL_FAILURES,
     STOP_TIME,
     Settings,
-    find_backend,
+    make_backend,
 )
 from linkwork.solvers.ida.equations import Equations
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
@@ -46,7 +46,7 @@ class IDA(Solver):
         self._differential = _differential(problem)
         self._equations = Equations(problem, t_end, options, self.statistics)
         settings = Settings(options, np.flatnonzero(~self._differential))
-        self._backend = find_backend()(self._equations, settings)
+        self._backend = make_backend(self._equations, settings)
         self._locator = EventLocator()
         self._tip = self._tip_s = self._began_s = 0.0  # where IDA is, in its own time too, and where the step began
         self._tip_y = self.y
