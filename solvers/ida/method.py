@@ -21,7 +21,7 @@ from linkwork.solvers.ida.backends import (
     Settings,
     find_backend,
 )
-from linkwork.solvers.ida.equations import Equations
+from linkwork.solvers.ida.equations import Equations, all_finite
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
 # That many steps that together change the time by nothing but its last digits, or the state by nothing that the
@@ -100,7 +100,7 @@ class IDA(Solver):
                 raise raised
             if flag < 0:
                 raise self._failed(flag)
-            if not np.isfinite(y).all():
+            if not all_finite(y):
                 raise self.fail(Failure.NOT_FINITE)
             self.statistics.steps += 1
             self._tip = self.t_end if flag == STOP_TIME else self._equations.time(s)
