@@ -100,7 +100,7 @@ class Equations:
         """Give F, or P^-1 F where there is an operator."""
         self._statistics.evaluations += 1
         try:
-            t, ydot = self.time(s), rate / self.pace
+            t, ydot = self.time(s), rate.copy() if self.pace == 1.0 else rate / self.pace
             values = self._f(t, y.copy(), ydot)
             if self.operator is not None:
                 values = np.asarray(values, dtype=np.float64)

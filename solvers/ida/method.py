@@ -22,6 +22,7 @@ from linkwork.solvers.ida.backends import (
     find_backend,
 )
 from linkwork.solvers.ida.equations import Equations, all_finite
+from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
 # That many steps that together change the time by nothing but its last digits, or the state by nothing that the
@@ -85,6 +86,15 @@ class IDA(Solver):
             t, crossings = found if found is not None else (t, None)
         self.y = self._state(t)
         self.t = t
+        return crossings
+
+    def run(self, output: Output, tries: int) -> IntArray | None:
+        """Take many steps without coming back; all that Python does counts here."""
+        crossings = None
+        for _ in range(tries):
+            crossings = super().run(output, 1)
+            if crossings is not None or self.t == self.t_end:
+                break
         return crossings
 
     def dense(self, t: FloatArray) -> FloatArray:
