@@ -15,7 +15,6 @@ for the next residual.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isfinite
 
 import numpy as np
@@ -23,13 +22,12 @@ import numpy.typing as npt
 
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Options
+from linkwork.solvers.implicit import Residual
 from linkwork.solvers.problem import FloatArray, Problem
 from linkwork.solvers.solution import Statistics
 
 # What IDA is told by a callback.
 DONE, SHORTER, FATAL = 0, 1, -1
-
-Function = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 _ROOT_EPS = float(np.sqrt(np.finfo(np.float64).eps))
 
@@ -111,9 +109,10 @@ class Equations:
         """Give F, or P^-1 F where there is an operator."""
         self._statistics.evaluations += 1
         try:
-            t, ydot = self.time(s), rate / self.pace
+            t, ydot = self.time(s), rate.copy() if self.pace == 1.0 else rate / self.pace
             values = self._f(t, y.copy(), ydot)
             if self.operator is not None:
+                values = np.asarray(values, dtype=np.float64)
                 if not all_finite(values):
                     self.not_finite = True
                     return SHORTER
@@ -223,12 +222,11 @@ class Equations:
         self._ck, self._stale = self.cj, False
         return True
 
-    def _function(self) -> Function:
+    def _function(self) -> Residual:
         if not self.problem.n:
             return lambda t, y, ydot: ydot
         if self.problem.implicit is not None:
-            residual = self.problem.implicit.residual
-            return lambda t, y, ydot: np.asarray(residual(t, y, ydot), dtype=np.float64)
+            return self.problem.implicit.residual
         derivative = self.problem.derivative
         return lambda t, y, ydot: ydot - np.asarray(derivative(t, y), dtype=np.float64)
 

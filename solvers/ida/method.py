@@ -21,7 +21,8 @@ from linkwork.solvers.ida.backends import (
     Settings,
     make_backend,
 )
-from linkwork.solvers.ida.equations import Equations
+from linkwork.solvers.ida.equations import Equations, all_finite
+from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
 # That many steps that together change the time by nothing but its last digits, or the state by nothing that the
@@ -87,6 +88,15 @@ class IDA(Solver):
         self.t = t
         return crossings
 
+    def run(self, output: Output, tries: int) -> IntArray | None:
+        """Take many steps without coming back; all that Python does counts here."""
+        crossings = None
+        for _ in range(tries):
+            crossings = super().run(output, 1)
+            if crossings is not None or self.t == self.t_end:
+                break
+        return crossings
+
     def dense(self, t: FloatArray) -> FloatArray:
         """Evaluate IDA's interpolant, of the order of the step; the end of the step is the state itself."""
         return np.array([self._state(float(time)) for time in t]).reshape(t.size, self.problem.n)
@@ -100,7 +110,7 @@ class IDA(Solver):
                 raise raised
             if flag < 0:
                 raise self._failed(flag)
-            if not np.isfinite(y).all():
+            if not all_finite(y):
                 raise self.fail(Failure.NOT_FINITE)
             self.statistics.steps += 1
             self._tip = self.t_end if flag == STOP_TIME else self._equations.time(s)
