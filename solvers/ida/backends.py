@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ MOST_FAILURES = 30
 
 # Return values of IDASolve, the same in all its versions.
 STOP_TIME = 1
+TOO_MUCH_WORK = -1  # the steps allowed are used up
 CONVERGENCE_FAILURE = -4
 LINEAR_SOLVER_FAILURES = (-5, -6, -7)
 CALLBACK_FAILURE = -8
@@ -69,6 +70,14 @@ class Backend(Protocol):
 
     def at(self, s: float) -> FloatArray:
         """Return the state, (n,), at a time within the last step."""
+
+
+@runtime_checkable
+class GlidingBackend(Backend, Protocol):
+    """One that can take many steps in a call."""
+
+    def go_to(self, s: float, most: int) -> tuple[int, float, FloatArray, int]:
+        """Take up to `most` steps towards a time s; return the flag, the time reached, the state and the steps."""
 
 
 # Module and class here, by the module whose presence decides, in order of preference.

@@ -18,7 +18,6 @@ from linkwork.solvers.problem import FloatArray
 
 NORMAL, ONE_STEP = 1, 2  # tasks of IDASolve
 PRECONDITIONED_NOT_AT_ALL = 0
-TOO_MUCH_WORK = -1  # the flag of IDASolve where the steps allowed are used up
 
 Pointer = Any
 
@@ -51,6 +50,7 @@ class CoupledIDA:
 
     def step(self) -> tuple[int, float, FloatArray]:
         """Take one step."""
+        self._call("IDASetMaxNumSteps", -1)
         flag = self._solve(self._equations.span, ONE_STEP)
         return flag, float(self._reached[0]), self._y.copy()
 
@@ -64,7 +64,6 @@ class CoupledIDA:
         self._call("IDASetMaxNumSteps", most)
         before = self._steps_so_far()
         flag = self._solve(s, NORMAL)
-        self._call("IDASetMaxNumSteps", -1)
         return flag, float(self._reached[0]), self._y.copy(), self._steps_so_far() - before
 
     def _set_up(self, settings: Settings) -> None:
@@ -78,7 +77,6 @@ class CoupledIDA:
         self._call("IDASetInitStep", settings.first_step)
         self._call("IDASetMaxStep", settings.max_step)
         self._call("IDASetMaxConvFails", MOST_FAILURES)
-        self._call("IDASetMaxNumSteps", -1)
         if settings.algebraic.size:
             self._between[:] = 1.0
             self._between[settings.algebraic] = 0.0

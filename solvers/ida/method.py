@@ -18,6 +18,8 @@ from linkwork.solvers.ida.backends import (
     LINEAR_SOLVER_FAILURES,
     RESIDUAL_FAILURES,
     STOP_TIME,
+    TOO_MUCH_WORK,
+    GlidingBackend,
     Settings,
     make_backend,
 )
@@ -90,12 +92,32 @@ class IDA(Solver):
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps without coming back; all that Python does counts here."""
+        if isinstance(self._backend, GlidingBackend) and output.wanted and not self._watched:
+            self._glide(self._backend, output, tries)
+            return None
         crossings = None
         for _ in range(tries):
             crossings = super().run(output, 1)
             if crossings is not None or self.t == self.t_end:
                 break
         return crossings
+
+    @property
+    def _watched(self) -> bool:
+        return bool(self.problem.n_events) or self.problem.on_step is not None
+
+    def _glide(self, backend: GlidingBackend, output: Output, tries: int) -> None:
+        """Go from one wanted time to the next."""
+        while tries > 0 and self.t != self.t_end:
+            wanted = not output.complete
+            target = float(output.t[output.count]) if wanted else self.t_end
+            ahead = min(self._equations.own_time(target), self._equations.span)
+            flag, s, y, steps = backend.go_to(ahead, tries)
+            tries -= steps
+            self._follow(flag, s, y, steps)
+            self.t, self.y = self._tip, self._tip_y
+            if wanted and flag != TOO_MUCH_WORK:
+                output.fill(self.y[np.newaxis])
 
     def dense(self, t: FloatArray) -> FloatArray:
         """Evaluate IDA's interpolant, of the order of the step; the end of the step is the state itself."""
@@ -104,22 +126,26 @@ class IDA(Solver):
     def _advance(self) -> None:
         while True:
             self._began_s = self._tip_s
-            flag, s, y = self._backend.step()
-            if self._equations.raised is not None:
-                raised, self._equations.raised = self._equations.raised, None
-                raise raised
-            if flag < 0:
-                raise self._failed(flag)
-            if not all_finite(y):
-                raise self.fail(Failure.NOT_FINITE)
-            self.statistics.steps += 1
-            self._tip = self.t_end if flag == STOP_TIME else self._equations.time(s)
-            self._tip_s, self._tip_y = s, y[: self.problem.n]
-            self._steps += 1
-            if self._steps % STRETCH == 0:
-                self._look_for_progress()
+            self._follow(*self._backend.step(), steps=1)
             if self._tip != self.t:
                 return
+
+    def _follow(self, flag: int, s: float, y: FloatArray, steps: int) -> None:
+        """Be where IDA is, if all went well."""
+        if self._equations.raised is not None:
+            raised, self._equations.raised = self._equations.raised, None
+            raise raised
+        if flag < 0 and flag != TOO_MUCH_WORK:
+            raise self._failed(flag)
+        if not all_finite(y):
+            raise self.fail(Failure.NOT_FINITE)
+        self._tip = self.t_end if flag == STOP_TIME or s >= self._equations.span else self._equations.time(s)
+        self._tip_s, self._tip_y = s, y[: self.problem.n]
+        self.statistics.steps += steps
+        stretches = self._steps // STRETCH
+        self._steps += steps
+        if self._steps // STRETCH != stretches:
+            self._look_for_progress()
 
     def _look_for_progress(self) -> None:
         (s, y), self._mark = self._mark, (self._tip_s, self._tip_y)
