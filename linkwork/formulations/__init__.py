@@ -1,0 +1,1 @@
+"""Other forms of the equations of motion, for solvers of other kinds."""
