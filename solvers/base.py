@@ -18,7 +18,8 @@ A solver promises:
    rejected. Whatever it raises, the rows of the steps before are filled. By default it takes one step.
 6. `statistics` is counted while the run goes on, up to date whenever `step` or `run` ends, and survives restarts.
 7. A derivative that is not finite makes the step shorter; at a start it is an error.
-8. What cannot be met raises `SolverError` with a text from `failure`, which says what to do next. The last good (t, y)
+8. A class that solves problems with `implicit` equations says so by `takes_implicit`; the others never see them.
+9. What cannot be met raises `SolverError` with a text from `failure`, which says what to do next. The last good (t, y)
    stays readable. An exception of the problem's functions passes through as the same object.
 
 `solve` in `linkwork.solvers.driver` does the rest, the same for all: outputs, handlers, the limit of steps, partial
@@ -57,12 +58,26 @@ class Failure(StrEnum):
     NOT_CONVERGED = (
         "the method's equations could not be solved; check the jacobian, relax rtol and atol, or try another solver"
     )
+    SINGULAR = (
+        "the Newton matrix dF/dy + cj dF/dy' is singular there; check the jacobian, drop or regularise redundant "
+        "equations, and give every state an equation"
+    )
+    INCONSISTENT_START = (
+        "the start values do not fulfil the equations within rtol and atol; give consistent ones (a mechanism can be "
+        "assembled), check that derivative and residual belong together, or relax rtol and atol"
+    )
+    FIRST_STEP = (
+        "no first step succeeds, however short; the start values may not fulfil what the equations imply for their "
+        "rates (hidden constraints), or the index is too high: give consistent values, mark the algebraic states, "
+        "reduce the index, check the jacobian, or relax rtol and atol"
+    )
 
 
-def failure(kind: Failure, solver: str, t: float, y: FloatArray) -> SolverError:
-    """Return the exception that says where the run stopped and what to do."""
+def failure(kind: Failure, solver: str, t: float, y: FloatArray, reason: str | None = None) -> SolverError:
+    """Return the exception that says where and why the run stopped and what to do."""
     size = float(np.linalg.norm(y))
-    return SolverError(f"{solver} stopped at t = {t:.17g}, where the norm of the state is {size:.6g}: {kind}")
+    text = f"{solver} stopped at t = {t:.17g}, where the norm of the state is {size:.6g}: {kind}"
+    return SolverError(text if reason is None else f"{text}; {reason}")
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,15 @@ class Options:
 
 
 class Solver(ABC):
-    """One run of a method on a problem; the contract stands at the top of this module."""
+    """One run of a method on a problem; the contract stands at the top of this module.
+
+    Attributes
+    ----------
+    takes_implicit
+        Whether the class solves problems with `implicit` equations.
+    """
+
+    takes_implicit = False
 
     def __init__(self, name: str, problem: Problem, t_end: float, options: Options) -> None:
         self.name = name

@@ -45,5 +45,14 @@ def solver_class(name: str) -> type[Solver]:
 
 
 def create(name: str, problem: Problem, t_end: float, options: Options) -> Solver:
-    """Return a solver by name, not yet started."""
-    return solver_class(name)(name, problem, t_end, options)
+    """Return a solver by name, not yet started.
+
+    Raises
+    ------
+    SolverError
+        If there is none of that name, or the problem has implicit equations and the solver takes only explicit ones.
+    """
+    found = solver_class(name)
+    if problem.implicit is not None and not found.takes_implicit:
+        raise SolverError(f"solver {name!r} takes no implicit equations F(t, y, y') = 0; choose solver 'ida'")
+    return found(name, problem, t_end, options)

@@ -11,7 +11,7 @@ from linkwork.solvers.base import Options
 from linkwork.solvers.registry import create
 from support.problems import SOLVERS, every_solver, oscillator, swinging
 
-STIFF = ("Radau", "BDF", "LSODA")
+STIFF = ("Radau", "BDF", "LSODA", "ida")
 ORDERS = {"dopri5": (5, 4), "RK23": (3, 3), "RK45": (5, 4), "DOP853": (8, 7)}  # of the method, of its dense output
 
 

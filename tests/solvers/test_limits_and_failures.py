@@ -148,7 +148,7 @@ def test_an_exception_of_the_jacobian_arrives_unchanged(solver: str) -> None:
         raise ZeroDivisionError("mine")
 
     problem = swinging(jacobian=jacobian)
-    if solver not in ("Radau", "BDF"):  # the explicit ones never ask, LSODA only where the problem is stiff
+    if solver not in ("Radau", "BDF", "ida"):  # the explicit ones never ask, LSODA only where the problem is stiff
         assert solve(problem, 1.0, solver).status is Status.FINISHED
         return
     with pytest.raises(ZeroDivisionError, match="mine"):
@@ -179,7 +179,7 @@ def test_a_solution_that_blows_up_keeps_what_came_before(solver: str) -> None:
     assert np.allclose(solution.y[before, 0], 1.0 / (1.0 - solution.t[before]), rtol=1e-3)
 
 
-@pytest.mark.parametrize("solver", ["dopri5", "RK23", "RK45", "DOP853", "Radau"])
+@pytest.mark.parametrize("solver", ["dopri5", "RK23", "RK45", "DOP853", "Radau", "ida"])
 def test_a_derivative_that_ends_shortens_the_steps(solver: str) -> None:
     def derivative(t: float, y: np.ndarray) -> np.ndarray:
         return np.array([math.nan if t > 1.0 else 1.0])

@@ -1,0 +1,209 @@
+"""A problem in the form that IDA takes.
+
+IDA's time s begins at 0 with every start and always runs forwards: t = origin + pace s, dy/dt = (dy/ds) / pace, and the
+Newton matrix for IDA's cj is that of the problem for cj / pace. The pace is +1 or -1 but for rounding, by which it makes
+the end of the run a number of single precision: scikits.odes takes options, the stop time among them, in no better one.
+
+An operator (linkwork.solvers.implicit) serves IDA's GMRES without a preconditioner hook: the residual is multiplied by
+P^-1, P being the Newton matrix at an earlier iterate and ck, and so the product is
+
+    P^-1 (dF/dy + cj dF/dy') v  ~  v + (cj - ck) P^-1 dF/dy' v,
+
+which is v alone while cj stays. IDA prepares products after the residual they belong to, so the P for a new cj waits
+for the next residual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+
+import numpy as np
+
+from linkwork.errors import SolverError
+from linkwork.solvers.base import Options
+from linkwork.solvers.problem import FloatArray, Problem
+from linkwork.solvers.solution import Statistics
+
+# What IDA is told by a callback.
+DONE, SHORTER, FATAL = 0, 1, -1
+
+Function = Callable[[float, FloatArray, FloatArray], FloatArray]
+
+_ROOT_EPS = float(np.sqrt(np.finfo(np.float64).eps))
+
+
+class Equations:
+    """F(t, y, y') and its Newton matrix for IDA, counted and guarded.
+
+    Attributes
+    ----------
+    n
+        Number of states IDA has: one that stands still where the problem has none.
+    origin, pace, span
+        Of IDA's time s; the run ends at s = span.
+    raised
+        What a function of the problem has raised; IDA ends at it.
+    not_finite, singular
+        Why the last callback asked for a shorter step; for a singular operator what it said.
+    last_matrix
+        The last Newton matrix that IDA was given.
+    """
+
+    def __init__(self, problem: Problem, t_end: float, options: Options, statistics: Statistics) -> None:
+        self.problem = problem
+        self.n = problem.n or 1
+        self.t_end = t_end
+        self.origin = problem.t0
+        self.span = 0.0
+        self.pace = 1.0
+        self.raised: BaseException | None = None
+        self.not_finite = False
+        self.singular: str | None = None
+        self.last_matrix: FloatArray | None = None
+        self.operator = None if problem.implicit is None else problem.implicit.operator
+        self._options = options
+        self._statistics = statistics
+        self._f = self._function()
+        self._ck = self._cj = 0.0
+        self._stale = True
+
+    def restart(self, t: float, first_step: float) -> None:
+        """Let s begin at t, before the end; the length of the first step is only a guess."""
+        self.origin = t
+        self.span = float(np.float32(abs(self.t_end - t))) or 1.0
+        self.pace = (self.t_end - t) / self.span
+        self.raised, self.not_finite, self.singular, self.last_matrix = None, False, None, None
+        self._cj, self._stale = 1.0 / first_step, True
+
+    def time(self, s: float) -> float:
+        """Return the time of the problem, never beyond the end."""
+        t = self.origin + self.pace * s
+        return t if (self.t_end - t) * self.pace > 0.0 else self.t_end
+
+    def own_time(self, t: float) -> float:
+        """Return the s of a time of the problem."""
+        return (t - self.origin) / self.pace
+
+    def f(self, t: float, y: FloatArray, ydot: FloatArray) -> FloatArray:
+        """Return F, (n,), counted and its shape checked."""
+        self._statistics.evaluations += 1
+        values = np.asarray(self._f(t, y.copy(), ydot.copy()), dtype=np.float64)
+        if values.shape != y.shape:
+            raise SolverError(f"the residual has shape {values.shape}, the state {y.shape}; they must agree")
+        return values
+
+    # ---- callbacks of IDA ----
+
+    def residual(self, s: float, y: FloatArray, rate: FloatArray, out: FloatArray) -> int:
+        """Give F, or P^-1 F where there is an operator."""
+        self._statistics.evaluations += 1
+        try:
+            t, ydot = self.time(s), rate / self.pace
+            values = self._f(t, y.copy(), ydot)
+            if self.operator is not None:
+                if not _all_finite(np.asarray(values)):
+                    self.not_finite = True
+                    return SHORTER
+                if self._stale and not self._factored(t, y, rate):
+                    return SHORTER
+                values = self.operator.solve(values)
+            out[:] = values
+            self.not_finite = not _all_finite(out)
+        except BaseException as error:
+            self.raised = error
+            return FATAL
+        return SHORTER if self.not_finite else DONE
+
+    def newton_matrix(
+        self, s: float, y: FloatArray, rate: FloatArray, residual: FloatArray, cj: float, out: FloatArray
+    ) -> int:
+        """Give dF/dy + cj dF/dy', (n, n)."""
+        try:
+            out[:] = self.matrix(self.time(s), y, rate / self.pace, cj / self.pace, residual)
+            self.not_finite, self.last_matrix = not _all_finite(out.ravel()), out
+        except BaseException as error:
+            self.raised = error
+            return FATAL
+        return SHORTER if self.not_finite else DONE
+
+    def prepare_products(self, s: float, y: FloatArray, rate: FloatArray, residual: FloatArray, cj: float) -> int:
+        """Take over cj for products, and for the P of the next residual."""
+        self._cj, self._stale = cj, True
+        return DONE
+
+    def product(
+        self, s: object, y: FloatArray, rate: FloatArray, residual: FloatArray, v: FloatArray, out: FloatArray, cj: float
+    ) -> int:
+        """Give P^-1 (dF/dy + cj dF/dy') v, (n,)."""
+        try:
+            out[:] = v
+            if self.operator is not None and cj != self._ck:
+                scale = (cj - self._ck) / self.pace
+                out += scale * np.asarray(self.operator.solve(np.asarray(self.operator.rate_times(v.copy()))))
+        except BaseException as error:
+            self.raised = error
+            return FATAL
+        return DONE
+
+    # ---- Newton matrix ----
+
+    def matrix(self, t: float, y: FloatArray, ydot: FloatArray, cj: float, f: FloatArray) -> FloatArray:
+        """Return dF/dy + cj dF/dy', (n, n), of the problem, by differences from F = f where it has none of its own."""
+        self._statistics.jacobian_evaluations += 1
+        implicit = self.problem.implicit
+        if implicit is not None and implicit.jacobian is not None:
+            return np.asarray(implicit.jacobian(t, y.copy(), ydot.copy(), cj), dtype=np.float64)
+        if implicit is not None:
+            return self._differences(t, y, ydot, f, cj, cj)
+        if self.problem.jacobian is not None and self.problem.n:
+            matrix = np.negative(np.asarray(self.problem.jacobian(t, y.copy()), dtype=np.float64))
+        else:
+            matrix = self._differences(t, y, ydot, f, cj, 0.0)
+        matrix.flat[:: self.n + 1] += cj
+        return matrix
+
+    def _differences(
+        self, t: float, y: FloatArray, ydot: FloatArray, f: FloatArray, cj: float, along: float
+    ) -> FloatArray:
+        """Return dF/dy + along dF/dy' by differences as wide as IDA's own, whose step is about 1 / cj."""
+        matrix = np.empty((self.n, self.n))
+        y, ydot = y.copy(), ydot.copy()
+        weight = self._options.rtol * np.abs(y) + self._options.atol
+        coming = ydot / cj
+        widths = np.copysign(np.maximum(_ROOT_EPS * np.maximum(np.abs(y), np.abs(coming)), weight), coming)
+        for j, width in enumerate(widths):
+            before, rate_before = y[j], ydot[j]
+            y[j] += width
+            width = y[j] - before
+            ydot[j] += along * width
+            matrix[:, j] = (self.f(t, y, ydot) - f) / width
+            y[j], ydot[j] = before, rate_before
+        return matrix
+
+    def _factored(self, t: float, y: FloatArray, rate: FloatArray) -> bool:
+        """Factor the operator for the cj last heard of; tell whether that went well."""
+        assert self.operator is not None
+        self._statistics.jacobian_evaluations += 1
+        try:
+            self.operator.factor(t, y.copy(), rate / self.pace, self._cj / self.pace)
+        except np.linalg.LinAlgError as error:
+            self.singular = f"the operator says: {error}"
+            self._cj *= 4.0  # IDA tries a step of a quarter next
+            return False
+        self._ck, self._stale, self.singular = self._cj, False, None
+        return True
+
+    def _function(self) -> Function:
+        if not self.problem.n:
+            return lambda t, y, ydot: ydot
+        if self.problem.implicit is not None:
+            residual = self.problem.implicit.residual
+            return lambda t, y, ydot: np.asarray(residual(t, y, ydot))
+        derivative = self.problem.derivative
+        return lambda t, y, ydot: ydot - derivative(t, y)
+
+
+def _all_finite(values: FloatArray) -> bool:
+    # the sum of squares is quick to find; it may overflow
+    return isfinite(values.dot(values)) or bool(np.isfinite(values).all())

@@ -1,0 +1,168 @@
+"""The solver: IDA's steps, with events located on its interpolant as for other solvers.
+
+IDA's own root functions are not used: they are looked at only where steps end, take a zero for a root on either side,
+and stop short of the far side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwork.errors import SolverError
+from linkwork.solvers.base import Failure, Options, Solver, failure
+from linkwork.solvers.events import EventLocator
+from linkwork.solvers.ida import start as looks
+from linkwork.solvers.ida.backends import (
+    CONVERGENCE_FAILURE,
+    ERROR_TEST_FAILURES,
+    LINEAR_SOLVER_FAILURES,
+    RESIDUAL_FAILURES,
+    STOP_TIME,
+    Settings,
+    find_backend,
+)
+from linkwork.solvers.ida.equations import Equations
+from linkwork.solvers.problem import FloatArray, IntArray, Problem
+
+# Steps in a row that may be too short to change the time, before they mean that the run is stuck.
+UNNOTICED = 100
+
+
+class IDA(Solver):
+    """A run of IDA on an explicit problem, F = y' - derivative, or an implicit one.
+
+    After an event without a restart the rest of the same step is used, so events that change nothing cost no accuracy.
+    """
+
+    takes_implicit = True
+
+    def __init__(self, name: str, problem: Problem, t_end: float, options: Options) -> None:
+        super().__init__(name, problem, t_end, options)
+        self.statistics.rejected = None
+        self._differential = _differential(problem)
+        self._equations = Equations(problem, t_end, options, self.statistics)
+        settings = Settings(options, np.flatnonzero(~self._differential))
+        self._backend = find_backend()(self._equations, settings)
+        self._locator = EventLocator()
+        self._tip = self._tip_s = 0.0  # where IDA is, and in its own time
+        self._tip_y = self.y
+        self._fresh = True
+
+    def start(self, t: float, y: FloatArray) -> None:
+        """Start IDA at (t, y), with y' from the problem's derivative."""
+        self.t, self.y = t, y
+        ydot = self.derivative(t, y.copy())
+        if not (np.isfinite(y).all() and np.isfinite(ydot).all()):
+            raise self.fail(Failure.NOT_FINITE)
+        if self.problem.n_events:
+            self._locator.start(self._indicators_at(t, y))
+        self._tip, self._tip_s, self._tip_y, self._fresh = t, 0.0, y, True
+        span = abs(self.t_end - t)
+        if span == 0.0:
+            return
+        weights = np.where(self._differential, 1.0 / (self.options.rtol * np.abs(y) + self.options.atol), 0.0)
+        step = self.options.first_step or looks.first_step(weights, ydot, span, self.options.max_step)
+        self._equations.restart(t, min(step, span))
+        if self.problem.implicit is not None and y.size:
+            self._check_start(ydot, weights, min(step, span))
+        padding = self._equations.n - y.size
+        self._backend.start(np.pad(y, (0, padding)), np.pad(ydot * self._equations.pace, (0, padding)))
+
+    def step(self) -> IntArray | None:
+        """Take a step, or what an event has left of the last one."""
+        if self.t == self._tip:
+            self._advance()
+        t, crossings = self._tip, None
+        if self.problem.n_events:
+            found = self._locator.find(self.t, t, lambda at: self._indicators_at(at, self._state(at)))
+            t, crossings = found if found is not None else (t, None)
+        self.y = self._state(t)
+        self.t = t
+        return crossings
+
+    def dense(self, t: FloatArray) -> FloatArray:
+        """Evaluate IDA's interpolant, of the order of the step; the end of the step is the state itself."""
+        return np.array([self._state(float(time)) for time in t]).reshape(t.size, self.problem.n)
+
+    def _advance(self) -> None:
+        for _ in range(UNNOTICED):
+            self._began_s = self._tip_s
+            flag, s, y = self._backend.step()
+            if self._equations.raised is not None:
+                raised, self._equations.raised = self._equations.raised, None
+                raise raised
+            if flag < 0:
+                raise self._failed(flag)
+            if not np.isfinite(y).all():
+                raise self.fail(Failure.NOT_FINITE)
+            self.statistics.steps += 1
+            self._tip = self.t_end if flag == STOP_TIME else self._equations.time(s)
+            self._tip_s, self._tip_y, self._fresh = s, y[: self.problem.n], False
+            if self._tip != self.t:
+                return
+        raise self.fail(Failure.STEP_TOO_SMALL)
+
+    def _state(self, t: float) -> FloatArray:
+        if t == self._tip:
+            return self._tip_y
+        if t == self.t:
+            return self.y
+        s = min(max(self._equations.own_time(t), self._began_s), self._tip_s)
+        return self._backend.at(s)[: self.problem.n]
+
+    def _indicators_at(self, t: float, y: FloatArray) -> FloatArray:
+        z = self.indicators(t, y.copy())
+        if not np.isfinite(z).all():
+            raise self.fail(Failure.NOT_FINITE)
+        return z
+
+    # ---- what goes wrong ----
+
+    def _check_start(self, ydot: FloatArray, weights: FloatArray, step: float) -> None:
+        """Refuse start values that do not fit the equations."""
+        t, y, equations = self.t, self.y, self._equations
+        f = equations.f(t, y, ydot)
+        if not np.isfinite(f).all():
+            raise self.fail(Failure.NOT_FINITE)
+        try:
+            correction = looks.correction(equations, t, y, ydot, f, step)
+        except looks.SingularError as error:
+            raise self._because(Failure.SINGULAR, str(error)) from None
+        if not np.abs(correction * weights).max() <= looks.HARMLESS:
+            raise self._because(Failure.INCONSISTENT_START, looks.largest(f))
+
+    def _failed(self, flag: int) -> SolverError:
+        """Return the exception for a step that IDA could not take."""
+        equations = self._equations
+        if flag in ERROR_TEST_FAILURES:
+            return self.fail(self._or_first(Failure.STEP_TOO_SMALL))
+        if equations.not_finite:
+            return self.fail(Failure.STEP_TOO_SMALL)
+        if equations.singular is not None:
+            return self._because(Failure.SINGULAR, equations.singular)
+        if flag != CONVERGENCE_FAILURE and flag not in LINEAR_SOLVER_FAILURES:
+            return self.fail(Failure.STEP_TOO_SMALL if flag in RESIDUAL_FAILURES else Failure.NOT_CONVERGED)
+        reason = None if equations.last_matrix is None else looks.deficiency(equations.last_matrix)
+        return self.fail(self._or_first(Failure.NOT_CONVERGED)) if reason is None else self._because(Failure.SINGULAR, reason)
+
+    def _or_first(self, kind: Failure) -> Failure:
+        implicit = self.problem.implicit is not None
+        return Failure.FIRST_STEP if self._fresh and implicit else kind
+
+    def _because(self, kind: Failure, reason: str) -> SolverError:
+        return failure(kind, self.name, self.t, self.y, reason)
+
+
+def _differential(problem: Problem) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return which states are in the error test, (n,)."""
+    implicit = problem.implicit
+    if implicit is None or implicit.algebraic is None:
+        return np.ones(problem.n, dtype=np.bool_)
+    algebraic = np.asarray(implicit.algebraic)
+    if algebraic.shape != (problem.n,) or algebraic.dtype != np.bool_:
+        raise SolverError(
+            f"algebraic has shape {algebraic.shape} and type {algebraic.dtype}; give {problem.n} booleans, one a state"
+        )
+    if problem.n and algebraic.all():
+        raise SolverError("algebraic leaves no state in the error test; leave it out for equations of index 1")
+    return ~algebraic
