@@ -87,7 +87,7 @@ static void differentiate_states(lw_state *s, const newton *w) {
   }
 }
 
-/* d residual / dLambda' = [0; -J'; 0; -s] and d residual / dMu' = [N J'; 0; -s; 0]: the columns of the speeds hold J in
+/* d residual / dLambda' = [0; -J'; 0; s] and d residual / dMu' = [N J'; 0; -s; 0]: the columns of the speeds hold J in
  * the last rows and -N in the first. */
 static void fill_multipliers(const newton *w) {
   const int32_t speeds = w->nq, lambda = w->nq + w->nu, mu = lambda + w->rows;
@@ -102,7 +102,7 @@ static void fill_multipliers(const newton *w) {
           *entry(w, q, mu + k) -= w->cj * *entry(w, q, speeds + u) * J[u];
     }
     *entry(w, lambda + k, mu + k) = -w->cj * w->slack[w->rows + k];
-    *entry(w, mu + k, lambda + k) = -w->cj * w->slack[k];
+    *entry(w, mu + k, lambda + k) = w->cj * w->slack[k];
   }
 }
 

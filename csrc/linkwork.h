@@ -137,7 +137,7 @@ lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, s
  * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres whose
  * number and order do not depend on what is open or unlocked: such rows are zero. J = dPhi/dq in the tree's speeds. With
  * y = [q; u; Lambda; Mu], lambda = Lambda', mu = Mu', n = nq + nu + 2 rows, and slack = [s of velocities; s of positions]:
- *   qdot - N(q) (u - J'mu) = 0,   M udot + h - J'lambda = 0,   Phi - s Mu' = 0,   J u + Phi_t - s Lambda' = 0
+ *   qdot - N(q) (u - J'mu) = 0,   M udot + h - J'lambda = 0,   Phi - s Mu' = 0,   J u + Phi_t + s Lambda' = 0
  * A slack of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their place, and
  * then have no multiplier. Inputs and modes are the state's; its own q, u and time are overwritten. */
 

@@ -3,7 +3,7 @@
 With the constraints Phi(q, t) = 0 of all loops, couplings, distances, locks and prescribed motions, J = dPhi/dq in the
 speeds of the tree, and the integrals of multipliers as states, y = (q, u, Lambda, Mu), lambda = Lambda', mu = Mu':
 
-    q' - N(q) (u - J^T mu) = 0,  M u' + h - J^T lambda = 0,  Phi - s Mu' = 0,  J u + Phi_t - s Lambda' = 0
+    q' - N(q) (u - J^T mu) = 0,  M u' + h - J^T lambda = 0,  Phi - s Mu' = 0,  J u + Phi_t + s Lambda' = 0
 
 (Gear, Leimkuhler and Gupta 1985). What a row lacks is in metres, its multiplier is a force. The slack s is 0 for rows
 that are independent of each other, which hold exactly, and 1 for those that are zero (locks that are open) or follow
