@@ -158,3 +158,14 @@ def test_prescribed_motions(name):
     assert largest(at.ggl.residual(TIME, y, ydot)) < 1e-9 * (1.0 + largest(ydot))
     later = at.ggl.lacks(TIME + 1e-6, at.states)[0] - at.ggl.lacks(TIME - 1e-6, at.states)[0]
     assert largest(later) > 1e-9
+
+
+@pytest.mark.parametrize("name", ["planar_5R", "stewart", "gear_on_cut_joint", "three_spatial_legs"])
+@pytest.mark.parametrize("method", ["multipliers", "dca", "embedding"])
+def test_methods_of_the_reduced_equations_do_not_matter(name, method):
+    scene = well_posed(MAKERS[name], seed=1)
+    system, state = reached(scene, method)
+    at, udot = augmented(system, state), scene.oracle.solve(scene.u).udot
+    y, ydot = at.start()
+    ydot[at.nq : at.states.size] = at.speeds(udot)
+    assert largest(at.ggl.residual(0.0, y, ydot)) < 1e-9 * (1.0 + largest(ydot))
