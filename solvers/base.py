@@ -66,10 +66,10 @@ class Failure(StrEnum):
         "the start values do not fulfil the equations within rtol and atol; give consistent ones (a mechanism can be "
         "assembled), check that derivative and residual belong together, or relax rtol and atol"
     )
-    FIRST_STEP = (
-        "no first step succeeds, however short; the start values may not fulfil what the equations imply for their "
-        "rates (hidden constraints), or the index is too high: give consistent values, mark the algebraic states, "
-        "reduce the index, check the jacobian, or relax rtol and atol"
+    START_NOT_LEFT = (
+        "the solution does not get away from its start; the start values may not fulfil what the equations imply for "
+        "their rates (hidden constraints), or the index is too high: give consistent values, mark the algebraic "
+        "states, reduce the index, check the jacobian, or relax rtol and atol"
     )
 
 

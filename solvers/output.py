@@ -37,6 +37,8 @@ class Output:
 
     def due(self, t: float) -> FloatArray:
         """Return the wanted times up to t that have no states yet, shape (nt,)."""
+        if self.complete or self._sign * t < self._ascending[self.count]:  # so it is after most steps
+            return self.t[:0]
         return self.t[self.count : int(np.searchsorted(self._ascending, self._sign * t, side="right"))]
 
     def fill(self, states: FloatArray) -> None:

@@ -1,8 +1,8 @@
 """A problem in the form that IDA takes.
 
-IDA's time s begins at 0 with every start and always runs forwards: t = origin + pace s, dy/dt = (dy/ds) / pace, and the
-Newton matrix for IDA's cj is that of the problem for cj / pace. The pace is +1 or -1 but for rounding, by which it makes
-the end of the run a number of single precision: scikits.odes takes options, the stop time among them, in no better one.
+IDA's time s begins at 0 with every start and always runs forwards: t = origin + pace s, dy/dt = (dy/ds) / pace, and
+the Newton matrix for IDA's cj is that of the problem for cj / pace. The pace is +1 or -1 but for rounding, by which it
+makes the end of the run a number of single precision: scikits.odes takes options, the stop time too, in no better one.
 
 An operator (linkwork.solvers.implicit) serves IDA's GMRES without a preconditioner hook: the residual is multiplied by
 P^-1, P being the Newton matrix at an earlier iterate and ck, and so the product is
@@ -15,20 +15,19 @@ for the next residual.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isfinite
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Options
+from linkwork.solvers.implicit import Residual
 from linkwork.solvers.problem import FloatArray, Problem
 from linkwork.solvers.solution import Statistics
 
 # What IDA is told by a callback.
 DONE, SHORTER, FATAL = 0, 1, -1
-
-Function = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 _ROOT_EPS = float(np.sqrt(np.finfo(np.float64).eps))
 
@@ -44,8 +43,10 @@ class Equations:
         Of IDA's time s; the run ends at s = span.
     raised
         What a function of the problem has raised; IDA ends at it.
-    not_finite, singular
-        Why the last callback asked for a shorter step; for a singular operator what it said.
+    not_finite
+        The last callback asked for a shorter step, because of what is not a finite number.
+    singular
+        What the operator said when it last found no inverse; for whoever sees progress to forget.
     last_matrix
         The last Newton matrix that IDA was given.
     """
@@ -99,17 +100,18 @@ class Equations:
         """Give F, or P^-1 F where there is an operator."""
         self._statistics.evaluations += 1
         try:
-            t, ydot = self.time(s), rate / self.pace
+            t, ydot = self.time(s), rate.copy() if self.pace == 1.0 else rate / self.pace
             values = self._f(t, y.copy(), ydot)
             if self.operator is not None:
-                if not _all_finite(np.asarray(values)):
+                values = np.asarray(values, dtype=np.float64)
+                if not all_finite(values):
                     self.not_finite = True
                     return SHORTER
                 if self._stale and not self._factored(t, y, rate):
                     return SHORTER
                 values = self.operator.solve(values)
             out[:] = values
-            self.not_finite = not _all_finite(out)
+            self.not_finite = not all_finite(out)
         except BaseException as error:
             self.raised = error
             return FATAL
@@ -119,9 +121,11 @@ class Equations:
         self, s: float, y: FloatArray, rate: FloatArray, residual: FloatArray, cj: float, out: FloatArray
     ) -> int:
         """Give dF/dy + cj dF/dy', (n, n)."""
+        if not all_finite(residual):
+            return SHORTER
         try:
             out[:] = self.matrix(self.time(s), y, rate / self.pace, cj / self.pace, residual)
-            self.not_finite, self.last_matrix = not _all_finite(out.ravel()), out
+            self.not_finite, self.last_matrix = not all_finite(out.ravel()), out
         except BaseException as error:
             self.raised = error
             return FATAL
@@ -133,12 +137,12 @@ class Equations:
         return DONE
 
     def product(
-        self, s: object, y: FloatArray, rate: FloatArray, residual: FloatArray, v: FloatArray, out: FloatArray, cj: float
+        self, s: object, y: FloatArray, rate: FloatArray, f: FloatArray, v: FloatArray, out: FloatArray, cj: float
     ) -> int:
         """Give P^-1 (dF/dy + cj dF/dy') v, (n,)."""
         try:
             out[:] = v
-            if self.operator is not None and cj != self._ck:
+            if self.operator is not None and cj != self._ck and all_finite(v):
                 scale = (cj - self._ck) / self.pace
                 out += scale * np.asarray(self.operator.solve(np.asarray(self.operator.rate_times(v.copy()))))
         except BaseException as error:
@@ -153,26 +157,29 @@ class Equations:
         self._statistics.jacobian_evaluations += 1
         implicit = self.problem.implicit
         if implicit is not None and implicit.jacobian is not None:
-            return np.asarray(implicit.jacobian(t, y.copy(), ydot.copy(), cj), dtype=np.float64)
+            return self._square(implicit.jacobian(t, y.copy(), ydot.copy(), cj))
         if implicit is not None:
             return self._differences(t, y, ydot, f, cj, cj)
         if self.problem.jacobian is not None and self.problem.n:
-            matrix = np.negative(np.asarray(self.problem.jacobian(t, y.copy()), dtype=np.float64))
+            matrix = np.negative(self._square(self.problem.jacobian(t, y.copy())))
         else:
             matrix = self._differences(t, y, ydot, f, cj, 0.0)
         matrix.flat[:: self.n + 1] += cj
         return matrix
 
+    def _square(self, values: npt.ArrayLike) -> FloatArray:
+        matrix = np.asarray(values, dtype=np.float64)
+        if matrix.shape != (self.n, self.n):
+            raise SolverError(f"the jacobian has shape {matrix.shape}; {self.n} states need {(self.n, self.n)}")
+        return matrix
+
     def _differences(
         self, t: float, y: FloatArray, ydot: FloatArray, f: FloatArray, cj: float, along: float
     ) -> FloatArray:
-        """Return dF/dy + along dF/dy' by differences as wide as IDA's own, whose step is about 1 / cj."""
+        """Return dF/dy + along dF/dy' by differences; the step of IDA is about 1 / cj."""
         matrix = np.empty((self.n, self.n))
         y, ydot = y.copy(), ydot.copy()
-        weight = self._options.rtol * np.abs(y) + self._options.atol
-        coming = ydot / cj
-        widths = np.copysign(np.maximum(_ROOT_EPS * np.maximum(np.abs(y), np.abs(coming)), weight), coming)
-        for j, width in enumerate(widths):
+        for j, width in enumerate(self._widths(y, ydot / cj)):
             before, rate_before = y[j], ydot[j]
             y[j] += width
             width = y[j] - before
@@ -180,6 +187,18 @@ class Equations:
             matrix[:, j] = (self.f(t, y, ydot) - f) / width
             y[j], ydot[j] = before, rate_before
         return matrix
+
+    def _widths(self, y: FloatArray, coming: FloatArray) -> FloatArray:
+        """Return steps of differences, (n,), towards the coming change.
+
+        What is near zero is stepped by its tolerance, as IDA does, but within bounds that the largest state sets: below
+        them rounding is all that is seen, above them curvature.
+        """
+        sizes = np.maximum(np.abs(y), np.abs(coming))
+        tolerance, largest = self._options.rtol * np.abs(y) + self._options.atol, sizes.max()
+        if largest > 0.0:
+            tolerance = np.clip(tolerance, 1e-3 * _ROOT_EPS * largest, _ROOT_EPS * largest)
+        return np.copysign(np.maximum(_ROOT_EPS * sizes, tolerance), coming)
 
     def _factored(self, t: float, y: FloatArray, rate: FloatArray) -> bool:
         """Factor the operator for the cj last heard of; tell whether that went well."""
@@ -191,19 +210,19 @@ class Equations:
             self.singular = f"the operator says: {error}"
             self._cj *= 4.0  # IDA tries a step of a quarter next
             return False
-        self._ck, self._stale, self.singular = self._cj, False, None
+        self._ck, self._stale = self._cj, False
         return True
 
-    def _function(self) -> Function:
+    def _function(self) -> Residual:
         if not self.problem.n:
             return lambda t, y, ydot: ydot
         if self.problem.implicit is not None:
-            residual = self.problem.implicit.residual
-            return lambda t, y, ydot: np.asarray(residual(t, y, ydot))
+            return self.problem.implicit.residual
         derivative = self.problem.derivative
-        return lambda t, y, ydot: ydot - derivative(t, y)
+        return lambda t, y, ydot: ydot - np.asarray(derivative(t, y), dtype=np.float64)
 
 
-def _all_finite(values: FloatArray) -> bool:
+def all_finite(values: FloatArray) -> bool:
+    """Tell whether all of a vector's numbers are finite."""
     # the sum of squares is quick to find; it may overflow
     return isfinite(values.dot(values)) or bool(np.isfinite(values).all())

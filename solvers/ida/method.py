@@ -21,11 +21,16 @@ from linkwork.solvers.ida.backends import (
     Settings,
     find_backend,
 )
-from linkwork.solvers.ida.equations import Equations
+from linkwork.solvers.ida.equations import Equations, all_finite
+from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
-# Steps in a row that may be too short to change the time, before they mean that the run is stuck.
-UNNOTICED = 100
+# That many steps that together change the time by nothing but its last digits, or the state by nothing that the
+# tolerances see, mean that the run is stuck; equations of too high an index go on like that without end.
+STRETCH = 50
+LAST_DIGITS = 64.0 * STRETCH * float(np.finfo(np.float64).eps)
+UNSEEN = 0.01
+STUCK = -1000  # beside IDA's flags
 
 
 class IDA(Solver):
@@ -44,9 +49,11 @@ class IDA(Solver):
         settings = Settings(options, np.flatnonzero(~self._differential))
         self._backend = find_backend()(self._equations, settings)
         self._locator = EventLocator()
-        self._tip = self._tip_s = 0.0  # where IDA is, and in its own time
+        self._tip = self._tip_s = self._began_s = 0.0  # where IDA is, in its own time too, and where the step began
         self._tip_y = self.y
-        self._fresh = True
+        self._steps = 0  # since the start
+        self._start_y = self.y
+        self._mark = 0.0, self.y  # time s and state when progress was last looked at
 
     def start(self, t: float, y: FloatArray) -> None:
         """Start IDA at (t, y), with y' from the problem's derivative."""
@@ -56,11 +63,12 @@ class IDA(Solver):
             raise self.fail(Failure.NOT_FINITE)
         if self.problem.n_events:
             self._locator.start(self._indicators_at(t, y))
-        self._tip, self._tip_s, self._tip_y, self._fresh = t, 0.0, y, True
+        self._tip, self._tip_s, self._tip_y = t, 0.0, y
+        self._steps, self._mark, self._start_y = 0, (0.0, y), y
         span = abs(self.t_end - t)
         if span == 0.0:
             return
-        weights = np.where(self._differential, 1.0 / (self.options.rtol * np.abs(y) + self.options.atol), 0.0)
+        weights = self._weights(y)
         step = self.options.first_step or looks.first_step(weights, ydot, span, self.options.max_step)
         self._equations.restart(t, min(step, span))
         if self.problem.implicit is not None and y.size:
@@ -80,12 +88,21 @@ class IDA(Solver):
         self.t = t
         return crossings
 
+    def run(self, output: Output, tries: int) -> IntArray | None:
+        """Take many steps without coming back; all that Python does counts here."""
+        crossings = None
+        for _ in range(tries):
+            crossings = super().run(output, 1)
+            if crossings is not None or self.t == self.t_end:
+                break
+        return crossings
+
     def dense(self, t: FloatArray) -> FloatArray:
         """Evaluate IDA's interpolant, of the order of the step; the end of the step is the state itself."""
         return np.array([self._state(float(time)) for time in t]).reshape(t.size, self.problem.n)
 
     def _advance(self) -> None:
-        for _ in range(UNNOTICED):
+        while True:
             self._began_s = self._tip_s
             flag, s, y = self._backend.step()
             if self._equations.raised is not None:
@@ -93,14 +110,31 @@ class IDA(Solver):
                 raise raised
             if flag < 0:
                 raise self._failed(flag)
-            if not np.isfinite(y).all():
+            if not all_finite(y):
                 raise self.fail(Failure.NOT_FINITE)
             self.statistics.steps += 1
             self._tip = self.t_end if flag == STOP_TIME else self._equations.time(s)
-            self._tip_s, self._tip_y, self._fresh = s, y[: self.problem.n], False
+            self._tip_s, self._tip_y = s, y[: self.problem.n]
+            self._steps += 1
+            if self._steps % STRETCH == 0:
+                self._look_for_progress()
             if self._tip != self.t:
                 return
-        raise self.fail(Failure.STEP_TOO_SMALL)
+
+    def _look_for_progress(self) -> None:
+        (s, y), self._mark = self._mark, (self._tip_s, self._tip_y)
+        elapsed = self._tip_s - s
+        seen = np.abs(self._tip_y - y) * self._weights(y) > UNSEEN
+        held = elapsed > 0.5 * STRETCH * (self.options.max_step or np.inf)
+        growing = elapsed > 10.0 * s
+        if elapsed <= LAST_DIGITS * abs(self._tip) or not (seen.any() or held or growing or y.size == 0):
+            raise self._failed(STUCK)
+        self._equations.singular = None
+
+    def _weights(self, y: FloatArray) -> FloatArray:
+        """Return 1 / tolerance of the states in the error test and 0 of the others, (n,)."""
+        weights: FloatArray = self._differential / (self.options.rtol * np.abs(y) + self.options.atol)
+        return weights
 
     def _state(self, t: float) -> FloatArray:
         if t == self._tip:
@@ -128,26 +162,32 @@ class IDA(Solver):
             correction = looks.correction(equations, t, y, ydot, f, step)
         except looks.SingularError as error:
             raise self._because(Failure.SINGULAR, str(error)) from None
-        if not np.abs(correction * weights).max() <= looks.HARMLESS:
+        if not np.isfinite(correction).all():
+            raise self._because(Failure.NOT_CONVERGED, "the Newton matrix is not finite")
+        if np.abs(correction * weights).max() > looks.HARMLESS:
             raise self._because(Failure.INCONSISTENT_START, looks.largest(f))
 
     def _failed(self, flag: int) -> SolverError:
         """Return the exception for a step that IDA could not take."""
         equations = self._equations
-        if flag in ERROR_TEST_FAILURES:
-            return self.fail(self._or_first(Failure.STEP_TOO_SMALL))
-        if equations.not_finite:
-            return self.fail(Failure.STEP_TOO_SMALL)
         if equations.singular is not None:
             return self._because(Failure.SINGULAR, equations.singular)
+        if flag in (STUCK, *ERROR_TEST_FAILURES):
+            return self.fail(self._or_start(Failure.STEP_TOO_SMALL))
+        if equations.not_finite:
+            return self.fail(Failure.STEP_TOO_SMALL)
         if flag != CONVERGENCE_FAILURE and flag not in LINEAR_SOLVER_FAILURES:
             return self.fail(Failure.STEP_TOO_SMALL if flag in RESIDUAL_FAILURES else Failure.NOT_CONVERGED)
         reason = None if equations.last_matrix is None else looks.deficiency(equations.last_matrix)
-        return self.fail(self._or_first(Failure.NOT_CONVERGED)) if reason is None else self._because(Failure.SINGULAR, reason)
+        if reason is not None:
+            return self._because(Failure.SINGULAR, reason)
+        return self.fail(self._or_start(Failure.NOT_CONVERGED))
 
-    def _or_first(self, kind: Failure) -> Failure:
-        implicit = self.problem.implicit is not None
-        return Failure.FIRST_STEP if self._fresh and implicit else kind
+    def _or_start(self, kind: Failure) -> Failure:
+        """Blame the start values while the solution is still there."""
+        change = np.abs(self.y - self._start_y) * self._weights(self.y)
+        near = self._steps <= 2 * STRETCH and change.max(initial=0.0) < looks.STRIDE
+        return Failure.START_NOT_LEFT if near and self.problem.implicit is not None else kind
 
     def _because(self, kind: Failure, reason: str) -> SolverError:
         return failure(kind, self.name, self.t, self.y, reason)

@@ -37,7 +37,13 @@ def first_step(weights: FloatArray, ydot: FloatArray, span: float, longest: floa
 def correction(
     equations: Equations, t: float, y: FloatArray, ydot: FloatArray, f: FloatArray, step: float
 ) -> FloatArray:
-    """Return the Newton correction at F = f, (n,); `SingularError` where the Newton matrix has no inverse."""
+    """Return the Newton correction at F = f, (n,), NaN where the Newton matrix is not finite.
+
+    Raises
+    ------
+    SingularError
+        If the Newton matrix has no inverse.
+    """
     cj = np.sign(equations.pace) / (STRIDE * step)
     if equations.operator is not None:
         try:
@@ -46,8 +52,10 @@ def correction(
         except np.linalg.LinAlgError as error:
             raise SingularError(f"the operator says: {error}") from error
     matrix = equations.matrix(t, y, ydot, cj, f)
+    if not np.isfinite(matrix).all():
+        return np.full_like(f, np.nan)
     try:
-        solution: FloatArray = np.linalg.solve(matrix, f)
+        solution = np.asarray(np.linalg.solve(matrix, f), dtype=np.float64)
     except np.linalg.LinAlgError as error:
         raise SingularError(deficiency(matrix) or str(error)) from error
     if f.any() and (found := deficiency(matrix)) is not None:
@@ -63,8 +71,6 @@ def largest(f: FloatArray) -> str:
 
 def deficiency(matrix: FloatArray) -> str | None:
     """Say which equations depend on one another and which states they leave open, or None where none do."""
-    if not np.isfinite(matrix).all():
-        return None
     for axis in (1, 0, 1, 0):
         scale = np.abs(matrix).max(axis=axis, keepdims=True)
         matrix = matrix / np.where(scale > 0.0, scale, 1.0)

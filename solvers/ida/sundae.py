@@ -9,7 +9,7 @@ import numpy as np
 from sksundae import ida
 
 from linkwork.solvers.ida.backends import CALLBACK_FAILURE, MOST_FAILURES, Settings
-from linkwork.solvers.ida.equations import FATAL, Equations
+from linkwork.solvers.ida.equations import FATAL, Equations, all_finite
 from linkwork.solvers.problem import FloatArray
 
 # Tolerance of the states that stay out of the error test, which scikit-sundae cannot tell IDA, by that of the others.
@@ -69,6 +69,9 @@ def _options(equations: Equations, settings: Settings) -> dict[str, Any]:
     }
 
     def residual(s: float, y: FloatArray, rate: FloatArray, out: FloatArray) -> None:
+        if equations.not_finite and not all_finite(y):  # of IDA's own making, from what it was told before
+            out.fill(np.nan)
+            return
         _told(equations.residual(s, y, rate, out), out)
 
     def matrix(s: float, y: FloatArray, rate: FloatArray, out_before: FloatArray, cj: float, out: FloatArray) -> None:

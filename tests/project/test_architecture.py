@@ -30,7 +30,7 @@ PYTHON_ARROWS = {
     "linkwork.coarse_graining": {
         *("numpy", "linkwork.errors", "linkwork.description", "linkwork.compiler", "linkwork.state"),
     },
-    "linkwork.solvers": {"numpy", "scipy", "linkwork.errors", "linkwork._core"},
+    "linkwork.solvers": {"numpy", "scipy", "linkwork.errors", "linkwork._core", "scikits_odes_sundials", "sksundae"},
     "linkwork.cosim": {"numpy", "fmpy", "linkwork.errors", "linkwork.result"},
     "linkwork._core_build": {"cffi"},
     "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},
