@@ -46,6 +46,13 @@ typedef struct lw_count {
   double open2; /* sum of the squared gaps of its loops, in the metric */
 } lw_count;
 
+/* Where the equations with multipliers are asked for: y = [q; u; Lambda; Mu] and its rates in scalars of the arithmetic,
+ * and the slack of each row, of velocities and then of positions. */
+typedef struct lw_augmented {
+  const void *y, *ydot;
+  const double *slack;
+} lw_augmented;
+
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
   /* Freedoms of regular poses around the start; double only. */
@@ -59,6 +66,10 @@ typedef struct lw_kernels {
   lw_fault (*inverse_dynamics)(const lw_model *m, lw_block b, const void *udot, void *tau);
   /* Loads that accelerate the tree at rest without gravity: a product with the mass matrix. */
   void (*mass_product)(const lw_model *m, lw_block b, const void *udot, void *tau);
+  /* Of the equations with multipliers; needs constants, and leaves no later stage. */
+  void (*augmented)(const lw_model *m, lw_block b, const lw_augmented *at, void *residual);
+  /* Constraints at the block's state, and J' times `row`; all in scalars of the arithmetic, and the same remarks. */
+  void (*constraints)(const lw_model *m, lw_block b, const void *row, void *phi, void *rate, void *column);
   /* Start guesses to states that close the loops; double only. */
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
   /* What each cluster leaves at the block's coordinates; double only. */

@@ -4,7 +4,7 @@
  * every number that changes, in one flat block of doubles; a variable is an offset into that block.
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
- * state's first directional derivative, its first jump and its first use of divide and conquer.
+ * state's first directional derivative or Newton matrix, its first jump and its first use of divide and conquer.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
@@ -132,6 +132,28 @@ lw_status lw_mass_matrix(lw_state *state, double *matrix);
  * has a kink, where this gives 0. */
 lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
                                     const uint32_t *knowns, size_t n_knowns, const double *seed, double *sensitivity);
+
+/* ---- with multipliers: differential-algebraic equations of index 1 -----------------------------------
+ * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres whose
+ * number and order do not depend on what is open or unlocked: such rows are zero. J = dPhi/dq in the tree's speeds. With
+ * y = [q; u; Lambda; Mu], lambda = Lambda', mu = Mu', n = nq + nu + 2 rows, and slack = [s of velocities; s of positions]:
+ *   qdot - N(q) (u - J'mu) = 0,   M udot + h - J'lambda = 0,   Phi - s Mu' = 0,   J u + Phi_t + s Lambda' = 0
+ * A slack of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their place, and
+ * then have no multiplier. Inputs and modes are the state's; its own q, u and time are overwritten. */
+
+int32_t lw_constraint_rows(const lw_model *model);
+/* Phi and J u + Phi_t, a number for each row, at the state. */
+lw_status lw_constraints(lw_state *state, double *phi, double *rate);
+/* J, rows x nu, row by row. */
+lw_status lw_constraint_jacobian(lw_state *state, double *matrix);
+/* Which rows hold from the state on: writes slack[2 rows], 0 for as many as are independent there, 1 for the others.
+ * `work`: room for rows x nu. */
+lw_status lw_dae_rows(lw_state *state, double *work, double *slack);
+lw_status lw_dae_residual(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
+                          double *residual);
+/* d residual / dy + cj d residual / dydot, n x n, row by row, exact to rounding (complex step). */
+lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
+                          double cj, double *matrix);
 
 /* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
  * tree's first: nu + nu_cut. World axes. */

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define STEP 1e-40
-
 /* Most states are never differentiated, and the complex block is the larger one: it is made when first needed. */
 static lw_status have_complex_block(lw_state *s) {
   const size_t reals = 2 * sizeof(double) * (size_t)s->model->size.reals;
@@ -34,6 +32,24 @@ static void copy_freedoms(const lw_state *s) {
         lw_pivots_of(&m->cluster[c], s->block.integers).ranks->mobility;
 }
 
+static lw_status copy_to_complex(lw_state *s) {
+  const lw_model *m = s->model;
+  const lw_status e = have_complex_block(s);
+  if (e) return e;
+  copy_range(s, 0, m->at.qdot);
+  copy_range(s, m->at.joint_closed, m->at.acceleration);
+  copy_range(s, m->at.cut_reference, m->at.link_constants);
+  return LW_OK;
+}
+
+lw_status lw_make_complex(lw_state *s) {
+  const lw_status e = copy_to_complex(s);
+  if (e) return e;
+  if (!s->complex_constants) lw_kernels_complex.constants(s->model, s->complex_block);
+  s->complex_constants = 1;
+  return LW_OK;
+}
+
 static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, const double *seed, int *parameters) {
   *parameters = 0;
   for (size_t i = 0; i < n; i++) {
@@ -42,7 +58,7 @@ static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, cons
       return lw_fail(s, LW_ERROR_USAGE, "variable %u is no parameter, input or state: nothing depends on it here",
                      knowns[i]);
     if (!isfinite(seed[i])) return lw_fail(s, LW_ERROR_VALUE, "the seed of variable %u is not finite", knowns[i]);
-    complex_reals(s)[2 * knowns[i] + 1] += STEP * seed[i];
+    complex_reals(s)[2 * knowns[i] + 1] += LW_COMPLEX_STEP * seed[i];
     *parameters |= a == LW_PARAMETER;
   }
   return LW_OK;
@@ -69,9 +85,7 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
     if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
     s->complex_dca.in_double = &s->dca;
   }
-  copy_range(s, 0, m->at.qdot);
-  copy_range(s, m->at.joint_closed, m->at.acceleration);
-  copy_range(s, m->at.cut_reference, m->at.link_constants);
+  if ((e = copy_to_complex(s))) return e;
   if ((e = seed_knowns(s, knowns, n_knowns, seed, &parameters))) return e;
   if (parameters || !s->complex_constants) k->constants(m, s->complex_block);
   copy_freedoms(s);
@@ -79,6 +93,6 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   k->accelerations(m, s->complex_block);
   k->derivatives(m, s->complex_block);
   k->outputs(m, s->complex_block);
-  for (size_t i = 0; i < n_unknowns; i++) sensitivity[i] = complex_reals(s)[2 * unknowns[i] + 1] / STEP;
+  for (size_t i = 0; i < n_unknowns; i++) sensitivity[i] = complex_reals(s)[2 * unknowns[i] + 1] / LW_COMPLEX_STEP;
   return LW_OK;
 }

@@ -50,6 +50,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
 void lw_state_free(lw_state *s) {
   if (!s) return;
   free(s->complex_memory);
+  free(s->newton_room);
   lw_release_assemblies(&s->dca);
   lw_free_event_room(s);
   lw_release_assemblies(&s->complex_dca);

@@ -15,9 +15,18 @@ struct lw_state {
   lw_dca_memory dca, complex_dca; /* for divide and conquer, once they have been needed */
   size_t snapshot_size;
   unsigned char *snapshot; /* where the snapshot part starts */
+  double *newton_room;     /* y, its rates and the residual in complex, once they have been needed */
   int complex_constants;   /* the complex block's constants belong to the present parameters */
   char message[480];
 };
+
+/* sensitivity.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows from
+ * the parameters alone; needs constants. */
+lw_status lw_make_complex(lw_state *s);
+#define LW_COMPLEX_STEP 1e-40
+
+/* constraints.c: room for six vectors of nq + nu + 2 constraint rows. */
+lw_status lw_have_newton_room(lw_state *s, double **room);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 

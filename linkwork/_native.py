@@ -89,6 +89,7 @@ class Model:
         self.handle = ffi.gc(handle[0], lib.lw_model_free)
         self.sizes = lib.lw_model_sizes(self.handle)
         self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
+        self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # side by side
         self.modes = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
 
@@ -252,6 +253,47 @@ class Block:
         names = ("lw_ode_mechanism", "lw_ode_mechanism_events")
         derivative, indicators = (int(ffi.cast("intptr_t", ffi.addressof(lib, name))) for name in names)
         return derivative, int(ffi.cast("intptr_t", self.handle)), indicators if events else 0
+
+    # ---- with multipliers ----
+
+    def enter_inputs(self, inputs: FloatArray, time: float) -> None:
+        """Write all inputs (n_inputs,), which hold at the time given."""
+        self._inputs[:] = inputs
+        self._views["time"][0] = self._views["motion_time"][0] = time
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def constraints(self) -> tuple[FloatArray, FloatArray]:
+        """Return what the constraints lack (rows,), m, and its rate (rows,), m/s, at the present states."""
+        phi, rate = np.empty((2, self.model.constraint_rows))
+        self._check(lib.lw_constraints(self.handle, _doubles(phi), _doubles(rate)))
+        return phi, rate
+
+    def constraint_jacobian(self) -> FloatArray:
+        """Return the derivative of the constraints by the tree's speeds (rows, nu) at the present states."""
+        matrix = np.empty((self.model.constraint_rows, self.model.sizes.nu))
+        self._check(lib.lw_constraint_jacobian(self.handle, _doubles(matrix)))
+        return matrix
+
+    def dae_rows(self) -> FloatArray:
+        """Return the slack of rows (2 rows,): 0 for those that are independent of each other at the present states."""
+        rows = self.model.constraint_rows
+        work, slack = np.empty(rows * self.model.sizes.nu), np.empty(2 * rows)
+        self._check(lib.lw_dae_rows(self.handle, _doubles(work), _doubles(slack)))
+        return slack
+
+    def dae_residual(self, t: float, y: FloatArray, ydot: FloatArray, slack: FloatArray) -> FloatArray:
+        """Return the residual (n,) of the equations with multipliers; contiguous arrays (n,), (n,), (2 rows,)."""
+        residual = np.empty(y.size)
+        arrays = _doubles(y), _doubles(ydot), _doubles(slack)
+        self._check(lib.lw_dae_residual(self.handle, t, *arrays, _doubles(residual)))
+        return residual
+
+    def dae_jacobian(self, t: float, y: FloatArray, ydot: FloatArray, slack: FloatArray, cj: float) -> FloatArray:
+        """Return its derivative (n, n) by y, plus `cj` times that by y'."""
+        matrix = np.empty((y.size, y.size))
+        arrays = _doubles(y), _doubles(ydot), _doubles(slack)
+        self._check(lib.lw_dae_jacobian(self.handle, t, *arrays, cj, _doubles(matrix)))
+        return matrix
 
     # ---- transitions ----
 

@@ -78,6 +78,10 @@
 
 #include "outputs.inc"
 
+#include "constraints.inc"
+
+#include "augmented.inc"
+
 #if LW_ARITHMETIC == LW_DOUBLE
 #include "consistency.inc"
 
@@ -99,7 +103,17 @@
 #define IN_DOUBLE(kernel) NULL
 #endif
 
-const lw_kernels KERNELS = {
-    constants,       IN_DOUBLE(find_freedoms),   accelerations, derivatives,         outputs,
-    locate_cuts,     inverse_dynamics,           mass_product,  IN_DOUBLE(assemble), IN_DOUBLE(count),
-    IN_DOUBLE(jump), IN_DOUBLE(solve_assemblies)};
+const lw_kernels KERNELS = {constants,
+                            IN_DOUBLE(find_freedoms),
+                            accelerations,
+                            derivatives,
+                            outputs,
+                            locate_cuts,
+                            inverse_dynamics,
+                            mass_product,
+                            augmented_residual,
+                            constraint_values,
+                            IN_DOUBLE(assemble),
+                            IN_DOUBLE(count),
+                            IN_DOUBLE(jump),
+                            IN_DOUBLE(solve_assemblies)};

@@ -213,6 +213,36 @@ static void differentiate(const bench *b) {
   EXPECT(lw_directional_derivative(b->state, &unknown, 1, knowns, 2, seed, &slope) == LW_OK && isfinite(slope));
 }
 
+/* The equations with multipliers: at the state's own rates no coordinate is off, and the Newton matrix is finite. */
+static void with_multipliers(const bench *b) {
+  const size_t rows = (size_t)lw_constraint_rows(b->model), nq = (size_t)b->size.nq, nu = (size_t)b->size.nu;
+  const size_t n = nq + nu + 2 * rows;
+  double *y = reals(n), *ydot = reals(n), *residual = reals(n), *slack = reals(2 * rows), *phi = reals(2 * rows);
+  double *work = reals(rows * nu), *matrix = reals(n * n);
+  const double *x = lw_state_reals(b->state);
+  EXPECT(lw_evaluate(b->state, LW_STAGE_DERIVATIVES) == LW_OK);
+  const double t = x[field_named(b->model, "time").first];
+  memcpy(y, x + field_named(b->model, "q").first, (nq + nu) * sizeof *y);
+  memcpy(ydot, x + field_named(b->model, "qdot").first, (nq + nu) * sizeof *y);
+  EXPECT(lw_constraints(b->state, phi, phi + rows) == LW_OK);
+  EXPECT(lw_constraint_jacobian(b->state, work) == LW_OK);
+  EXPECT(lw_dae_rows(b->state, work, slack) == LW_OK);
+  for (size_t r = 0; r < 2 * rows; r++) EXPECT(fabs(phi[r]) < 1e-6 && (slack[r] == 0 || slack[r] == 1));
+  EXPECT(lw_dae_residual(b->state, t, y, ydot, slack, residual) == LW_OK);
+  for (size_t i = 0; i < nq; i++) EXPECT(fabs(residual[i]) <= 1e-6 * (1 + fabs(ydot[i])));
+  EXPECT(lw_dae_jacobian(b->state, t, y, ydot, slack, 10, matrix) == LW_OK);
+  for (size_t i = 0; i < n * n; i++) EXPECT(isfinite(matrix[i]));
+  double sum = 0;
+  if (nu) y[nq] = NAN;
+  EXPECT(lw_dae_residual(b->state, t, y, ydot, slack, residual) == LW_OK);
+  for (size_t i = 0; i < nq; i++) sum += residual[i];
+  EXPECT(!nu || !isfinite(sum));
+  EXPECT(lw_dae_jacobian(b->state, t, y, ydot, slack, 10, matrix) == LW_OK);
+  double *rooms[] = {y, ydot, residual, slack, phi, work, matrix};
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
+  EXPECT(lw_state_reset(b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
+}
+
 /* Forth and back step by step, with dense output: it ends where it began. */
 /* Speeds held in turn, bodies struck, and what is given wrongly. */
 static void jump(const bench *b) {
@@ -399,6 +429,7 @@ static void drive(const char *path) {
     set_and_get(&b);
     save_and_restore(&b);
     differentiate(&b);
+    with_multipliers(&b);
     jump(&b);
     if (b.size.transitions) {
       make_transitions(&b);
