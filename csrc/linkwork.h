@@ -310,7 +310,7 @@ typedef struct lw_implicit {
   void *context;
   int (*residual)(void *context, double t, const double *y, const double *ydot, double *out);
   int (*factor)(void *context, double t, const double *y, const double *ydot, double cj); /* positive: no inverse */
-  int (*solve)(void *context, const double *b, double *x); /* x = J^-1 b as factored last, in place as well */
+  int (*solve)(void *context, const double *b, double *x);        /* x = J^-1 b as factored last, in place as well */
   int (*rate_times)(void *context, const double *v, double *out); /* dF/dy' v at the point factored last */
 } lw_implicit;
 

@@ -20,15 +20,19 @@ from numpy.typing import NDArray
 
 from linkwork._native import Block
 from linkwork.description.checks import FloatArray
+from linkwork.errors import MechanismError, SingularityError
+from linkwork.formulations.base import Formulation
+from linkwork.solvers import Implicit
 
 if TYPE_CHECKING:
     from linkwork.inputs import Inputs
+    from linkwork.running import Run
     from linkwork.system import System
 
 BoolArray = NDArray[np.bool_]
 
 
-class GGL:
+class GGL(Formulation):
     """A mechanism as differential-algebraic equations F(t, y, y') = 0 of index 1, for `Implicit`.
 
     Parameters
@@ -56,6 +60,7 @@ class GGL:
         self.n = self._nq + self._nu + 2 * self.rows
         self.slack: FloatArray = np.ones(2 * self.rows)
         self._inputs = inputs if inputs is not None and inputs.vary else None
+        self.implicit = Implicit(self.residual, self.jacobian, algebraic=self.algebraic)
 
     @property
     def algebraic(self) -> BoolArray:
@@ -63,9 +68,12 @@ class GGL:
         return np.arange(self.n) >= self._nq + self._nu
 
     def residual(self, t: float, y: FloatArray, ydot: FloatArray) -> FloatArray:
-        """Return F (n,)."""
+        """Return F (n,); not a number where it does not exist."""
         self._ask(t)
-        return self.block.dae_residual(t, y, ydot, self.slack)
+        try:
+            return self.block.dae_residual(t, y, ydot, self.slack)
+        except MechanismError:
+            return np.full(self.n, np.nan)
 
     def jacobian(self, t: float, y: FloatArray, ydot: FloatArray, cj: float) -> FloatArray:
         """Return dF/dy + cj dF/dy' (n, n), exact to rounding."""
@@ -94,9 +102,16 @@ class GGL:
         multipliers[kept] = np.linalg.lstsq(matrix[kept].T, lack[self._nq : states.size], rcond=None)[0]
         return y, ydot
 
-    def derivative(self, t: float, y: FloatArray) -> FloatArray:
-        """Return y' (n,) that fits y; where the run starts again rows are chosen anew."""
-        return self.start(t, y[: self._nq + self._nu])[1]
+    def unknowns(self, t: float, states: FloatArray) -> FloatArray:
+        """Return y (n,) at states [q; u]."""
+        return np.pad(states, (0, 2 * self.rows))
+
+    def rates(self, t: float, y: FloatArray) -> FloatArray:
+        """Return y' (n,) that fits y; rows are chosen anew. Not a number where accelerations are not unique."""
+        try:
+            return self.start(t, y[: self._nq + self._nu])[1]
+        except (SingularityError, MechanismError):
+            return np.full(self.n, np.nan)
 
     def states(self, y: FloatArray) -> FloatArray:
         """Return the states [q; u] (..., nq + nu) of rows y (..., n)."""
@@ -117,3 +132,8 @@ class GGL:
         block.put("u", states[self._nq :])
         block.put("time", t)
         self._ask(t)
+
+
+def formulate(run: Run) -> GGL:
+    """Return the equations of a run, which are computed in its block."""
+    return GGL(run.system, run.block, run.inputs)

@@ -52,7 +52,7 @@ class Augmented:
         """By IDA."""
         ggl = self.ggl
         implicit = Implicit(ggl.residual, ggl.jacobian, algebraic=ggl.algebraic)
-        problem = Problem(ggl.derivative, self.time, self.start()[0], implicit=implicit)
+        problem = Problem(ggl.rates, self.time, self.start()[0], implicit=implicit)
         return solve(problem, t_end, solver="ida", rtol=rtol, atol=rtol, **options)
 
 
