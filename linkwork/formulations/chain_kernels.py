@@ -87,7 +87,7 @@ class ChainKernels:
         self._matrix = ffi.typeof(f"double[{self.size**2}]")
 
     def compiled(self, reduced: bool = False) -> CompiledImplicit:
-        """Return the addresses of residual and operator, that of `reduce` or of `factor`; these kernels must live on."""
+        """Return the addresses of residual and operator (of `reduce` or `factor`); these kernels must live on."""
         e = ffi.new("lw_implicit *")
         lib.lw_chain_implicit(self._chain, int(reduced), e)
         functions = (e.residual, e.factor, e.solve, e.rate_times, e.context)

@@ -10,6 +10,7 @@ from linkwork.description.checks import FloatArray
 from linkwork.errors import MechanismError
 from linkwork.formulations.base import Formulation
 from linkwork.formulations.chain import Chain
+from linkwork.formulations.chain_kernels import ChainKernels
 from linkwork.formulations.chain_operators import ReducedNewton, SweptNewton
 from linkwork.solvers import Implicit
 
@@ -34,14 +35,8 @@ class Chou(Formulation):
         if scheme not in SCHEMES:
             raise MechanismError(f"formulation='chou' has schemes {', '.join(map(str, SCHEMES))}, not {scheme!r}")
         self.chain = chain
-        self.kernels = kernels = chain.kernels(dense=scheme == 3)
-        operators = {3: ReducedNewton, 4: SweptNewton}
-        self.implicit = Implicit(
-            lambda t, x, xdot: kernels.residual(x, xdot),
-            jacobian=(lambda t, x, xdot, cj: kernels.jacobian(x, xdot, cj)) if scheme == 2 else None,
-            operator=operators[scheme](kernels) if scheme in operators else None,
-            compiled=kernels.compiled(reduced=scheme == 3) if scheme in operators else None,
-        )
+        self.kernels = chain.kernels(dense=scheme == 3)
+        self.implicit = _equations(self.kernels, scheme)
 
     def unknowns(self, t: float, y: FloatArray) -> FloatArray:
         """Return X (14 n,) at states [q; u]."""
@@ -49,12 +44,30 @@ class Chou(Formulation):
         return self.chain.unknowns(q, u)
 
     def rates(self, t: float, unknowns: FloatArray) -> FloatArray:
-        """Return X' (14 n,) at X."""
-        return self.kernels.derivative(unknowns)
+        """Return X' (14 n,) at X; not a number where the accelerations are not unique."""
+        try:
+            return self.kernels.derivative(unknowns)
+        except np.linalg.LinAlgError:
+            return np.full(unknowns.size, np.nan)
 
     def states(self, unknowns: FloatArray) -> FloatArray:
         """Return [q; u], (..., 7 n), of X (..., 14 n)."""
         return self.chain.states(unknowns)
+
+
+def _equations(kernels: ChainKernels, scheme: int) -> Implicit:
+    def residual(t: float, x: FloatArray, xdot: FloatArray) -> FloatArray:
+        return kernels.residual(x, xdot)
+
+    def jacobian(t: float, x: FloatArray, xdot: FloatArray, cj: float) -> FloatArray:
+        return kernels.jacobian(x, xdot, cj)
+
+    if scheme == 1:
+        return Implicit(residual)
+    if scheme == 2:
+        return Implicit(residual, jacobian)
+    operator = ReducedNewton(kernels) if scheme == 3 else SweptNewton(kernels)
+    return Implicit(residual, operator=operator, compiled=kernels.compiled(reduced=scheme == 3))
 
 
 def formulate(run: Run, scheme: int = 4) -> Chou:

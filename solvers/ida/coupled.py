@@ -10,10 +10,10 @@ import numpy as np
 from linkwork._core import ffi as core_ffi
 from linkwork._core import lib as core
 from linkwork.errors import SolverError
-from linkwork.solvers.implicit import CompiledImplicit
 from linkwork.solvers.ida.backends import MOST_FAILURES, Settings
 from linkwork.solvers.ida.equations import Equations
 from linkwork.solvers.ida.sundials import Sundials
+from linkwork.solvers.implicit import CompiledImplicit
 from linkwork.solvers.problem import FloatArray
 
 NORMAL, ONE_STEP = 1, 2  # tasks of IDASolve
@@ -32,9 +32,8 @@ class CoupledIDA:
         self._equations = equations
         self._sun = sundials
         self._user = core_ffi.new("lw_ida *")
-        self._own = implicit.compiled, *(np.zeros(equations.n) for _ in range(4))
-        _, self._y, self._rate, self._between, work = self._own
-        _enter(self._user, implicit.compiled, work, sundials)
+        self._y, self._rate, self._between, self._work = np.zeros((4, equations.n))
+        _enter(self._user, implicit.compiled, self._work, sundials)
         self._made = _Made(sundials, (self._y, self._rate, self._between))
         self._reached = sundials.ffi.new("double *")
         self._steps = sundials.ffi.new("long *")

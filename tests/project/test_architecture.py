@@ -30,7 +30,15 @@ PYTHON_ARROWS = {
     "linkwork.coarse_graining": {
         *("numpy", "linkwork.errors", "linkwork.description", "linkwork.compiler", "linkwork.state"),
     },
-    "linkwork.solvers": {"numpy", "scipy", "linkwork.errors", "linkwork._core", "scikits_odes_sundials", "sksundae"},
+    "linkwork.solvers": {
+        "numpy",
+        "scipy",
+        "linkwork.errors",
+        "linkwork._core",
+        "cffi",
+        "scikits_odes_sundials",
+        "sksundae",
+    },
     "linkwork.cosim": {"numpy", "fmpy", "linkwork.errors", "linkwork.result"},
     "linkwork._core_build": {"cffi"},
     "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},
@@ -85,15 +93,16 @@ def test_a_part_imports_only_what_it_may_know(part: str) -> None:
     assert not strangers
 
 
-def test_one_module_each_touches_mechanics_integrator_and_chains_in_c() -> None:
+def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
     users = {
         module
         for module, path in MODULES.items()
         for name in imports(module, path)
         if within(name, "linkwork._core") or within(name, "cffi")
     }
-    kernels = "linkwork.formulations.chain_kernels"
-    assert users == {"linkwork._native", "linkwork.solvers.dopri5", kernels, "linkwork._core_build"}
+    ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
+    kernels = {"linkwork._native", "linkwork.solvers.dopri5", "linkwork.formulations.chain_kernels"}
+    assert users == {*kernels, *ida, "linkwork._core_build"}
 
 
 def test_the_solvers_are_one_package_under_two_paths() -> None:
