@@ -12,7 +12,7 @@ from support.checkout import TOP
 PAGES = [TOP / "README.md", TOP / "CHANGELOG.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-COMMAND = re.compile(r"^ {4}linkwork (.*)$|`linkwork ((?:info|simulate|export) [^`]*/[^`]*)`", re.MULTILINE)
+COMMAND = re.compile(r"^ {4}linkwork (.*)$|`linkwork ((?:info|simulate|export|compare) [^`]*/[^`]*)`", re.MULTILINE)
 
 
 def identify(page: Path) -> str:
@@ -33,10 +33,11 @@ def test_python_in_the_documents_runs(page, tmp_path, monkeypatch, needs):
     needs("fmpy")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(TOP)
+    monkeypatch.syspath_prepend(TOP / "examples")  # where examples find each other
     names: dict[str, object] = {}
     for block in BLOCK.findall(page.read_text(encoding="utf-8")):
         exec(compile(block, str(page), "exec"), names)
-    assert list(tmp_path.glob("*.fmu"))
+    assert ("export_fmu" in page.read_text(encoding="utf-8")) == bool(list(tmp_path.glob("*.fmu")))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=identify)
