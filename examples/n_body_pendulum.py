@@ -2,8 +2,8 @@
 
 J. C. K. Chou, "A Nearly-Linear Computational-Cost Scheme for the Forward Dynamics of an N-Body Pendulum", leaves the
 equations of motion implicit, 14 unknowns a body, and makes Newton's iteration cheap instead. This repeats his study:
-one to ten bodies, 100 points of 0.01 s, tolerance 1e-7; calls counted, CPU time per call. The motion is held against
-the explicit equations in joint coordinates, solved by DOP853.
+one to ten bodies, 100 points of 0.01 s, tolerance 1e-7; calls counted, CPU time per call, the best of three runs. The
+motion is held against the explicit equations in joint coordinates, solved by DOP853.
 """
 
 import time
@@ -24,6 +24,7 @@ LENGTH, WIDTH, THICK, MASS = 0.3, 0.12, 0.05, 1.2  # m, m, m, kg of each body
 END, POINTS, TOLERANCE = 1.0, 100, 1e-7  # s, times of output, of each step
 SHARE = 0.1  # of the tolerance asked for that each step gets
 MOST = 10  # bodies
+REPEAT = 3  # runs of which the fastest counts: others are slowed down by what else goes on
 SCHEMES = {
     1: "1: full system, differences",
     2: "2: full system, exact Jacobian",
@@ -84,11 +85,13 @@ def study(bodies: range) -> list[Run]:
         system = lw.compile(mechanism(n))
         reference = orientations(lw.simulate(system, END, solver="DOP853", rtol=1e-12, t_eval=times))
         for scheme in SCHEMES:
-            begin = time.process_time()
-            result = lw.simulate(
-                system, END, solver="ida", formulation="chou", scheme=scheme, rtol=TOLERANCE / SHARE, t_eval=times
-            )
-            cpu = time.process_time() - begin
+            cpu = np.inf
+            for _ in range(REPEAT):
+                begin = time.process_time()
+                result = lw.simulate(
+                    system, END, solver="ida", formulation="chou", scheme=scheme, rtol=TOLERANCE / SHARE, t_eval=times
+                )
+                cpu = min(cpu, time.process_time() - begin)
             cost = result.statistics
             error = turned(orientations(result), reference)
             runs.append(Run(n, scheme, cost.evaluations, cost.jacobian_evaluations, cpu, error))
@@ -114,15 +117,17 @@ def plot_costs(runs: list[Run], path: Path) -> None:
         own = [run for run in runs if run.scheme == scheme]
         n = np.array([run.n for run in own])
         per_call.plot(n, [1e6 * run.cpu / run.residuals for run in own], "o-", color=COLOR[scheme], label=name)
-        calls.semilogy(n, [run.residuals for run in own], "o-", color=COLOR[scheme], label=f"{scheme}: residual")
-        calls.semilogy(n, [run.jacobians for run in own], ":", color=COLOR[scheme], label=f"{scheme}: Jacobian")
+        calls.semilogy(n, [run.residuals for run in own], "o-", color=COLOR[scheme])
+        calls.semilogy(n, [run.jacobians for run in own], ":", color=COLOR[scheme])
         if scheme in MULTIPLICATIONS:
             operations.semilogy(n, MULTIPLICATIONS[scheme](n), "o-", color=COLOR[scheme], label=name)
+    calls.plot([], [], "o-", color=INK, label="of the residual")
+    calls.plot([], [], ":", color=INK, label="of the Jacobian (3 and 4: nearly as many)")
     dress(per_call, "CPU time per residual call", "bodies", "time [µs]", ylim=(0, None))
-    dress(calls, "Calls in a run", "bodies", "calls")
+    dress(calls, "Calls in a run", "bodies", "calls", ylim=(10, None))
     dress(operations, "Multiplications of a Newton iteration (Table 1)", "bodies", "multiplications")
     legend(per_call, "upper left")
-    legend(calls, "upper left", ncols=2)
+    legend(calls, "lower right")
     legend(operations, "upper left")
     save(figure, path, "Four schemes for the implicit equations of an n-body pendulum, solved by IDA at 1e-7 for 1 s.")
 
@@ -153,7 +158,7 @@ def frame(axes: Axes) -> Axes3D:
     assert isinstance(axes, Axes3D)
     axes.set(xlim=(-1.0, 1.0), ylim=(-0.5, 0.5), zlim=(-0.9, 0.3), xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
     axes.set(xticks=(-0.8, -0.4, 0, 0.4, 0.8), yticks=(-0.4, 0, 0.4), zticks=(-0.8, -0.4, 0))
-    axes.set_box_aspect((2.0, 1.0, 1.2), zoom=1.1)
+    axes.set_box_aspect((2.0, 1.0, 1.2), zoom=1.2)
     axes.set_proj_type("persp", focal_length=0.7)
     axes.view_init(elev=14, azim=-70)
     axes.tick_params(labelsize=8)
@@ -162,19 +167,19 @@ def frame(axes: Axes) -> Axes3D:
 
 def plot_poses(result: lw.Result, path: Path, count: int = 10) -> None:
     """Draw ten poses, the later the stronger, as Fig. 1 of the paper shows."""
-    figure = sheet(8.0, 6.4)
+    figure = sheet(8.0, 5.2)
     axes = frame(figure.add_subplot(projection="3d"))
     for k, row in enumerate(np.linspace(0, len(result.t) - 1, count).astype(int)):
         draw_bodies(axes, result, row, strength=k / (count - 1))
         end = boxes(result, row)[-1][4:].mean(axis=0)
         side = "left" if end[0] > 0 else "right"
-        axes.text(*(1.08 * end), f"{result.t[row]:.2f} s", ha=side, va="center", fontsize=7.5, color=INK)
+        axes.text(*(1.08 * end), f"{result.t[row]:.2f} s", ha=side, va="center", fontsize=7.5, color=INK, zorder=100)
     save(figure, path, "A pendulum of three bodies on spherical joints at ten times.")
 
 
 def animate(result: lw.Result, path: Path, frames: int = 50) -> None:
     """Save the motion as a film."""
-    figure = sheet(5.0, 4.6)
+    figure = sheet(6.0, 4.4)
     FigureCanvasAgg(figure)
     axes = frame(figure.add_subplot(projection="3d"))
 

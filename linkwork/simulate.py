@@ -68,11 +68,11 @@ def simulate(
         "kick.impulse.t".
     solver
         "dopri5" (compiled; the one inside the FMU), SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF", or "ida"
-        of SUNDIALS (extra `dae`).
+        of SUNDIALS (extra `dae`, or the package scikit-sundae).
     formulation
         "ode": the explicit equations, solved by the method chosen in `compile`. With solver "ida" also "ggl", the
         stabilised differential-algebraic equations of any mechanism, with Lagrange multipliers; and "chou", those of a
-        chain of bodies on spherical joints in absolute coordinates and Euler parameters (Chou, Singhal and Kesavan).
+        chain of bodies on spherical joints in absolute coordinates and Euler parameters, after Chou.
     scheme
         How the Newton matrix of "chou" is made and solved: 1 differences of the full system, 2 the full system, 3 the
         reduced system, 4 (default) in time and memory that grow linearly with the bodies.
@@ -86,7 +86,8 @@ def simulate(
         Limits of the steps, s, and of their number.
     loop_gain
         Feedback on errors of loops and couplings, 1/s: one number, or one for positions and one for speeds; zero lets
-        them drift. By default as fast as the loops move. Runs backward go without.
+        them drift. By default as fast as the loops move. Runs backward go without, and so do "ggl" and "chou", which
+        keep all constraints by themselves.
     progress
         Show the time reached on standard error; by default only on a terminal.
 

@@ -32,10 +32,18 @@ def as_text(comparison: Comparison) -> str:
     good = [row for row in comparison.rows if not row.failed]
     lines = [f"{comparison.name}: {comparison.t_end:g} s, {_compared(comparison)}"]
     lines += _table([HEADINGS, *(_cells(comparison, row) for row in good)]) if good else ["  no run came to its end"]
-    lines += [
-        f"  {row.run} at rtol {in_short(row.rtol)} failed: {row.message}" for row in comparison.rows if row.failed
-    ]
+    lines += _failures(comparison.rows)
     return "\n".join([*lines, *_notes(comparison)])
+
+
+def _failures(rows: list[ComparisonRow]) -> Iterator[str]:
+    """What fails alike at several tolerances is said once."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.failed:
+            alike.setdefault((row.run, row.message), []).append(in_short(row.rtol))
+    for (run, message), tolerances in alike.items():
+        yield f"  {run} at rtol {', '.join(tolerances)} failed: {message}"
 
 
 def _compared(comparison: Comparison) -> str:
@@ -79,4 +87,4 @@ def _notes(comparison: Comparison) -> Iterator[str]:
         yield f"reference: {reference.origin}; {reference.accuracy}"
         if comparison.rows and comparison.floor > max(row.rtol for row in comparison.rows):
             yield "this motion amplifies what even tight runs differ by: compare less of it, with a shorter t_end"
-    yield "errors: in SI units, relative where a value passes 1; CPU: the run alone, rows at every step, best of some"
+    yield "errors: in SI units, relative where a value passes 1; CPU: the run alone, rows at every step, best of a few"

@@ -113,7 +113,9 @@ class _Made:
         n = arrays[0].size
         self.vectors = [lib.N_VMake_Serial(n, ffi.from_buffer("double[]", a), context[0]) for a in arrays]
         self.ida = lib.IDACreate(context[0])
-        self.solver = lib.SUNLinSol_SPGMR(self.vectors[0], PRECONDITIONED_NOT_AT_ALL, 0, context[0])
+        can_solve = ffi.NULL not in self.vectors  # which the library takes for granted
+        kind = PRECONDITIONED_NOT_AT_ALL
+        self.solver = lib.SUNLinSol_SPGMR(self.vectors[0], kind, 0, context[0]) if can_solve else ffi.NULL
         weakref.finalize(self, _free, sundials, context, self.ida, self.solver, self.vectors)
         if ffi.NULL in (self.ida, self.solver, *self.vectors):
             raise MemoryError(f"no memory for IDA on {n} unknowns")

@@ -134,7 +134,7 @@ class Equations:
             return SHORTER
         try:
             out[:] = self.matrix(self.time(s), y, rate / self.pace, cj / self.pace, residual)
-            self.not_finite, self.last_matrix = not all_finite(out.ravel()), out
+            self.not_finite, self.last_matrix = not np.isfinite(out).all(), out
         except BaseException as error:
             self.raised = error
             return FATAL
@@ -233,5 +233,5 @@ class Equations:
 
 def all_finite(values: FloatArray) -> bool:
     """Tell whether all of a vector's numbers are finite."""
-    # the sum of squares is quick to find; it may overflow
+    # the sum of squares is quick to find, but for matrices, for which BLAS may start threads; it may overflow
     return isfinite(values.dot(values)) or bool(np.isfinite(values).all())

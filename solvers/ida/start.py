@@ -74,9 +74,10 @@ def deficiency(matrix: FloatArray) -> str | None:
     for axis in (1, 0, 1, 0):
         scale = np.abs(matrix).max(axis=axis, keepdims=True)
         matrix = matrix / np.where(scale > 0.0, scale, 1.0)
-    rows, values, columns = np.linalg.svd(matrix)
+    values = np.linalg.svd(matrix, compute_uv=False)  # at every start: a fifth of the time that vectors take
     if values[-1] > NEGLIGIBLE * values[0]:
         return None
+    rows, _, columns = np.linalg.svd(matrix)
     return f"equations {_parts(rows[:, -1])} depend on one another, states {_parts(columns[-1])} are left open"
 
 
