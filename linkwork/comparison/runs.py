@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 from linkwork.compiler.compile import compile
@@ -13,9 +12,9 @@ from linkwork.description import Mechanism
 from linkwork.description.checks import suggest
 from linkwork.errors import MechanismError
 from linkwork.solvers import solver_names
+from linkwork.solvers.ida.backends import ida_is_available
 
 DAE_SOLVER = "ida"
-DAE_BACKENDS = ("scikits_odes_sundials", "sksundae")  # either serves
 DAE_FORMULATIONS: dict[str, dict[str, Any]] = {  # by their name in a run: the keywords of `simulate`
     "ggl": {"formulation": "ggl"},
     **{f"chou{scheme}": {"formulation": "chou", "scheme": scheme} for scheme in (1, 2, 3, 4)},
@@ -45,7 +44,7 @@ class ComparisonRun:
     >>> ComparisonRun.parse("rcr/DOP853")
     ComparisonRun(formulation='rcr', solver='DOP853')
     >>> str(ComparisonRun.parse("Radau")), str(ComparisonRun.parse("ida"))
-    ('auto/Radau', 'ggl/ida')
+    ('auto/Radau', 'auto/ida')
     """
 
     formulation: str
@@ -64,15 +63,10 @@ class ComparisonRun:
                 f"run '{self}': formulation {self.formulation!r} is differential-algebraic, which {self.solver!r} does "
                 f"not solve: write '{self.formulation}/{DAE_SOLVER}'"
             )
-        if self.solver == DAE_SOLVER and not self.is_dae:
-            raise MechanismError(
-                f"run '{self}': solver {DAE_SOLVER!r} takes the formulations {', '.join(DAE_FORMULATIONS)}: write "
-                f"'ggl/{DAE_SOLVER}', or another solver behind {self.formulation!r}"
-            )
 
     @classmethod
     def parse(cls, text: object) -> ComparisonRun:
-        """Read "FORMULATION/SOLVER" or "SOLVER"; alone, "ida" solves "ggl", the others what "auto" chooses."""
+        """Read "FORMULATION/SOLVER" or "SOLVER", which alone solves what "auto" chooses."""
         if isinstance(text, cls):
             return text
         if not isinstance(text, str):
@@ -86,7 +80,7 @@ class ComparisonRun:
         if alone in METHODS or alone in DAE_FORMULATIONS or alone == "auto":
             solver = DAE_SOLVER if alone in DAE_FORMULATIONS else "dopri5"
             raise MechanismError(f"run {text!r} names no solver: write '{alone}/{solver}'")
-        return cls("ggl" if alone == DAE_SOLVER else "auto", alone)
+        return cls("auto", alone)
 
     @property
     def is_dae(self) -> bool:
@@ -122,7 +116,7 @@ def default_runs(mech: Mechanism) -> list[ComparisonRun]:
     methods = _methods(mech)
     runs = [ComparisonRun(method, "dopri5") for method in methods]
     runs += [ComparisonRun(methods[0], solver) for solver in ("DOP853", "Radau")]
-    if any(find_spec(backend) for backend in DAE_BACKENDS):
+    if ida_is_available():
         runs.append(ComparisonRun("ggl", DAE_SOLVER))
     return runs
 

@@ -5,30 +5,23 @@ from __future__ import annotations
 from linkwork.formulations.chain_kernels import ChainKernels, FloatArray
 
 
-class SweptNewton:
-    """Scheme 4: two sweeps along the chain, O(n). A `NewtonOperator` of `linkwork.solvers`."""
+class ChainNewton:
+    """A `NewtonOperator` of `linkwork.solvers`.
 
-    def __init__(self, kernels: ChainKernels) -> None:
-        self.kernels = kernels
-        self.solve = self.kernels.solve
-        self.rate_times = self.kernels.rate_times
-
-    def factor(self, t: float, y: FloatArray, ydot: FloatArray, cj: float) -> None:
-        """Prepare J at (y, y') and cj, (14 n,) each; LinAlgError where it has no inverse."""
-        self.kernels.factor(y, ydot, cj)
-
-
-class ReducedNewton:
-    """Scheme 3: the three turns of each body by a dense LU, the rest by substitution. Another `NewtonOperator`.
-
-    Its kernels have room for the reduced matrix: `ChainKernels(bodies, dense=True)`.
+    Parameters
+    ----------
+    kernels
+        Where it is computed.
+    reduced
+        Scheme 3: the turns of the bodies by a dense LU, the rest by substitution; the kernels have room for that
+        (`ChainKernels(bodies, dense=True)`). Otherwise scheme 4: two sweeps along the chain, O(n).
     """
 
-    def __init__(self, kernels: ChainKernels) -> None:
-        self.kernels = kernels
-        self.solve = self.kernels.solve
-        self.rate_times = self.kernels.rate_times
+    def __init__(self, kernels: ChainKernels, *, reduced: bool = False) -> None:
+        self._prepare = kernels.reduce if reduced else kernels.factor
+        self.solve = kernels.solve
+        self.rate_times = kernels.rate_times
 
     def factor(self, t: float, y: FloatArray, ydot: FloatArray, cj: float) -> None:
         """Prepare J at (y, y') and cj, (14 n,) each; LinAlgError where it has no inverse."""
-        self.kernels.reduce(y, ydot, cj)
+        self._prepare(y, ydot, cj)

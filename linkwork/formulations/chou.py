@@ -11,7 +11,7 @@ from linkwork.errors import MechanismError
 from linkwork.formulations.base import Formulation
 from linkwork.formulations.chain import Chain
 from linkwork.formulations.chain_kernels import ChainKernels
-from linkwork.formulations.chain_operators import ReducedNewton, SweptNewton
+from linkwork.formulations.chain_operators import ChainNewton
 from linkwork.solvers import Implicit
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def _equations(kernels: ChainKernels, scheme: int) -> Implicit:
         return Implicit(residual)
     if scheme == 2:
         return Implicit(residual, jacobian)
-    operator = ReducedNewton(kernels) if scheme == 3 else SweptNewton(kernels)
-    return Implicit(residual, operator=operator, compiled=kernels.compiled(reduced=scheme == 3))
+    reduced = scheme == 3
+    return Implicit(residual, operator=ChainNewton(kernels, reduced=reduced), compiled=kernels.compiled(reduced))
 
 
 def formulate(run: Run, scheme: int = 4) -> Chou:

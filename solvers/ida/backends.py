@@ -97,6 +97,15 @@ def make_backend(equations: Equations, settings: Settings) -> Backend:
     return find_backend()(equations, settings)
 
 
+def ida_is_available() -> bool:
+    """Tell whether a backend can be imported."""
+    try:
+        find_backend()
+    except SolverError:
+        return False
+    return True
+
+
 def find_backend() -> type[Backend]:
     """Return the first backend that can be imported.
 
@@ -114,6 +123,6 @@ def find_backend() -> type[Backend]:
         found: type[Backend] = getattr(import_module(module), attribute)
         return found
     raise SolverError(
-        "solver 'ida' needs scikits.odes or scikit-sundae; install the Debian package libsundials-dev (SUNDIALS 6) and "
-        "then pip install linkwork[dae], or, without SUNDIALS on the system, pip install scikit-sundae"
+        "solver 'ida' needs scikit-sundae or scikits.odes: pip install scikit-sundae; or, where SUNDIALS is on the "
+        "system (Debian's libsundials-dev and gfortran), pip install 'linkwork[dae]'"
     )

@@ -305,6 +305,6 @@ def test_what_a_dae_run_asks_for(monkeypatch):
 
     monkeypatch.setattr(reference_module, "simulate", other)
     monkeypatch.setattr("linkwork.comparison.measure.ENOUGH", 0.0)
-    found = lw.compare(pendulum(), 0.2, runs=["chou3/ida", "ida"], rtol=1e-4, repeat=1)
+    found = lw.compare(pendulum(), 0.2, runs=["chou3/ida", "ggl/ida"], rtol=1e-4, repeat=1)
     assert asked == [("chou", 3, False), ("chou", 3, True), ("ggl", None, False), ("ggl", None, True)]
     assert [row.run for row in found.rows] == ["chou3/ida", "ggl/ida"]

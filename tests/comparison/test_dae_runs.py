@@ -1,12 +1,10 @@
 """Runs that solve differential-algebraic equations, beside those of ordinary ones."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.comparison.runs import DAE_BACKENDS
+from linkwork.solvers.ida.backends import ida_is_available
 from support.cases import four_bar
 
 CHOU = [f"chou{scheme}/ida" for scheme in (1, 2, 3, 4)]
@@ -15,8 +13,8 @@ CHOU = [f"chou{scheme}/ida" for scheme in (1, 2, 3, 4)]
 @pytest.fixture(autouse=True)
 def backend(needs):
     """Either backend serves; without any, the skip names the first."""
-    if not any(find_spec(name) for name in DAE_BACKENDS):
-        needs(DAE_BACKENDS[0])
+    if not ida_is_available():
+        needs("scikits_odes_sundials")
 
 
 def chain(bodies: int) -> lw.Mechanism:

@@ -1,13 +1,15 @@
 """Newton corrections of chains, by two sweeps and by the reduced matrix, against a dense LU of the whole matrix."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from linkwork.formulations.chain_kernels import ChainBodies, ChainKernels
-from linkwork.formulations.chain_operators import ReducedNewton, SweptNewton
+from linkwork.formulations.chain_operators import ChainNewton
 from support import chou_oracle as oracle
 
-SCHEMES = {"swept": SweptNewton, "reduced": ReducedNewton}
+SCHEMES = {"swept": partial(ChainNewton, reduced=False), "reduced": partial(ChainNewton, reduced=True)}
 scheme = pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
 
 
