@@ -14,6 +14,7 @@ BENCHMARKS = {
     "forward_dynamics": "chains, trees and a four-bar beside Pinocchio's C++, which is compiled once (minutes)",
     "closed_loops": "ladders and four-bars in series beside Pinocchio and MuJoCo, and larger ladders alone",
     "dca": "jumps of chains and ladders by divide and conquer, with one thread and two",
+    "dae": "chains as implicit equations by IDA: growth, schemes, the coupling beside one all in C (minutes)",
     "start_up": "import, compile and export in a fresh process",
 }
 

@@ -26,15 +26,17 @@ class Run:
     peak: int
 
 
-def build_driver() -> Path:
-    """Compile the driver with the package's own CMake files, hence with its flags."""
+def build_driver(name: str = "time_core") -> Path:
+    """Compile the drivers with the package's own CMake files, hence with its flags, and return one of them."""
     folder = CHECKOUT / "build" / "bench"
     configure = ["cmake", "-S", str(CHECKOUT / "bench"), "-B", str(folder), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
     for command in (configure, ["cmake", "--build", str(folder)]):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             raise Missing(f"the timing driver does not build:\n{done.stdout}{done.stderr}")
-    return folder / "time_core"
+    if not (folder / name).exists():
+        raise Missing(f"{name} is left out of the build: install the headers it needs (Debian: libsundials-dev)")
+    return folder / name
 
 
 def time_core(driver: Path, scene: Scene) -> dict[str, Timing]:

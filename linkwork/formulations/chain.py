@@ -12,7 +12,7 @@ from linkwork.compiler.serialise import quaternions
 from linkwork.description import GROUND, Frame, Joint, Mechanism, Spherical
 from linkwork.errors import MechanismError
 from linkwork.formulations.chain_kernels import UNKNOWNS, ChainBodies, ChainKernels, FloatArray
-from linkwork.formulations.quaternions import conjugate, product, rate, spin, turned
+from linkwork.formulations.quaternions import conjugate, product, rate, running_product, spin, turned
 
 if TYPE_CHECKING:
     from linkwork.system import System
@@ -92,11 +92,9 @@ class Chain:
         added = turned(self.outer_turn, speeds)  # in the axes of the body behind
         added[back] = -turned(conjugate(between[back]), turned(self.inner_turn[back], speeds[back]))
         x = np.zeros((self.n, UNKNOWNS))
-        p, w = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
-        for i in range(self.n):
-            p = product(p, between[i])
-            w = turned(conjugate(between[i]), w) + added[i]
-            x[i, _P], x[i, _S] = p, rate(p, w)
+        p = running_product(between)
+        w = np.cumsum(turned(p, added), axis=0)  # in the world
+        x[:, _P], x[:, _S] = p, rate(p, turned(conjugate(p), w))
         return self.kernels().close(x.ravel())
 
     def states(self, x: ArrayLike) -> FloatArray:

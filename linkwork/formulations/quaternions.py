@@ -18,6 +18,22 @@ def product(p: FloatArray, q: FloatArray) -> FloatArray:
     return np.concatenate([w, v], axis=-1)
 
 
+def running_product(p: FloatArray) -> FloatArray:
+    """Return p_0, p_0 p_1, p_0 p_1 p_2 and so on, (n, 4), of (n, 4): of pairs first, which makes n products twice.
+
+    >>> running_product(np.array([[0.0, 0, 0, 1]] * 3))[:, 0]
+    array([ 0., -1.,  0.])
+    """
+    if len(p) < 2:
+        return p
+    pairs = running_product(product(p[:-1:2], p[1::2]))
+    result = np.empty_like(p)
+    result[0] = p[0]
+    result[1::2] = pairs
+    result[2::2] = product(pairs[: (len(p) - 1) // 2], p[2::2])
+    return result
+
+
 def conjugate(p: FloatArray) -> FloatArray:
     """Return p*, (..., 4): the turn back, where p has length 1."""
     return np.asarray(p * np.array([1.0, -1.0, -1.0, -1.0]))
