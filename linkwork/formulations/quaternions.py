@@ -21,8 +21,9 @@ def product(p: FloatArray, q: FloatArray) -> FloatArray:
 def running_product(p: FloatArray) -> FloatArray:
     """Return p_0, p_0 p_1, p_0 p_1 p_2 and so on, (n, 4), of (n, 4): of pairs first, which makes n products twice.
 
-    >>> running_product(np.array([[0.0, 0, 0, 1]] * 3))[:, 0]
-    array([ 0., -1.,  0.])
+    >>> running_product(np.array([[0.0, 0, 0, 1]] * 3))[:2]
+    array([[ 0.,  0.,  0.,  1.],
+           [-1.,  0.,  0.,  0.]])
     """
     if len(p) < 2:
         return p
