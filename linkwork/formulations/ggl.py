@@ -108,6 +108,7 @@ class GGL(Formulation):
 
     def rates(self, t: float, y: FloatArray) -> FloatArray:
         """Return y' (n,) that fits y; rows are chosen anew. Not a number where accelerations are not unique."""
+        self._ask(t)  # an input that is no number is refused, not shunned
         try:
             return self.start(t, y[: self._nq + self._nu])[1]
         except (SingularityError, MechanismError):
