@@ -144,10 +144,8 @@ static void drive(int32_t n, int32_t dense) {
   EXPECT(lw_chain_reduce(chain, x, xdot, 10.0) == (dense ? LW_OK : LW_ERROR_USAGE));
   if (dense) expect_solution(chain, matrix, b, out, size);
   drive_ida(chain, 0, x, xdot, b, size);
-  if (dense)
-    drive_ida(chain, 1, x, xdot, b, size);
-  else
-    expect_ida_refusal(chain, x, xdot, out, size);
+  if (dense) drive_ida(chain, 1, x, xdot, b, size);
+  else expect_ida_refusal(chain, x, xdot, out, size);
 
   EXPECT(lw_chain_close(chain, x) == LW_OK);
   EXPECT(lw_chain_derivative(chain, x, xdot) == LW_OK);

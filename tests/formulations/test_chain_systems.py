@@ -10,7 +10,6 @@ from support import chou_oracle as oracle
 from support.chains import hung, random_state
 from support.poses import quaternion_matrix
 
-
 ways = pytest.mark.parametrize("reverse", [False, True], ids=["outwards", "either_way"])
 
 

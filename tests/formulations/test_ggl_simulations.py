@@ -74,8 +74,10 @@ def test_columns_are_those_of_the_explicit_run(name):
     result = by_ida(mechanism, times[-1], rtol=1e-10, inputs=inputs, t_eval=times)
     exact = by_ode(mechanism, times[-1], inputs=inputs, t_eval=times)
     assert result.names == exact.names
-    assert any(name.endswith(".f") for name in result.names)
-    for column in exact.names:
+    reactions = [f"{joint}.{what}" for joint in mechanism.joints for what in "ft"]
+    for column in [*exact.names, *reactions]:
+        if column.endswith(".conditioning"):  # depends on the pivots last chosen
+            continue
         size = max(1.0, np.abs(exact[column]).max())
         assert result[column] == pytest.approx(exact[column], abs=1e-5 * size), column
 
@@ -171,10 +173,15 @@ def bouncing(loop):
 @pytest.mark.parametrize("loop", [False, True])
 def test_as_many_bounces_until_rest(loop):
     mech = bouncing(loop)
-    result, exact = by_ida(mech, 2.5, rtol=1e-9), by_ode(mech, 2.5, rtol=1e-10)
-    assert len(exact.events) > 10
-    assert len(result.events) == len(exact.events)
-    times = [[event.t for event in run.events] for run in (result, exact)]
-    assert times[0] == pytest.approx(times[1], abs=1e-6)
+    load = {"H0": -4.0}  # towards the stop
+    result, exact = by_ida(mech, 3.0, rtol=1e-9, inputs=load), by_ode(mech, 3.0, rtol=1e-10, inputs=load)
+    assert len(exact.events) > 20
+    if not loop:  # a loop is closed within the tolerance, which is seen by the last bounces
+        assert len(result.events) == len(exact.events)
+    hits = [[event.t for event in run.events if event.u_before[0] < -1e-3] for run in (result, exact)]
+    assert len(hits[1]) > 10
+    assert hits[0] == pytest.approx(hits[1], abs=1e-5)
+    assert result.events[-1].t == pytest.approx(exact.events[-1].t, abs=1e-3)
     assert result["H0.q"].min() > -1e-7
     assert result.y[-1] == pytest.approx(exact.y[-1], abs=1e-5)
+    assert result["H0.u"][-1] == 0.0

@@ -47,7 +47,9 @@ def made(library, monkeypatch):
     """Every instance made, so that a test knows that it was one of these."""
     instances = []
     start = coupled.CoupledIDA.start
-    monkeypatch.setattr(coupled.CoupledIDA, "start", lambda self, *values: (instances.append(1), start(self, *values))[1])
+    monkeypatch.setattr(
+        coupled.CoupledIDA, "start", lambda self, *values: (instances.append(1), start(self, *values))[1]
+    )
     return instances
 
 

@@ -41,7 +41,10 @@ class Called:
     """
 
     def __init__(
-        self, n: int, residual: Callable[[float, Array, Array], Any], matrix: Callable[[float, Array, Array, float], Any]
+        self,
+        n: int,
+        residual: Callable[[float, Array, Array], Any],
+        matrix: Callable[[float, Array, Array, float], Any],
     ) -> None:
         self.calls = {"residual": 0, "factor": 0, "solve": 0, "rate_times": 0}
         self._ffi, self._n = FFI(), n
