@@ -98,3 +98,14 @@ class Called:
         self.calls["rate_times"] += 1
         self._array(out)[:] = self.rate_times(self._array(v).copy())
         return 0
+
+
+def decay(
+    derivative: Callable[[float, Array], Any] = lambda t, y: -y,
+    residual: Callable[[float, Array, Array], Any] = lambda t, y, ydot: ydot + y,
+    matrix: Callable[[float, Array, Array, float], Any] = lambda t, y, ydot, cj: [[1.0 + cj]],
+    **options: Any,
+) -> tuple[Problem, Called]:
+    """y' = -y from 1, or another equation of one state."""
+    called = Called(1, residual, matrix)
+    return Problem(derivative, 0.0, np.ones(1), implicit=called.implicit, **options), called
