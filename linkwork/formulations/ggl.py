@@ -102,16 +102,34 @@ class GGL(Formulation):
         multipliers[kept] = np.linalg.lstsq(matrix[kept].T, lack[self._nq : states.size], rcond=None)[0]
         return y, ydot
 
+    def _refuse_branches(self) -> None:
+        """Refuse a pose in which rows follow from others that do not do so beside it."""
+        lost = np.flatnonzero(self.block["loop_conditioning"] == 0.0)
+        if lost.size:
+            raise SingularityError(
+                f"the loop closed by joint {self.system.loop_names[lost[0]]!r} is in a singular pose, which "
+                "formulation='ggl' cannot leave; start off this pose (1e-3 rad are enough), or use formulation='ode'"
+            )
+
     def unknowns(self, t: float, states: FloatArray) -> FloatArray:
         """Return y (n,) at states [q; u]."""
         return np.pad(states, (0, 2 * self.rows))
 
     def rates(self, t: float, y: FloatArray) -> FloatArray:
-        """Return y' (n,) that fits y; rows are chosen anew. Not a number where accelerations are not unique."""
+        """Return y' (n,) that fits y; rows are chosen anew. Not a number where accelerations are not unique.
+
+        Raises
+        ------
+        SingularityError
+            Where accelerations are unique only because speeds tell the way out of a singular pose.
+        """
+        self._ask(t)  # an input that is no number is refused, not shunned
         try:
-            return self.start(t, y[: self._nq + self._nu])[1]
+            ydot = self.start(t, y[: self._nq + self._nu])[1]
         except (SingularityError, MechanismError):
             return np.full(self.n, np.nan)
+        self._refuse_branches()
+        return ydot
 
     def states(self, y: FloatArray) -> FloatArray:
         """Return the states [q; u] (..., nq + nu) of rows y (..., n)."""

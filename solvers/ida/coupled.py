@@ -37,6 +37,7 @@ class CoupledIDA:
         self._made = _Made(sundials, (self._y, self._rate, self._between))
         self._reached = sundials.ffi.new("double *")
         self._steps = sundials.ffi.new("long *")
+        self._first_step = settings.first_step
         self._set_up(settings)
 
     def start(self, y: FloatArray, rate: FloatArray) -> None:
@@ -46,6 +47,8 @@ class CoupledIDA:
         user.origin, user.pace, user.cj, user.stale = equations.origin, equations.pace, equations.cj, 1
         self._call("IDAReInit", 0.0, *self._made.vectors[:2])
         self._call("IDASetStopTime", equations.span)
+        # IDA's own choice would depend on the first time that is wanted
+        self._call("IDASetInitStep", self._first_step or 1.0 / equations.cj)
 
     def step(self) -> tuple[int, float, FloatArray]:
         """Take one step."""
@@ -73,7 +76,6 @@ class CoupledIDA:
         self._call("IDASetUserData", _moved(self._sun, self._user))
         self._call("IDASetLinearSolver", made.solver, self._sun.ffi.NULL)
         self._call("IDASetJacTimes", *(_function(self._sun, f"lw_ida_{name}") for name in ("prepare", "product")))
-        self._call("IDASetInitStep", settings.first_step)
         self._call("IDASetMaxStep", settings.max_step)
         self._call("IDASetMaxConvFails", MOST_FAILURES)
         if settings.algebraic.size:

@@ -13,6 +13,7 @@ from linkwork.solvers.base import Failure, Options, Solver, failure
 from linkwork.solvers.events import EventLocator
 from linkwork.solvers.ida import start as looks
 from linkwork.solvers.ida.backends import (
+    CALLBACK_FAILURE,
     CONVERGENCE_FAILURE,
     ERROR_TEST_FAILURES,
     LINEAR_SOLVER_FAILURES,
@@ -117,7 +118,9 @@ class IDA(Solver):
             self._follow(flag, s, y, steps)
             self.t, self.y = self._tip, self._tip_y
             if wanted and flag != TOO_MUCH_WORK:
-                output.fill(self.y[np.newaxis])
+                # IDA takes a time next to the end for the end
+                rows = 1 if self.t != self.t_end else output.t.size - output.count
+                output.fill(np.tile(self.y, (rows, 1)))
 
     def dense(self, t: FloatArray) -> FloatArray:
         """Evaluate IDA's interpolant, of the order of the step; the end of the step is the state itself."""
@@ -126,26 +129,32 @@ class IDA(Solver):
     def _advance(self) -> None:
         while True:
             self._began_s = self._tip_s
-            self._follow(*self._backend.step(), steps=1)
+            flag, s, y = self._backend.step()
+            self._follow(flag, s, y, steps=int(flag >= TOO_MUCH_WORK))
             if self._tip != self.t:
                 return
 
     def _follow(self, flag: int, s: float, y: FloatArray, steps: int) -> None:
-        """Be where IDA is, if all went well."""
+        """Be where IDA is after so many steps that went well, then say what did not."""
         if self._equations.raised is not None:
             raised, self._equations.raised = self._equations.raised, None
             raise raised
-        if flag < 0 and flag != TOO_MUCH_WORK:
+        failed = flag < TOO_MUCH_WORK
+        if steps or not failed:
+            self._arrive(flag, s, y, steps)
+        if failed:
+            self.t, self.y = self._tip, self._tip_y
             raise self._failed(flag)
+        if self._steps // STRETCH != (self._steps - steps) // STRETCH:
+            self._look_for_progress()
+
+    def _arrive(self, flag: int, s: float, y: FloatArray, steps: int) -> None:
         if not all_finite(y):
             raise self.fail(Failure.NOT_FINITE)
         self._tip = self.t_end if flag == STOP_TIME or s >= self._equations.span else self._equations.time(s)
         self._tip_s, self._tip_y = s, y[: self.problem.n]
         self.statistics.steps += steps
-        stretches = self._steps // STRETCH
         self._steps += steps
-        if self._steps // STRETCH != stretches:
-            self._look_for_progress()
 
     def _look_for_progress(self) -> None:
         (s, y), self._mark = self._mark, (self._tip_s, self._tip_y)
@@ -198,6 +207,8 @@ class IDA(Solver):
         equations = self._equations
         if equations.singular is not None:
             return self._because(Failure.SINGULAR, equations.singular)
+        if flag == CALLBACK_FAILURE:
+            return self.fail(Failure.STOPPED)
         if flag in (STUCK, *ERROR_TEST_FAILURES):
             return self.fail(self._or_start(Failure.STEP_TOO_SMALL))
         if equations.not_finite:

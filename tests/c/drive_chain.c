@@ -1,5 +1,5 @@
-/* Calls every lw_chain function for chains of 1 to as many bodies as are given, rightly and wrongly. It is meant to run
- * under the sanitizers and valgrind: numbers are tested from Python, memory and refusals here. */
+/* Calls every lw_chain and lw_ida function for chains of 1 to as many bodies as are given, rightly and wrongly. It is
+ * meant to run under the sanitizers and valgrind: numbers are tested from Python, memory and refusals here. */
 #include "linkwork.h"
 #include <math.h>
 #include <stdio.h>
@@ -90,6 +90,47 @@ static void expect_refusals(lw_chain *chain, double *x, const double *xdot, doub
   x[6] = kept;
 }
 
+static double *same_array(void *vector) { return vector; } /* for N_VGetArrayPointer: a vector is its numbers */
+
+/* What IDA calls, against the same by hand; x and xdot satisfy nothing. */
+static void drive_ida(lw_chain *chain, int32_t reduced, double *x, double *xdot, const double *b, size_t size) {
+  double *out = reals(size), *expected = reals(size), *vector = reals(size);
+  lw_ida ida = {.array = same_array, .work = reals(size), .n = (int32_t)size, .stale = 1, .pace = 1.0, .cj = 10.0};
+  lw_chain_implicit(chain, reduced, &ida.equations);
+  EXPECT(lw_ida_residual(0.0, x, xdot, out, &ida) == 0);
+  EXPECT(ida.residuals == 1 && ida.factorisations == 1 && !ida.stale && !ida.not_finite && !ida.singular);
+  lw_chain_residual(chain, x, xdot, expected);
+  EXPECT(lw_chain_solve(chain, expected, expected) == LW_OK);
+  EXPECT(memcmp(out, expected, size * sizeof *out) == 0);
+
+  memcpy(vector, b, size * sizeof *b);
+  EXPECT(lw_ida_product(0.0, x, xdot, out, vector, out, 10.0, &ida, NULL, NULL) == 0);
+  EXPECT(memcmp(out, b, size * sizeof *out) == 0); /* while cj stays */
+  EXPECT(lw_ida_product(0.0, x, xdot, out, vector, out, 15.0, &ida, NULL, NULL) == 0);
+  EXPECT(lw_chain_rate_times(chain, b, expected) == LW_OK);
+  EXPECT(lw_chain_solve(chain, expected, expected) == LW_OK);
+  for (size_t i = 0; i < size; i++) EXPECT(fabs(out[i] - b[i] - 5.0 * expected[i]) <= 1e-12 * (1.0 + fabs(out[i])));
+
+  EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) == 0 && ida.factorisations == 1);
+  EXPECT(lw_ida_prepare(0.1, x, xdot, out, 15.0, &ida) == 0 && ida.stale);
+  EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) == 0 && ida.factorisations == 2 && ida.factored == 15.0);
+  const double kept = x[6];
+  x[6] = NAN;
+  EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) > 0 && ida.not_finite);
+  x[6] = kept;
+  EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) == 0 && !ida.not_finite);
+  free(out), free(expected), free(vector), free(ida.work);
+}
+
+/* The reduced matrix has no room: as where there is no inverse. */
+static void expect_ida_refusal(lw_chain *chain, double *x, double *xdot, double *out, size_t size) {
+  lw_ida ida = {.array = same_array, .work = reals(size), .n = (int32_t)size, .stale = 1, .pace = 1.0, .cj = 10.0};
+  lw_chain_implicit(chain, 1, &ida.equations);
+  EXPECT(lw_ida_residual(0.0, x, xdot, out, &ida) > 0);
+  EXPECT(ida.singular && ida.stale && ida.cj > 10.0);
+  free(ida.work);
+}
+
 static void drive(int32_t n, int32_t dense) {
   const size_t size = UNKNOWNS * (size_t)n;
   double *x = reals(size), *xdot = reals(size), *b = reals(size), *out = reals(size), *matrix = reals(size * size);
@@ -102,6 +143,9 @@ static void drive(int32_t n, int32_t dense) {
   EXPECT(lw_chain_rate_times(chain, b, b) == LW_OK);
   EXPECT(lw_chain_reduce(chain, x, xdot, 10.0) == (dense ? LW_OK : LW_ERROR_USAGE));
   if (dense) expect_solution(chain, matrix, b, out, size);
+  drive_ida(chain, 0, x, xdot, b, size);
+  if (dense) drive_ida(chain, 1, x, xdot, b, size);
+  else expect_ida_refusal(chain, x, xdot, out, size);
 
   EXPECT(lw_chain_close(chain, x) == LW_OK);
   EXPECT(lw_chain_derivative(chain, x, xdot) == LW_OK);

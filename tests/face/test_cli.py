@@ -11,7 +11,9 @@ import pytest
 
 import linkwork as lw
 from linkwork.cli import main
+from support.chains import row_of_rods
 from support.checkout import TOP
+from support.dae_backends import needs_ida
 from support.joint_types import skater, spherical_pendulum
 from support.structures import triangle
 
@@ -48,7 +50,7 @@ def test_wrong_usage(arguments, capsys):
     assert "usage: linkwork" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["info", "simulate", "export"])
+@pytest.mark.parametrize("command", ["info", "simulate", "compare", "export"])
 def test_help_ends_with_an_example_that_is_understood(command, capsys, monkeypatch):
     with pytest.raises(SystemExit) as exit:
         main([command, "--help"])
@@ -242,6 +244,28 @@ def test_times_end_at_the_end(capsys):
     assert times[-1] == 0.3
 
 
+@needs_ida
+def test_simulate_by_another_formulation(capsys):
+    arguments = ["simulate", FOUR_BAR, "--t-end", "0.5", "--columns", "A.q", "--csv"]
+    assert main([*arguments, "dae.csv", "--every", "0.1", "--solver", "ida", "--formulation", "ggl"]) == 0
+    assert "with ida at rtol" in capsys.readouterr().out
+    assert main([*arguments, "ode.csv", "--every", "0.1"]) == 0
+    dae, ode = (np.loadtxt(name, delimiter=",", skiprows=1) for name in ("dae.csv", "ode.csv"))
+    assert dae.shape == (6, 2)
+    assert not np.array_equal(dae, ode)
+    assert dae == pytest.approx(ode, abs=1e-5)
+
+
+@needs_ida
+def test_simulate_by_a_scheme(tmp_path):
+    row_of_rods(2).save(tmp_path / "row.json")
+    for scheme in "1234":
+        arguments = ["--solver", "ida", "--formulation", "chou", "--scheme", scheme, "--t-end", "0.2"]
+        assert main(["simulate", "row.json", *arguments, "--csv", f"{scheme}.csv", "--columns", "S1.q[1]"]) == 0
+    ends = [np.loadtxt(f"{scheme}.csv", delimiter=",", skiprows=1)[-1] for scheme in "1234"]
+    assert np.ptp(ends, axis=0).max() < 1e-6
+
+
 # ---- failures
 
 
@@ -255,13 +279,17 @@ def test_times_end_at_the_end(capsys):
         (["--every", "0"], "--every"),
         (["--every", "nan"], "--every"),
         (["--csv", "no/such/folder.csv"], "there is no folder no/such"),
+        (["--formulation", "glg"], "did you mean 'ggl'"),
+        (["--formulation", "ggl"], "use solver='ida'"),
+        (["--scheme", "4"], "scheme goes with formulation='chou'"),
+        (["--solver", "ida", "--formulation", "chou"], "joint 'A' is Revolute"),
     ],
 )
 def test_simulate_fails_with_one_line(arguments, text, capsys):
     assert text in fails(capsys, "simulate", FOUR_BAR, *arguments)
 
 
-@pytest.mark.parametrize("command", ["info", "simulate", "export"])
+@pytest.mark.parametrize("command", ["info", "simulate", "compare", "export"])
 @pytest.mark.parametrize(
     ("file", "content", "text"),
     [

@@ -7,6 +7,7 @@ import pytest
 
 import linkwork as lw
 from support.checkout import TOP, beside
+from support.dae_backends import needs_ida
 
 FOLDER = TOP / "examples"
 MECHANISMS = sorted(path.stem for path in FOLDER.glob("*.py") if "def mechanism(" in path.read_text(encoding="utf-8"))
@@ -300,6 +301,23 @@ def test_bouncing_pendulum(example, tmp_path, needs):
     assert rest[0] == pytest.approx(module.impacts(60)[-1], abs=1e-6)
     assert result.events[-1].t == pytest.approx(module.lift_off(), abs=1e-8)
     assert rest[-1] == pytest.approx(module.lift_off(), abs=1e-8)
+
+
+@needs_ida
+def test_n_body_pendulum(example, tmp_path, capsys, needs):
+    needs("matplotlib")
+    module = example("n_body_pendulum")
+    runs = module.main(tmp_path, most=2)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("bodies  scheme  residual calls")
+    for line, run in zip(lines[1:], runs, strict=False):
+        assert [int(number) for number in line.split()[:4]] == list(run[:4])
+    for name in ("n_body_pendulum.png", "n_body_pendulum_poses.png", "n_body_pendulum.gif"):
+        assert (tmp_path / name).stat().st_size > 1000
+    assert [(run.n, run.scheme) for run in runs] == [(n, scheme) for n in (1, 2) for scheme in (1, 2, 3, 4)]
+    assert all(run.error < 1e-4 for run in runs)
+    for differences, exact in zip(runs[::4], runs[1::4], strict=True):
+        assert differences.residuals - 10 * differences.n * differences.jacobians > 0.8 * exact.residuals
 
 
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):

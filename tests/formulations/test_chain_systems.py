@@ -7,34 +7,8 @@ import linkwork as lw
 from linkwork.errors import MechanismError
 from linkwork.formulations.chain import Chain
 from support import chou_oracle as oracle
-from support.poses import quaternion_matrix, random_rotation
-
-
-def random_inertia(rng):
-    turn = random_rotation(rng)
-    sides = rng.uniform(0.2, 1.0, 3)
-    return turn @ np.diag(sides.sum() - sides) @ turn.T
-
-
-def hung(rng, n, reverse=False):
-    """A chain with joint frames anywhere, its bodies and joints added in any order; some joints go inwards."""
-    mech = lw.Mechanism("chain", gravity=rng.normal(size=3) * 5)
-    for i in rng.permutation(n):
-        mech.add_body(f"b{i}", mass=rng.uniform(0.5, 3), com=rng.normal(size=3), inertia=random_inertia(rng))
-    for i in rng.permutation(n):
-        ends = ["ground" if i == 0 else f"b{i - 1}", f"b{i}"]
-        if reverse and rng.random() < 0.5:
-            ends.reverse()
-        frames = {side: lw.Frame(rng.normal(size=3), random_rotation(rng)) for side in ("parent_frame", "child_frame")}
-        mech.add_joint(f"j{i}", lw.Spherical(), *ends, **frames)
-    return lw.compile(mech)
-
-
-def random_state(rng, system):
-    q = rng.normal(size=(system.numbering.nq // 4, 4))
-    q /= np.linalg.norm(q, axis=1, keepdims=True)
-    return q.ravel(), rng.normal(size=system.numbering.nu) * 3
-
+from support.chains import hung, random_state
+from support.poses import quaternion_matrix
 
 ways = pytest.mark.parametrize("reverse", [False, True], ids=["outwards", "either_way"])
 

@@ -1,11 +1,15 @@
-"""The backends of IDA, one at a time."""
+"""The backends of IDA, one at a time, and the libraries that they bring."""
 
+import ctypes.util
 import os
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-from linkwork.solvers.ida import backends
+from linkwork.solvers.ida import backends, coupled
+from linkwork.solvers.ida import sundials as libraries
 
 
 @pytest.fixture(params=list(backends.BACKENDS))
@@ -16,3 +20,37 @@ def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     pytest.importorskip(request.param)
     monkeypatch.setattr(backends, "BACKENDS", {request.param: backends.BACKENDS[request.param]})
     return request.param
+
+
+def system_library():
+    name = ctypes.util.find_library("sundials_ida")
+    return None if name is None else libraries._open(name, 6)
+
+
+def bundled_library():
+    spec = find_spec("sksundae")
+    if spec is None or spec.origin is None:
+        return None
+    beside = Path(spec.origin).parent.parent / "scikit_sundae.libs"
+    return next((libraries._open(str(path), 7) for path in beside.glob("libsundials_ida-*")), None)
+
+
+@pytest.fixture(params=[system_library, bundled_library])
+def library(request, monkeypatch):
+    """The one that is found."""
+    found = request.param()
+    if found is None:
+        pytest.skip(f"no {request.param.__name__}")
+    monkeypatch.setattr(backends, "find_sundials", lambda: found)
+    return found
+
+
+@pytest.fixture
+def made(library, monkeypatch):
+    """Every instance made, so that a test knows that it was one of these."""
+    instances = []
+    start = coupled.CoupledIDA.start
+    monkeypatch.setattr(
+        coupled.CoupledIDA, "start", lambda self, *values: (instances.append(1), start(self, *values))[1]
+    )
+    return instances
