@@ -37,6 +37,7 @@ class CoupledIDA:
         self._made = _Made(sundials, (self._y, self._rate, self._between))
         self._reached = sundials.ffi.new("double *")
         self._steps = sundials.ffi.new("long *")
+        self._taken = 0  # steps, as far as they were told
         self._first_step = settings.first_step
         self._set_up(settings)
 
@@ -45,6 +46,7 @@ class CoupledIDA:
         equations, user = self._equations, self._user
         self._y[:], self._rate[:] = y, rate
         user.origin, user.pace, user.cj, user.stale = equations.origin, equations.pace, equations.cj, 1
+        self._taken = 0
         self._call("IDAReInit", 0.0, *self._made.vectors[:2])
         self._call("IDASetStopTime", equations.span)
         # IDA's own choice would depend on the first time that is wanted
@@ -63,10 +65,12 @@ class CoupledIDA:
 
     def go_to(self, s: float, most: int) -> tuple[int, float, FloatArray, int]:
         """Take up to `most` steps towards a time s; return the flag, the time reached, the state and the steps."""
-        self._call("IDASetMaxNumSteps", most)
-        before = self._steps_so_far()
+        lib, ida, before = self._sun.lib, self._made.ida, self._taken
+        lib.IDASetMaxNumSteps(ida, most)
         flag = self._solve(s, NORMAL)
-        return flag, float(self._reached[0]), self._y.copy(), self._steps_so_far() - before
+        lib.IDAGetNumSteps(ida, self._steps)
+        self._taken = int(self._steps[0])
+        return flag, float(self._reached[0]), self._y.copy(), self._taken - before
 
     def _set_up(self, settings: Settings) -> None:
         made, options = self._made, settings.options
@@ -86,17 +90,13 @@ class CoupledIDA:
 
     def _solve(self, s: float, task: int) -> int:
         user = self._user
-        user.residuals = user.factorisations = 0
-        user.not_finite = user.singular = 0
-        flag = int(self._sun.lib.IDASolve(self._made.ida, s, self._reached, *self._made.vectors[:2], task))
+        user.residuals = user.factorisations = user.not_finite = user.singular = 0
+        y, rate, _ = self._made.vectors
+        flag = int(self._sun.lib.IDASolve(self._made.ida, s, self._reached, y, rate, task))
         self._equations.note(
             user.residuals, user.factorisations, not_finite=bool(user.not_finite), singular=bool(user.singular)
         )
         return flag
-
-    def _steps_so_far(self) -> int:
-        self._call("IDAGetNumSteps", self._steps)
-        return int(self._steps[0])
 
     def _call(self, name: str, *arguments: Any) -> None:
         flag = getattr(self._sun.lib, name)(self._made.ida, *arguments)

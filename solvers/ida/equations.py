@@ -29,6 +29,7 @@ from linkwork.solvers.solution import Statistics
 # What IDA is told by a callback.
 DONE, SHORTER, FATAL = 0, 1, -1
 
+FEW = 1000  # numbers
 _ROOT_EPS = float(np.sqrt(np.finfo(np.float64).eps))
 
 
@@ -233,5 +234,5 @@ class Equations:
 
 def all_finite(values: FloatArray) -> bool:
     """Tell whether all of a vector's numbers are finite."""
-    # the sum of squares is quick to find, but for matrices, for which BLAS may start threads; it may overflow
-    return isfinite(values.dot(values)) or bool(np.isfinite(values).all())
+    # the sum of squares is found in less time, which may overflow; of many numbers BLAS may use threads for it
+    return (values.size <= FEW and isfinite(values.dot(values))) or bool(np.isfinite(values).all())
