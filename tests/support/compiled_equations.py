@@ -9,7 +9,7 @@ import numpy as np
 from cffi import FFI
 
 from linkwork.formulations.chain_kernels import ChainBodies, ChainKernels
-from linkwork.formulations.chain_operators import SweptNewton
+from linkwork.formulations.chain_operators import ChainNewton
 from linkwork.solvers import CompiledImplicit, Implicit, Problem
 
 from .chou_oracle import closed_point, random_chain
@@ -25,7 +25,7 @@ def chain_problem(n: int, seed: int = 0, **options: Any) -> Problem:
     kernels = ChainKernels(ChainBodies(data.mass, data.inertia, data.a, data.r, data.gravity, data.support))
     implicit = Implicit(
         lambda t, x, xdot: kernels.residual(x, xdot),
-        operator=SweptNewton(kernels),
+        operator=ChainNewton(kernels),
         compiled=kernels.compiled(reduced=False),
     )
     return Problem(lambda t, x: kernels.derivative(x), 0.0, closed_point(rng, data), implicit=implicit, **options)
