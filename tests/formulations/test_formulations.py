@@ -85,7 +85,10 @@ def test_without_a_backend_one_line_says_what_to_install(rods, formulation, monk
     monkeypatch.setattr(backends, "BACKENDS", {"no_such_module": "nowhere:Nothing"})
     monkeypatch.setattr(backends, "find_sundials", lambda: None)
     refusal(
-        lw.SolverError, rods, r"libsundials-dev.*pip install linkwork\[dae\].*scikit-sundae", formulation=formulation
+        lw.SolverError,
+        rods,
+        r"scikit-sundae; .*libsundials-dev.*pip install 'linkwork\[dae\]'",
+        formulation=formulation,
     )
 
 
