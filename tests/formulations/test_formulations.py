@@ -87,7 +87,7 @@ def test_without_a_backend_one_line_says_what_to_install(rods, formulation, monk
     refusal(
         lw.SolverError,
         rods,
-        r"scikit-sundae; .*libsundials-dev.*pip install 'linkwork\[dae\]'",
+        r"scikit-sundae; .*libsundials-dev.*'linkwork\[dae\]'",
         formulation=formulation,
     )
 
