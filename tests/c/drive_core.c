@@ -243,7 +243,6 @@ static void with_multipliers(const bench *b) {
   EXPECT(lw_state_reset(b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
 }
 
-/* Forth and back step by step, with dense output: it ends where it began. */
 /* Speeds held in turn, bodies struck, and what is given wrongly. */
 static void jump(const bench *b) {
   const size_t speeds = (size_t)(b->size.nu + b->size.nu_cut), bodies = (size_t)b->size.bodies;
@@ -271,6 +270,7 @@ static void jump(const bench *b) {
   free(numbers);
 }
 
+/* Forth and back step by step, with dense output: it ends where it began. */
 static void step_there_and_back(const bench *b, lw_ode *ode, const double *start, size_t n) {
   double *y = reals(n);
   EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
