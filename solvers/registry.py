@@ -56,3 +56,14 @@ def create(name: str, problem: Problem, t_end: float, options: Options) -> Solve
     if problem.implicit is not None and not found.takes_implicit:
         raise SolverError(f"solver {name!r} takes no implicit equations F(t, y, y') = 0; choose solver 'ida'")
     return found(name, problem, t_end, options)
+
+
+def ida_is_available() -> bool:
+    """Tell whether a backend of "ida" is installed."""
+    from linkwork.solvers.ida.backends import find_backend
+
+    try:
+        find_backend()
+    except SolverError:
+        return False
+    return True

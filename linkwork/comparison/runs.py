@@ -12,7 +12,7 @@ from linkwork.description import Mechanism
 from linkwork.description.checks import suggest
 from linkwork.errors import MechanismError
 from linkwork.solvers import solver_names
-from linkwork.solvers.ida.backends import ida_is_available
+from linkwork.solvers.registry import ida_is_available
 
 DAE_SOLVER = "ida"
 DAE_FORMULATIONS: dict[str, dict[str, Any]] = {  # by their name in a run: the keywords of `simulate`

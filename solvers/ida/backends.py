@@ -97,15 +97,6 @@ def make_backend(equations: Equations, settings: Settings) -> Backend:
     return find_backend()(equations, settings)
 
 
-def ida_is_available() -> bool:
-    """Tell whether a backend can be imported."""
-    try:
-        find_backend()
-    except SolverError:
-        return False
-    return True
-
-
 def find_backend() -> type[Backend]:
     """Return the first backend that can be imported.
 

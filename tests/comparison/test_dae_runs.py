@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.solvers.ida.backends import ida_is_available
+from linkwork.solvers.registry import ida_is_available
 from support.cases import four_bar
 
 CHOU = [f"chou{scheme}/ida" for scheme in (1, 2, 3, 4)]
