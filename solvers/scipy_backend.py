@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, DenseOutput, OdeSolver, Radau
 
-from linkwork.solvers.base import Failure, Options, Solver
-from linkwork.solvers.events import EventLocator
-from linkwork.solvers.problem import FloatArray, IntArray, Problem
+from linkwork.solvers.base import Failure, Options
+from linkwork.solvers.interpolating import InterpolatingSolver
+from linkwork.solvers.problem import FloatArray, Problem
 
 METHODS: dict[str, type[OdeSolver]] = {
     "RK23": RK23,
@@ -23,15 +23,11 @@ METHODS: dict[str, type[OdeSolver]] = {
 EXPLICIT = (RK23, RK45, DOP853)
 
 
-class SciPySolver(Solver):
-    """A run of one of SciPy's `OdeSolver` classes, chosen by name.
-
-    After an event without a restart the rest of the same step is used, so events that change nothing cost no accuracy.
-    """
+class SciPySolver(InterpolatingSolver):
+    """A run of one of SciPy's `OdeSolver` classes, chosen by name."""
 
     def __init__(self, name: str, problem: Problem, t_end: float, options: Options) -> None:
         super().__init__(name, problem, t_end, options)
-        self._locator = EventLocator()
         self._method: OdeSolver
         self._dense_output: DenseOutput | None = None
         self._jacobians_before = 0
@@ -46,26 +42,12 @@ class SciPySolver(Solver):
         self._jacobians_before = self.statistics.jacobian_evaluations
         if not (np.isfinite(y).all() and np.isfinite(self.derivative(t, y.copy())).all()):
             raise self.fail(Failure.NOT_FINITE)
-        if self.problem.n_events:
-            self._locator.start(self._indicators_at(t, y))
+        self._watch_from(t, y)
         self._method = self._guarded(self._new_method)
 
-    def step(self) -> IntArray | None:
-        """Take a step, or what an event has left of the last one."""
-        if self.t == self._method.t:
-            self._step_method()
-        crossings = None
-        t = float(self._method.t)
-        if self.problem.n_events:
-            found = self._locator.find(self.t, t, lambda at: self._indicators_at(at, self._state(at)))
-            t, crossings = found if found is not None else (t, None)
-        self.y = self._state(t)
-        self.t = t
-        return crossings
-
-    def dense(self, t: FloatArray) -> FloatArray:
-        """Evaluate SciPy's dense output; the end of the step is the state itself."""
-        return np.array([self._state(float(time)) for time in t]).reshape(t.size, self.problem.n)
+    @property
+    def _reached(self) -> float:
+        return float(self._method.t)
 
     def _new_method(self) -> OdeSolver:
         options, remaining = self.options, abs(self.t_end - self.t)
@@ -83,7 +65,7 @@ class SciPySolver(Solver):
         derivative = self._remembering(self.derivative) if self.problem.n else lambda t, y: np.zeros(1)
         return method(derivative, self.t, y.copy(), self.t_end, **keywords)
 
-    def _step_method(self) -> None:
+    def _advance(self) -> None:
         evaluations = self.statistics.evaluations
         self._guarded(self._method.step)
         if self._method.status == "failed" or self._method.t == self.t:
@@ -107,12 +89,6 @@ class SciPySolver(Solver):
             self._dense_output = self._guarded(self._method.dense_output)
         state: FloatArray = self._dense_output(t)[: self.problem.n]
         return state
-
-    def _indicators_at(self, t: float, y: FloatArray) -> FloatArray:
-        z = self.indicators(t, y.copy())
-        if not np.isfinite(z).all():
-            raise self.fail(Failure.NOT_FINITE)
-        return z
 
     def _remembering(self, function: Callable[[float, FloatArray], Any]) -> Callable[[float, FloatArray], Any]:
         """Wrap a function of the problem so that what it raises can be told from what SciPy raises."""

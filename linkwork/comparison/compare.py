@@ -48,9 +48,9 @@ def compare(
         s; runs begin at 0.
     runs
         Each "FORMULATION/SOLVER", such as "rcr/dopri5", or "SOLVER" alone. Formulations are "rcr", "embedding",
-        "multipliers", "dca" and "auto" with the solvers of ordinary differential equations, and "ggl", "chou1" to
-        "chou4" with "ida". By default every method that can take the mechanism with "dopri5", the first of them with
-        "DOP853" and "Radau", and "ggl/ida" where a backend of "ida" is installed.
+        "multipliers", "dca" and "auto" with any solver, and "ggl", "chou1" to "chou4" with "ida". By default every
+        method that can take the mechanism with "dopri5", the first of them with "DOP853" and "Radau", and "ggl/ida"
+        where a backend of "ida" is installed.
     rtol
         Tolerances, (n,); absolute ones are the same.
     reference

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwork.errors import SolverError
-from linkwork.solvers.base import Failure, Options, Solver, failure
-from linkwork.solvers.events import EventLocator
+from linkwork.solvers.base import Failure, Options, failure
 from linkwork.solvers.ida import start as looks
 from linkwork.solvers.ida.backends import (
     CALLBACK_FAILURE,
@@ -25,6 +24,7 @@ from linkwork.solvers.ida.backends import (
     make_backend,
 )
 from linkwork.solvers.ida.equations import Equations, all_finite
+from linkwork.solvers.interpolating import InterpolatingSolver
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
@@ -36,11 +36,8 @@ UNSEEN = 0.01
 STUCK = -1000  # beside IDA's flags
 
 
-class IDA(Solver):
-    """A run of IDA on an explicit problem, F = y' - derivative, or an implicit one.
-
-    After an event without a restart the rest of the same step is used, so events that change nothing cost no accuracy.
-    """
+class IDA(InterpolatingSolver):
+    """A run of IDA on an explicit problem, F = y' - derivative, or an implicit one."""
 
     takes_implicit = True
 
@@ -51,7 +48,6 @@ class IDA(Solver):
         self._equations = Equations(problem, t_end, options, self.statistics)
         settings = Settings(options, np.flatnonzero(~self._differential))
         self._backend = make_backend(self._equations, settings)
-        self._locator = EventLocator()
         self._tip = self._tip_s = self._began_s = 0.0  # where IDA is, in its own time too, and where the step began
         self._tip_y = self.y
         self._steps = 0  # since the start
@@ -64,8 +60,7 @@ class IDA(Solver):
         ydot = self.derivative(t, y.copy())
         if not (np.isfinite(y).all() and np.isfinite(ydot).all()):
             raise self.fail(Failure.NOT_FINITE)
-        if self.problem.n_events:
-            self._locator.start(self._indicators_at(t, y))
+        self._watch_from(t, y)
         self._tip, self._tip_s, self._tip_y = t, 0.0, y
         self._steps, self._mark, self._start_y = 0, (0.0, y), y
         span = abs(self.t_end - t)
@@ -78,18 +73,6 @@ class IDA(Solver):
             self._check_start(ydot, weights, min(step, span))
         padding = self._equations.n - y.size
         self._backend.start(np.pad(y, (0, padding)), np.pad(ydot * self._equations.pace, (0, padding)))
-
-    def step(self) -> IntArray | None:
-        """Take a step, or what an event has left of the last one."""
-        if self.t == self._tip:
-            self._advance()
-        t, crossings = self._tip, None
-        if self.problem.n_events:
-            found = self._locator.find(self.t, t, lambda at: self._indicators_at(at, self._state(at)))
-            t, crossings = found if found is not None else (t, None)
-        self.y = self._state(t)
-        self.t = t
-        return crossings
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps without coming back; all that Python does counts here."""
@@ -122,9 +105,9 @@ class IDA(Solver):
                 rows = 1 if self.t != self.t_end else output.t.size - output.count
                 output.fill(np.tile(self.y, (rows, 1)))
 
-    def dense(self, t: FloatArray) -> FloatArray:
-        """Evaluate IDA's interpolant, of the order of the step; the end of the step is the state itself."""
-        return np.array([self._state(float(time)) for time in t]).reshape(t.size, self.problem.n)
+    @property
+    def _reached(self) -> float:
+        return self._tip
 
     def _advance(self) -> None:
         while True:
@@ -178,12 +161,6 @@ class IDA(Solver):
             return self.y
         s = min(max(self._equations.own_time(t), self._began_s), self._tip_s)
         return self._backend.at(s)[: self.problem.n]
-
-    def _indicators_at(self, t: float, y: FloatArray) -> FloatArray:
-        z = self.indicators(t, y.copy())
-        if not np.isfinite(z).all():
-            raise self.fail(Failure.NOT_FINITE)
-        return z
 
     # ---- what goes wrong ----
 
