@@ -4,7 +4,8 @@
  * every number that changes, in one flat block of doubles; a variable is an offset into that block.
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
- * state's first directional derivative or Newton matrix, its first jump and its first use of divide and conquer.
+ * state's first directional derivative or Newton matrix, its first jump and its first use of divide and conquer, and
+ * lw_assembled_derivative for as long as it runs.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
@@ -128,10 +129,19 @@ lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 lw_status lw_mass_matrix(lw_state *state, double *matrix);
 
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
- * Knowns: parameters, inputs, states. Unknowns: anything that may be read. At a closed pose the residual of a loop
- * has a kink, where this gives 0. */
+ * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event indicator
+ * i, as it is in the present modes. At a closed pose the residual of a loop has a kink, where this gives 0. */
 lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
                                     const uint32_t *knowns, size_t n_knowns, const double *seed, double *sensitivity);
+
+/* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and inputs,
+ * and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values; the rest keeps
+ * the loops closed, and where that leaves it free, follows its own start values by the least way there, as though
+ * assembly began where it ended. The last given are let go where all cannot be kept. The instant of the inputs of motions
+ * goes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the seed; LW_ERROR_USAGE: the states are
+ * not those that assembly finds. */
+lw_status lw_assembled_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                  size_t n_knowns, const double *seed, double *sensitivity);
 
 /* ---- with multipliers: differential-algebraic equations of index 1 -----------------------------------
  * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres whose

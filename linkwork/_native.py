@@ -234,9 +234,18 @@ class Block:
         return Jump(after, np.hstack([torque, force]), along, coupling, jump.lack)
 
     def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
-        """Return the change of `unknowns` along `seed` in `knowns`, both by offset."""
+        """Return the change of `unknowns` along `seed` in `knowns`, both by offset; event indicators lie behind all."""
+        return self._derivative(lib.lw_directional_derivative, unknowns, knowns, seed)
+
+    def assembled_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
+        """Return the same just after `assemble`, the states following from parameters, start values and inputs."""
+        return self._derivative(lib.lw_assembled_derivative, unknowns, knowns, seed)
+
+    def _derivative(
+        self, function: Callable[..., int], unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray
+    ) -> FloatArray:
         result = np.empty(unknowns.size)
-        status = lib.lw_directional_derivative(
+        status = function(
             self.handle,
             ffi.from_buffer("uint32_t[]", unknowns),
             unknowns.size,
