@@ -131,13 +131,20 @@ static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, cons
   return LW_OK;
 }
 
-lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                                    size_t n_knowns, const double *seed, double *sensitivity) {
+lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                             size_t n_knowns, const double *seed) {
   int parameters;
   lw_status e = lw_check_unknowns(s, unknowns, n_unknowns);
   if (e || (e = lw_begin_derivative(s, LW_STAGE_DERIVATIVES))) return e;
   if ((e = seed_knowns(s, knowns, n_knowns, seed, &parameters))) return e;
   lw_complete_constants(s, parameters);
+  return LW_OK;
+}
+
+lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                    size_t n_knowns, const double *seed, double *sensitivity) {
+  const lw_status e = lw_seed_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed);
+  if (e) return e;
   lw_end_derivative(s, unknowns, n_unknowns, sensitivity);
   return LW_OK;
 }
