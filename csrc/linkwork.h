@@ -208,6 +208,19 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
 /* An accepted step ends at the present states: remember the turns of the cut joints. */
 void lw_step_accepted(lw_state *state);
 
+typedef struct lw_minimal lw_minimal;
+lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
+                            lw_minimal **minimal);
+void lw_minimal_free(lw_minimal *minimal);
+void lw_minimal_get(const lw_minimal *minimal, double *x);
+lw_status lw_minimal_put(lw_minimal *minimal, const double *x);
+lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot);
+lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
+                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                            double *sensitivity);
+lw_status lw_assembled_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                  size_t n_knowns, const double *seed, double *sensitivity);
+
 /* ---- chains of spherical joints ---------------------------------------------------------------------
  * Chou's implicit equations F(X, X') = 0 of n bodies in a row, each hung on the one before by a ball. Body i has 14
  * unknowns side by side at X + 14 i: R[3] its mass centre, V[3] its velocity, P[4] its Euler parameters, a unit

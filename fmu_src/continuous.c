@@ -11,6 +11,7 @@ static fmu_status check_array(const fmu *f, const double *values, size_t n, size
 
 fmu_status fmu_set_time(fmu *f, double time) {
   if (!isfinite(time)) return fmu_say(&f->log, FMU_ERROR, "the time %g is not a finite number", time);
+  fmu_unsettle(f);
   f->run.time = time;
   if (f->time_reference >= (uint32_t)f->size.reals || lw_state_reals(f->state)[f->time_reference] == time)
     return FMU_OK;
@@ -25,27 +26,44 @@ void fmu_put_states(fmu *f, const double *x) {
   lw_state_changed(f->state, LW_STAGE_CONSTANTS);
 }
 
+/* The value reference of a state that the importer sees. */
+static uint32_t state_reference(const fmu *f, size_t i) {
+  if (!f->minimal) return f->first_state + (uint32_t)i;
+  const uint32_t n_q = f->interface.q.n;
+  return f->first_state + (i < n_q ? f->interface.q.at[i] : (uint32_t)f->size.nq + f->interface.u.at[i - n_q]);
+}
+
 fmu_status fmu_set_states(fmu *f, const double *x, size_t n) {
-  const fmu_status status = check_array(f, x, n, f->n_states, "continuous states");
+  const fmu_status status = check_array(f, x, n, f->n_shown, "continuous states");
   if (status != FMU_OK || n == 0) return status;
   for (size_t i = 0; i < n; i++)
     if (!isfinite(x[i]))
-      return fmu_say(&f->log, FMU_ERROR, "the continuous state %zu (value reference %zu): %g is not a finite number",
-                     i + 1, f->first_state + i, x[i]);
-  fmu_put_states(f, x);
+      return fmu_say(&f->log, FMU_ERROR, "the continuous state %zu (value reference %u): %g is not a finite number",
+                     i + 1, state_reference(f, i), x[i]);
+  if (f->minimal) {
+    memcpy(f->y, x, n * sizeof *x);
+    f->run.unsettled = 1;
+  } else {
+    fmu_put_states(f, x);
+  }
   return FMU_OK;
 }
 
 fmu_status fmu_get_states(fmu *f, double *x, size_t n) {
-  fmu_status status = check_array(f, x, n, f->n_states, "continuous states");
-  if (status == FMU_OK) status = fmu_assemble(f);
-  if (status == FMU_OK && n) memcpy(x, lw_state_reals(f->state) + f->first_state, n * sizeof *x);
+  fmu_status status = check_array(f, x, n, f->n_shown, "continuous states");
+  if (status == FMU_OK && !f->run.unsettled) status = fmu_settle(f);
+  if (status != FMU_OK || n == 0) return status;
+  if (f->run.unsettled) memcpy(x, f->y, n * sizeof *x);
+  else if (f->minimal) lw_minimal_get(f->minimal, x);
+  else memcpy(x, lw_state_reals(f->state) + f->first_state, n * sizeof *x);
   return status;
 }
 
 fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n) {
-  fmu_status status = check_array(f, derivatives, n, f->n_states, "derivatives");
-  if (status == FMU_OK) status = fmu_assemble(f);
+  fmu_status status = check_array(f, derivatives, n, f->n_shown, "derivatives");
+  if (status == FMU_OK) status = fmu_settle(f);
+  if (status == FMU_OK && f->minimal)
+    return fmu_core(f, lw_minimal_derivatives(f->minimal, derivatives), "the derivatives");
   if (status == FMU_OK) status = fmu_core(f, lw_evaluate(f->state, LW_STAGE_DERIVATIVES), "the derivatives");
   if (status == FMU_OK && n)
     memcpy(derivatives, lw_state_reals(f->state) + f->first_derivative, n * sizeof *derivatives);
@@ -54,20 +72,21 @@ fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n) {
 
 /* In SI units the states of a mechanism are of order one. */
 fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n) {
-  const fmu_status status = check_array(f, nominals, n, f->n_states, "nominals");
+  const fmu_status status = check_array(f, nominals, n, f->n_shown, "nominals");
   for (size_t i = 0; status == FMU_OK && i < n; i++) nominals[i] = 1;
   return status;
 }
 
 fmu_status fmu_get_indicators(fmu *f, double *indicators, size_t n) {
   fmu_status status = check_array(f, indicators, n, (size_t)f->size.event_indicators, "event indicators");
-  if (status == FMU_OK) status = fmu_assemble(f);
+  if (status == FMU_OK) status = fmu_settle(f);
   if (status != FMU_OK || n == 0) return status;
   if (lw_event_indicators(f->state, indicators) == LW_OK) return FMU_OK;
   return fmu_say(&f->log, FMU_DISCARD, "the event indicators do not exist here: %s", lw_state_message(f->state));
 }
 
 fmu_status fmu_completed_step(fmu *f) {
-  lw_step_accepted(f->state);
-  return FMU_OK;
+  const fmu_status status = fmu_settle(f);
+  if (status == FMU_OK) lw_step_accepted(f->state);
+  return status;
 }

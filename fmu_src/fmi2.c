@@ -165,7 +165,7 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t 
     if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->room);                                              \
     RETURN(status);                                                                                                 \
   }
-VARIABLES(Integer, FMU_INTEGER, values[i])
+VARIABLES(Integer, FMU_INTEGER | FMU_ENUMERATION, values[i])
 VARIABLES(Boolean, FMU_BOOLEAN, values[i] != fmi2False)
 
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2String values[]) {

@@ -83,14 +83,14 @@ CHANGE_MODE(Reset, fmu_reset(f))
 fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[],
                           size_t n_values) {
   BEGIN(GetFloat64);
-  NEED_SIZE(n_values, n);
+  SCALARS(0, refs, n, n_values);
   RETURN(fmu_get(f, FMU_REAL, refs, n, values));
 }
 
 fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[],
                           size_t n_values) {
   BEGIN(SetFloat64);
-  NEED_SIZE(n_values, n);
+  SCALARS(0, refs, n, n_values);
   RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
 
@@ -115,14 +115,15 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
     RETURN(status);                                                                                              \
   }
 VARIABLES(Int32, FMU_INTEGER)
+VARIABLES(Int64, FMU_ENUMERATION)
 VARIABLES(Boolean, FMU_BOOLEAN)
 
 fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
                                         const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
                                         size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
   BEGIN(GetDirectionalDerivative);
-  NEED_SIZE(n_seed, n_knowns);
-  NEED_SIZE(n_sensitivity, n_unknowns);
+  SCALARS(0, unknowns, n_unknowns, n_sensitivity);
+  SCALARS(1, knowns, n_knowns, n_seed);
   RETURN(fmu_directional(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
 }
 
@@ -130,9 +131,40 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unk
                                     const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
                                     size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
   BEGIN(GetAdjointDerivative);
-  NEED_SIZE(n_seed, n_unknowns);
-  NEED_SIZE(n_sensitivity, n_knowns);
+  SCALARS(0, unknowns, n_unknowns, n_seed);
+  SCALARS(1, knowns, n_knowns, n_sensitivity);
   RETURN(fmu_adjoint(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
+}
+
+fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance c, fmi3ValueReference ref, size_t *n) {
+  BEGIN(GetNumberOfVariableDependencies);
+  NEED(n);
+  fmu_list knowns = {NULL, 0};
+  const fmu_status status = fmu_get_dependencies(f, ref, &knowns);
+  *n = knowns.n;
+  RETURN(status);
+}
+
+/* Of arrays as a whole, which is element 0. */
+fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[],
+                                       fmi3ValueReference independents[], size_t independent_elements[],
+                                       fmi3DependencyKind kinds[], size_t n) {
+  BEGIN(GetVariableDependencies);
+  fmu_list knowns = {NULL, 0};
+  const fmu_status status = fmu_get_dependencies(f, dependent, &knowns);
+  if (status != FMU_OK) RETURN(status);
+  NEED_SIZE(n, (size_t)knowns.n);
+  if (n == 0) return fmi3OK;
+  NEED(dependent_elements);
+  NEED(independents);
+  NEED(independent_elements);
+  NEED(kinds);
+  for (size_t i = 0; i < n; i++) {
+    dependent_elements[i] = independent_elements[i] = 0;
+    independents[i] = knowns.at[i];
+    kinds[i] = fmi3Dependent;
+  }
+  return fmi3OK;
 }
 
 /* ---- state of the instance --------------------------------------------------------------------------- */
@@ -235,7 +267,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *n) {
 fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t *n) {
   BEGIN(GetNumberOfContinuousStates);
   NEED(n);
-  *n = f->n_states;
+  *n = f->n_shown;
   return fmi3OK;
 }
 

@@ -21,7 +21,6 @@ NO_VARIABLES(UInt8)
 NO_VARIABLES(Int16)
 NO_VARIABLES(UInt16)
 NO_VARIABLES(UInt32)
-NO_VARIABLES(Int64)
 NO_VARIABLES(UInt64)
 NO_VARIABLES(String)
 
@@ -37,20 +36,6 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t
   (void)refs, (void)sizes, (void)values, (void)n_values;
   BEGIN(SetBinary);
   RETURN(fmu_no_variables(f, "Binary", n));
-}
-
-fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance c, fmi3ValueReference ref, size_t *n) {
-  (void)ref, (void)n;
-  BEGIN(GetNumberOfVariableDependencies);
-  RETURN(fmu_unsupported(f, "see the model description (providesPerElementDependencies is false)"));
-}
-
-fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[],
-                                       fmi3ValueReference independents[], size_t independent_elements[],
-                                       fmi3DependencyKind kinds[], size_t n) {
-  (void)dependent, (void)dependent_elements, (void)independents, (void)independent_elements, (void)kinds, (void)n;
-  BEGIN(GetVariableDependencies);
-  RETURN(fmu_unsupported(f, "see the model description (providesPerElementDependencies is false)"));
 }
 
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],

@@ -90,5 +90,11 @@ fmu_log fmi3_log(const char *call, fmi3String name, fmi3Boolean on, fmi3Instance
   if (!(pointer)) return (fmi3Status)fmu_say(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
 #define NEED_SIZE(n, expected)                                                                                  \
   if ((n) != (expected)) return (fmi3Status)fmu_say(&f->log, FMU_ERROR, #n " is %zu, not %zu", (n), (expected))
+/* Takes arrays apart: afterwards `refs` are `n` references of as many numbers. */
+#define SCALARS(room, refs, n, n_values)                                                       \
+  do {                                                                                         \
+    const fmu_status taken = fmu_scalars(f, room, (const uint32_t **)&(refs), &(n), n_values); \
+    if (taken != FMU_OK) return (fmi3Status)taken;                                             \
+  } while (0)
 #define RETURN(status) return (fmi3Status)(status)
 #endif

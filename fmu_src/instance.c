@@ -26,24 +26,43 @@ static void start_run(fmu *f) {
   f->run.tolerance = default_tolerance;
   f->run.mode = FMU_INSTANTIATED;
   f->run.restart = 1;
+  f->run.solver = FMU_DOPRI5;
 }
 
-static int load_model(fmu *f, const char *token, const char *resources) {
-  size_t size = 0;
-  unsigned char *bytes = fmu_read_resource(&f->log, resources, "model.lwm", &size);
-  if (!bytes) return 0;
+static int load_model(fmu *f, const fmu_resources *resources) {
   char message[512] = "";
-  fmu_make_token(bytes, size, f->token);
-  const lw_status status = lw_model_load(bytes, size, &f->model, message, sizeof message);
-  free(bytes);
-  if (status != LW_OK) {
+  if (lw_model_load(resources->model, resources->model_size, &f->model, message, sizeof message) != LW_OK) {
     fmu_say(&f->log, FMU_ERROR, "resources/model.lwm: %s", message);
     return 0;
   }
-  if (token && strcmp(token, f->token) == 0) return 1;
-  fmu_say(&f->log, FMU_ERROR, "the token is '%s', but resources/model.lwm is of '%s': they are not of one FMU",
-          token ? token : "NULL", f->token);
-  return 0;
+  f->size = lw_model_sizes(f->model);
+  f->n_states = (uint32_t)(f->size.nq + f->size.nu);
+  return 1;
+}
+
+static int load_interface(fmu *f, const fmu_resources *resources) {
+  const uint32_t reals = (uint32_t)f->size.reals;
+  f->indicator = (fmu_span){reals, (uint32_t)f->size.event_indicators};
+  f->setting = (fmu_span){reals + f->indicator.count, FMU_SETTINGS};
+  const char *wrong =
+      fmu_interface_read(&f->interface, resources->interface, resources->interface_size, (uint32_t)f->size.nq,
+                         (uint32_t)f->size.nu, reals, f->setting.first + f->setting.count);
+  if (wrong) fmu_say(&f->log, FMU_ERROR, "resources/interface.lwi: %s", wrong);
+  return wrong == NULL;
+}
+
+static int load(fmu *f, const char *token, const char *folder) {
+  fmu_resources resources;
+  if (!fmu_open_resources(&f->log, folder, &resources)) return 0;
+  fmu_make_token(&resources, f->token);
+  int loaded = load_model(f, &resources) && load_interface(f, &resources);
+  fmu_close_resources(&resources);
+  if (loaded && !(token && strcmp(token, f->token) == 0)) {
+    fmu_say(&f->log, FMU_ERROR, "the token is '%s', but the resources are of '%s': they are not of one FMU",
+            token ? token : "NULL", f->token);
+    loaded = 0;
+  }
+  return loaded;
 }
 
 /* Fields of transitions, of which only mechanisms that have some know. */
@@ -60,10 +79,20 @@ static void find_span(fmu *f, const lw_field *field) {
       *wanted[i].span = (fmu_span){(uint32_t)field->first, (uint32_t)(field->rows * field->columns)};
 }
 
+/* Parameters that leave loops closed and states what they are. */
+static int is_tunable(const char *field) {
+  static const char *const names[] = {"gravity",          "body_mass",      "body_com",           "body_inertia",
+                                      "stiffness",        "damping",        "free_coordinate",    "spring_points",
+                                      "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point",
+                                      "restitution",      "correction_gain"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(field, names[i]) == 0) return 1;
+  return 0;
+}
+
 /* Where the fields begin that are not like all others. */
 static void find_fields(fmu *f) {
-  f->size = lw_model_sizes(f->model);
-  f->n_states = (uint32_t)(f->size.nq + f->size.nu);
+  uint32_t n_tunable = 0;
   f->first_state = f->first_derivative = f->time_reference = (uint32_t)f->size.reals;
   for (int32_t i = 0; i < lw_field_count(); i++) {
     lw_field field;
@@ -73,8 +102,20 @@ static void find_fields(fmu *f) {
     if (field.access == LW_DERIVATIVE && first < f->first_derivative) f->first_derivative = first;
     if (strcmp(field.name, "time") == 0) f->time_reference = first;
     find_span(f, &field);
+    if (is_tunable(field.name) && n_tunable < FMU_MOST_TUNABLE)
+      f->tunable[n_tunable++] = (fmu_span){first, (uint32_t)(field.rows * field.columns)};
   }
-  f->indicator = (fmu_span){(uint32_t)f->size.reals, (uint32_t)f->size.event_indicators};
+}
+
+/* The importer sees minimal states if the model description has them. */
+static int choose_states(fmu *f) {
+  const fmu_list *q = &f->interface.q, *u = &f->interface.u;
+  f->n_shown = f->n_states;
+  if (q->n + u->n == 0) return 1;
+  f->n_shown = q->n + u->n;
+  if (lw_minimal_create(f->state, q->at, (int32_t)q->n, u->at, (int32_t)u->n, &f->minimal) == LW_OK) return 1;
+  fmu_say(&f->log, FMU_ERROR, "resources/interface.lwi: %s", lw_state_message(f->state));
+  return 0;
 }
 
 static int allocate(fmu *f) {
@@ -111,11 +152,12 @@ fmu *fmu_create(const fmu_settings *settings) {
   f->log = settings->log;
   f->log.instance_name = f->name;
   start_run(f);
-  made = load_model(f, settings->token, settings->resources);
+  made = load(f, settings->token, settings->resources);
   if (made) {
     find_fields(f);
     made = allocate(f);
     if (!made) fmu_say(&f->log, FMU_ERROR, "out of memory");
+    made = made && choose_states(f);
   }
   if (made) return f;
   fmu_free(f);
@@ -125,8 +167,11 @@ fmu *fmu_create(const fmu_settings *settings) {
 void fmu_free(fmu *f) {
   if (!f) return;
   lw_ode_free(f->ode);
+  lw_minimal_free(f->minimal);
   lw_state_free(f->state);
   lw_model_free(f->model);
+  fmu_interface_free(&f->interface);
+  for (int i = 0; i < 2; i++) free(f->scalars[i]);
   free(f->kept);
   free(f->room);
   free(f->z);
@@ -189,12 +234,26 @@ fmu_status fmu_enter(fmu *f, fmu_mode mode) {
   return fmu_say(&f->log, FMU_OK, "enters %s at t = %.17g", mode_name(mode), f->run.time);
 }
 
-fmu_status fmu_assemble(fmu *f) {
-  if (f->run.mode != FMU_INITIALIZATION || f->run.assembled) return FMU_OK;
+static fmu_status assemble(fmu *f) {
+  if (f->run.assembled) return FMU_OK;
   const lw_status status = lw_assemble(f->state, assembly_tolerance);
   if (status != LW_OK) return fmu_say(&f->log, FMU_ERROR, "start values: %s", lw_state_message(f->state));
   f->run.assembled = f->run.restart = 1;
   return FMU_OK;
+}
+
+fmu_status fmu_settle(fmu *f) {
+  if (f->run.mode == FMU_INITIALIZATION) return assemble(f);
+  if (!f->run.unsettled) return FMU_OK;
+  const lw_status status = lw_minimal_put(f->minimal, f->y);
+  if (status == LW_OK) f->run.unsettled = 0;
+  return fmu_core(f, status, "the other states");
+}
+
+void fmu_unsettle(fmu *f) {
+  if (!f->minimal || f->kind == FMU_CO_SIMULATION || !(f->run.mode & FMU_INITIALIZED) || f->run.unsettled) return;
+  lw_minimal_get(f->minimal, f->y);
+  f->run.unsettled = 1;
 }
 
 fmu_status fmu_go_back(fmu *f) {
@@ -202,7 +261,7 @@ fmu_status fmu_go_back(fmu *f) {
 }
 
 fmu_status fmu_exit_initialization(fmu *f) {
-  fmu_status status = fmu_assemble(f);
+  fmu_status status = assemble(f);
   if (status != FMU_OK) return status;
   lw_state_save(f->state, f->kept);
   lw_step_accepted(f->state);

@@ -3,6 +3,7 @@
  * block of doubles. Every call that fails logs why; a call that is refused has changed nothing. */
 #ifndef LINKWORK_INSTANCE_H
 #define LINKWORK_INSTANCE_H
+#include "interface.h"
 #include "linkwork.h"
 
 #ifdef __GNUC__
@@ -16,8 +17,8 @@ typedef enum fmu_status { FMU_OK, FMU_WARNING, FMU_DISCARD, FMU_ERROR, FMU_FATAL
 
 typedef enum fmu_kind { FMU_MODEL_EXCHANGE, FMU_CO_SIMULATION } fmu_kind;
 
-/* What the number of a variable stands for. */
-typedef enum fmu_type { FMU_REAL, FMU_BOOLEAN, FMU_INTEGER } fmu_type;
+/* What the number of a variable stands for: bits, as FMI 2.0 does not tell whole numbers from enumerations. */
+typedef enum fmu_type { FMU_REAL = 1, FMU_BOOLEAN = 2, FMU_INTEGER = 4, FMU_ENUMERATION = 8 } fmu_type;
 
 typedef enum fmu_mode {
   FMU_INSTANTIATED = 1,
@@ -60,35 +61,52 @@ typedef struct fmu_log {
 fmu_status fmu_say(const fmu_log *log, fmu_status status, const char *format, ...) FMU_PRINTF;
 fmu_status fmu_set_logging(fmu_log *log, int on, size_t n, const char *const categories[]);
 
-/* ---- the resources folder --------------------------------------------------------------------------- */
+/* ---- resources -------------------------------------------------------------------------------------- */
 
 #define FMU_TOKEN_SIZE 40 /* "{8-4-4-4-12}" in hexadecimal digits and a 0 */
 
-/* Reads a file of the folder, which is a path or a file: URI. NULL: it says why; otherwise the caller frees. */
-unsigned char *fmu_read_resource(const fmu_log *log, const char *folder, const char *file, size_t *size);
-uint32_t fmu_crc32(const unsigned char *bytes, size_t size);
-/* What ties a model description to the bytes of its model: CRC-32, Adler-32 and size. */
-void fmu_make_token(const unsigned char *bytes, size_t size, char token[FMU_TOKEN_SIZE]);
+typedef struct fmu_resources {
+  const unsigned char *model, *interface;
+  size_t model_size, interface_size;
+  unsigned char *read[2]; /* what was allocated for them */
+} fmu_resources;
+
+/* From files of the folder, a path or a file: URI, or compiled in (embedded.h). 0: it says why. */
+int fmu_open_resources(const fmu_log *log, const char *folder, fmu_resources *resources);
+void fmu_close_resources(fmu_resources *resources);
+/* Of bytes behind others; at first 0. */
+uint32_t fmu_crc32(uint32_t before, const unsigned char *bytes, size_t size);
+/* What ties a model description to its resources: CRC-32, Adler-32 and size of both, one behind the other. */
+void fmu_make_token(const fmu_resources *resources, char token[FMU_TOKEN_SIZE]);
 
 /* ---- instance --------------------------------------------------------------------------------------- */
 
 /* All that changes beside the core's block. Flat: an instance is saved by two copies. */
 typedef struct fmu_run {
   double time, stop_time, tolerance;
-  double last_step; /* of the integrator: the first guess when it starts again; 0: none */
-  uint32_t mode;    /* fmu_mode */
+  double set_tolerance; /* the setting `tolerance`; 0: the importer's */
+  double last_step;     /* of the integrator: the first guess when it starts again; 0: none */
+  uint32_t mode;        /* fmu_mode */
+  uint32_t solver;      /* the setting `solver`: fmu_solver */
   uint32_t stop_defined;
   uint32_t assembled;     /* the states follow from the present parameters and start values */
+  uint32_t unsettled;     /* of minimal states: `y` holds them, and the block's own are still to be found */
   uint32_t restart;       /* the integrator's memory is not of the present states and inputs */
   uint32_t input_changed; /* since the last communication step */
   uint32_t event_pending; /* the integrator stands at an event that is still ahead */
   uint32_t jumped;        /* events have changed states, which the importer has not been told yet */
 } fmu_run;
 
-/* A run of value references. Those of the event indicators lie behind the block. */
+/* How Co-Simulation integrates; the items of the enumeration. */
+typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P = 2 } fmu_solver;
+
+/* A run of value references. Those of the event indicators lie behind the block, and then those of the settings. */
 typedef struct fmu_span {
   uint32_t first, count;
 } fmu_span;
+
+enum { FMU_SOLVER, FMU_TOLERANCE, FMU_SETTINGS };
+enum { FMU_MOST_TUNABLE = 16 };
 
 typedef struct fmu {
   fmu_kind kind;
@@ -99,13 +117,20 @@ typedef struct fmu {
   lw_model *model;
   lw_state *state;
   lw_ode *ode; /* Co-Simulation with states, else NULL */
+  fmu_interface interface;
+  lw_minimal *minimal; /* NULL: the importer sees all states */
   lw_sizes size;
-  uint32_t n_states, first_state, first_derivative, time_reference;
-  fmu_span command, impulse, active, events, indicator; /* of transitions */
-  double *y;                                            /* n_states: handed to and from the integrator */
-  double *z;                                            /* the event indicators */
-  double *room;                                         /* for numbers on their way to and from other types */
+  uint32_t n_states, first_state, first_derivative, time_reference; /* of the block */
+  uint32_t n_shown;                                                 /* states that the importer sees */
+  fmu_span command, impulse, active, events, indicator;             /* of transitions */
+  fmu_span setting;
+  fmu_span tunable[FMU_MOST_TUNABLE]; /* parameters that may change while time goes on */
+  double *y;                          /* n_states: handed to and from the integrator, or minimal states just set */
+  double *z;                          /* the event indicators */
+  double *room;                       /* for numbers on their way to and from other types */
   size_t room_size;
+  uint32_t *scalars[2]; /* references of the elements of arrays: of variables, or of unknowns and knowns */
+  size_t scalars_size[2];
   void *kept; /* the core's snapshot, to come back to where a call fails */
   fmu_run run;
 } fmu;
@@ -133,17 +158,28 @@ fmu_status fmu_exit_initialization(fmu *f);
 fmu_status fmu_reset(fmu *f);
 /* To the snapshot that was kept. */
 fmu_status fmu_go_back(fmu *f);
-/* Computes the states from the start values if that is due. */
-fmu_status fmu_assemble(fmu *f);
+/* Brings the block's states up to date: in Initialization Mode by assembly, of minimal states by closing the loops. */
+fmu_status fmu_settle(fmu *f);
+/* What the block's states follow from is about to change. */
+void fmu_unsettle(fmu *f);
 /* Translates what the core says; `doing` tells what was attempted. */
 fmu_status fmu_core(const fmu *f, lw_status status, const char *doing);
 
 /* ---- variables -------------------------------------------------------------------------------------- */
 
-fmu_status fmu_get(fmu *f, fmu_type type, const uint32_t *references, size_t n, double *values);
-fmu_status fmu_set(fmu *f, fmu_type type, const uint32_t *references, size_t n, const double *values);
+/* `types`: fmu_type bits of the variables that the calling function is for. */
+fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *references, size_t n, double *values);
+fmu_status fmu_set(fmu *f, unsigned types, const uint32_t *references, size_t n, const double *values);
 /* Gives `room` n numbers for the values of another type, which must not be NULL. */
 fmu_status fmu_make_room(fmu *f, const void *values, size_t n);
+/* The references of all numbers that variables stand for, of which there must be n_values; arrays are taken apart. `room` is
+ * 0 or 1: what was found with the same room before is gone. */
+fmu_status fmu_scalars(fmu *f, int room, const uint32_t **references, size_t *n, size_t n_values);
+
+/* ---- dependencies ----------------------------------------------------------------------------------- */
+
+/* What an output, derivative or event indicator depends on, as the model description has it. */
+fmu_status fmu_get_dependencies(fmu *f, uint32_t unknown, fmu_list *knowns);
 fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
                            const double *seed, double *sensitivity);
 fmu_status fmu_adjoint(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
@@ -174,7 +210,7 @@ fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n);
 fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n);
 fmu_status fmu_get_indicators(fmu *f, double *indicators, size_t n);
 fmu_status fmu_completed_step(fmu *f);
-void fmu_put_states(fmu *f, const double *x); /* unchecked */
+void fmu_put_states(fmu *f, const double *x); /* all of the block, unchecked */
 
 /* ---- Co-Simulation ---------------------------------------------------------------------------------- */
 

@@ -1,11 +1,21 @@
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "embedded.h"
 #include "instance.h"
+
+#ifdef LINKWORK_EMBEDDED
+
+int fmu_open_resources(const fmu_log *log, const char *folder, fmu_resources *resources) {
+  (void)log, (void)folder;
+  *resources = (fmu_resources){linkwork_model, linkwork_interface, linkwork_model_size, linkwork_interface_size, {0}};
+  return 1;
+}
+
+#else
 
 static int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -69,7 +79,7 @@ static unsigned char *read_all(FILE *stream, size_t *size) {
   return NULL;
 }
 
-unsigned char *fmu_read_resource(const fmu_log *log, const char *folder, const char *file, size_t *size) {
+static unsigned char *read_resource(const fmu_log *log, const char *folder, const char *file, size_t *size) {
   if (!folder || !*folder) {
     fmu_say(log, FMU_ERROR, "the path of the resources folder is missing; this FMU reads %s there", file);
     return NULL;
@@ -91,31 +101,18 @@ unsigned char *fmu_read_resource(const fmu_log *log, const char *folder, const c
   return bytes;
 }
 
-/* As in zlib, so that Python computes the same without a loop of its own. */
-uint32_t fmu_crc32(const unsigned char *bytes, size_t size) {
-  uint32_t table[256];
-  for (uint32_t i = 0; i < 256; i++) {
-    uint32_t c = i;
-    for (int bit = 0; bit < 8; bit++) c = c & 1 ? UINT32_C(0xEDB88320) ^ (c >> 1) : c >> 1;
-    table[i] = c;
-  }
-  uint32_t crc = UINT32_MAX;
-  for (size_t i = 0; i < size; i++) crc = table[(crc ^ bytes[i]) & 255] ^ (crc >> 8);
-  return ~crc;
+int fmu_open_resources(const fmu_log *log, const char *folder, fmu_resources *resources) {
+  size_t sizes[2] = {0, 0};
+  unsigned char *model = read_resource(log, folder, "model.lwm", &sizes[0]);
+  unsigned char *interface = model ? read_resource(log, folder, "interface.lwi", &sizes[1]) : NULL;
+  *resources = (fmu_resources){model, interface, sizes[0], sizes[1], {model, interface}};
+  if (interface) return 1;
+  fmu_close_resources(resources);
+  return 0;
 }
 
-static uint32_t adler32(const unsigned char *bytes, size_t size) {
-  uint32_t a = 1, b = 0;
-  for (size_t i = 0; i < size; i++) {
-    a = (a + bytes[i]) % 65521;
-    b = (b + a) % 65521;
-  }
-  return b << 16 | a;
-}
+#endif
 
-void fmu_make_token(const unsigned char *bytes, size_t size, char token[FMU_TOKEN_SIZE]) {
-  const uint32_t crc = fmu_crc32(bytes, size), adler = adler32(bytes, size);
-  const uint64_t n = size;
-  snprintf(token, FMU_TOKEN_SIZE, "{%08" PRIx32 "-%04" PRIx32 "-%04" PRIx32 "-%04" PRIx64 "-%012" PRIx64 "}", crc,
-           adler >> 16, adler & 0xFFFF, n >> 48, n & UINT64_C(0xFFFFFFFFFFFF));
+void fmu_close_resources(fmu_resources *resources) {
+  for (int i = 0; i < 2; i++) free(resources->read[i]);
 }

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,28 @@ typedef struct head {
   fmu_run run;
 } head;
 
-static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '2'};
+static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '3'};
 
 static size_t snapshot_size(const fmu *f) { return sizeof(head) + lw_state_size(f->state); }
 
 static uint32_t checksum_of(const unsigned char *bytes, size_t size) {
   const size_t covered = offsetof(head, run);
-  return fmu_crc32(bytes + covered, size - covered);
+  return fmu_crc32(0, bytes + covered, size - covered);
+}
+
+static int is_flag(uint32_t x) { return x <= 1; }
+
+/* What no instance was ever in: only bytes that were made up say so. */
+static int is_possible(const fmu *f, const fmu_run *run) {
+  const uint32_t modes = FMU_INSTANTIATED | FMU_INITIALIZATION | FMU_EVENT | FMU_TERMINATED |
+                         (f->kind == FMU_CO_SIMULATION ? FMU_STEP : FMU_CONTINUOUS);
+  const int one_mode = run->mode && !(run->mode & (run->mode - 1)) && !(run->mode & ~modes);
+  const int numbers = isfinite(run->time) && isfinite(run->stop_time) && run->tolerance > 0 &&
+                      run->tolerance < INFINITY && run->set_tolerance >= 0 && run->set_tolerance < 1 &&
+                      isfinite(run->last_step);
+  return one_mode && numbers && (run->solver == FMU_DOPRI5 || run->solver == FMU_RODAS5P) &&
+         is_flag(run->stop_defined) && is_flag(run->assembled) && is_flag(run->restart) &&
+         is_flag(run->input_changed) && is_flag(run->event_pending) && is_flag(run->jumped) && run->unsettled == 0;
 }
 
 static const char *why_foreign(const fmu *f, const head *h) {
@@ -28,11 +44,16 @@ static const char *why_foreign(const fmu *f, const head *h) {
   if (memcmp(h->token, f->token, sizeof f->token) != 0) return "it is the state of another FMU";
   if (h->size != snapshot_size(f)) return "it has the wrong size";
   if (h->kind != (uint32_t)f->kind) return "Model Exchange and Co-Simulation have different states";
+  if (!is_possible(f, &h->run)) return "it is a state that no instance can be in";
   return NULL;
 }
 
 fmu_status fmu_snapshot_get(fmu *f, void **snapshot) {
   if (!snapshot) return fmu_say(&f->log, FMU_ERROR, "the pointer to the state is NULL");
+  if (f->run.unsettled) {
+    const fmu_status status = fmu_settle(f);
+    if (status != FMU_OK) return status;
+  }
   const size_t size = snapshot_size(f);
   unsigned char *bytes = *snapshot ? *snapshot : malloc(size);
   if (!bytes) return fmu_say(&f->log, FMU_ERROR, "out of memory");

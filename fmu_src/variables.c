@@ -10,6 +10,7 @@ static int is_within(fmu_span span, uint32_t reference) {
 
 static fmu_type type_of(const fmu *f, uint32_t reference) {
   if (is_within(f->command, reference) || is_within(f->active, reference)) return FMU_BOOLEAN;
+  if (reference == f->setting.first + FMU_SOLVER) return FMU_ENUMERATION;
   return is_within(f->events, reference) ? FMU_INTEGER : FMU_REAL;
 }
 
@@ -18,13 +19,20 @@ static const char *type_name(fmu_type type) {
     case FMU_REAL: return "real number";
     case FMU_BOOLEAN: return "boolean";
     case FMU_INTEGER: return "integer";
+    case FMU_ENUMERATION: return "enumeration";
   }
   return "";
 }
 
-/* What is not in the block is computed. */
 static lw_access access_of(const fmu *f, uint32_t reference) {
-  return is_within(f->indicator, reference) ? LW_OUTPUT : lw_access_of(f->state, reference);
+  if (is_within(f->indicator, reference)) return LW_OUTPUT;
+  return is_within(f->setting, reference) ? LW_PARAMETER : lw_access_of(f->state, reference);
+}
+
+static int is_tunable(const fmu *f, uint32_t reference) {
+  for (const fmu_span *span = f->tunable; span < f->tunable + FMU_MOST_TUNABLE; span++)
+    if (is_within(*span, reference)) return 1;
+  return 0;
 }
 
 typedef struct variable_name {
@@ -35,15 +43,18 @@ typedef struct variable_name {
 static variable_name name_of(const fmu *f, uint32_t reference) {
   variable_name name;
   char words[120] = "event indicator";
-  if (!is_within(f->indicator, reference)) lw_describe(f->state, reference, words, sizeof words);
+  if (is_within(f->setting, reference))
+    snprintf(words, sizeof words, "%s", reference == f->setting.first + FMU_SOLVER ? "solver" : "tolerance");
+  else if (!is_within(f->indicator, reference)) lw_describe(f->state, reference, words, sizeof words);
   snprintf(name.text, sizeof name.text, "%.100s (value reference %u)", words, reference);
   return name;
 }
 
-static fmu_status check_type(const fmu *f, fmu_type type, const uint32_t *references, size_t n) {
+static fmu_status check_type(const fmu *f, unsigned types, const uint32_t *references, size_t n) {
   for (size_t i = 0; i < n; i++)
-    if (type_of(f, references[i]) != type)
-      return fmu_say(&f->log, FMU_ERROR, "%s is no %s", name_of(f, references[i]).text, type_name(type));
+    if (!(type_of(f, references[i]) & types))
+      return fmu_say(&f->log, FMU_ERROR, "%s is of type %s: it is read and set by another function",
+                     name_of(f, references[i]).text, type_name(type_of(f, references[i])));
   return FMU_OK;
 }
 
@@ -64,7 +75,8 @@ static uint32_t settable_modes(const fmu *f, uint32_t reference) {
   const int discrete = is_within(f->command, reference) || is_within(f->impulse, reference);
   switch (access_of(f, reference)) {
     case LW_PARAMETER:
-    case LW_START: return FMU_INSTANTIATED | FMU_INITIALIZATION;
+    case LW_START:
+      return FMU_INSTANTIATED | FMU_INITIALIZATION | (is_tunable(f, reference) ? FMU_EVENT | FMU_STEP : 0u);
     case LW_INPUT: return FMU_ANY & ~(uint32_t)(FMU_TERMINATED | (discrete ? FMU_CONTINUOUS : 0));
     case LW_INTERNAL:
     case LW_STATE:
@@ -82,31 +94,57 @@ static int needs_assembly(lw_access access) {
 static fmu_status check_known(fmu *f, const uint32_t *references, size_t n) {
   for (size_t i = 0; i < n; i++) {
     if (!needs_assembly(access_of(f, references[i]))) continue;
-    if (f->run.mode == FMU_INITIALIZATION) return fmu_assemble(f);
+    if (f->run.mode == FMU_INITIALIZATION) return fmu_settle(f);
     return fmu_say(&f->log, FMU_ERROR, "%s is not known before Initialization Mode", name_of(f, references[i]).text);
   }
   return FMU_OK;
 }
 
-/* One by one, event indicators among them. */
-static fmu_status get_with_indicators(fmu *f, const uint32_t *references, size_t n, double *values) {
-  fmu_status status = fmu_get_indicators(f, f->z, f->indicator.count);
+static double setting_of(const fmu *f, uint32_t reference) {
+  return reference == f->setting.first + FMU_SOLVER ? f->run.solver : f->run.set_tolerance;
+}
+
+/* One by one, some of which are not in the block. */
+static fmu_status get_each(fmu *f, const uint32_t *references, size_t n, double *values) {
+  int indicators = 0;
+  fmu_status status = FMU_OK;
   for (size_t i = 0; i < n && status == FMU_OK; i++) {
-    if (is_within(f->indicator, references[i])) values[i] = f->z[references[i] - f->indicator.first];
-    else status = fmu_core(f, lw_get_reals(f->state, references + i, 1, values + i), "the values");
+    if (is_within(f->setting, references[i])) {
+      values[i] = setting_of(f, references[i]);
+    } else if (is_within(f->indicator, references[i])) {
+      if (!indicators) status = fmu_get_indicators(f, f->z, f->indicator.count);
+      indicators = 1;
+      if (status == FMU_OK) values[i] = f->z[references[i] - f->indicator.first];
+    } else {
+      status = fmu_core(f, lw_get_reals(f->state, references + i, 1, values + i), "the values");
+    }
   }
   return status;
 }
 
-fmu_status fmu_get(fmu *f, fmu_type type, const uint32_t *references, size_t n, double *values) {
+static int all_in_block(const fmu *f, const uint32_t *references, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (references[i] >= (uint32_t)f->size.reals) return 0;
+  return 1;
+}
+
+fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *references, size_t n, double *values) {
   if (n == 0) return FMU_OK;
   if (!references || !values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
-  fmu_status status = check_type(f, type, references, n);
+  fmu_status status = check_type(f, types, references, n);
   if (status == FMU_OK && !(f->run.mode & (FMU_INITIALIZED | FMU_TERMINATED))) status = check_known(f, references, n);
+  else if (status == FMU_OK && f->run.unsettled) status = fmu_settle(f);
   if (status != FMU_OK) return status;
-  for (size_t i = 0; i < n; i++)
-    if (is_within(f->indicator, references[i])) return get_with_indicators(f, references, n, values);
+  if (!all_in_block(f, references, n)) return get_each(f, references, n, values);
   return fmu_core(f, lw_get_reals(f->state, references, n, values), "the values");
+}
+
+static fmu_status check_setting(const fmu *f, uint32_t reference, double value) {
+  if (reference == f->setting.first + FMU_SOLVER && value != FMU_DOPRI5 && value != FMU_RODAS5P)
+    return fmu_say(&f->log, FMU_ERROR, "solver: there is no item %g; 1 is dopri5, 2 is rodas5p", value);
+  if (reference == f->setting.first + FMU_TOLERANCE && !(value >= 0 && value < 1))
+    return fmu_say(&f->log, FMU_ERROR, "tolerance: %g is not from 0, which leaves it to the importer, to 1", value);
+  return FMU_OK;
 }
 
 static fmu_status check_settable(const fmu *f, uint32_t reference, double value) {
@@ -115,73 +153,68 @@ static fmu_status check_settable(const fmu *f, uint32_t reference, double value)
     return fmu_say(&f->log, FMU_ERROR, "%s cannot be set", name_of(f, reference).text);
   if (!(modes & f->run.mode))
     return fmu_say(&f->log, FMU_ERROR, "%s can be set only %s", name_of(f, reference).text,
-                   modes & FMU_EVENT ? "in Event Mode and before" : "until Initialization Mode is left");
+                   modes & FMU_EVENT ? "between steps, in Event Mode and before" : "until Initialization Mode is left");
   if (!isfinite(value))
     return fmu_say(&f->log, FMU_ERROR, "%s: %g is not a finite number", name_of(f, reference).text, value);
-  return FMU_OK;
+  return is_within(f->setting, reference) ? check_setting(f, reference, value) : FMU_OK;
 }
 
 /* What has to be computed anew after the variable has been given this value. In initialisation inputs count for
  * assembly, because some prescribe motions. */
 static void note_change(fmu *f, uint32_t reference, double value) {
+  const int input = lw_access_of(f->state, reference) == LW_INPUT;
   f->run.assembled = 0;
-  if (lw_access_of(f->state, reference) == LW_INPUT && lw_state_reals(f->state)[reference] != value)
-    f->run.restart = f->run.input_changed = 1;
+  if (lw_state_reals(f->state)[reference] == value) return;
+  fmu_unsettle(f);
+  f->run.restart = 1;
+  if (input) f->run.input_changed = 1;
 }
 
-fmu_status fmu_set(fmu *f, fmu_type type, const uint32_t *references, size_t n, const double *values) {
+static void set_setting(fmu *f, uint32_t reference, double value) {
+  if (reference == f->setting.first + FMU_SOLVER) f->run.solver = (uint32_t)value;
+  else f->run.set_tolerance = value;
+}
+
+fmu_status fmu_set(fmu *f, unsigned types, const uint32_t *references, size_t n, const double *values) {
   if (n == 0) return FMU_OK;
   if (!references || !values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
-  fmu_status status = check_type(f, type, references, n);
+  fmu_status status = check_type(f, types, references, n);
   for (size_t i = 0; i < n && status == FMU_OK; i++) status = check_settable(f, references[i], values[i]);
-  if (status != FMU_OK) return status;
-  for (size_t i = 0; i < n; i++) note_change(f, references[i], values[i]);
-  return fmu_core(f, lw_set_reals(f->state, references, n, values), "the values");
+  for (size_t i = 0; i < n && status == FMU_OK; i++) {
+    if (is_within(f->setting, references[i])) {
+      set_setting(f, references[i], values[i]);
+    } else {
+      note_change(f, references[i], values[i]);
+      status = fmu_core(f, lw_set_reals(f->state, references + i, 1, values + i), "the values");
+    }
+  }
+  return status;
 }
 
-/* ---- partial derivatives ----------------------------------------------------------------------------- */
+/* ---- arrays ------------------------------------------------------------------------------------------ */
 
-/* In Initialization Mode the states follow from these by assembly, which is not differentiated. */
-static fmu_status check_knowns(const fmu *f, const uint32_t *knowns, size_t n, const double *seed) {
-  for (size_t j = 0; j < n; j++) {
-    const lw_access access = lw_access_of(f->state, knowns[j]);
-    if (f->run.mode == FMU_INITIALIZATION && (access == LW_PARAMETER || access == LW_START))
-      return fmu_say(&f->log, FMU_ERROR, "no derivatives by %s in Initialization Mode; ask again afterwards",
-                     name_of(f, knowns[j]).text);
-    if (!isfinite(seed[j]))
-      return fmu_say(&f->log, FMU_ERROR, "the seed of %s is not a finite number", name_of(f, knowns[j]).text);
-  }
+static fmu_status make_scalars(fmu *f, int room, size_t n) {
+  if (n <= f->scalars_size[room]) return FMU_OK;
+  uint32_t *more = n <= SIZE_MAX / sizeof *more ? realloc(f->scalars[room], n * sizeof *more) : NULL;
+  if (!more) return fmu_say(&f->log, FMU_ERROR, "out of memory");
+  f->scalars[room] = more;
+  f->scalars_size[room] = n;
   return FMU_OK;
 }
 
-fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
-                           const double *seed, double *sensitivity) {
-  if (n_unknowns == 0) return FMU_OK;
-  if (!unknowns || !sensitivity || (n_knowns && (!knowns || !seed)))
-    return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
-  fmu_status status = check_knowns(f, knowns, n_knowns, seed);
-  if (status == FMU_OK) status = fmu_assemble(f);
-  if (status != FMU_OK) return status;
-  return fmu_core(f, lw_directional_derivative(f->state, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity),
-                  "the derivatives");
-}
-
-/* The product with the transposed Jacobian, column by column. */
-fmu_status fmu_adjoint(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
-                       const double *seed, double *sensitivity) {
-  if (n_knowns == 0) return FMU_OK;
-  if (!knowns || !sensitivity || (n_unknowns && (!unknowns || !seed)))
-    return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
-  double *column = malloc((n_unknowns + 1) * sizeof *column);
-  if (!column) return fmu_say(&f->log, FMU_ERROR, "out of memory");
-  fmu_status status = FMU_OK;
-  for (size_t j = 0; j < n_knowns && status == FMU_OK; j++) {
-    const double one = 1;
-    status = fmu_directional(f, unknowns, n_unknowns, knowns + j, 1, &one, column);
-    double sum = 0;
-    for (size_t i = 0; i < n_unknowns && status == FMU_OK; i++) sum += seed[i] * column[i];
-    if (status == FMU_OK) sensitivity[j] = sum;
+fmu_status fmu_scalars(fmu *f, int room, const uint32_t **references, size_t *n, size_t n_values) {
+  size_t count = *references && f->interface.arrays.n ? 0 : *n;
+  for (size_t i = 0; i < *n && *references && f->interface.arrays.n; i++)
+    count += fmu_elements_of(&f->interface, (*references)[i]);
+  if (count != n_values)
+    return fmu_say(&f->log, FMU_ERROR, "the %zu variables have %zu values, not %zu", *n, count, n_values);
+  if (count == *n) return FMU_OK;
+  const fmu_status status = make_scalars(f, room, count);
+  uint32_t *to = f->scalars[room];
+  for (size_t i = 0; i < *n && status == FMU_OK; i++) {
+    const uint32_t first = (*references)[i], elements = fmu_elements_of(&f->interface, first);
+    for (uint32_t k = 0; k < elements; k++) *to++ = first + k;
   }
-  free(column);
+  if (status == FMU_OK) *references = f->scalars[room], *n = count;
   return status;
 }

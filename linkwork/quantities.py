@@ -9,7 +9,7 @@ from typing import Literal
 LOADS = {"rad": "N.m", "m": "N"}
 
 Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time", "indicator"]
-Type = Literal["real", "boolean", "integer"]
+Type = Literal["real", "boolean", "integer", "enumeration"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ class Variable:
         It changes at events alone.
     jumps
         A state that events may change.
+    tunable
+        A parameter that may be set while the mechanism moves.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Variable:
     type: Type = "real"
     discrete: bool = False
     jumps: bool = False
+    tunable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from linkwork.compiler.dependencies import Dependencies, Names
@@ -57,6 +57,12 @@ _VELOCITY = (
     _Row("v", "body_velocity", "m/s", "velocity of the body frame's origin, world axes"),
     _Row("w", "body_angular_velocity", "rad/s", "angular velocity, world axes"),
 )
+# Fields that may be set while the mechanism moves: neither its closure nor its topology hangs on them.
+_TUNABLE = {
+    *("gravity", "body_mass", "body_com", "body_inertia", "stiffness", "damping", "free_coordinate"),
+    *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
+    *("restitution", "correction_gain"),
+}
 _LIMITS: dict[str, tuple[float | None, float | None]] = {"body_mass": (0.0, None), "restitution": (0.0, 1.0)}
 
 
@@ -95,7 +101,8 @@ class _Namer:
         kind: Kind = "start" if field in ("q_start", "u_start") else "parameter"
         minimum, maximum = _LIMITS.get(field, (None, None))
         start = float(self.defaults[reference])
-        return Variable(name, reference, kind, unit, text, start=start, minimum=minimum, maximum=maximum)
+        variable = Variable(name, reference, kind, unit, text, start=start, tunable=field in _TUNABLE)
+        return replace(variable, minimum=minimum, maximum=maximum) if field in _LIMITS else variable
 
     def load(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
         return Variable(name, self.at(field, index), "input", unit, text, start=0.0)

@@ -33,9 +33,9 @@ class Entry:
 
     @property
     def variability(self) -> str:
-        """`fixed` for parameters and start values, `discrete` for what changes at events alone, else `continuous`."""
+        """Parameters and start values are `fixed` or `tunable`; `discrete` is what changes at events alone."""
         if self.causality == "parameter":
-            return "fixed"
+            return "tunable" if self.variable.tunable else "fixed"
         return "discrete" if self.variable.discrete else "continuous"
 
     @property
@@ -66,10 +66,9 @@ class Content:
     """All that a model description says, in the order in which it says it."""
 
     name: str
-    token: str
     entries: tuple[Entry, ...]
     indicators: tuple[Entry, ...]
-    has_events: bool
+    reals: int
     experiment: Experiment
     tool: str
 
@@ -93,6 +92,11 @@ class Content:
         """The derivatives in the order of the continuous states."""
         found = [entry for entry in self.entries if entry.variable.kind == "derivative"]
         return sorted(found, key=lambda entry: entry.variable.reference)
+
+    @cached_property
+    def knowns(self) -> list[Entry]:
+        """What others may depend on: states, inputs and time."""
+        return [entry for entry in self.entries if entry.variable.kind in ("state", "input", "time")]
 
     @cached_property
     def initial_unknowns(self) -> list[Entry]:
@@ -122,6 +126,16 @@ class Content:
     def positions(self) -> dict[str, int]:
         """The position of each variable, from 0."""
         return {entry.variable.name: i for i, entry in enumerate(self.entries)}
+
+
+def setting_entries(first: int) -> tuple[Entry, ...]:
+    """Return the settings of Co-Simulation; their value references begin at `first`, behind all that a block has."""
+    solver = "method that integrates in Co-Simulation"
+    tolerance = "relative and absolute tolerance in Co-Simulation; 0: the importer's, 1e-7 if it gives none"
+    return (
+        Entry(Variable("solver", first, "parameter", "1", solver, start=1.0, type="enumeration"), "parameter"),
+        Entry(Variable("tolerance", first + 1, "parameter", "1", tolerance, start=0.0, minimum=0.0), "parameter"),
+    )
 
 
 def indicator_entries(variables: Iterable[Variable]) -> tuple[Entry, ...]:

@@ -8,6 +8,7 @@ from linkwork.export.xml_parts import (
     TYPES_FMI2,
     add_experiment,
     add_log_categories,
+    add_solvers,
     add_units,
     boolean,
     describe,
@@ -16,9 +17,9 @@ from linkwork.export.xml_parts import (
 )
 
 
-def model_description(content: Content) -> Element:
+def model_description(content: Content, token: str) -> Element:
     """Return the element `fmiModelDescription` of FMI 2.0."""
-    root = Element("fmiModelDescription", root_attributes(content, "2.0", "guid"))
+    root = Element("fmiModelDescription", root_attributes(content, "2.0", {"guid": token}))
     root.set("numberOfEventIndicators", str(len(content.indicators)))
     abilities = {
         "modelIdentifier": content.identifier,
@@ -28,8 +29,17 @@ def model_description(content: Content) -> Element:
         "providesDirectionalDerivative": boolean(True),
     }
     SubElement(root, "ModelExchange", abilities)
-    SubElement(root, "CoSimulation", abilities, canHandleVariableCommunicationStepSize=boolean(True))
+    SubElement(
+        root,
+        "CoSimulation",
+        abilities,
+        canHandleVariableCommunicationStepSize=boolean(True),
+        canInterpolateInputs=boolean(True),
+        maxOutputDerivativeOrder="1",
+    )
     add_units(root, content)
+    solver = SubElement(SubElement(root, "TypeDefinitions"), "SimpleType", name="Solver")
+    add_solvers(SubElement(solver, "Enumeration"))
     add_log_categories(root)
     add_experiment(root, content.experiment)
     # The independent variable is optional here, and not every importer expects it.

@@ -8,6 +8,7 @@ from linkwork.export.xml_parts import (
     TYPES_FMI3,
     add_experiment,
     add_log_categories,
+    add_solvers,
     add_units,
     boolean,
     describe,
@@ -16,15 +17,16 @@ from linkwork.export.xml_parts import (
 )
 
 
-def model_description(content: Content) -> Element:
+def model_description(content: Content, token: str) -> Element:
     """Return the element `fmiModelDescription` of FMI 3.0."""
-    root = Element("fmiModelDescription", root_attributes(content, "3.0", "instantiationToken"))
+    root = Element("fmiModelDescription", root_attributes(content, "3.0", {"instantiationToken": token}))
     abilities = {
         "modelIdentifier": content.identifier,
         "canGetAndSetFMUState": boolean(True),
         "canSerializeFMUState": boolean(True),
         "providesDirectionalDerivatives": boolean(True),
         "providesAdjointDerivatives": boolean(True),
+        "providesPerElementDependencies": boolean(True),
     }
     SubElement(root, "ModelExchange", abilities, needsCompletedIntegratorStep=boolean(True))
     SubElement(
@@ -33,9 +35,13 @@ def model_description(content: Content) -> Element:
         abilities,
         canHandleVariableCommunicationStepSize=boolean(True),
         hasEventMode=boolean(True),
-        mightReturnEarlyFromDoStep=boolean(content.has_events),
+        maxOutputDerivativeOrder="1",
+        providesIntermediateUpdate=boolean(True),
+        canReturnEarlyAfterIntermediateUpdate=boolean(True),
+        mightReturnEarlyFromDoStep=boolean(True),
     )
     add_units(root, content)
+    add_solvers(SubElement(SubElement(root, "TypeDefinitions"), "EnumerationType", name="Solver"))
     add_log_categories(root)
     add_experiment(root, content.experiment)
     variables = SubElement(root, "ModelVariables")
@@ -53,6 +59,8 @@ def _add_variable(parent: Element, entry: Entry, content: Content) -> None:
     attributes = describe(entry) | value_attributes(entry)
     if entry.variable.derivative_of is not None:
         attributes["derivative"] = _reference(content.by_name[entry.variable.derivative_of])
+    if entry.variability == "continuous" and entry.causality != "independent":
+        attributes["intermediateUpdate"] = boolean(True)
     SubElement(parent, TYPES_FMI3[entry.variable.type], attributes)
 
 

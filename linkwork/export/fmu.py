@@ -11,15 +11,16 @@ from linkwork._sources import fmu_libraries
 from linkwork.errors import ExportError
 from linkwork.export import description_fmi2, description_fmi3
 from linkwork.export.archive import write_archive
-from linkwork.export.content import Content, Experiment, choose_entries, indicator_entries
+from linkwork.export.content import Content, Experiment, choose_entries, indicator_entries, setting_entries
 from linkwork.export.documentation import index_page
+from linkwork.export.interface import interface_bytes
 from linkwork.export.token import instantiation_token
 
 if TYPE_CHECKING:
     from linkwork.description import Mechanism
     from linkwork.system import System
 
-_DESCRIPTIONS: dict[str, Callable[[Content], ElementTree.Element]] = {
+_DESCRIPTIONS: dict[str, Callable[[Content, str], ElementTree.Element]] = {
     "2.0": description_fmi2.model_description,
     "3.0": description_fmi3.model_description,
 }
@@ -90,12 +91,12 @@ def describe_system(system: "System", outputs: Iterable[str] | None, experiment:
     import linkwork
     from linkwork.variables import list_indicators
 
+    indicators = indicator_entries(list_indicators(system))
     return Content(
         name=system.mechanism.name,
-        token=instantiation_token(system.model_bytes),
-        entries=choose_entries(system.variables, outputs),
-        indicators=indicator_entries(list_indicators(system)),
-        has_events=system.sizes.transitions > 0,
+        entries=(*choose_entries(system.variables, outputs), *setting_entries(system.sizes.reals + len(indicators))),
+        indicators=indicators,
+        reals=system.sizes.reals,
         experiment=experiment,
         tool=f"Linkwork {linkwork.__version__}",
     )
@@ -116,12 +117,14 @@ def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
 
 
 def _files(content: Content, model: bytes, fmi: str) -> dict[str, bytes]:
-    root = _DESCRIPTIONS[fmi](content)
+    interface = interface_bytes(content)
+    root = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
     ElementTree.indent(root)
     files = {
         "modelDescription.xml": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n",
         "documentation/index.html": index_page(content).encode(),
         "resources/model.lwm": model,
+        "resources/interface.lwi": interface,
     }
     for platform, library in _libraries().items():
         folder = _FMI2_PLATFORMS.get(platform, platform) if fmi == "2.0" else platform

@@ -10,8 +10,14 @@ from linkwork.quantities import Variable
 DATE = "1980-01-01T00:00:00Z"
 
 # The elements of variables, by the type of these.
-TYPES_FMI2 = {"real": "Real", "boolean": "Boolean", "integer": "Integer"}
-TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32"}
+TYPES_FMI2 = {"real": "Real", "boolean": "Boolean", "integer": "Integer", "enumeration": "Enumeration"}
+TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32", "enumeration": "Enumeration"}
+
+# The enumerations: what is an integer for the FMU, and what an importer shows.
+SOLVERS = (
+    ("dopri5", 1, "Dormand-Prince 5(4), explicit"),
+    ("rodas5p", 2, "Rodas5P, linearly implicit: for stiff springs and dampers"),
+)
 
 _LOG_CATEGORIES = {
     "logEvents": "changes of mode, and events",
@@ -27,12 +33,12 @@ def boolean(value: bool) -> str:
     return "true" if value else "false"
 
 
-def root_attributes(content: Content, version: str, token_attribute: str) -> dict[str, str]:
-    """Return the attributes of `fmiModelDescription`."""
+def root_attributes(content: Content, version: str, token: dict[str, str]) -> dict[str, str]:
+    """Return the attributes of `fmiModelDescription`; `token` has its value by the attribute's name."""
     return {
         "fmiVersion": version,
         "modelName": content.name,
-        token_attribute: content.token,
+        **token,
         "description": f"The mechanism {content.name}: multibody dynamics with closed loops",
         "generationTool": content.tool,
         "generationDateAndTime": DATE,
@@ -49,6 +55,12 @@ def add_units(root: Element, content: Content) -> None:
         shown = display_unit(name)
         if shown is not None:
             SubElement(unit, "DisplayUnit", name=shown[0], factor=repr(shown[1]))
+
+
+def add_solvers(parent: Element) -> None:
+    """Append the items of the enumeration of solvers."""
+    for name, value, description in SOLVERS:
+        SubElement(parent, "Item", name=name, value=str(value), description=description)
 
 
 def add_log_categories(root: Element) -> None:
@@ -84,11 +96,19 @@ def describe(entry: Entry) -> dict[str, str]:
 
 def value_attributes(entry: Entry) -> dict[str, str]:
     """Return the attributes of a variable that belong to its type."""
-    start = entry.variable.start or 0.0
     attributes = _real_attributes(entry.variable) if entry.variable.type == "real" else {}
+    if entry.variable.type == "enumeration":
+        attributes["declaredType"] = "Solver"
     if entry.causality in ("parameter", "input"):
-        attributes["start"] = boolean(start != 0.0) if entry.variable.type == "boolean" else repr(float(start))
+        attributes["start"] = _start(entry.variable)
     return attributes
+
+
+def _start(variable: Variable) -> str:
+    value = variable.start or 0.0
+    if variable.type == "boolean":
+        return boolean(value != 0.0)
+    return repr(float(value)) if variable.type == "real" else str(int(value))
 
 
 def _real_attributes(variable: Variable) -> dict[str, str]:

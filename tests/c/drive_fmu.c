@@ -1,4 +1,4 @@
-/* Drives both FMI interfaces over serialised models, linked in: an ordinary run, wrong orders and arguments, thousands of
+/* Drives both FMI interfaces over folders of resources, linked in: an ordinary run, wrong orders and arguments, thousands of
  * random calls, broken resources and states. Meant for the sanitizers and valgrind; it prints what went wrong. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
@@ -28,12 +28,20 @@ static int failures;
 
 /* ---- the scene: a resources folder, its token, the sizes ---------------------------------------------- */
 
+enum { MODEL, INTERFACE, FILES };
+static const char *const names[FILES] = {"model.lwm", "interface.lwi"};
+
 typedef struct scene {
-  char folder[64], file[96], token[FMU_TOKEN_SIZE];
-  unsigned char *bytes;
-  size_t size;
+  char folder[64], file[FILES][96], token[FMU_TOKEN_SIZE];
+  unsigned char *bytes[FILES];
+  size_t size[FILES];
   uint32_t reals, states;
 } scene;
+
+static void make_token(const scene *s, size_t model_size, char token[FMU_TOKEN_SIZE]) {
+  const fmu_resources resources = {s->bytes[MODEL], s->bytes[INTERFACE], model_size, s->size[INTERFACE], {0}};
+  fmu_make_token(&resources, token);
+}
 
 static void write_file(const char *path, const unsigned char *bytes, size_t size) {
   FILE *file = fopen(path, "wb");
@@ -41,31 +49,51 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
   if (file) fclose(file);
 }
 
-static int open_scene(scene *s, const char *path) {
-  char message[256] = "";
+/* The states that an importer sees. */
+static uint32_t states_of(const scene *s, const lw_sizes *sizes) {
+  fmu_interface interface;
+  const uint32_t behind = (uint32_t)(sizes->reals + sizes->event_indicators + FMU_SETTINGS);
+  EXPECT(!fmu_interface_read(&interface, s->bytes[INTERFACE], s->size[INTERFACE], (uint32_t)sizes->nq,
+                             (uint32_t)sizes->nu, (uint32_t)sizes->reals, behind));
+  const uint32_t minimal = interface.q.n + interface.u.n;
+  fmu_interface_free(&interface);
+  return minimal ? minimal : (uint32_t)(sizes->nq + sizes->nu);
+}
+
+/* A folder of resources, copied so that its files can be spoilt. */
+static int open_scene(scene *s, const char *from) {
+  char message[256] = "", path[512];
   lw_model *model = NULL;
   memset(s, 0, sizeof *s);
   strcpy(s->folder, "/tmp/drive_fmu_XXXXXX");
-  s->bytes = read_file(path, &s->size);
-  if (!s->bytes || !mkdtemp(s->folder) || lw_model_load(s->bytes, s->size, &model, message, sizeof message) != LW_OK) {
-    fprintf(stderr, "%s: cannot be driven: %s\n", path, message);
-    free(s->bytes);
+  for (int k = 0; k < FILES; k++) {
+    snprintf(path, sizeof path, "%s/%s", from, names[k]);
+    s->bytes[k] = read_file(path, &s->size[k]);
+  }
+  if (!s->bytes[MODEL] || !s->bytes[INTERFACE] || !mkdtemp(s->folder) ||
+      lw_model_load(s->bytes[MODEL], s->size[MODEL], &model, message, sizeof message) != LW_OK) {
+    fprintf(stderr, "%s: cannot be driven: %s\n", from, message);
+    for (int k = 0; k < FILES; k++) free(s->bytes[k]);
     return 0;
   }
   const lw_sizes sizes = lw_model_sizes(model);
   s->reals = (uint32_t)sizes.reals;
-  s->states = (uint32_t)(sizes.nq + sizes.nu);
+  s->states = states_of(s, &sizes);
   lw_model_free(model);
-  snprintf(s->file, sizeof s->file, "%s/model.lwm", s->folder);
-  write_file(s->file, s->bytes, s->size);
-  fmu_make_token(s->bytes, s->size, s->token);
+  for (int k = 0; k < FILES; k++) {
+    snprintf(s->file[k], sizeof s->file[k], "%s/%s", s->folder, names[k]);
+    write_file(s->file[k], s->bytes[k], s->size[k]);
+  }
+  make_token(s, s->size[MODEL], s->token);
   return 1;
 }
 
 static void close_scene(scene *s) {
-  remove(s->file);
+  for (int k = 0; k < FILES; k++) {
+    remove(s->file[k]);
+    free(s->bytes[k]);
+  }
   rmdir(s->folder);
-  free(s->bytes);
 }
 
 /* ---- one face for both versions ----------------------------------------------------------------------- */
@@ -203,24 +231,32 @@ static void run_ordinarily(const scene *s, int version, fmu_kind kind) {
 
 /* ---- broken resources and states ---------------------------------------------------------------------- */
 
+/* Cut short, altered, or not there. */
+static void spoil(scene *s, int version, int k) {
+  const size_t size = s->size[k], stride = size / 97 + 1;
+  unsigned char *bytes = s->bytes[k];
+  char token[FMU_TOKEN_SIZE];
+  for (size_t n = 0; n < size; n += stride) {
+    write_file(s->file[k], bytes, n);
+    s->size[k] = n;
+    make_token(s, s->size[MODEL], token);
+    EXPECT(!make(s, version, FMU_MODEL_EXCHANGE, token));
+    s->size[k] = size;
+    bytes[n] ^= 0x10;
+    write_file(s->file[k], bytes, size);
+    make_token(s, s->size[MODEL], token);
+    drop(version, make(s, version, FMU_MODEL_EXCHANGE, k == MODEL ? token : s->token));
+    bytes[n] ^= 0x10;
+  }
+  remove(s->file[k]);
+  EXPECT(!make(s, version, FMU_MODEL_EXCHANGE, s->token));
+  write_file(s->file[k], bytes, size);
+}
+
 static void load_wrongly(scene *s, int version) {
   EXPECT(!make(s, version, FMU_CO_SIMULATION, "{}"));
   EXPECT(!make(s, version, FMU_CO_SIMULATION, NULL));
-  const size_t stride = s->size / 97 + 1;
-  char token[FMU_TOKEN_SIZE];
-  for (size_t n = 0; n < s->size; n += stride) {
-    write_file(s->file, s->bytes, n);
-    fmu_make_token(s->bytes, n, token);
-    EXPECT(!make(s, version, FMU_MODEL_EXCHANGE, token));
-    s->bytes[n] ^= 0x10;
-    write_file(s->file, s->bytes, s->size);
-    fmu_make_token(s->bytes, s->size, token);
-    EXPECT(!make(s, version, FMU_MODEL_EXCHANGE, token));
-    s->bytes[n] ^= 0x10;
-  }
-  remove(s->file);
-  EXPECT(!make(s, version, FMU_MODEL_EXCHANGE, s->token));
-  write_file(s->file, s->bytes, s->size);
+  for (int k = 0; k < FILES; k++) spoil(s, version, k);
 }
 
 static void break_states(const scene *s, fmu_kind kind) {
@@ -437,6 +473,6 @@ int main(int count, char **paths) {
   fmi2FreeInstance(NULL);
   fmi3FreeInstance(NULL);
   EXPECT(fmi2Terminate(NULL) == fmi2Error && fmi3Terminate(NULL) == fmi3Error && messages > 0);
-  if (count < 2) fprintf(stderr, "usage: drive_fmu MODEL ...\n");
+  if (count < 2) fprintf(stderr, "usage: drive_fmu FOLDER ...\n");
   return count < 2 || failures ? 1 : 0;
 }

@@ -41,19 +41,21 @@ def test_validates_with_chosen_outputs_of_every_kind(fmu, system, needs, tmp_pat
 
 
 def test_every_variable_is_there_once(fmu, system):
-    entries = list(description(fmu.path).find("ModelVariables"))
+    *entries, solver, tolerance = description(fmu.path).find("ModelVariables")
     expected = [v for v in system.variables if fmu.version == "3.0" or v.kind != "time"]
     assert [e.get("name") for e in entries] == [v.name for v in expected]
     assert [int(e.get("valueReference")) for e in entries] == [v.reference for v in expected]
     assert len({v.reference for v in expected}) == len(expected)
+    assert [(e.get("name"), int(e.get("valueReference")) - system.sizes.reals) for e in (solver, tolerance)] == [
+        ("solver", 0),
+        ("tolerance", 1),
+    ]
 
 
 def test_start_values_are_the_mechanisms(fmu, system):
-    for entry, variable in zip(
-        description(fmu.path).find("ModelVariables"),
-        [v for v in system.variables if fmu.version == "3.0" or v.kind != "time"],
-        strict=True,
-    ):
+    *entries, _, _ = description(fmu.path).find("ModelVariables")  # the last are settings
+    expected = [v for v in system.variables if fmu.version == "3.0" or v.kind != "time"]
+    for entry, variable in zip(entries, expected, strict=True):
         start = (entry if fmu.version == "3.0" else entry[0]).get("start")
         assert (start is None) == (variable.start is None)
         assert start is None or float(start) == variable.start

@@ -30,7 +30,10 @@ class Unpacked:
 
     @property
     def token(self) -> str:
-        return instantiation_token((self.folder / "resources/model.lwm").read_bytes())
+        return instantiation_token(*(self.resource(name) for name in ("model.lwm", "interface.lwi")))
+
+    def resource(self, name: str) -> bytes:
+        return (self.folder / "resources" / name).read_bytes()
 
     @property
     def xml(self) -> str:

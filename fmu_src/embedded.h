@@ -1,0 +1,8 @@
+/* The two resources of an FMU that reads no file: compiled in where LINKWORK_EMBEDDED is defined. */
+#ifndef LINKWORK_EMBEDDED_H
+#define LINKWORK_EMBEDDED_H
+#include <stddef.h>
+
+extern const unsigned char linkwork_model[], linkwork_interface[];
+extern const size_t linkwork_model_size, linkwork_interface_size;
+#endif

@@ -1,0 +1,42 @@
+/* libFuzzer: the reader of resources/interface.lwi on any bytes, and looking things up in whatever it accepts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interface.h"
+
+enum { NQ = 4, NU = 3, REALS = 300, BEHIND = 310, MAGIC = 8 };
+
+static uint64_t use(const fmu_interface *interface) {
+  uint64_t sum = 0;
+  for (uint32_t reference = 0; reference <= BEHIND; reference++) {
+    fmu_list knowns = {NULL, 0};
+    const uint32_t elements = fmu_elements_of(interface, reference);
+    if (elements == 0 || (elements > 1 && reference + elements > REALS)) abort();
+    if (!fmu_dependencies_of(interface, reference, &knowns)) continue;
+    for (uint32_t i = 0; i < knowns.n; i++) {
+      if (knowns.at[i] >= BEHIND) abort();
+      sum += knowns.at[i];
+    }
+  }
+  for (uint32_t i = 0; i < interface->q.n; i++) sum += interface->q.at[i];
+  for (uint32_t i = 0; i < interface->u.n; i++) sum += interface->u.at[i];
+  if (interface->q.n > NQ || interface->u.n > NU) abort();
+  return sum;
+}
+
+/* With the magic in front, which random bytes would hardly find; the first byte decides. */
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  static volatile uint64_t used;
+  unsigned char *given = malloc(size + MAGIC);
+  if (!given) return 0;
+  memcpy(given, "LWFMUI01", MAGIC);
+  if (size) memcpy(given + MAGIC, bytes, size);
+  const size_t skipped = size && bytes[0] == 0xFF ? MAGIC : 0;
+  fmu_interface interface;
+  const char *wrong = fmu_interface_read(&interface, given + skipped, size + MAGIC - skipped, NQ, NU, REALS, BEHIND);
+  if (!wrong) used += use(&interface);
+  fmu_interface_free(&interface);
+  free(given);
+  return 0;
+}
