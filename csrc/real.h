@@ -10,7 +10,9 @@
 #define LW_DOUBLE 1
 #define LW_COMPLEX 2 /* complex step: imaginary parts near 1e-40, so that their squares vanish */
 
-#ifdef LW_SANITIZING /* to inline all of it takes a sanitizing compiler minutes */
+/* To inline all of it takes a sanitizing compiler minutes, and makes the complex arithmetic three times as large without
+ * making it faster. */
+#if defined(LW_SANITIZING) || LW_ARITHMETIC == LW_COMPLEX
 #define INLINE static inline __attribute__((unused))
 #else
 #define INLINE static inline __attribute__((always_inline, unused))
@@ -78,16 +80,49 @@ INLINE void sincos_four(lw_four x, lw_four *sine, lw_four *cosine) {
   *cosine = (lw_four)(((s_bits & swap) | (c_bits & ~swap)) ^ (((n + 1) & 2) << 62));
 }
 
-INLINE void sincos_double(double x, double *s, double *c) {
-  if (fabs(x) < LW_SINCOS_LIMIT) sincos_reduced(x, s, c);
-  else *s = sin(x), *c = cos(x);
+/* Whole turns taken from a large angle: x = k turn + r exactly, and 2 pi = turn + rest. */
+INLINE double without_turns(double x) {
+  const double turn = 6.283185307179586, rest = 2.4492935982947064e-16;
+  while (fabs(x) >= LW_SINCOS_LIMIT) {
+    const double r = remainder(x, turn);
+    x = r - rint((x - r) / turn) * rest;
+  }
+  return x;
+}
+
+INLINE void sincos_double(double x, double *s, double *c) { sincos_reduced(without_turns(x), s, c); }
+
+/* The angle from the x axis to (x, y): y / x of at most 7/16 by the polynomial of fdlibm, where larger ones are turned
+ * back by the arc tangents of 1/2, 1, 3/2 and infinity. */
+INLINE double arctan2_double(double y, double x) {
+  static const double high[] = {0.0, 4.63647609000806093515e-01, 7.85398163397448278999e-01, 9.82793723247329054082e-01,
+                                1.57079632679489655800e+00};
+  static const double low[] = {0.0, 2.26987774529616870924e-17, 3.06161699786838301793e-17, 1.39033110312309984516e-17,
+                               6.12323399573676603587e-17};
+  const double a = fabs(x), b = fabs(y), slope = b == 0.0 ? 0.0 : b / a;
+  const int turned = (slope >= 0.4375) + (slope >= 0.6875) + (slope >= 1.1875) + (slope >= 2.4375);
+  const double rest[] = {slope, (2.0 * slope - 1.0) / (2.0 + slope), (slope - 1.0) / (slope + 1.0),
+                         (slope - 1.5) / (1.0 + 1.5 * slope), -1.0 / slope};
+  const double t = rest[turned], z = t * t, w = z * z;
+  const double even =
+      3.33333333333329318027e-01 +
+      w * (1.42857142725034663711e-01 +
+           w * (9.09088713343650656196e-02 +
+                w * (6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02))));
+  const double odd =
+      -1.99999999998764832476e-01 +
+      w * (-1.11111104054623557880e-01 +
+           w * (-7.69187620504482999495e-02 + w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02)));
+  const double angle = high[turned] - ((t * (z * even + w * odd) - low[turned]) - t);
+  const double from_axis = x < 0.0 ? 3.1415926535897931160 - (angle - 1.2246467991473531772e-16) : angle;
+  return copysign(from_axis, y);
 }
 
 #if LW_ARITHMETIC == LW_DOUBLE
 INLINE double re(real x) { return x; }
 INLINE real root(real x) { return sqrt(x); }
 INLINE real select_less(real a, real b, real yes, real no) { return a < b ? yes : no; }
-INLINE real arctan2(real y, real x) { return atan2(y, x); }
+INLINE real arctan2(real y, real x) { return arctan2_double(y, x); }
 
 INLINE void sincos_all(const real *x, int32_t n, real *sc) {
   int32_t large = 0;
@@ -120,7 +155,7 @@ INLINE real root(real x) {
 INLINE real select_less(real a, real b, real yes, real no) { return __real__ a < __real__ b ? yes : no; }
 INLINE real arctan2(real y, real x) {
   const double yr = __real__ y, xr = __real__ x;
-  return complex_of(atan2(yr, xr), (xr * __imag__ y - yr * __imag__ x) / (xr * xr + yr * yr));
+  return complex_of(arctan2_double(yr, xr), (xr * __imag__ y - yr * __imag__ x) / (xr * xr + yr * yr));
 }
 INLINE void sincos_all(const real *x, int32_t n, real *sc) {
   for (int32_t i = 0; i < n; i++) {

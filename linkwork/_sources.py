@@ -40,3 +40,33 @@ def fmu_libraries() -> dict[str, Path]:
     if not libraries:
         raise FileNotFoundError(f"no FMU library below {folder}; reinstall linkwork")
     return libraries
+
+
+# As in CMakeLists.txt.
+FLAGS = (
+    "-O3",
+    "-fno-tree-vectorize",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fcx-fortran-rules",
+)
+_NOT_IN_FMUS = ("csrc/chou/", "csrc/ode/ida.c")
+
+
+def fmu_sources() -> dict[str, Path]:
+    """Return all sources that an FMU is made of, by their path, such as ``csrc/ode/ode.h``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the installation lacks them.
+    """
+    found = {}
+    for name in ("csrc", "fmu_src"):
+        folder = source_dir(name)
+        for path in sorted(folder.rglob("*.[chi]*")):
+            inside = f"{name}/{path.relative_to(folder).as_posix()}"
+            if path.suffix in (".c", ".h", ".inc") and not inside.startswith(_NOT_IN_FMUS):
+                found[inside] = path
+    return found

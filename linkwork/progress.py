@@ -38,3 +38,33 @@ class Progress:
         if self._shown:
             sys.stderr.write("\r" + 60 * " " + "\r")
             sys.stderr.flush()
+
+
+class Steps:
+    """Shows what is under way and how many of its steps are done, on one line.
+
+    `wanted` None means: on a terminal only.
+    """
+
+    def __init__(self, wanted: bool | None) -> None:
+        self.wanted = sys.stderr.isatty() if wanted is None else wanted
+        self._width = 0
+
+    def __enter__(self) -> Steps:
+        return self
+
+    def show(self, what: str, done: int, of: int) -> None:
+        """Tell that so many steps are done."""
+        if not self.wanted:
+            return
+        line = f"  {done:3d} of {of}  {what}"
+        sys.stderr.write("\r" + line.ljust(self._width))
+        sys.stderr.flush()
+        self._width = len(line)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._width:
+            sys.stderr.write("\r" + self._width * " " + "\r")
+            sys.stderr.flush()

@@ -22,7 +22,7 @@ def write_archive(path: Path, files: Mapping[str, bytes]) -> None:
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in files.items():
-                archive.writestr(_entry(name), data)
+                archive.writestr(_entry(name), data, compresslevel=9)
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from linkwork.errors import ExportError, LinkworkError
 from linkwork.export.fmu import export_fmu
+from linkwork.export.libraries import PLATFORMS
 
 if TYPE_CHECKING:
     from linkwork.description import Mechanism
@@ -29,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stop-time", type=float, default=10.0, help="of the default experiment [s]")
     parser.add_argument("--step-size", type=float, default=0.01, help="of the default experiment [s]")
     parser.add_argument("--tolerance", type=float, default=1e-7, help="of the default experiment")
+    parser.add_argument(
+        "--platforms",
+        type=lambda text: text.split(","),
+        metavar="NAME,...",
+        help=f"where it shall run (default: on this platform): {', '.join(PLATFORMS)}",
+    )
+    parser.add_argument("--sources", action="store_true", help="put the C sources in as well")
     parser.add_argument("--json", action="store_true", help="print what was written as JSON")
 
 
@@ -43,6 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
             stop_time=arguments.stop_time,
             step_size=arguments.step_size,
             tolerance=arguments.tolerance,
+            platforms=arguments.platforms,
+            sources=arguments.sources,
         )
     except LinkworkError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from linkwork._sources import fmu_libraries
 from linkwork.errors import ExportError
 from linkwork.export import description_fmi2, description_fmi3
 from linkwork.export.archive import write_archive
 from linkwork.export.content import Content, Experiment, choose_entries, indicator_entries, setting_entries
 from linkwork.export.documentation import index_page
 from linkwork.export.interface import interface_bytes
+from linkwork.export.libraries import libraries
+from linkwork.export.sources import name_sources, source_files
 from linkwork.export.token import instantiation_token
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ def export_fmu(
     stop_time: float = 10.0,
     step_size: float = 0.01,
     tolerance: float = 1e-7,
+    platforms: Iterable[str] | None = None,
+    sources: bool = False,
+    progress: bool | None = None,
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
 
@@ -63,6 +67,13 @@ def export_fmu(
         computed quantities.
     stop_time, step_size, tolerance
         The default experiment: s, s, and the tolerance of the integrator.
+    platforms
+        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+        others are compiled when they are first needed.
+    sources
+        Whether the C sources go in as well, so that a tool can compile the FMU for itself.
+    progress
+        Whether to tell on standard error what is being compiled. Default: on a terminal.
 
     Returns
     -------
@@ -74,7 +85,8 @@ def export_fmu(
     MechanismError
         If the mechanism cannot be compiled.
     ExportError
-        If an output is unknown, the shared library is missing or the file cannot be written.
+        If an output is unknown, the shared library is missing or cannot be compiled, or the file
+        cannot be written.
     """
     if fmi not in _DESCRIPTIONS:
         raise ExportError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
@@ -82,7 +94,10 @@ def export_fmu(
     system = _compiled(mechanism)
     content = describe_system(system, outputs, experiment)
     target = Path(path)
-    write_archive(target, _files(content, system.model_bytes, fmi))
+    files = _files(content, system.model_bytes, fmi, sources)
+    for platform, library in libraries(platforms, progress).items():
+        files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
+    write_archive(target, files)
     return target
 
 
@@ -116,24 +131,23 @@ def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
     return Experiment(stop=float(stop), step=float(step), tolerance=float(tolerance))
 
 
-def _files(content: Content, model: bytes, fmi: str) -> dict[str, bytes]:
+def _files(content: Content, model: bytes, fmi: str, sources: bool) -> dict[str, bytes]:
     interface = interface_bytes(content)
     root = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
+    added = source_files(model, interface, content.identifier) if sources else {}
+    if sources and fmi == "2.0":
+        del added["sources/buildDescription.xml"]
+        name_sources(root)
     ElementTree.indent(root)
-    files = {
+    return {
         "modelDescription.xml": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n",
         "documentation/index.html": index_page(content).encode(),
         "resources/model.lwm": model,
         "resources/interface.lwi": interface,
+        **added,
     }
-    for platform, library in _libraries().items():
-        folder = _FMI2_PLATFORMS.get(platform, platform) if fmi == "2.0" else platform
-        files[f"binaries/{folder}/{content.identifier}{library.suffix}"] = library.read_bytes()
-    return files
 
 
-def _libraries() -> dict[str, Path]:
-    try:
-        return fmu_libraries()
-    except FileNotFoundError as error:
-        raise ExportError(f"no FMU without a shared library: {error}") from error
+def _binary(content: Content, platform: str, fmi: str) -> str:
+    folder = _FMI2_PLATFORMS.get(platform, platform) if fmi == "2.0" else platform
+    return f"binaries/{folder}/{content.identifier}"

@@ -1,0 +1,14 @@
+/* What comes first in every file of a source FMU: whoever compiles it knows nothing of the flags that others get. */
+#ifndef LINKWORK_SOURCE_FMU_H
+#define LINKWORK_SOURCE_FMU_H
+#define LINKWORK_EMBEDDED 1 /* the resources are compiled in */
+
+/* No products and sums in one, so that the bits are the same everywhere. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("O3", "no-tree-vectorize", "fp-contract=off", "no-math-errno", "no-trapping-math")
+#else
+#error "this FMU has to be compiled by gcc, clang or a compiler that is made of them"
+#endif
+#endif
