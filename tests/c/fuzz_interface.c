@@ -24,7 +24,7 @@ static uint64_t use(const fmu_interface *interface) {
   return sum;
 }
 
-/* With the magic in front, which random bytes would hardly find; the first byte decides. */
+/* With the magic in front where it is missing, which random bytes would hardly find. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   static volatile uint64_t used;
@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   if (!given) return 0;
   memcpy(given, "LWFMUI01", MAGIC);
   if (size) memcpy(given + MAGIC, bytes, size);
-  const size_t skipped = size && bytes[0] == 0xFF ? MAGIC : 0;
+  const size_t skipped = size >= MAGIC && memcmp(bytes, given, MAGIC) == 0 ? MAGIC : 0;
   fmu_interface interface;
   const char *wrong = fmu_interface_read(&interface, given + skipped, size + MAGIC - skipped, NQ, NU, REALS, BEHIND);
   if (!wrong) used += use(&interface);

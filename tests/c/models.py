@@ -1,6 +1,11 @@
-"""Writes serialised models for the C drivers and fuzzers: `PYTHONPATH=tests python tests/c/models.py FOLDER`."""
+"""Writes models for the C drivers and fuzzers: `PYTHONPATH=tests python tests/c/models.py MODELS RESOURCES`.
+
+Serialised ones as files of the first folder; below the second, for each FMU, a folder of its resources.
+"""
 
 import sys
+import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -72,12 +77,36 @@ def models() -> dict[str, bytes]:
     return found
 
 
-def main(folder: Path) -> None:
-    """Write each model to its file."""
+def resources(mechanism: lw.Mechanism, **options: object) -> dict[str, bytes]:
+    """The resources that an FMU of it carries."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = lw.export_fmu(mechanism, Path(folder) / "it.fmu", fmi="3.0", **options)
+        with zipfile.ZipFile(path) as archive:
+            found = [name for name in archive.namelist() if name.startswith("resources/")]
+            return {Path(name).name: archive.read(name) for name in found}
+
+
+def fmus() -> dict[str, dict[str, bytes]]:
+    """The resources of some FMUs: of all states, of minimal ones, with arrays."""
+    given = mechanisms()
+    plain = ("four_bar", "latched", "tree_3", "tree_12", "coupled", "outboard_trees", "spatial_7R")
+    found = {name: resources(given[name]) for name in plain}
+    found["four_bar_minimal"] = resources(given["four_bar"], states="minimal", arrays=True)
+    found["spatial_7R_minimal"] = resources(given["spatial_7R"], states="minimal")
+    found["tree_12_arrays"] = resources(given["tree_12"], arrays=True)
+    return found
+
+
+def main(folder: Path, of_fmus: Path) -> None:
+    """Write each model to its file, and the resources of each FMU to its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, model in models().items():
         (folder / f"{name}.model").write_bytes(model)
+    for name, files in fmus().items():
+        (of_fmus / name).mkdir(parents=True, exist_ok=True)
+        for file, data in files.items():
+            (of_fmus / name / file).write_bytes(data)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))
