@@ -91,7 +91,7 @@ def describe_system(system: "System", outputs: Iterable[str] | None, experiment:
     import linkwork
     from linkwork.variables import list_indicators
 
-    indicators = indicator_entries(list_indicators(system))
+    indicators = indicator_entries([v for o in list_indicators(system) for v in o.variables(system.block().reals)])
     return Content(
         name=system.mechanism.name,
         entries=(*choose_entries(system.variables, outputs), *setting_entries(system.sizes.reals + len(indicators))),
