@@ -150,10 +150,11 @@ class Pattern:
         self._steps: list[tuple[int, int, int]] = []
         for quantity in self.quantities:
             field, count = fields[quantity.field], quantity.count
+            more = [quantity.variable(i, field.first) for i in range(count)]
             self.spans.append(range(len(self.variables), len(self.variables) + count))
-            self.variables += [quantity.variable(i, field.first) for i in range(count)]
+            self.variables += more
             self.rules += [quantity.rule] * count if isinstance(quantity.rule, int) else quantity.rule
-            self._steps += [(v.reference, field.columns, quantity.of) for v in self.variables[-count:]]
+            self._steps += [(v.reference, field.columns, quantity.of) for v in more]
 
     def references(self, places: tuple[int, ...]) -> list[int]:
         """Return the offsets of the numbers in the block, for an owner with these places."""
