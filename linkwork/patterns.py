@@ -22,7 +22,7 @@ _TUNABLE = {
 }
 _LIMITS: dict[str, tuple[float | None, float | None]] = {"body_mass": (0.0, None), "restitution": (0.0, 1.0)}
 COMPUTED = ("derivative", "output", "indicator")
-_WITH_START = ("parameter", "start", "input")
+WITH_START = ("parameter", "start", "input")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def made(v: Variable, words: Sequence[str], at: int, block: FloatArray, depends:
         v.kind,
         v.unit,
         v.description.format(*words),
-        float(block[at]) if v.kind in _WITH_START else None,
+        float(block[at]) if v.kind in WITH_START else None,
         None if v.derivative_of is None else v.derivative_of.format(*words),
         depends,
         v.minimum,
