@@ -3,79 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from linkwork.compiler.dependencies import Dependencies
 from linkwork.description.couplings import POWERS
-from linkwork.quantities import LOADS, Variable
+from linkwork.patterns import Owner, Quantity, load, output, parameter
+from linkwork.quantities import LOADS
 
 if TYPE_CHECKING:
+    from linkwork.compiler.dependencies import Names
     from linkwork.description import Coupling
-    from linkwork.system import System
+    from linkwork.variables import Namer
 
 
-def coupling_variables(system: System) -> Iterator[Variable]:
-    """Return the variables of all couplings of a system: parameters, inputs of motions, and what is computed."""
-    namer = _CouplingNamer(system)
+def coupling_variables(namer: Namer) -> Iterator[Owner]:
+    """Return what has the variables of couplings: parameters, inputs of motions, and what is computed."""
     first_term = 0
-    for i, coupling in enumerate(system.mechanism.couplings.values()):
-        unit = namer.units(coupling)[0]
-        yield namer.parameter(f"{coupling.name}.offset", "coupling_offset", i, unit, "what the terms add up to")
-        yield from namer.terms(coupling, first_term)
+    for i, coupling in enumerate(namer.mech.couplings.values()):
+        units = _units(namer, coupling)
+        text = "what the terms add up to"
+        yield namer.owner(coupling.name, (i,), [parameter("{0}.offset", "coupling_offset", units[0], text)])
+        for t, (coordinate, unit) in enumerate(zip(coupling.terms, units, strict=True), start=first_term):
+            yield namer.owner(coupling.name, (t,), _coefficients(units[0], unit), words=(str(coordinate), ""))
         first_term += len(coupling.terms)
         if coupling.motion:
-            yield from namer.motion(coupling.name, i, unit)
-        yield from namer.outputs(coupling.name, i, unit)
+            yield namer.owner(coupling.name, (i,), _motion(units[0]))
+        yield namer.owner(coupling.name, (i,), _outputs(units[0]), partial(_depends, namer, i))
 
 
-class _CouplingNamer:
-    """Makes the variables; offsets come from the core's field table."""
+def _units(namer: Namer, coupling: Coupling) -> list[str]:
+    """Of the coordinates that are coupled."""
+    terms = coupling.terms.values()
+    return [namer.mech.joints[term.joint].kind.coordinate_units[term.element] for term in terms]
 
-    def __init__(self, system: System) -> None:
-        self._joints = system.mechanism.joints
-        self._fields = system.fields
-        self._defaults = system.block().reals
-        self._depends = Dependencies(system.mechanism, system.widest_topology, system.numbering)
 
-    def units(self, coupling: Coupling) -> list[str]:
-        """Of the coordinates that are coupled."""
-        terms = coupling.terms.values()
-        return [self._joints[term.joint].kind.coordinate_units[term.element] for term in terms]
+def _coefficients(unit: str, of_term: str) -> Iterator[Quantity]:
+    """Of the powers of one coordinate, which is the second word."""
+    for k in range(1, POWERS + 1):
+        text = f"coefficient of {_power('q', k)} in the coupling"
+        yield parameter(f"{{0}}.{{1}}.c[{k}]", "coupling_coefficient", _ratio(unit, of_term, k), text, offset=k - 1)
 
-    def parameter(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
-        reference = self._fields[field].first + index
-        return Variable(name, reference, "parameter", unit, text, start=float(self._defaults[reference]))
 
-    def terms(self, coupling: Coupling, first: int) -> Iterator[Variable]:
-        """The coefficients; `first` is the number of the first term among those of all couplings."""
-        units = self.units(coupling)
-        for t, (coordinate, unit) in enumerate(zip(coupling.terms, units, strict=True), start=first):
-            for k in range(1, POWERS + 1):
-                name, text = f"{coupling.name}.{coordinate}.c[{k}]", f"coefficient of {_power('q', k)} in the coupling"
-                at = POWERS * t + k - 1
-                yield self.parameter(name, "coupling_coefficient", at, _ratio(units[0], unit, k), text)
+def _motion(unit: str) -> Iterator[Quantity]:
+    """Parameters and inputs of a motion."""
+    for k in range(1, POWERS):
+        text = f"coefficient of {_power('t', k)} in the motion"
+        yield parameter(f"{{0}}.c[{k}]", "coupling_motion", f"{unit}/{_power('s', k, '')}", text, offset=k)
+    for k, (what, of) in enumerate((("amplitude", unit), ("frequency", "Hz"), ("phase", "rad")), start=POWERS):
+        yield parameter(f"{{0}}.{what}", "coupling_motion", of, f"{what} of the motion", offset=k)
+    inputs = (("q", unit, "value"), ("u", f"{unit}/s", "rate"), ("a", f"{unit}/s2", "acceleration"))
+    for k, (what, of, text) in enumerate(inputs):
+        yield load(f"{{0}}.{what}_in", "motion_in", of, f"adds to the {text} of the motion", offset=k)
 
-    def motion(self, name: str, index: int, unit: str) -> Iterator[Variable]:
-        """Parameters and inputs of a motion."""
-        first = self._fields["coupling_motion"].columns * index
-        for k in range(1, POWERS):
-            text = f"coefficient of {_power('t', k)} in the motion"
-            yield self.parameter(f"{name}.c[{k}]", "coupling_motion", first + k, f"{unit}/{_power('s', k, '')}", text)
-        for k, (what, of) in enumerate((("amplitude", unit), ("frequency", "Hz"), ("phase", "rad")), start=POWERS):
-            yield self.parameter(f"{name}.{what}", "coupling_motion", first + k, of, f"{what} of the motion")
-        start = self._fields["motion_in"].first + 3 * index
-        for k, (what, of, text) in enumerate(
-            (("q", unit, "value"), ("u", f"{unit}/s", "rate"), ("a", f"{unit}/s2", "acceleration"))
-        ):
-            yield Variable(f"{name}.{what}_in", start + k, "input", of, f"adds to the {text} of the motion", start=0.0)
 
-    def outputs(self, name: str, index: int, unit: str) -> Iterator[Variable]:
-        lacks, load = (self._fields[f"coupling_{what}"].first + index for what in ("residual", "load"))
-        depends = self._depends.coupling_residual(index)
-        yield Variable(f"{name}.residual", lacks, "output", unit, "terms less offset and motion", depends=depends)
-        depends = self._depends.coupling_load(index)
-        text = "on each of its joints acts the slope of its term times this"
-        yield Variable(f"{name}.load", load, "output", LOADS[unit], text, depends=depends)
+def _outputs(unit: str) -> Iterator[Quantity]:
+    """The rules: of what is lacking, of the load."""
+    yield output("{0}.residual", "coupling_residual", unit, "terms less offset and motion")
+    text = "on each of its joints acts the slope of its term times this"
+    yield output("{0}.load", "coupling_load", LOADS[unit], text, rule=1)
+
+
+def _depends(namer: Namer, index: int) -> tuple[Names, ...]:
+    return namer.depends.coupling_residual(index), namer.depends.coupling_load(index)
 
 
 def _power(base: str, exponent: int, sign: str = "^") -> str:

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
+from linkwork.patterns import Owner, indices, output, parameter
+
 if TYPE_CHECKING:
-    from linkwork.quantities import Variable
-    from linkwork.variables import _Namer
+    from linkwork.compiler.dependencies import Names
+    from linkwork.variables import Namer
+
+_AXES = indices(3)
+_COUPLING = 1  # among the places of a distance: its number among the couplings; before it stands that among its like
+
+_QUANTITIES = (  # the rules: of the positions, of the force
+    parameter("{0}.r1[]", "distance_points", "m", "end of the distance in {1}", elements=_AXES),
+    parameter("{0}.r2[]", "distance_points", "m", "end of the distance in {2}", elements=_AXES, offset=3),
+    parameter("{0}.length", "coupling_offset", "m", "how far apart its points are", of=_COUPLING),
+    output("{0}.residual", "coupling_residual", "m", "distance less length", of=_COUPLING),
+    output("{0}.force", "distance_force", "N", "pulls both ends towards each other; below zero: pushes", rule=1),
+)
 
 
-def distance_variables(namer: _Namer) -> Iterator[Variable]:
-    """Return the variables of all distances of a system."""
+def distance_variables(namer: Namer) -> Iterator[Owner]:
+    """Return what has the variables of distances."""
     couplings = namer.system.sizes.couplings - namer.system.sizes.distances
     for i, one in enumerate(namer.mech.distances.values()):
-        for end, body in enumerate(one.bodies):
-            for k in range(3):
-                name, text = f"{one.name}.r{end + 1}[{k + 1}]", f"end of the distance in {body}"
-                yield namer.parameter(name, "distance_points", 6 * i + 3 * end + k, "m", text)
-        at, positions = couplings + i, namer.depends.between(*one.bodies)[0]
-        yield namer.parameter(f"{one.name}.length", "coupling_offset", at, "m", "how far apart its points are")
-        yield namer.output(f"{one.name}.residual", "coupling_residual", at, "m", "distance less length", positions)
-        text, depends = "pulls both ends towards each other; below zero: pushes", namer.depends.distance_force(i)
-        yield namer.output(f"{one.name}.force", "distance_force", i, "N", text, depends)
+        depends = partial(_depends, namer, i, one.bodies)
+        yield namer.owner(one.name, (i, couplings + i), _QUANTITIES, depends, words=one.bodies)
+
+
+def _depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tuple[Names, ...]:
+    return namer.depends.between(*bodies)[0], namer.depends.distance_force(index)

@@ -3,60 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from linkwork.description import PointSpringDamper, Wrench
 from linkwork.description.forces import of_kind
+from linkwork.patterns import Owner, indices, load, output, parameter
 
 if TYPE_CHECKING:
-    from linkwork.quantities import Variable
-    from linkwork.variables import _Namer
+    from linkwork.variables import Namer
 
-# name behind the dot, field of the core, unit, meaning
+_AXES = indices(3)
+
 _SPRING_PARAMETERS = (
-    ("c", "spring_stiffness", "N/m", "stiffness of the spring"),
-    ("d", "spring_damping", "N.s/m", "damping of the damper"),
-    ("l_free", "spring_free_length", "m", "length at which the spring is free"),
+    parameter("{0}.r1[]", "spring_points", "m", "end of the spring in {1}", elements=_AXES),
+    parameter("{0}.r2[]", "spring_points", "m", "end of the spring in {2}", elements=_AXES, offset=3),
+    parameter("{0}.c", "spring_stiffness", "N/m", "stiffness of the spring"),
+    parameter("{0}.d", "spring_damping", "N.s/m", "damping of the damper"),
+    parameter("{0}.l_free", "spring_free_length", "m", "length at which the spring is free"),
 )
-_SPRING_OUTPUTS = (
-    ("length", "spring_length", "m", "distance of the spring's points"),
-    ("rate", "spring_rate", "m/s", "time derivative of the length"),
-    ("force", "spring_force", "N", "force of spring and damper; pulling is positive"),
+_SPRING_OUTPUTS = (  # the rules: of positions, of positions and speeds
+    output("{0}.length", "spring_length", "m", "distance of the spring's points"),
+    output("{0}.rate", "spring_rate", "m/s", "time derivative of the length", rule=1),
+    output("{0}.force", "spring_force", "N", "force of spring and damper; pulling is positive", rule=1),
 )
+_WRENCH_PARAMETERS = (parameter("{0}.r[]", "wrench_point", "m", "where the force acts in {1}", elements=_AXES),)
 _WRENCH_INPUTS = (
-    ("F", "applied_force", "N", "force applied to {}, world axes"),
-    ("T", "applied_torque", "N.m", "torque applied to {}, world axes"),
+    load("{0}.F[]", "applied_force", "N", "force applied to {1}, world axes", elements=_AXES),
+    load("{0}.T[]", "applied_torque", "N.m", "torque applied to {1}, world axes", elements=_AXES),
 )
 
 
-def force_parameters(namer: _Namer) -> Iterator[Variable]:
+def force_parameters(namer: Namer) -> Iterator[Owner]:
     """Where forces act, and what springs and dampers are made of."""
     for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
-        for end, body in enumerate(spring.bodies):
-            for i in range(3):
-                name, text = f"{spring.name}.r{end + 1}[{i + 1}]", f"end of the spring in {body}"
-                yield namer.parameter(name, "spring_points", 6 * s + 3 * end + i, "m", text)
-        for suffix, field, unit, text in _SPRING_PARAMETERS:
-            yield namer.parameter(f"{spring.name}.{suffix}", field, s, unit, text)
+        yield namer.owner(spring.name, (s,), _SPRING_PARAMETERS, words=spring.bodies)
     for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
-        for i in range(3):
-            text = f"where the force acts in {wrench.body}"
-            yield namer.parameter(f"{wrench.name}.r[{i + 1}]", "wrench_point", 3 * w + i, "m", text)
+        yield namer.owner(wrench.name, (w,), _WRENCH_PARAMETERS, words=(wrench.body, ""))
 
 
-def force_inputs(namer: _Namer) -> Iterator[Variable]:
+def force_inputs(namer: Namer) -> Iterator[Owner]:
     """Applied forces and torques."""
     for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
-        for suffix, field, unit, text in _WRENCH_INPUTS:
-            for i in range(3):
-                name = f"{wrench.name}.{suffix}[{i + 1}]"
-                yield namer.load(name, field, 3 * w + i, unit, text.format(wrench.body))
+        yield namer.owner(wrench.name, (w,), _WRENCH_INPUTS, words=(wrench.body, ""))
 
 
-def force_outputs(namer: _Namer) -> Iterator[Variable]:
+def force_outputs(namer: Namer) -> Iterator[Owner]:
     """Lengths of springs, and what they pull with."""
     for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
-        positions, motion = namer.depends.between(*spring.bodies)
-        for suffix, field, unit, text in _SPRING_OUTPUTS:
-            depends = positions if suffix == "length" else motion
-            yield namer.output(f"{spring.name}.{suffix}", field, s, unit, text, depends)
+        yield namer.owner(spring.name, (s,), _SPRING_OUTPUTS, partial(namer.depends.between, *spring.bodies))

@@ -1,17 +1,21 @@
-"""The variables of a system by name, as users, results and FMUs see them. Each is an offset into the core's block."""
+"""The variables of a system by name, as users, results and FMUs see them. Each is an offset into the core's block.
+
+What all bodies or all joints have is one list of quantities here; add a variable to the list of its owner.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from linkwork.compiler.dependencies import Dependencies, Names
 from linkwork.compiler.numbering import suffixes
 from linkwork.coupling_variables import coupling_variables
 from linkwork.distance_variables import distance_variables
 from linkwork.force_variables import force_inputs, force_outputs, force_parameters
-from linkwork.quantities import LOADS, Kind, Variable
+from linkwork.patterns import Owner, Pattern, Place, Quantity, indices, load, output, parameter
+from linkwork.quantities import LOADS, Variable
 from linkwork.transition_variables import (
     event_indicators,
     speeds_jump,
@@ -25,220 +29,231 @@ if TYPE_CHECKING:
     from linkwork.description import JointKind
     from linkwork.system import System
 
+_AXES, _QUATERNION = indices(3), indices(4)
+_OF_Q, _OF_U = 1, 2  # among the places of a joint: its first coordinate and speed; before them stands its number
+_NO_NAMES: tuple[Names, ...] = (None,)
 
-@dataclass(frozen=True)
-class _Row:
-    """A quantity that every body or joint has: its name behind the dot, the field that holds it, and what it is."""
-
-    name: str
-    field: str
-    unit: str
-    text: str
-
-
-_FRAME = (
-    _Row("r", "position", "m", "origin of the joint frame in {}"),
-    _Row("Q", "orientation", "1", "joint frame in {}, unit quaternion"),
+_BODY_PARAMETERS = (
+    parameter("{0}.m", "body_mass", "kg", "mass"),
+    parameter("{0}.r_cm[]", "body_com", "m", "centre of mass, body axes", elements=_AXES),
+    parameter(
+        *("{0}.I[]", "body_inertia", "kg.m2", "inertia about the centre of mass, body axes"),
+        elements=tuple(f"[{i},{j}]" for i in (1, 2, 3) for j in range(i, 4)),
+    ),
 )
-_SPRING = (
-    _Row("c", "stiffness", "{load}/{motion}", "stiffness of the spring in the joint"),
-    _Row("d", "damping", "{load}.s/{motion}", "damping of the damper in the joint"),
-    _Row("q_free", "free_coordinate", "{motion}", "coordinate at which the spring is free"),
+_BODY_OUTPUTS = (  # the rules: of the pose, of the velocity
+    output("{0}.r[]", "body_position", "m", "position of the body frame in the world", elements=_AXES),
+    output("{0}.Q[]", "body_orientation", "1", "unit quaternion, body to world", elements=_QUATERNION),
+    output(
+        "{0}.v[]", "body_velocity", "m/s", "velocity of the body frame's origin, world axes", elements=_AXES, rule=1
+    ),
+    output("{0}.w[]", "body_angular_velocity", "rad/s", "angular velocity, world axes", elements=_AXES, rule=1),
 )
-_REACTION = (
-    _Row("f", "reaction_force", "N", "force of the joint on its child, world axes"),
-    _Row("t", "reaction_torque", "N.m", "torque of the joint on its child about its frame there, world axes"),
+_REACTIONS = (
+    output("{0}.f[]", "reaction_force", "N", "force of the joint on its child, world axes", elements=_AXES),
+    output(
+        *("{0}.t[]", "reaction_torque", "N.m", "torque of the joint on its child about its frame there, world axes"),
+        elements=_AXES,
+    ),
 )
-_POSE = (
-    _Row("r", "body_position", "m", "position of the body frame in the world"),
-    _Row("Q", "body_orientation", "1", "unit quaternion, body to world"),
+_LOOP_OUTPUTS = (
+    output("{0}.residual", "loop_residual", "m", "gap of the loop, and misalignment times the loop's length"),
+    output("{0}.conditioning", "loop_conditioning", "1", "smallest pivot of the loop's closure: 0 at a singular pose"),
 )
-_VELOCITY = (
-    _Row("v", "body_velocity", "m/s", "velocity of the body frame's origin, world axes"),
-    _Row("w", "body_angular_velocity", "rad/s", "angular velocity, world axes"),
-)
-# Fields that may be set while the mechanism moves: neither its closure nor its topology hangs on them.
-_TUNABLE = {
-    *("gravity", "body_mass", "body_com", "body_inertia", "stiffness", "damping", "free_coordinate"),
-    *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
-    *("restitution", "correction_gain"),
-}
-_LIMITS: dict[str, tuple[float | None, float | None]] = {"body_mass": (0.0, None), "restitution": (0.0, 1.0)}
+_FEEDBACK = "feedback on the {} errors of loops, couplings, distances; below zero: as fast as these move"
 
 
-@dataclass(frozen=True, slots=True)
-class _Element:
-    """A coordinate or speed of a joint: what its name ends in, its position over all joints, and its unit."""
+def _joint_parameters(kind: type[JointKind]) -> Iterator[Quantity]:
+    """Frames, springs and start values of a joint; its words are the names of its parent and its child."""
+    note = f", {kind.frame_note}" if kind.frame_note else ""
+    for side, body in (("parent", "{1}"), ("child", "{2}")):
+        name, r, q = f"{{0}}.{side}_frame", f"{side}_position", f"{side}_orientation"
+        yield parameter(f"{name}.r[]", r, "m", f"origin of the joint frame in {body}", elements=_AXES)
+        text = f"joint frame in {body}, unit quaternion{note}"
+        yield parameter(f"{name}.Q[]", q, "1", text, elements=_QUATERNION)
+    yield from _springs(kind)
+    text = "start value; on a loop a guess"
+    yield parameter("{0}.q_start[]", "q_start", kind.coordinate_units, text, **_coordinates(kind))
+    yield parameter("{0}.u_start[]", "u_start", _per(kind.motion_units, "s"), text, **_speeds(kind))
 
-    suffix: str
-    index: int
-    unit: str
+
+def _springs(kind: type[JointKind]) -> Iterator[Quantity]:
+    """Springs and dampers of a joint; none of the former on a quaternion."""
+    units = kind.motion_units
+    if kind.quaternion is None:
+        stiffness = tuple(f"{LOADS[unit]}/{unit}" for unit in units)
+        yield parameter("{0}.c[]", "stiffness", stiffness, "stiffness of the spring in the joint", **_speeds(kind))
+    damping = tuple(f"{LOADS[unit]}.s/{unit}" for unit in units)
+    yield parameter("{0}.d[]", "damping", damping, "damping of the damper in the joint", **_speeds(kind))
+    if kind.quaternion is None:
+        text = "coordinate at which the spring is free"
+        yield parameter("{0}.q_free[]", "free_coordinate", units, text, **_speeds(kind))
 
 
-def _elements(span: slice, units: tuple[str, ...]) -> list[_Element]:
-    places = range(span.start, span.stop)
-    return [_Element(s, i, unit) for s, i, unit in zip(suffixes(len(units)), places, units, strict=True)]
+def _tree_motion(kind: type[JointKind], jumps: bool) -> Iterator[Quantity]:
+    """Load, coordinates and speeds with their derivatives, and acceleration of a joint of the tree.
+
+    The rules: of the rate of each coordinate, then of the acceleration.
+    """
+    q_units, u_units = kind.coordinate_units, _per(kind.motion_units, "s")
+    q, u, text = _coordinates(kind), _speeds(kind), "time derivative of {0}."
+    rates, accelerations = tuple(range(kind.nq)), {**u, "rule": kind.nq}
+    yield _driving(kind)
+    yield Quantity("{0}.q[]", "state", "q", q_units, "coordinate of the joint", **q)
+    yield Quantity("der({0}.q[])", "derivative", "qdot", _per(q_units, "s"), f"{text}q[]", **q, rule=rates)
+    yield Quantity("{0}.u[]", "state", "u", u_units, "speed of the joint", **u, jumps=jumps)
+    yield Quantity("der({0}.u[])", "derivative", "udot", _accelerations(kind), f"{text}u[]", **accelerations)
+    yield output("{0}.a[]", "acceleration", _accelerations(kind), "acceleration of the joint", **accelerations)
 
 
-class _Namer:
-    """Makes the variables of one system; offsets come from the core's field table."""
+def _cut_motion(kind: type[JointKind], nq: int, nu: int) -> Iterator[Quantity]:
+    """The same of a cut joint, whose coordinates and speeds follow from the states; `nq`, `nu` are the tree's.
+
+    The rules: of the coordinates, of the speeds, of the acceleration.
+    """
+    q, u, u_units = _coordinates(kind), _speeds(kind), _per(kind.motion_units, "s")
+    yield _driving(kind)
+    yield output("{0}.q[]", "q_cut", kind.coordinate_units, "coordinate of the joint", **q, offset=-nq)
+    yield output("{0}.u[]", "u_cut", u_units, "speed of the joint", **u, offset=-nu, rule=1)
+    yield output("{0}.a[]", "acceleration", _accelerations(kind), "acceleration of the joint", **u, rule=2)
+
+
+def _driving(kind: type[JointKind]) -> Quantity:
+    units = tuple(LOADS[unit] for unit in kind.motion_units)
+    return load("{0}.tau[]", "tau", units, "driving load of the joint", **_speeds(kind))
+
+
+def _coordinates(kind: type[JointKind]) -> dict[str, Any]:
+    return {"elements": tuple(suffixes(kind.nq)), "of": _OF_Q}
+
+
+def _speeds(kind: type[JointKind]) -> dict[str, Any]:
+    return {"elements": tuple(suffixes(kind.nu)), "of": _OF_U}
+
+
+def _per(units: Iterable[str], time: str) -> tuple[str, ...]:
+    return tuple(f"{unit}/{time}" for unit in units)
+
+
+def _accelerations(kind: type[JointKind]) -> tuple[str, ...]:
+    return _per(kind.motion_units, "s2")
+
+
+class Namer:
+    """Gives everything in a system its quantities; offsets come from the core's field table."""
 
     def __init__(self, system: System) -> None:
         self.system = system
         self.mech = system.mechanism
         self.numbering = system.numbering
         self.tree = set(system.numbering.tree)
-        self.fields: dict[str, Field] = system.fields
-        self.defaults = system.block().reals
+        self.fields: dict[str, Field | Place] = {**system.fields, "indicator": Place(system.sizes.reals, 1)}
         self.depends = Dependencies(system.mechanism, system.widest_topology, system.numbering)
-        self.jumps = speeds_jump(self)
+        self.jumps = speeds_jump(self.mech)
+        self._patterns: dict[object, Pattern] = {}
 
-    def at(self, field: str, index: int = 0) -> int:
-        return self.fields[field].first + index
+    def pattern(self, key: object, quantities: Callable[[], Iterable[Quantity]]) -> Pattern:
+        """Return the pattern that is known by a key, after making it of its quantities if it is new."""
+        if key not in self._patterns:
+            self._patterns[key] = Pattern(tuple(quantities()), self.fields)
+        return self._patterns[key]
 
-    def parameter(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
-        reference = self.at(field, index)
-        kind: Kind = "start" if field in ("q_start", "u_start") else "parameter"
-        minimum, maximum = _LIMITS.get(field, (None, None))
-        start = float(self.defaults[reference])
-        variable = Variable(name, reference, kind, unit, text, start=start, tunable=field in _TUNABLE)
-        return replace(variable, minimum=minimum, maximum=maximum) if field in _LIMITS else variable
+    def owner(
+        self,
+        name: str,
+        places: tuple[int, ...],
+        quantities: Iterable[Quantity],
+        depends: Callable[[], tuple[Names, ...]] = lambda: _NO_NAMES,
+        words: tuple[str, str] = ("", ""),
+    ) -> Owner:
+        """Return the owner of some quantities."""
+        of_it = tuple(quantities)
+        return Owner(self.pattern(of_it, lambda: of_it), (name, *words), places, depends)
 
-    def load(self, name: str, field: str, index: int, unit: str, text: str) -> Variable:
-        return Variable(name, self.at(field, index), "input", unit, text, start=0.0)
-
-    def output(self, name: str, field: str, index: int, unit: str, text: str, depends: Names) -> Variable:
-        return Variable(name, self.at(field, index), "output", unit, text, depends=depends)
-
-    def vector(self, owner: str, row: _Row, index: int, depends: Names) -> Iterator[Variable]:
-        """The elements of an output of body or joint `index`."""
-        n = self.fields[row.field].columns
-        for i in range(n):
-            yield self.output(f"{owner}.{row.name}[{i + 1}]", row.field, n * index + i, row.unit, row.text, depends)
-
-    def world(self) -> Iterator[Variable]:
-        yield Variable("time", self.at("time"), "time", "s", "time")
-        for i in range(3):
-            yield self.parameter(f"gravity[{i + 1}]", "gravity", i, "m/s2", "gravitational acceleration, world axes")
+    def world(self) -> Iterator[Owner]:
+        """Time, gravity and gains."""
+        yield self.owner("time", (0,), [Quantity("{0}", "time", "time", "s", "time")])
+        text = "gravitational acceleration, world axes"
+        yield self.owner("gravity", (0,), [parameter("{0}[]", "gravity", "m/s2", text, elements=_AXES)])
         if self.system.widest_topology.clusters:
-            for i, what in enumerate(("position", "speed")):
-                text = (
-                    f"feedback on the {what} errors of loops, couplings, distances; below zero: as fast as these move"
-                )
-                yield self.parameter(f"loop_gain.{what}", "correction_gain", i, "1/s", text)
+            gains = [
+                parameter(f"{{0}}.{what}", "correction_gain", "1/s", _FEEDBACK.format(what), offset=i)
+                for i, what in enumerate(("position", "speed"))
+            ]
+            yield self.owner("loop_gain", (0,), gains)
 
-    def body_parameters(self) -> Iterator[Variable]:
-        pairs = [(i, j) for i in range(3) for j in range(i, 3)]
+    def body_parameters(self) -> Iterator[Owner]:
+        """Masses and inertias."""
+        pattern = Pattern(_BODY_PARAMETERS, self.fields)
         for b, name in enumerate(self.mech.bodies):
-            yield self.parameter(f"{name}.m", "body_mass", b, "kg", "mass")
-            for i in range(3):
-                yield self.parameter(f"{name}.r_cm[{i + 1}]", "body_com", 3 * b + i, "m", "centre of mass, body axes")
-            for k, (i, j) in enumerate(pairs):
-                text = "inertia about the centre of mass, body axes"
-                yield self.parameter(f"{name}.I[{i + 1},{j + 1}]", "body_inertia", 6 * b + k, "kg.m2", text)
+            yield Owner(pattern, (name, "", ""), (b,), _nothing)
 
-    def joint_parameters(self) -> Iterator[Variable]:
-        for j, (name, joint) in enumerate(self.mech.joints.items()):
-            note = f", {joint.kind.frame_note}" if joint.kind.frame_note else ""
-            for side, body in (("parent", joint.parent), ("child", joint.child)):
-                for row in _FRAME:
-                    field = f"{side}_{row.field}"
-                    n = self.fields[field].columns
-                    text = row.text.format(body) + (note if row.name == "Q" else "")
-                    for i in range(n):
-                        element = f"{name}.{side}_frame.{row.name}[{i + 1}]"
-                        yield self.parameter(element, field, n * j + i, row.unit, text)
-            yield from self.springs(name, joint.kind)
-            text = "start value; on a loop a guess"
-            for e in self.coordinates(name):
-                yield self.parameter(f"{name}.q_start{e.suffix}", "q_start", e.index, e.unit, text)
-            for e in self.speeds(name):
-                yield self.parameter(f"{name}.u_start{e.suffix}", "u_start", e.index, f"{e.unit}/s", text)
+    def joint_parameters(self) -> Iterator[Owner]:
+        """Frames, springs and start values of joints."""
+        for name, joint in self.mech.joints.items():
+            kind = type(joint.kind)
+            pattern = self.pattern(("parameters", kind), partial(_joint_parameters, kind))
+            yield Owner(pattern, (name, joint.parent, joint.child), self.places[name], _nothing)
 
-    def springs(self, joint: str, kind: JointKind) -> Iterator[Variable]:
-        """Springs and dampers of a joint; none of the former on a quaternion."""
-        rows = [row for row in _SPRING if row.name == "d" or kind.quaternion is None]
-        for e in self.speeds(joint):
-            units = {"load": LOADS[e.unit], "motion": e.unit}
-            for row in rows:
-                name = f"{joint}.{row.name}{e.suffix}"
-                yield self.parameter(name, row.field, e.index, row.unit.format(**units), row.text)
+    @cached_property
+    def places(self) -> dict[str, tuple[int, int, int]]:
+        """Of each joint its number, its first coordinate and its first speed."""
+        q, u = self.numbering.q, self.numbering.u
+        return {name: (j, q[name].start, u[name].start) for j, name in enumerate(self.mech.joints)}
 
-    def coordinates(self, joint: str) -> list[_Element]:
-        """The coordinates of a joint."""
-        return _elements(self.numbering.q[joint], self.mech.joints[joint].kind.coordinate_units)
+    def motion(self) -> Iterator[Owner]:
+        """Loads, coordinates, speeds and accelerations of joints."""
+        for name, joint in self.mech.joints.items():
+            kind = type(joint.kind)
+            if name in self.tree:
+                pattern = self.pattern(("tree", kind), partial(_tree_motion, kind, self.jumps))
+                depends = partial(self._of_tree_joint, name)
+            else:
+                pattern = self.pattern(("cut", kind), partial(_cut_motion, kind, self.numbering.nq, self.numbering.nu))
+                depends = partial(self._of_cut_joint, name)
+            yield Owner(pattern, (name, "", ""), self.places[name], depends)
 
-    def speeds(self, joint: str) -> list[_Element]:
-        """The speeds of a joint; the unit is of what each is the rate of."""
-        return _elements(self.numbering.u[joint], self.mech.joints[joint].kind.motion_units)
+    def _of_tree_joint(self, joint: str) -> tuple[Names, ...]:
+        return (*self.depends.coordinate_rates(joint), self.depends.acceleration(joint))
 
-    def motion(self) -> Iterator[Variable]:
-        for name in self.mech.joints:
-            for e in self.speeds(name):
-                yield self.load(f"{name}.tau{e.suffix}", "tau", e.index, LOADS[e.unit], "driving load of the joint")
-            yield from (self.states if name in self.tree else self.cut_motion)(name)
-            depends = self.depends.acceleration(name)
-            for e in self.speeds(name):
-                unit, text = f"{e.unit}/s2", "acceleration of the joint"
-                yield self.output(f"{name}.a{e.suffix}", "acceleration", e.index, unit, text, depends)
+    def _of_cut_joint(self, joint: str) -> tuple[Names, ...]:
+        return (*self.depends.loop(joint), self.depends.acceleration(joint))
 
-    def states(self, joint: str) -> Iterator[Variable]:
-        """Coordinates and speeds of a tree joint, and their derivatives."""
-        acceleration = self.depends.acceleration(joint)
-        for e, rate in zip(self.coordinates(joint), self.depends.coordinate_rates(joint), strict=True):
-            yield from self.state(f"{joint}.q{e.suffix}", "q", e.index, e.unit, "coordinate of the joint", rate)
-        for e in self.speeds(joint):
-            yield from self.state(
-                f"{joint}.u{e.suffix}", "u", e.index, f"{e.unit}/s", "speed of the joint", acceleration
-            )
-
-    def state(self, name: str, field: str, index: int, unit: str, text: str, depends: Names) -> Iterator[Variable]:
-        """A state and its derivative."""
-        jumps = self.jumps and field == "u"
-        yield Variable(name, self.at(field, index), "state", unit, text, jumps=jumps)
-        rate = f"{unit}2" if unit.endswith("/s") else f"{unit}/s"
-        at, text = self.at(f"{field}dot", index), f"time derivative of {name}"
-        yield Variable(f"der({name})", at, "derivative", rate, text, derivative_of=name, depends=depends)
-
-    def cut_motion(self, joint: str) -> Iterator[Variable]:
-        """Coordinates and speeds of a cut joint, which follow from the states."""
-        q_depends, u_depends = self.depends.loop(joint)
-        for e in self.coordinates(joint):
-            at, text = self.at("q_cut", e.index - self.numbering.nq), "coordinate of the joint"
-            yield Variable(f"{joint}.q{e.suffix}", at, "output", e.unit, text, depends=q_depends)
-        for e in self.speeds(joint):
-            at, text = self.at("u_cut", e.index - self.numbering.nu), "speed of the joint"
-            yield Variable(f"{joint}.u{e.suffix}", at, "output", f"{e.unit}/s", text, depends=u_depends)
-
-    def reactions(self) -> Iterator[Variable]:
+    def reactions(self) -> Iterator[Owner]:
+        """What joints do to their children."""
+        pattern = Pattern(_REACTIONS, self.fields)
         for j, name in enumerate(self.mech.joints):
-            depends = self.depends.acceleration(name)
-            for row in _REACTION:
-                yield from self.vector(name, row, j, depends)
+            yield Owner(pattern, (name, "", ""), (j,), partial(self._of_reaction, name))
 
-    def bodies(self) -> Iterator[Variable]:
+    def _of_reaction(self, joint: str) -> tuple[Names, ...]:
+        return (self.depends.acceleration(joint),)
+
+    def bodies(self) -> Iterator[Owner]:
+        """Poses and velocities of bodies."""
+        pattern = Pattern(_BODY_OUTPUTS, self.fields)
         for b, name in enumerate(self.mech.bodies):
-            positions, motion = self.depends.path(b)
-            for rows, depends in ((_POSE, positions), (_VELOCITY, motion)):
-                for row in rows:
-                    yield from self.vector(name, row, b, depends)
+            yield Owner(pattern, (name, "", ""), (b,), partial(self.depends.path, b))
 
-    def totals(self) -> Iterator[Variable]:
-        positions, motion = self.depends.everything
-        for what, depends in (("kinetic", motion), ("potential", positions)):
-            yield self.output(f"energy.{what}", f"energy_{what}", 0, "J", f"{what} energy", depends)
+    def totals(self) -> Iterator[Owner]:
+        """Energies, and what each loop lacks."""
+        energies = [
+            output(f"{{0}}.{what}", f"energy_{what}", "J", f"{what} energy", rule=rule)
+            for what, rule in (("kinetic", 1), ("potential", 0))
+        ]
+        yield self.owner("energy", (0,), energies, lambda: self.depends.everything)
+        pattern = Pattern(_LOOP_OUTPUTS, self.fields)
         for i, joint in enumerate(self.numbering.cut):
-            for what, unit, text in (
-                ("residual", "m", "gap of the loop, and misalignment times the loop's length"),
-                ("conditioning", "1", "smallest pivot of the loop's closure: 0 at a singular pose"),
-            ):
-                yield self.output(f"loop.{joint}.{what}", f"loop_{what}", i, unit, text, self.depends.loop(joint)[0])
+            yield Owner(pattern, (f"loop.{joint}", "", ""), (i,), partial(self.depends.loop, joint))
 
 
-def list_variables(system: System) -> list[Variable]:
-    """Return all variables of a system, in the order in which an FMU lists them."""
-    namer = _Namer(system)
-    groups: tuple[Iterable[Variable], ...] = (
+def _nothing() -> tuple[Names, ...]:
+    return _NO_NAMES
+
+
+def list_owners(system: System) -> list[Owner]:
+    """Return all that has variables, in the order in which an FMU lists these."""
+    namer = Namer(system)
+    groups: tuple[Iterable[Owner], ...] = (
         namer.world(),
         namer.body_parameters(),
         namer.joint_parameters(),
@@ -250,14 +265,20 @@ def list_variables(system: System) -> list[Variable]:
         namer.reactions(),
         namer.bodies(),
         force_outputs(namer),
-        coupling_variables(system),
+        coupling_variables(namer),
         distance_variables(namer),
         transition_outputs(namer),
         namer.totals(),
     )
-    return [variable for group in groups for variable in group]
+    return [owner for group in groups for owner in group]
 
 
-def list_indicators(system: System) -> list[Variable]:
+def list_variables(system: System) -> list[Variable]:
+    """Return all variables of a system, in the order in which an FMU lists them."""
+    block = system.block().reals
+    return [variable for owner in list_owners(system) for variable in owner.variables(block)]
+
+
+def list_indicators(system: System) -> list[Owner]:
     """Return the event indicators of a system, in the order in which the core gives them."""
-    return list(event_indicators(_Namer(system)))
+    return list(event_indicators(Namer(system)))

@@ -27,6 +27,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--outputs", nargs="+", metavar="NAME", help="names or beginnings of names, as A.q or coupler.r (default: all)"
     )
+    parser.add_argument(
+        "--states",
+        choices=("full", "minimal"),
+        default="full",
+        help="all states of the tree, or independent ones alone",
+    )
+    parser.add_argument(
+        "--independents", nargs="+", metavar="NAME", help="with --states minimal: coordinates, as A.q (default: chosen)"
+    )
+    parser.add_argument("--arrays", action="store_true", help="one array for what has several numbers (FMI 3.0 alone)")
     parser.add_argument("--stop-time", type=float, default=10.0, help="of the default experiment [s]")
     parser.add_argument("--step-size", type=float, default=0.01, help="of the default experiment [s]")
     parser.add_argument("--tolerance", type=float, default=1e-7, help="of the default experiment")
@@ -48,6 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.output or Path(arguments.mechanism.stem + ".fmu"),
             arguments.fmi,
             arguments.outputs,
+            states=arguments.states,
+            independents=arguments.independents,
+            arrays=arguments.arrays,
             stop_time=arguments.stop_time,
             step_size=arguments.step_size,
             tolerance=arguments.tolerance,

@@ -1,35 +1,38 @@
 """What an FMU holds, before it is written in the words of one version of the standard."""
 
-import difflib
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from linkwork.description.checks import FloatArray
 from linkwork.errors import ExportError
+from linkwork.patterns import WITH_START, made
 from linkwork.quantities import Variable
 
 Causality = Literal["parameter", "input", "output", "local", "independent"]
 
-_CAUSALITY: dict[str, Causality] = {
-    "parameter": "parameter",
-    "start": "parameter",
-    "input": "input",
-    "state": "local",
-    "derivative": "local",
-    "time": "independent",
-    "indicator": "local",
-}
-_COMPUTED = ("state", "derivative", "output")
+Place = tuple["Row", int]  # an entry: its row, and its position there
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One variable of the model description: what the mechanism says of it and its part in this FMU."""
+    """One variable of the model description: what the mechanism says of it and its part in this FMU.
+
+    Attributes
+    ----------
+    variable
+        An array has the name without an index and the value reference of its first number.
+    causality
+        Its part.
+    count
+        How many numbers an array has, 0: it is none.
+    """
 
     variable: Variable
     causality: Causality
+    count: int = 0
 
     @property
     def variability(self) -> str:
@@ -50,6 +53,99 @@ class Entry:
         """The value follows from others in initialisation."""
         return self.causality in ("output", "local")
 
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return self.count or 1
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a pattern becomes in an FMU: entries whose owner's name and place are still open.
+
+    Attributes
+    ----------
+    entries
+        In the order of the pattern.
+    first
+        Which of the pattern's numbers is the first of each.
+    rules
+        For each that is computed and no state, which of its owner's dependencies hold: one, or those of its elements.
+    """
+
+    entries: tuple[Entry, ...]
+    first: tuple[int, ...]
+    rules: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def states(self) -> list[int]:
+        """For each derivative among the entries, which of them is its state."""
+        at = {entry.variable.name: i for i, entry in enumerate(self.entries)}
+        return [at[e.variable.derivative_of] for e in self.entries if e.variable.derivative_of is not None]
+
+    @cached_property
+    def with_start(self) -> list[int]:
+        """Entries that have start values."""
+        return [i for i, entry in enumerate(self.entries) if entry.variable.kind in WITH_START]
+
+    @cached_property
+    def plain(self) -> bool:
+        """All that have start values are real numbers."""
+        return all(self.entries[i].variable.type == "real" and not self.entries[i].count for i in self.with_start)
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Some have a least or largest value."""
+        return any(e.variable.minimum is not None or e.variable.maximum is not None for e in self.entries)
+
+    @cached_property
+    def outputs(self) -> list[int]:
+        """Entries that are outputs."""
+        return self.which("output")
+
+    @cached_property
+    def calculated(self) -> list[int]:
+        """Entries that follow from others in initialisation."""
+        return self.which("output", "local")
+
+    @cached_property
+    def derivatives(self) -> list[int]:
+        """Entries that are derivatives of states."""
+        return self.of_kind("derivative")
+
+    @cached_property
+    def knowns(self) -> list[int]:
+        """Entries that others may depend on."""
+        return self.of_kind("state", "input", "time")
+
+    def which(self, *causalities: Causality) -> list[int]:
+        """Return the entries with one of these parts."""
+        return [i for i, entry in enumerate(self.entries) if entry.causality in causalities]
+
+    def of_kind(self, *kinds: str) -> list[int]:
+        """Return the entries of some kinds."""
+        return [i for i, entry in enumerate(self.entries) if entry.variable.kind in kinds]
+
+
+@dataclass(slots=True)
+class Row:
+    """An owner in an FMU.
+
+    Attributes
+    ----------
+    form, words
+        Its entries, and the names that go into them.
+    references
+        Value references of the entries.
+    depends
+        For each entry the value references of what it depends on, ascending; None: all, or nothing is computed.
+    """
+
+    form: Form
+    words: tuple[str, ...]
+    references: list[int]
+    depends: list[list[int] | None] = field(default_factory=list)
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -63,84 +159,120 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Content:
-    """All that a model description says, in the order in which it says it."""
+    """All that a model description says, in the order in which it says it.
+
+    Attributes
+    ----------
+    name
+        Of the mechanism.
+    rows, indicators
+        Variables by owner; event indicators.
+    block
+        The numbers at the start, and behind them those of what has its place behind the block.
+    experiment, tool
+        The default experiment, and who writes.
+    independents
+        Positions of the coordinates and of the speeds that are states, in the core's fields q and u; both empty: all.
+    sources
+        C files to compile, by path in the folder of sources; none: it is no source FMU.
+    """
 
     name: str
-    entries: tuple[Entry, ...]
-    indicators: tuple[Entry, ...]
-    reals: int
+    rows: list[Row]
+    indicators: list[Row]
+    block: FloatArray
     experiment: Experiment
     tool: str
+    independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    sources: tuple[str, ...] = ()
 
     @property
     def identifier(self) -> str:
         """The mechanism's name as a C identifier: the name of the shared library."""
         return model_identifier(self.name)
 
-    @cached_property
-    def by_name(self) -> dict[str, Entry]:
-        """The variables by name."""
-        return {entry.variable.name: entry for entry in self.entries}
+    @property
+    def all_rows(self) -> list[Row]:
+        """Variables, then event indicators."""
+        return [*self.rows, *self.indicators]
+
+    @property
+    def forms(self) -> list[Form]:
+        """All forms, each once."""
+        return list({id(row.form): row.form for row in self.all_rows}.values())
 
     @cached_property
-    def outputs(self) -> list[Entry]:
-        """The outputs in the order of the variables."""
-        return [entry for entry in self.entries if entry.causality == "output"]
+    def entries(self) -> tuple[Entry, ...]:
+        """All variables but event indicators, one by one; of a large mechanism they are many."""
+        return tuple(self.each("parameter", "input", "output", "local", "independent"))
 
-    @cached_property
-    def derivatives(self) -> list[Entry]:
-        """The derivatives in the order of the continuous states."""
-        found = [entry for entry in self.entries if entry.variable.kind == "derivative"]
-        return sorted(found, key=lambda entry: entry.variable.reference)
+    def each(self, *causalities: Causality) -> Iterator[Entry]:
+        """Return the entries with one of these parts, in order, as far as somebody asks for them."""
+        for row in self.rows:
+            for i in row.form.which(*causalities):
+                entry, at = row.form.entries[i], row.references[i]
+                yield replace(entry, variable=made(entry.variable, row.words, at, self.block))
 
-    @cached_property
-    def knowns(self) -> list[Entry]:
-        """What others may depend on: states, inputs and time."""
-        return [entry for entry in self.entries if entry.variable.kind in ("state", "input", "time")]
+    def count(self, *kinds: str) -> int:
+        """Return how many numbers of some kinds there are."""
+        counts = {id(form): sum(form.entries[i].size for i in form.of_kind(*kinds)) for form in self.forms}
+        return sum(counts[id(row.form)] for row in self.rows)
 
-    @cached_property
-    def initial_unknowns(self) -> list[Entry]:
-        """What initialisation computes, event indicators aside, in the order of the variables."""
-        return [entry for entry in self.entries if entry.calculated]
-
-    @cached_property
+    @property
     def units(self) -> list[str]:
         """The units in use, sorted."""
-        reals = (entry.variable for entry in (*self.entries, *self.indicators) if entry.variable.type == "real")
-        return sorted({variable.unit for variable in reals})
+        variables = (entry.variable for form in self.forms for entry in form.entries)
+        return sorted({variable.unit for variable in variables if variable.type == "real"})
 
-    def depends_on(self, entry: Entry) -> list[Entry] | None:
-        """Return what an output or derivative depends on, in the order of the variables; None: on everything."""
-        if entry.variable.kind == "state":
-            return [entry]
-        if entry.variable.depends is None:
-            return None
-        needed = set(entry.variable.depends)
-        if not needed <= self.by_name.keys():
-            missing = sorted(needed - self.by_name.keys())
-            raise ExportError(f"{entry.variable.name} depends on {missing}, which are no variables of the mechanism")
-        position = self.positions
-        return sorted((self.by_name[name] for name in needed), key=lambda known: position[known.variable.name])
+    @property
+    def outputs(self) -> Iterator[Place]:
+        """The outputs in the order of the variables."""
+        return ((row, i) for row in self.rows for i in row.form.outputs)
 
-    @cached_property
-    def positions(self) -> dict[str, int]:
-        """The position of each variable, from 0."""
-        return {entry.variable.name: i for i, entry in enumerate(self.entries)}
+    @property
+    def derivatives(self) -> list[Place]:
+        """The derivatives in the order of the continuous states."""
+        found = [(row, i) for row in self.rows for i in row.form.derivatives]
+        return sorted(found, key=lambda place: place[0].references[place[1]])
+
+    @property
+    def initial_unknowns(self) -> Iterator[Place]:
+        """What initialisation computes, event indicators aside, in the order of the variables."""
+        return ((row, i) for row in self.rows for i in row.form.calculated)
+
+    @property
+    def event_indicators(self) -> Iterator[Place]:
+        """The event indicators in their order."""
+        return ((row, i) for row in self.indicators for i in range(len(row.references)))
+
+    @property
+    def knowns(self) -> Iterator[int]:
+        """Value references of what others may depend on: states, inputs and time."""
+        return (row.references[i] for row in self.rows for i in row.form.knowns)
+
+    def starts(self, row: Row) -> list[list[float]]:
+        """Return the start values of those entries of a row that have some."""
+        block, references, entries = self.block, row.references, row.form.entries
+        return [block[references[i] : references[i] + entries[i].size].tolist() for i in row.form.with_start]
+
+    def plain_starts(self, row: Row) -> list[float]:
+        """Return the same of a row whose form is plain."""
+        return [self.block.item(row.references[i]) for i in row.form.with_start]
+
+    def check(self) -> None:
+        """Refuse start values that are out of bounds."""
+        for row in self.rows:
+            if row.form.bounded:
+                for i, values in zip(row.form.with_start, self.starts(row), strict=True):
+                    _check_bounds(row.form.entries[i].variable, row.words, values)
 
 
-def setting_entries(first: int) -> tuple[Entry, ...]:
-    """Return the settings of Co-Simulation; their value references begin at `first`, behind all that a block has."""
-    solver = "method that integrates in Co-Simulation"
-    tolerance = "relative and absolute tolerance in Co-Simulation; 0: the importer's, 1e-7 if it gives none"
-    return (
-        Entry(Variable("solver", first, "parameter", "1", solver, start=1.0, type="enumeration"), "parameter"),
-        Entry(Variable("tolerance", first + 1, "parameter", "1", tolerance, start=0.0, minimum=0.0), "parameter"),
-    )
-
-
-def indicator_entries(variables: Iterable[Variable]) -> tuple[Entry, ...]:
-    """Give the event indicators their part in the FMU."""
-    return tuple(Entry(variable, _CAUSALITY[variable.kind]) for variable in variables)
+def _check_bounds(variable: Variable, words: Sequence[str], values: list[float]) -> None:
+    low, high = variable.minimum, variable.maximum
+    for value in values:
+        if (low is not None and value < low) or (high is not None and value > high):
+            bounds = f"{'any' if low is None else low} to {'any' if high is None else high}"
+            raise ExportError(f"{variable.name.format(*words)} starts at {value}, but allowed is {bounds}; change it")
 
 
 def model_identifier(name: str) -> str:
@@ -151,47 +283,3 @@ def model_identifier(name: str) -> str:
     """
     identifier = re.sub(r"[^A-Za-z0-9_]", "_", name) or "mechanism"
     return f"_{identifier}" if identifier[0].isdigit() else identifier
-
-
-def choose_entries(variables: Sequence[Variable], outputs: Iterable[str] | None) -> tuple[Entry, ...]:
-    """Give every variable its part in the FMU.
-
-    Parameters
-    ----------
-    variables
-        All variables of the mechanism.
-    outputs
-        Names, or beginnings of names up to a dot or bracket: ``A`` takes ``A.q`` and ``A.f[1]``. Derivatives and
-        states may be among them. None: all states and outputs. What is not chosen stays readable if it is a state
-        or a derivative and is left out otherwise.
-
-    Raises
-    ------
-    ExportError
-        If a name is unknown or is not computed by the mechanism.
-    """
-    if outputs is None:
-        chosen = {variable.name for variable in variables if variable.kind in ("state", "output")}
-    else:
-        wanted = [outputs] if isinstance(outputs, str) else list(outputs)
-        chosen = {variable.name for name in wanted for variable in _matching(variables, name)}
-    return tuple(
-        Entry(variable, "output" if variable.name in chosen else _CAUSALITY[variable.kind])
-        for variable in variables
-        if variable.name in chosen or variable.kind in _CAUSALITY
-    )
-
-
-def _matching(variables: Sequence[Variable], name: str) -> list[Variable]:
-    beginnings = (f"{name}.", f"{name}[")
-    found = [v for v in variables if v.name == name or v.name.startswith(beginnings)]
-    computed = [v for v in found if v.kind in _COMPUTED]
-    if computed:
-        return computed
-    if found:
-        raise ExportError(f"{found[0].name!r} is no output: its kind is {found[0].kind!r}, and it is in every FMU")
-    names = [v.name for v in variables if v.kind in _COMPUTED]
-    names += list({n.split("[")[0] for n in names} | {n.split(".")[0] for n in names})
-    close = difflib.get_close_matches(name, names, n=3)
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-    raise ExportError(f"the mechanism has no variable {name!r}{hint}")

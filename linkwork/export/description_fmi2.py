@@ -1,24 +1,29 @@
 """The model description of FMI 2.0: variables are known by their position, from 1."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import count
 from xml.etree.ElementTree import Element, SubElement
 
-from linkwork.export.content import Content, Entry
+from linkwork.export.content import Content, Form, Place, Row
 from linkwork.export.xml_parts import (
     TYPES_FMI2,
+    Marks,
     add_experiment,
     add_log_categories,
     add_solvers,
     add_units,
     boolean,
     describe,
+    element,
+    fill,
+    head,
     root_attributes,
     value_attributes,
 )
 
 
-def model_description(content: Content, token: str) -> Element:
-    """Return the element `fmiModelDescription` of FMI 2.0."""
+def model_description(content: Content, token: str) -> Iterator[str]:
+    """Return the text of `modelDescription.xml` of FMI 2.0, piece by piece."""
     root = Element("fmiModelDescription", root_attributes(content, "2.0", {"guid": token}))
     root.set("numberOfEventIndicators", str(len(content.indicators)))
     abilities = {
@@ -28,8 +33,8 @@ def model_description(content: Content, token: str) -> Element:
         "canSerializeFMUstate": boolean(True),
         "providesDirectionalDerivative": boolean(True),
     }
-    SubElement(root, "ModelExchange", abilities)
-    SubElement(
+    exchange = SubElement(root, "ModelExchange", abilities)
+    simulation = SubElement(
         root,
         "CoSimulation",
         abilities,
@@ -37,44 +42,75 @@ def model_description(content: Content, token: str) -> Element:
         canInterpolateInputs=boolean(True),
         maxOutputDerivativeOrder="1",
     )
+    for kind in (exchange, simulation):
+        _add_sources(kind, content)
     add_units(root, content)
     solver = SubElement(SubElement(root, "TypeDefinitions"), "SimpleType", name="Solver")
     add_solvers(SubElement(solver, "Enumeration"))
     add_log_categories(root)
     add_experiment(root, content.experiment)
+    yield head(root)
+    yield "  <ModelVariables>\n"
     # The independent variable is optional here, and not every importer expects it.
-    entries = [entry for entry in content.entries if entry.causality != "independent"]
-    index = {entry.variable.name: i for i, entry in enumerate(entries, start=1)}
-    variables = SubElement(root, "ModelVariables")
-    for entry in entries:
-        _add_variable(variables, entry, index)
-    _add_structure(root, content, index)
-    return root
+    rows = [row for row in content.rows if "independent" not in {entry.causality for entry in row.form.entries}]
+    templates: dict[int, str] = {}
+    first: dict[int, int] = {}  # by row, the position of its first variable
+    position = 1
+    for row in rows:
+        if id(row.form) not in templates:
+            templates[id(row.form)] = _template(row.form)
+        yield fill(templates[id(row.form)], row, content, [position + i for i in row.form.states])
+        first[id(row)] = position
+        position += len(row.references)
+    yield "  </ModelVariables>\n"
+    yield from _structure(content, rows, first)
+    yield "</fmiModelDescription>\n"
 
 
-def _add_variable(parent: Element, entry: Entry, index: dict[str, int]) -> None:
-    value = value_attributes(entry)
-    if entry.variable.derivative_of is not None:
-        value["derivative"] = str(index[entry.variable.derivative_of])
-    SubElement(SubElement(parent, "ScalarVariable", describe(entry)), TYPES_FMI2[entry.variable.type], value)
+def _add_sources(kind: Element, content: Content) -> None:
+    if content.sources:
+        listed = SubElement(kind, "SourceFiles")
+        for name in content.sources:
+            SubElement(listed, "File", name=name)
 
 
-def _add_structure(root: Element, content: Content, index: dict[str, int]) -> None:
-    structure = SubElement(root, "ModelStructure")
-    for name, entries in (("Outputs", content.outputs), ("Derivatives", content.derivatives)):
-        _add_unknowns(structure, name, ((entry, content.depends_on(entry)) for entry in entries), index)
+def _template(form: Form) -> str:
+    """The variables of a form, in which everything of the owner is open."""
+    marks, derivatives, lines = Marks(form), count(), []
+    for i, entry in enumerate(form.entries):
+        value = value_attributes(entry.variable, marks.start(i))
+        if entry.variable.derivative_of is not None:
+            value["derivative"] = marks.more(next(derivatives))
+        inside = element(TYPES_FMI2[entry.variable.type], value)
+        lines.append(f"    {element('ScalarVariable', describe(entry, marks.reference(i)), inside)}\n")
+    return "".join(lines)
+
+
+def _structure(content: Content, rows: Iterable[Row], first: dict[int, int]) -> Iterator[str]:
+    position = {row.references[i]: first[id(row)] + i for row in rows for i in row.form.knowns}
+    yield "  <ModelStructure>\n"
+    yield from _group("Outputs", _unknowns(content.outputs, first, position))
+    yield from _group("Derivatives", _unknowns(content.derivatives, first, position))
     # Initialisation solves the loops from all start values: everything depends on everything.
-    _add_unknowns(structure, "InitialUnknowns", ((entry, None) for entry in content.initial_unknowns), index)
+    initial = (f'      <Unknown index="{first[id(row)] + i}" />\n' for row, i in content.initial_unknowns)
+    yield from _group("InitialUnknowns", initial)
+    yield "  </ModelStructure>\n"
 
 
-def _add_unknowns(
-    parent: Element, name: str, unknowns: Iterable[tuple[Entry, list[Entry] | None]], index: dict[str, int]
-) -> None:
-    group = Element(name)
-    for entry, knowns in unknowns:
-        unknown = SubElement(group, "Unknown", index=str(index[entry.variable.name]))
-        if knowns is not None:
-            positions = (index[known.variable.name] for known in knowns if known.variable.name in index)
-            unknown.set("dependencies", " ".join(map(str, positions)))
-    if len(group):
-        parent.append(group)
+def _group(name: str, lines: Iterator[str]) -> Iterator[str]:
+    """Return a group of unknowns; there is no empty one."""
+    for line in lines:
+        yield f"    <{name}>\n{line}"
+        yield from lines
+        yield f"    </{name}>\n"
+
+
+def _unknowns(places: Iterable[Place], first: dict[int, int], position: dict[int, int]) -> Iterator[str]:
+    last: list[int] | None = None
+    text = ""
+    for row, i in places:
+        knowns = row.depends[i]
+        if knowns is not last:  # neighbours mostly depend on the same
+            known = sorted(position[at] for at in knowns or () if at in position)
+            last, text = knowns, "" if knowns is None else f' dependencies="{" ".join(map(str, known))}"'
+        yield f'      <Unknown index="{first[id(row)] + i}"{text} />\n'

@@ -1,24 +1,28 @@
 """The model description of FMI 3.0: variables are known by their value reference."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element, SubElement
 
-from linkwork.export.content import Content, Entry
+from linkwork.export.content import Content, Form, Place
 from linkwork.export.xml_parts import (
     TYPES_FMI3,
+    Marks,
     add_experiment,
     add_log_categories,
     add_solvers,
     add_units,
     boolean,
     describe,
+    element,
+    fill,
+    head,
     root_attributes,
     value_attributes,
 )
 
 
-def model_description(content: Content, token: str) -> Element:
-    """Return the element `fmiModelDescription` of FMI 3.0."""
+def model_description(content: Content, token: str) -> Iterator[str]:
+    """Return the text of `modelDescription.xml` of FMI 3.0, piece by piece."""
     root = Element("fmiModelDescription", root_attributes(content, "3.0", {"instantiationToken": token}))
     abilities = {
         "modelIdentifier": content.identifier,
@@ -44,39 +48,42 @@ def model_description(content: Content, token: str) -> Element:
     add_solvers(SubElement(SubElement(root, "TypeDefinitions"), "EnumerationType", name="Solver"))
     add_log_categories(root)
     add_experiment(root, content.experiment)
-    variables = SubElement(root, "ModelVariables")
-    for entry in (*content.entries, *content.indicators):
-        _add_variable(variables, entry, content)
-    _add_structure(root, content)
-    return root
-
-
-def _reference(entry: Entry) -> str:
-    return str(entry.variable.reference)
-
-
-def _add_variable(parent: Element, entry: Entry, content: Content) -> None:
-    attributes = describe(entry) | value_attributes(entry)
-    if entry.variable.derivative_of is not None:
-        attributes["derivative"] = _reference(content.by_name[entry.variable.derivative_of])
-    if entry.variability == "continuous" and entry.causality != "independent":
-        attributes["intermediateUpdate"] = boolean(True)
-    SubElement(parent, TYPES_FMI3[entry.variable.type], attributes)
-
-
-def _add_structure(root: Element, content: Content) -> None:
-    structure = SubElement(root, "ModelStructure")
-    for name, entries in (("Output", content.outputs), ("ContinuousStateDerivative", content.derivatives)):
-        _add_unknowns(structure, name, entries, content)
+    yield head(root)
+    yield "  <ModelVariables>\n"
+    templates: dict[int, str] = {}
+    for row in content.all_rows:
+        if id(row.form) not in templates:
+            templates[id(row.form)] = _template(row.form)
+        yield fill(templates[id(row.form)], row, content)
+    yield "  </ModelVariables>\n  <ModelStructure>\n"
+    yield from _unknowns("Output", content.outputs)
+    yield from _unknowns("ContinuousStateDerivative", content.derivatives)
     # Initialisation solves the loops from all start values: everything depends on everything.
-    for entry in content.initial_unknowns:
-        SubElement(structure, "InitialUnknown", valueReference=_reference(entry))
-    _add_unknowns(structure, "EventIndicator", content.indicators, content)
+    for row, i in content.initial_unknowns:
+        yield f'    <InitialUnknown valueReference="{row.references[i]}" />\n'
+    yield from _unknowns("EventIndicator", content.event_indicators)
+    yield "  </ModelStructure>\n</fmiModelDescription>\n"
 
 
-def _add_unknowns(structure: Element, name: str, entries: Iterable[Entry], content: Content) -> None:
-    for entry in entries:
-        unknown = SubElement(structure, name, valueReference=_reference(entry))
-        knowns = content.depends_on(entry)
-        if knowns is not None:
-            unknown.set("dependencies", " ".join(map(_reference, knowns)))
+def _template(form: Form) -> str:
+    """The variables of a form, in which everything of the owner is open."""
+    marks, states, lines = Marks(form), iter(form.states), []
+    for i, entry in enumerate(form.entries):
+        attributes = describe(entry, marks.reference(i)) | value_attributes(entry.variable, marks.start(i))
+        if entry.variable.derivative_of is not None:
+            attributes["derivative"] = marks.reference(next(states))
+        if entry.variability == "continuous" and entry.causality != "independent":
+            attributes["intermediateUpdate"] = boolean(True)
+        size = element("Dimension", {"start": str(entry.count)}) if entry.count else ""
+        lines.append(f"    {element(TYPES_FMI3[entry.variable.type], attributes, size)}\n")
+    return "".join(lines)
+
+
+def _unknowns(tag: str, places: Iterable[Place]) -> Iterator[str]:
+    last: list[int] | None = None
+    text = ""
+    for row, i in places:
+        knowns = row.depends[i]
+        if knowns is not last:  # neighbours mostly depend on the same
+            last, text = knowns, "" if knowns is None else f' dependencies="{" ".join(map(str, knowns))}"'
+        yield f'    <{tag} valueReference="{row.references[i]}"{text} />\n'

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 from html import escape
+from itertools import islice
 
-from linkwork.export.content import Content, Entry
+from linkwork.export.content import Causality, Content, Entry
+
+MOST = 2000  # rows of a table
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -20,13 +23,12 @@ closed in initialisation. SI units, world axes; reactions act on the child of a 
 
 def index_page(content: Content) -> str:
     """Return a short HTML page that lists inputs, outputs and parameters."""
-    parts = [
-        _table(title, [entry for entry in content.entries if entry.causality == causality])
-        for title, causality in (("Inputs", "input"), ("Outputs", "output"), ("Parameters", "parameter"))
-    ]
+    causalities: tuple[tuple[str, Causality], ...]
+    causalities = (("Inputs", "input"), ("Outputs", "output"), ("Parameters", "parameter"))
+    parts = [_table(title, islice(content.each(causality), MOST)) for title, causality in causalities]
     tables = "\n".join(part for part in parts if part)
     return _PAGE.format(
-        name=escape(content.name), states=len(content.derivatives), tool=escape(content.tool), tables=tables
+        name=escape(content.name), states=content.count("state"), tool=escape(content.tool), tables=tables
     )
 
 

@@ -2,29 +2,34 @@
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree
+
+import numpy as np
 
 from linkwork.errors import ExportError
 from linkwork.export import description_fmi2, description_fmi3
-from linkwork.export.archive import write_archive
-from linkwork.export.content import Content, Experiment, choose_entries, indicator_entries, setting_entries
+from linkwork.export.archive import FAST, SMALL, write_archive
+from linkwork.export.choice import Choice, choose_outputs, known_references, resolve_dependencies
+from linkwork.export.content import Content, Experiment
 from linkwork.export.documentation import index_page
 from linkwork.export.interface import interface_bytes
 from linkwork.export.libraries import libraries
-from linkwork.export.sources import name_sources, source_files
+from linkwork.export.settings import SETTING_STARTS, setting_owners
+from linkwork.export.sources import c_files, source_files
 from linkwork.export.token import instantiation_token
+from linkwork.export.xml_parts import in_chunks
 
 if TYPE_CHECKING:
     from linkwork.description import Mechanism
     from linkwork.system import System
 
-_DESCRIPTIONS: dict[str, Callable[[Content, str], ElementTree.Element]] = {
+_DESCRIPTIONS: dict[str, Callable[[Content, str], Iterator[str]]] = {
     "2.0": description_fmi2.model_description,
     "3.0": description_fmi3.model_description,
 }
+_MANY = 5000  # owners of variables, from which on speed counts more than size
 # FMI 2.0 has names of its own for platforms; FMI 3.0 takes architecture and operating system as they are.
 _FMI2_PLATFORMS = {
     "x86_64-linux": "linux64",
@@ -42,6 +47,9 @@ def export_fmu(
     fmi: str = "3.0",
     outputs: Iterable[str] | None = None,
     *,
+    states: str = "full",
+    independents: Sequence[str] | None = None,
+    arrays: bool = False,
     stop_time: float = 10.0,
     step_size: float = 0.01,
     tolerance: float = 1e-7,
@@ -65,6 +73,13 @@ def export_fmu(
     outputs
         Names or beginnings of names such as ``"A.q"``, ``"coupler.r"``, ``"energy"``. Default: all states and all
         computed quantities.
+    states
+        ``"full"``: all coordinates and speeds of the tree are continuous states; ``"minimal"``: independent ones alone,
+        from which the loops give the others.
+    independents
+        With minimal states, the coordinates wanted as independent ones, as ``["A.q"]``; the rest is chosen.
+    arrays
+        Whether what has several numbers is one array variable, as ``coupler.r``, rather than scalars; FMI 3.0 alone.
     stop_time, step_size, tolerance
         The default experiment: s, s, and the tolerance of the integrator.
     platforms
@@ -85,36 +100,57 @@ def export_fmu(
     MechanismError
         If the mechanism cannot be compiled.
     ExportError
-        If an output is unknown, the shared library is missing or cannot be compiled, or the file
-        cannot be written.
+        If an output is unknown, a start value is out of bounds, the shared library is missing or cannot be compiled, or
+        the file cannot be written.
     """
     if fmi not in _DESCRIPTIONS:
         raise ExportError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
     experiment = _experiment(stop_time, step_size, tolerance)
+    if arrays and fmi != "3.0":
+        raise ExportError('FMI 2.0 has no arrays; choose fmi="3.0", or leave arrays=True out')
     system = _compiled(mechanism)
-    content = describe_system(system, outputs, experiment)
+    chosen = _independents(system, states, independents)
+    content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else ())
     target = Path(path)
-    files = _files(content, system.model_bytes, fmi, sources)
+    files = _files(content, system, fmi, sources)
     for platform, library in libraries(platforms, progress).items():
         files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
-    write_archive(target, files)
+    write_archive(target, files, FAST if len(content.rows) > _MANY else SMALL)
     return target
 
 
-def describe_system(system: "System", outputs: Iterable[str] | None, experiment: Experiment) -> Content:
+def describe_system(
+    system: "System",
+    outputs: Iterable[str] | None,
+    experiment: Experiment,
+    independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+    arrays: bool = False,
+    sources: Sequence[str] = (),
+) -> Content:
     """Gather what the FMU of a system holds."""
     import linkwork
-    from linkwork.variables import list_indicators
+    from linkwork.variables import list_indicators, list_owners
 
-    indicators = indicator_entries(list_indicators(system))
-    return Content(
+    indicators = list_indicators(system)
+    owners = list_owners(system)
+    choice = Choice(choose_outputs(owners, outputs), _states(system, independents), arrays)
+    rows, with_rows = choice.rows([*owners, *setting_owners(system.sizes.reals + len(indicators))])
+    of_indicators, _ = choice.rows(indicators)
+    known, others = known_references(rows, with_rows)
+    resolve_dependencies(rows, with_rows, known, others)
+    resolve_dependencies(of_indicators, indicators, known, others)
+    content = Content(
         name=system.mechanism.name,
-        entries=(*choose_entries(system.variables, outputs), *setting_entries(system.sizes.reals + len(indicators))),
-        indicators=indicators,
-        reals=system.sizes.reals,
+        rows=rows,
+        indicators=of_indicators,
+        block=np.concatenate([system.block().reals, np.zeros(len(indicators)), SETTING_STARTS]),
         experiment=experiment,
         tool=f"Linkwork {linkwork.__version__}",
+        independents=independents,
+        sources=tuple(sources),
     )
+    content.check()
+    return content
 
 
 def _compiled(mechanism: "Mechanism | System") -> "System":
@@ -124,6 +160,30 @@ def _compiled(mechanism: "Mechanism | System") -> "System":
     return mechanism if isinstance(mechanism, System) else compile(mechanism)
 
 
+def _independents(
+    system: "System", states: str, wanted: Sequence[str] | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Positions of independent coordinates and speeds, both empty where all are states."""
+    if states == "full":
+        if wanted is not None:
+            raise ExportError('independents go with states="minimal"')
+        return (), ()
+    if states != "minimal":
+        raise ExportError(f"there are no states {states!r}; choose 'full' or 'minimal'")
+    from linkwork.independents import choose_independents
+
+    found = choose_independents(system, wanted=wanted)
+    return tuple(found.q), tuple(found.u)
+
+
+def _states(system: "System", independents: tuple[tuple[int, ...], tuple[int, ...]]) -> frozenset[int] | None:
+    """Offsets of the states; None: all that can be."""
+    if not any(independents):
+        return None
+    fields = zip("qu", independents, strict=True)
+    return frozenset(system.fields[name].first + i for name, positions in fields for i in positions)
+
+
 def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
     for name, value in (("stop_time", stop), ("step_size", step), ("tolerance", tolerance)):
         if not (math.isfinite(value) and value > 0):
@@ -131,20 +191,15 @@ def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
     return Experiment(stop=float(stop), step=float(step), tolerance=float(tolerance))
 
 
-def _files(content: Content, model: bytes, fmi: str, sources: bool) -> dict[str, bytes]:
-    interface = interface_bytes(content)
-    root = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
-    added = source_files(model, interface, content.identifier) if sources else {}
-    if sources and fmi == "2.0":
-        del added["sources/buildDescription.xml"]
-        name_sources(root)
-    ElementTree.indent(root)
+def _files(content: Content, system: "System", fmi: str, sources: bool) -> dict[str, bytes | Iterable[bytes]]:
+    model, interface = system.model_bytes, interface_bytes(content)
+    description = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
     return {
-        "modelDescription.xml": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n",
+        "modelDescription.xml": in_chunks(description),
         "documentation/index.html": index_page(content).encode(),
         "resources/model.lwm": model,
         "resources/interface.lwi": interface,
-        **added,
+        **(source_files(model, interface, content.identifier, fmi) if sources else {}),
     }
 
 

@@ -1,11 +1,9 @@
 """What the library must know of the variables that a model description lists, and the model does not tell."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable
 
-from linkwork.export.content import Content, Entry
+from linkwork.export.content import Content
 
 MAGIC = b"LWFMUI01"
 ON_ALL = 0xFFFFFFFF  # in the place of a number of dependencies
@@ -22,20 +20,37 @@ def interface_bytes(content: Content) -> bytes:
     - outputs, derivatives of states and event indicators: value reference, number of dependencies and the value
       references of these, or `ON_ALL` for all of the list before.
     """
-    words: list[int] = [0, 0, 0]
-    words += _counted(e.variable.reference for e in content.knowns)
-    unknowns = {e.variable.reference: e for e in (*content.outputs, *content.derivatives, *content.indicators)}
-    words.append(len(unknowns))
-    for reference in sorted(unknowns):
-        words += [reference, *_dependencies(content, unknowns[reference])]
-    return MAGIC + struct.pack(f"<{len(words)}I", *words)
+    independents = b"".join(map(_counted, content.independents))
+    return MAGIC + independents + _arrays(content) + _counted(set(content.knowns)) + _unknowns(content)
 
 
-def _dependencies(content: Content, unknown: Entry) -> list[int]:
-    knowns = content.depends_on(unknown)
-    return [ON_ALL] if knowns is None else _counted(known.variable.reference for known in knowns)
+def _arrays(content: Content) -> bytes:
+    counts = [
+        (at, entry.count)
+        for row in content.rows
+        for at, entry in zip(row.references, row.form.entries, strict=True)
+        if entry.count
+    ]
+    return _words(len(counts)) + b"".join(_words(*one) for one in sorted(counts))
 
 
-def _counted(references: Iterable[int]) -> list[int]:
-    ascending = sorted(references)
-    return [len(ascending), *ascending]
+def _unknowns(content: Content) -> bytes:
+    found: dict[int, bytes] = {}
+    last: list[int] | None = None
+    words = on_all = _words(ON_ALL)
+    for places in (content.outputs, content.derivatives, content.event_indicators):
+        for row, i in places:
+            knowns = row.depends[i]
+            if knowns is not last:  # neighbours mostly depend on the same
+                last, words = knowns, on_all if knowns is None else _counted(knowns)
+            found[row.references[i]] = words
+    return _words(len(found)) + b"".join(_words(at) + found[at] for at in sorted(found))
+
+
+def _counted(numbers: Iterable[int]) -> bytes:
+    ascending = sorted(numbers)
+    return _words(len(ascending), *ascending)
+
+
+def _words(*numbers: int) -> bytes:
+    return struct.pack(f"<{len(numbers)}I", *numbers)

@@ -14,8 +14,8 @@ _EMBEDDED = "fmu_src/fmu_embedded.c"
 _WIDTH = 24  # bytes on a line
 
 
-def source_files(model: bytes, interface: bytes, identifier: str) -> dict[str, bytes]:
-    """Return what the folder `sources` of an FMI 3.0 FMU holds, by path in the archive.
+def source_files(model: bytes, interface: bytes, identifier: str, fmi: str) -> dict[str, bytes]:
+    """Return what the folder `sources` of an FMU holds, by path in the archive.
 
     Parameters
     ----------
@@ -23,6 +23,8 @@ def source_files(model: bytes, interface: bytes, identifier: str) -> dict[str, b
         The bytes of `resources/model.lwm` and `resources/interface.lwi`.
     identifier
         The FMU's name as a C identifier.
+    fmi
+        Version of the standard: that of 2.0 lists what to compile in the model description.
     """
     files = {}
     for name, path in fmu_sources().items():
@@ -31,23 +33,14 @@ def source_files(model: bytes, interface: bytes, identifier: str) -> dict[str, b
             text = _PREFIX + text
         files[_place(name)] = text.encode()
     files[_EMBEDDED] = _embedded(model, interface).encode()
-    files["buildDescription.xml"] = _build_description(identifier)
+    if fmi == "3.0":
+        files["buildDescription.xml"] = _build_description(identifier)
     return {f"sources/{name}": text for name, text in files.items()}
 
 
 def c_files() -> list[str]:
     """Return the files to compile, by path in the folder `sources`."""
     return [*(_place(name) for name in fmu_sources() if name.endswith(".c")), _EMBEDDED]
-
-
-def name_sources(description: Element) -> None:
-    """Tell the model description of FMI 2.0 what to compile."""
-    for interface in ("ModelExchange", "CoSimulation"):
-        element = description.find(interface)
-        if element is not None:
-            listed = SubElement(element, "SourceFiles")
-            for name in c_files():
-                SubElement(listed, "File", name=name)
 
 
 def _place(name: str) -> str:

@@ -1,8 +1,11 @@
 """The parts of a model description that both versions of the standard write alike."""
 
-from xml.etree.ElementTree import Element, SubElement
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from linkwork.export.content import Content, Entry, Experiment
+from linkwork.export.content import Content, Entry, Experiment, Form, Row
+from linkwork.export.settings import SOLVERS
 from linkwork.export.units import base_exponents, display_unit
 from linkwork.quantities import Variable
 
@@ -13,12 +16,14 @@ DATE = "1980-01-01T00:00:00Z"
 TYPES_FMI2 = {"real": "Real", "boolean": "Boolean", "integer": "Integer", "enumeration": "Enumeration"}
 TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32", "enumeration": "Enumeration"}
 
-# The enumerations: what is an integer for the FMU, and what an importer shows.
-SOLVERS = (
-    ("dopri5", 1, "Dormand-Prince 5(4), explicit"),
-    ("rodas5p", 2, "Rodas5P, linearly implicit: for stiff springs and dampers"),
-)
-
+WORDS = 3  # of an owner
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+_WRITTEN: dict[str, Callable[[float], str]] = {
+    "real": repr,
+    "boolean": lambda value: boolean(value != 0.0),
+    "integer": lambda value: str(int(value)),
+    "enumeration": lambda value: str(int(value)),
+}
 _LOG_CATEGORIES = {
     "logEvents": "changes of mode, and events",
     "logStatusWarning": "warnings",
@@ -82,10 +87,23 @@ def add_experiment(root: Element, experiment: Experiment) -> None:
     )
 
 
-def describe(entry: Entry) -> dict[str, str]:
+def head(root: Element) -> str:
+    """Return an element as text without its end, so that more can follow inside."""
+    indent(root)
+    text = tostring(root, encoding="unicode")
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{text.removesuffix(f'</{root.tag}>')}"
+
+
+def element(tag: str, attributes: dict[str, str], inside: str = "") -> str:
+    """Return an element as text, in which marks such as {3} may still stand."""
+    written = "".join(f' {name}="{value.translate(_ESCAPED)}"' for name, value in attributes.items())
+    return f"<{tag}{written}>{inside}</{tag}>" if inside else f"<{tag}{written} />"
+
+
+def describe(entry: Entry, reference: str) -> dict[str, str]:
     """Return the attributes of a variable that do not depend on its type."""
     variable = entry.variable
-    attributes = {"name": variable.name, "valueReference": str(variable.reference)}
+    attributes = {"name": variable.name, "valueReference": reference}
     if variable.description:
         attributes["description"] = variable.description
     attributes |= {"causality": entry.causality, "variability": entry.variability}
@@ -94,21 +112,12 @@ def describe(entry: Entry) -> dict[str, str]:
     return attributes
 
 
-def value_attributes(entry: Entry) -> dict[str, str]:
+def value_attributes(variable: Variable, start: str | None) -> dict[str, str]:
     """Return the attributes of a variable that belong to its type."""
-    attributes = _real_attributes(entry.variable) if entry.variable.type == "real" else {}
-    if entry.variable.type == "enumeration":
+    attributes = _real_attributes(variable) if variable.type == "real" else {}
+    if variable.type == "enumeration":
         attributes["declaredType"] = "Solver"
-    if entry.causality in ("parameter", "input"):
-        attributes["start"] = _start(entry.variable)
-    return attributes
-
-
-def _start(variable: Variable) -> str:
-    value = variable.start or 0.0
-    if variable.type == "boolean":
-        return boolean(value != 0.0)
-    return repr(float(value)) if variable.type == "real" else str(int(value))
+    return attributes if start is None else attributes | {"start": start}
 
 
 def _real_attributes(variable: Variable) -> dict[str, str]:
@@ -122,3 +131,45 @@ def _real_attributes(variable: Variable) -> dict[str, str]:
     if variable.jumps:
         attributes["reinit"] = boolean(True)
     return attributes
+
+
+class Marks:
+    """Marks in the text of a form, for what `fill` puts in: words of the owner, references, start values, more."""
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._first_start = WORDS + len(form.entries)
+        self._first_more = self._first_start + len(form.with_start)
+        self._starts = {entry: k for k, entry in enumerate(form.with_start)}
+
+    def reference(self, i: int) -> str:
+        """Of the value reference of an entry."""
+        return f"{{{WORDS + i}}}"
+
+    def start(self, i: int) -> str | None:
+        """Of the start value of an entry, if it has one."""
+        return f"{{{self._first_start + self._starts[i]}}}" if i in self._starts else None
+
+    def more(self, k: int) -> str:
+        """Of what is given besides."""
+        return f"{{{self._first_more + k}}}"
+
+
+def fill(template: str, row: Row, content: Content, more: Iterable[object] = ()) -> str:
+    """Return the text of a row."""
+    return template.format(*row.words, *row.references, *_starts(row, content), *more)
+
+
+def _starts(row: Row, content: Content) -> Sequence[object]:
+    form = row.form
+    if form.plain:
+        return content.plain_starts(row)
+    types = [form.entries[i].variable.type for i in form.with_start]
+    return [" ".join(map(_WRITTEN[type], values)) for type, values in zip(types, content.starts(row), strict=True)]
+
+
+def in_chunks(lines: Iterable[str]) -> Iterator[bytes]:
+    """Return lines as few large pieces."""
+    lines = iter(lines)
+    while chunk := "".join(islice(lines, 4096)):
+        yield chunk.encode()
