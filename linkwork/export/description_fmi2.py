@@ -28,7 +28,14 @@ def model_description(content: Content) -> Element:
         "providesDirectionalDerivative": boolean(True),
     }
     SubElement(root, "ModelExchange", abilities)
-    SubElement(root, "CoSimulation", abilities, canHandleVariableCommunicationStepSize=boolean(True))
+    SubElement(
+        root,
+        "CoSimulation",
+        abilities,
+        canHandleVariableCommunicationStepSize=boolean(True),
+        canInterpolateInputs=boolean(True),
+        maxOutputDerivativeOrder="1",
+    )
     add_units(root, content)
     add_log_categories(root)
     add_experiment(root, content.experiment)

@@ -33,6 +33,9 @@ def model_description(content: Content) -> Element:
         abilities,
         canHandleVariableCommunicationStepSize=boolean(True),
         hasEventMode=boolean(True),
+        maxOutputDerivativeOrder="1",
+        providesIntermediateUpdate=boolean(True),
+        canReturnEarlyAfterIntermediateUpdate=boolean(True),
         mightReturnEarlyFromDoStep=boolean(content.has_events),
     )
     add_units(root, content)
@@ -51,6 +54,8 @@ def _reference(entry: Entry) -> str:
 
 def _add_variable(parent: Element, entry: Entry, content: Content) -> None:
     attributes = describe(entry) | value_attributes(entry)
+    if entry.variability == "continuous" and entry.causality != "independent":
+        attributes["intermediateUpdate"] = boolean(True)
     if entry.variable.derivative_of is not None:
         attributes["derivative"] = _reference(content.by_name[entry.variable.derivative_of])
     SubElement(parent, TYPES_FMI3[entry.variable.type], attributes)
