@@ -53,13 +53,6 @@ fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference depend
   RETURN(fmu_unsupported(f, "see the model description (providesPerElementDependencies is false)"));
 }
 
-fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
-                                    fmi3Float64 values[], size_t n_values) {
-  (void)refs, (void)n, (void)orders, (void)values, (void)n_values;
-  BEGIN(GetOutputDerivatives);
-  RETURN(fmu_unsupported(f, "no derivatives of outputs (maxOutputDerivativeOrder is 0); read the accelerations"));
-}
-
 /* ---- clocks ------------------------------------------------------------------------------------------ */
 
 #define NO_CLOCKS_1(Name, A)                                                                \

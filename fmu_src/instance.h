@@ -25,7 +25,8 @@ typedef enum fmu_mode {
   FMU_EVENT = 4,
   FMU_CONTINUOUS = 8, /* Model Exchange only */
   FMU_STEP = 16,      /* Co-Simulation only */
-  FMU_TERMINATED = 32
+  FMU_TERMINATED = 32,
+  FMU_INTERMEDIATE = 64 /* in a callback during a step */
 } fmu_mode;
 #define FMU_INITIALIZED (FMU_EVENT | FMU_CONTINUOUS | FMU_STEP)
 #define FMU_ANY (FMU_INSTANTIATED | FMU_INITIALIZATION | FMU_INITIALIZED | FMU_TERMINATED)
@@ -72,11 +73,15 @@ void fmu_make_token(const unsigned char *bytes, size_t size, char token[FMU_TOKE
 
 /* ---- instance --------------------------------------------------------------------------------------- */
 
-/* All that changes beside the core's block. Flat: an instance is saved by two copies. */
+/* All that changes beside the core's block and the polynomials of inputs. Flat: an instance is saved by copies. */
 typedef struct fmu_run {
   double time, stop_time, tolerance;
-  double last_step; /* of the integrator: the first guess when it starts again; 0: none */
-  uint32_t mode;    /* fmu_mode */
+  double set_tolerance;   /* the FMU's own setting; 0: as the importer says */
+  double last_step;       /* of the integrator: the first guess when it starts again; 0: none */
+  double inputs_since;    /* the communication point at which the polynomials of inputs begin */
+  uint32_t solver;        /* the FMU's own setting: 1 dopri5, 2 rodas5p; 0: the default */
+  uint32_t interpolation; /* fmu_interpolation */
+  uint32_t mode;          /* fmu_mode */
   uint32_t stop_defined;
   uint32_t assembled;     /* the states follow from the present parameters and start values */
   uint32_t restart;       /* the integrator's memory is not of the present states and inputs */
@@ -85,10 +90,42 @@ typedef struct fmu_run {
   uint32_t jumped;        /* events have changed states, which the importer has not been told yet */
 } fmu_run;
 
+typedef enum fmu_interpolation {
+  FMU_INPUTS_HELD,
+  FMU_INPUTS_GIVEN,  /* derivatives, for the next step */
+  FMU_INPUTS_MOVING, /* a step is under way */
+  FMU_INPUTS_MOVED   /* in the step before */
+} fmu_interpolation;
+
+/* An input as a polynomial in time. */
+#define FMU_INPUT_ORDERS 4
+typedef struct fmu_polynomial {
+  double value, rate[FMU_INPUT_ORDERS]; /* and its derivatives, at the communication point */
+  uint64_t given;                       /* 0: it is held */
+} fmu_polynomial;
+
 /* A run of value references. Those of the event indicators lie behind the block. */
 typedef struct fmu_span {
   uint32_t first, count;
 } fmu_span;
+
+static inline int fmu_is_within(fmu_span span, uint32_t reference) {
+  return reference >= span.first && reference - span.first < span.count;
+}
+
+/* At an intermediate update: when, and what the importer asks for. */
+typedef struct fmu_pause {
+  double time;
+  int can_return, return_wanted;
+  double return_time;
+} fmu_pause;
+
+/* The importer's callback during a step; `call` is NULL if it has none. */
+typedef struct fmu_between {
+  void (*call)(const struct fmu_between *between, fmu_pause *pause); /* how this version passes it on */
+  void (*callback)(void);                                            /* cast back by `call` */
+  void *environment;
+} fmu_between;
 
 typedef struct fmu {
   fmu_kind kind;
@@ -102,9 +139,14 @@ typedef struct fmu {
   lw_sizes size;
   uint32_t n_states, first_state, first_derivative, time_reference;
   fmu_span command, impulse, active, events, indicator; /* of transitions */
-  double *y;                                            /* n_states: handed to and from the integrator */
-  double *z;                                            /* the event indicators */
-  double *room;                                         /* for numbers on their way to and from other types */
+  fmu_span input, motion, discrete;                     /* all inputs, those of motions; outputs that events change */
+  uint32_t motion_instant;                              /* when the motions' inputs were set */
+  fmu_polynomial *polynomial;                           /* of each input */
+  unsigned char *between_input;                         /* of each input: it may be set in a callback during a step */
+  fmu_between between;
+  double *y;    /* n_states: handed to and from the integrator */
+  double *z;    /* the event indicators */
+  double *room; /* for numbers on their way to and from other types */
   size_t room_size;
   void *kept; /* the core's snapshot, to come back to where a call fails */
   fmu_run run;
@@ -115,6 +157,9 @@ typedef struct fmu_settings {
   const char *token, *resources;
   int event_mode_used, early_return_allowed;
   fmu_log log;
+  fmu_between between;
+  const uint32_t *between_references; /* variables that it may want to see or set */
+  size_t n_between;
 } fmu_settings;
 
 fmu *fmu_create(const fmu_settings *settings);
@@ -144,6 +189,8 @@ fmu_status fmu_get(fmu *f, fmu_type type, const uint32_t *references, size_t n, 
 fmu_status fmu_set(fmu *f, fmu_type type, const uint32_t *references, size_t n, const double *values);
 /* Gives `room` n numbers for the values of another type, which must not be NULL. */
 fmu_status fmu_make_room(fmu *f, const void *values, size_t n);
+/* Refuses a variable by name; `why` goes on after it. */
+fmu_status fmu_refuse(const fmu *f, uint32_t reference, const char *why);
 fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
                            const double *seed, double *sensitivity);
 fmu_status fmu_adjoint(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
@@ -185,6 +232,31 @@ typedef struct fmu_step {
 } fmu_step;
 
 fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step);
+
+/* Derivatives by time, of computed outputs, states and their derivatives; the first order only. */
+int fmu_is_computed(const fmu *f, uint32_t reference);
+fmu_status fmu_get_output_rates(fmu *f, const uint32_t *references, size_t n, const int32_t *orders, double *values);
+
+/* Inputs that move during a step: interpolation.c */
+int fmu_find_inputs(fmu *f); /* 0: no memory */
+int fmu_is_continuous_input(const fmu *f, uint32_t reference);
+fmu_status fmu_set_input_rates(fmu *f, const uint32_t *references, size_t n, const int32_t *orders,
+                               const double *values);
+void fmu_begin_inputs(fmu *f); /* of a step */
+void fmu_end_inputs(fmu *f);
+void fmu_put_inputs(fmu *f, double time);
+/* Of the numbers that stand for the inputs in the block, input.count of them, at the block's time. */
+void fmu_input_rates(const fmu *f, double *rates);
+/* For the integrator, whose context is the instance. */
+int fmu_derivative(void *context, double t, const double *y, double *ydot);
+int fmu_event_functions(void *context, double t, const double *y, double *indicators);
+
+/* Callbacks during a step: intermediate.c */
+fmu_status fmu_find_between(fmu *f, const fmu_settings *settings);
+int fmu_may_set_between(const fmu *f, uint32_t reference);
+/* Tells the importer that the step has come to the present time; it must end at `last` at the latest. `from`: how far
+ * back it may still return. *end becomes the time to which it returns, if it wants to. */
+void fmu_tell(fmu *f, double from, double last, double *end);
 
 /* ---- snapshots: the serialised form is the form in memory ------------------------------------------- */
 

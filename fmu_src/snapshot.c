@@ -3,8 +3,8 @@
 
 #include "instance.h"
 
-/* A snapshot is one run of bytes, in memory as in a file: this head, then what the core saves. The checksum is
- * filled in when it is written out. */
+/* A snapshot is one run of bytes, in memory as in a file: this head, the polynomials of inputs, then what the core saves.
+ * The checksum is filled in when it is written out. */
 typedef struct head {
   char magic[8];
   uint64_t size;
@@ -14,9 +14,11 @@ typedef struct head {
   fmu_run run;
 } head;
 
-static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '2'};
+static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '3'};
 
-static size_t snapshot_size(const fmu *f) { return sizeof(head) + lw_state_size(f->state); }
+static size_t inputs_size(const fmu *f) { return f->input.count * sizeof *f->polynomial; }
+
+static size_t snapshot_size(const fmu *f) { return sizeof(head) + inputs_size(f) + lw_state_size(f->state); }
 
 static uint32_t checksum_of(const unsigned char *bytes, size_t size) {
   const size_t covered = offsetof(head, run);
@@ -46,7 +48,8 @@ fmu_status fmu_snapshot_get(fmu *f, void **snapshot) {
   h.kind = (uint32_t)f->kind;
   h.run = f->run;
   memcpy(bytes, &h, sizeof h);
-  lw_state_save(f->state, bytes + sizeof h);
+  memcpy(bytes + sizeof h, f->polynomial, inputs_size(f));
+  lw_state_save(f->state, bytes + sizeof h + inputs_size(f));
   *snapshot = bytes;
   return FMU_OK;
 }
@@ -57,9 +60,10 @@ fmu_status fmu_snapshot_set(fmu *f, const void *snapshot) {
   memcpy(&h, snapshot, sizeof h);
   const char *why = why_foreign(f, &h);
   if (why) return fmu_say(&f->log, FMU_ERROR, "%s", why);
-  const unsigned char *core = (const unsigned char *)snapshot + sizeof h;
+  const unsigned char *inputs = (const unsigned char *)snapshot + sizeof h, *core = inputs + inputs_size(f);
   const fmu_status status = fmu_core(f, lw_state_restore(f->state, core, lw_state_size(f->state)), "the state");
   if (status != FMU_OK) return status;
+  memcpy(f->polynomial, inputs, inputs_size(f));
   f->run = h.run;
   return FMU_OK;
 }

@@ -4,13 +4,9 @@
 
 #include "instance.h"
 
-static int is_within(fmu_span span, uint32_t reference) {
-  return reference >= span.first && reference - span.first < span.count;
-}
-
 static fmu_type type_of(const fmu *f, uint32_t reference) {
-  if (is_within(f->command, reference) || is_within(f->active, reference)) return FMU_BOOLEAN;
-  return is_within(f->events, reference) ? FMU_INTEGER : FMU_REAL;
+  if (fmu_is_within(f->command, reference) || fmu_is_within(f->active, reference)) return FMU_BOOLEAN;
+  return fmu_is_within(f->events, reference) ? FMU_INTEGER : FMU_REAL;
 }
 
 static const char *type_name(fmu_type type) {
@@ -24,7 +20,7 @@ static const char *type_name(fmu_type type) {
 
 /* What is not in the block is computed. */
 static lw_access access_of(const fmu *f, uint32_t reference) {
-  return is_within(f->indicator, reference) ? LW_OUTPUT : lw_access_of(f->state, reference);
+  return fmu_is_within(f->indicator, reference) ? LW_OUTPUT : lw_access_of(f->state, reference);
 }
 
 typedef struct variable_name {
@@ -35,9 +31,13 @@ typedef struct variable_name {
 static variable_name name_of(const fmu *f, uint32_t reference) {
   variable_name name;
   char words[120] = "event indicator";
-  if (!is_within(f->indicator, reference)) lw_describe(f->state, reference, words, sizeof words);
+  if (!fmu_is_within(f->indicator, reference)) lw_describe(f->state, reference, words, sizeof words);
   snprintf(name.text, sizeof name.text, "%.100s (value reference %u)", words, reference);
   return name;
+}
+
+fmu_status fmu_refuse(const fmu *f, uint32_t reference, const char *why) {
+  return fmu_say(&f->log, FMU_ERROR, "%s %s", name_of(f, reference).text, why);
 }
 
 static fmu_status check_type(const fmu *f, fmu_type type, const uint32_t *references, size_t n) {
@@ -61,11 +61,13 @@ fmu_status fmu_make_room(fmu *f, const void *values, size_t n) {
 /* When a variable may be set: what is discrete not while time goes on. States have a function of their own, the rest is
  * computed. */
 static uint32_t settable_modes(const fmu *f, uint32_t reference) {
-  const int discrete = is_within(f->command, reference) || is_within(f->impulse, reference);
+  const int discrete = fmu_is_within(f->command, reference) || fmu_is_within(f->impulse, reference);
   switch (access_of(f, reference)) {
     case LW_PARAMETER:
     case LW_START: return FMU_INSTANTIATED | FMU_INITIALIZATION;
-    case LW_INPUT: return FMU_ANY & ~(uint32_t)(FMU_TERMINATED | (discrete ? FMU_CONTINUOUS : 0));
+    case LW_INPUT:
+      return (FMU_ANY & ~(uint32_t)(FMU_TERMINATED | (discrete ? FMU_CONTINUOUS : 0))) |
+             (fmu_may_set_between(f, reference) ? FMU_INTERMEDIATE : 0);
     case LW_INTERNAL:
     case LW_STATE:
     case LW_DERIVATIVE:
@@ -92,7 +94,7 @@ static fmu_status check_known(fmu *f, const uint32_t *references, size_t n) {
 static fmu_status get_with_indicators(fmu *f, const uint32_t *references, size_t n, double *values) {
   fmu_status status = fmu_get_indicators(f, f->z, f->indicator.count);
   for (size_t i = 0; i < n && status == FMU_OK; i++) {
-    if (is_within(f->indicator, references[i])) values[i] = f->z[references[i] - f->indicator.first];
+    if (fmu_is_within(f->indicator, references[i])) values[i] = f->z[references[i] - f->indicator.first];
     else status = fmu_core(f, lw_get_reals(f->state, references + i, 1, values + i), "the values");
   }
   return status;
@@ -102,10 +104,11 @@ fmu_status fmu_get(fmu *f, fmu_type type, const uint32_t *references, size_t n, 
   if (n == 0) return FMU_OK;
   if (!references || !values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
   fmu_status status = check_type(f, type, references, n);
-  if (status == FMU_OK && !(f->run.mode & (FMU_INITIALIZED | FMU_TERMINATED))) status = check_known(f, references, n);
+  if (status == FMU_OK && !(f->run.mode & (FMU_INITIALIZED | FMU_TERMINATED | FMU_INTERMEDIATE)))
+    status = check_known(f, references, n);
   if (status != FMU_OK) return status;
   for (size_t i = 0; i < n; i++)
-    if (is_within(f->indicator, references[i])) return get_with_indicators(f, references, n, values);
+    if (fmu_is_within(f->indicator, references[i])) return get_with_indicators(f, references, n, values);
   return fmu_core(f, lw_get_reals(f->state, references, n, values), "the values");
 }
 
@@ -113,6 +116,8 @@ static fmu_status check_settable(const fmu *f, uint32_t reference, double value)
   const uint32_t modes = settable_modes(f, reference);
   if (modes == 0 || reference == f->time_reference)
     return fmu_say(&f->log, FMU_ERROR, "%s cannot be set", name_of(f, reference).text);
+  if (!(modes & f->run.mode) && f->run.mode == FMU_INTERMEDIATE)
+    return fmu_refuse(f, reference, "is not among the continuous inputs to be set in intermediate updates");
   if (!(modes & f->run.mode))
     return fmu_say(&f->log, FMU_ERROR, "%s can be set only %s", name_of(f, reference).text,
                    modes & FMU_EVENT ? "in Event Mode and before" : "until Initialization Mode is left");

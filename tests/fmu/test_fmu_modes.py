@@ -1,7 +1,7 @@
 """Which function may be called in which mode: the standard's tables, cell by cell.
 
 A row names the modes in which a function is allowed in Model Exchange and in Co-Simulation, by their letters:
-Instantiated, iNitialization, Event, Continuous, Step, Terminated.
+Instantiated, iNitialization, Event, Continuous, Step, Terminated; intermediate Update, a callback during a step.
 """
 
 import ctypes
