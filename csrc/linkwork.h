@@ -204,6 +204,8 @@ lw_status lw_modes_changed(lw_state *state);
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
+/* As lw_ode_jacobian wants it, exact to rounding (complex step). */
+int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
 
 /* An accepted step ends at the present states: remember the turns of the cut joints. */
 void lw_step_accepted(lw_state *state);
@@ -252,10 +254,18 @@ lw_status lw_chain_close(lw_chain *chain, double *x);
 /* X' at a closed X, in O(n). What was prepared for solving is gone. */
 lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
 
-/* ---- integrator: Dormand-Prince 5(4), dense output, event location; knows no mechanism ------------- */
+/* ---- integrator with dense output and event location; knows no mechanism --------------------------- */
+
+typedef enum lw_ode_method {
+  LW_ODE_DOPRI5 = 0, /* Dormand-Prince 5(4), explicit */
+  LW_ODE_RODAS5P     /* Rosenbrock-Wanner 5(4), for stiff equations: a matrix and its decomposition in every step */
+} lw_ode_method;
 
 /* out = f(t, y). Returns 0; positive: not here, try a shorter step; negative: stop. */
 typedef int (*lw_ode_function)(void *context, double t, const double *y, double *out);
+/* matrix[n][n] = df/dy, row by row, and by_time[n] = df/dt, which may be left as it is: then differences are taken.
+ * Returns the same. */
+typedef int (*lw_ode_jacobian)(void *context, double t, const double *y, double *matrix, double *by_time);
 
 typedef struct lw_ode lw_ode;
 
@@ -267,7 +277,10 @@ typedef struct lw_ode_options {
 } lw_ode_options;
 
 typedef struct lw_ode_statistics {
-  int64_t steps, rejected, evaluations, event_evaluations;
+  int64_t steps, rejected;
+  int64_t evaluations; /* of the function, those for differences included */
+  int64_t event_evaluations;
+  int64_t jacobian_evaluations;
 } lw_ode_statistics;
 
 /* Rows of output, filled from `count` on. */
@@ -289,6 +302,9 @@ typedef enum lw_ode_outcome {
 lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
                       const lw_ode_options *options); /* NULL: no memory */
 void lw_ode_free(lw_ode *ode);
+/* Before a start; without it the method is LW_ODE_DOPRI5, which needs no Jacobian. NULL: differences. The memory of a
+ * method is made when it is first chosen: LW_ERROR_MEMORY, and the method before stays. */
+lw_status lw_ode_use_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* Starts at (t, y), or starts again after y or f jumped. LW_ODE_STEP when ready. */
 lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);

@@ -3,7 +3,9 @@
 #include "pivots.h"
 #include "state.h"
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Most states are never differentiated, and the complex block is the larger one: it is made when first needed. */
 static lw_status have_complex_block(lw_state *s) {
@@ -39,6 +41,16 @@ static lw_status copy_to_complex(lw_state *s) {
   copy_range(s, 0, m->at.qdot);
   copy_range(s, m->at.joint_closed, m->at.acceleration);
   copy_range(s, m->at.cut_reference, m->at.link_constants);
+  return LW_OK;
+}
+
+/* Of divide and conquer, which follows in complex what it has chosen in double. */
+static lw_status have_complex_assemblies(lw_state *s) {
+  lw_status e;
+  if (s->model->method != LW_DCA) return LW_OK;
+  if ((e = lw_provide_assemblies(s, &s->complex_dca, &s->complex_block, 2 * sizeof(double)))) return e;
+  if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
+  s->complex_dca.in_double = &s->dca;
   return LW_OK;
 }
 
@@ -80,12 +92,7 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   lw_status e = check_unknowns(s, unknowns, n_unknowns);
   if (e || (e = have_complex_block(s))) return e;
   if ((e = lw_evaluate(s, LW_STAGE_DERIVATIVES))) return e; /* whatever is wrong is reported there */
-  if (m->method == LW_DCA) {
-    if ((e = lw_provide_assemblies(s, &s->complex_dca, &s->complex_block, 2 * sizeof(double)))) return e;
-    if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
-    s->complex_dca.in_double = &s->dca;
-  }
-  if ((e = copy_to_complex(s))) return e;
+  if ((e = have_complex_assemblies(s)) || (e = copy_to_complex(s))) return e;
   if ((e = seed_knowns(s, knowns, n_knowns, seed, &parameters))) return e;
   if (parameters || !s->complex_constants) k->constants(m, s->complex_block);
   copy_freedoms(s);
@@ -95,4 +102,41 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   k->outputs(m, s->complex_block);
   for (size_t i = 0; i < n_unknowns; i++) sensitivity[i] = complex_reals(s)[2 * unknowns[i] + 1] / LW_COMPLEX_STEP;
   return LW_OK;
+}
+
+/* ---- the Jacobian of the mechanism as an ODE ---- */
+
+/* d [qdot; udot] / d known, into a column of a matrix of so many columns. */
+static void differentiate_rates(lw_state *s, int32_t known, double *column, int32_t columns) {
+  const lw_model *m = s->model;
+  const double *rates = complex_reals(s) + 2 * m->at.qdot;
+  double *seed = &complex_reals(s)[2 * known + 1];
+  *seed = LW_COMPLEX_STEP;
+  lw_kernels_complex.accelerations(m, s->complex_block);
+  lw_kernels_complex.derivatives(m, s->complex_block);
+  *seed = 0.0;
+  for (int32_t i = 0; i < m->size.nq + m->size.nu; i++)
+    column[(size_t)i * (size_t)columns] = rates[2 * i + 1] / LW_COMPLEX_STEP;
+}
+
+/* Only prescribed motions know the time. */
+static bool depends_on_time(const lw_state *s) {
+  const double *motion = (const double *)s->block.reals + s->model->at.coupling_motion;
+  for (int32_t i = 0; i < s->model->size.couplings; i++)
+    if (motion[7 * i] != 0.0) return true;
+  return false;
+}
+
+int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time) {
+  lw_state *s = state;
+  const lw_offsets *at = &s->model->at;
+  const int32_t n = s->model->size.nq + s->model->size.nu;
+  lw_enter_states(s, t, y);
+  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+  if (have_complex_block(s) || have_complex_assemblies(s) || lw_make_complex(s)) return -1;
+  copy_freedoms(s);
+  for (int32_t k = 0; k < n; k++) differentiate_rates(s, at->q + k, matrix + k, n);
+  if (depends_on_time(s)) differentiate_rates(s, at->time, by_time, 1);
+  else memset(by_time, 0, sizeof *by_time * (size_t)n);
+  return 0;
 }

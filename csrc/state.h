@@ -28,6 +28,9 @@ lw_status lw_make_complex(lw_state *s);
 /* constraints.c: room for six vectors of nq + nu + 2 constraint rows. */
 lw_status lw_have_newton_room(lw_state *s, double **room);
 
+/* Time and states [q; u], past all checks. */
+void lw_enter_states(lw_state *s, double t, const double *y);
+
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 
 /* impulses.c: room for scalars of this size, and scratch for the present number of threads. */

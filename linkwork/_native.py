@@ -248,11 +248,11 @@ class Block:
         self._check(status)
         return result
 
-    def ode_addresses(self, *, events: bool = False) -> tuple[int, int, int]:
-        """Addresses of the derivative function, of this block and of the event indicators, for a compiled solver."""
-        names = ("lw_ode_mechanism", "lw_ode_mechanism_events")
-        derivative, indicators = (int(ffi.cast("intptr_t", ffi.addressof(lib, name))) for name in names)
-        return derivative, int(ffi.cast("intptr_t", self.handle)), indicators if events else 0
+    def ode_addresses(self, *, events: bool = False) -> tuple[int, int, int, int]:
+        """Addresses of the derivative, this block, the event indicators and the Jacobian, for a compiled solver."""
+        names = ("lw_ode_mechanism", "lw_ode_mechanism_events", "lw_ode_mechanism_jacobian")
+        derivative, indicators, jacobian = (int(ffi.cast("intptr_t", ffi.addressof(lib, name))) for name in names)
+        return derivative, int(ffi.cast("intptr_t", self.handle)), indicators if events else 0, jacobian
 
     # ---- with multipliers ----
 
