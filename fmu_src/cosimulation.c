@@ -34,6 +34,8 @@ static fmu_status start_integrator(fmu *f) {
   const double asked = f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
   const double tolerance = fmax(tolerance_of_step * asked, smallest_tolerance);
   const lw_ode_options options = {tolerance, tolerance, f->run.last_step, 0, 0};
+  const lw_ode_method method = f->run.solver == FMU_RODAS5P ? LW_ODE_RODAS5P : LW_ODE_DOPRI5;
+  if (lw_ode_use_method(f->ode, method, fmu_jacobian) != LW_OK) return fmu_say(&f->log, FMU_ERROR, "out of memory");
   lw_ode_set_options(f->ode, &options);
   memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
   const lw_ode_outcome outcome = lw_ode_start(f->ode, f->run.time, f->y);

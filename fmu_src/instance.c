@@ -129,6 +129,8 @@ void fmu_free(fmu *f) {
   lw_ode_free(f->ode);
   lw_state_free(f->state);
   lw_model_free(f->model);
+  free(f->rate);
+  free(f->moving);
   free(f->polynomial);
   free(f->between_input);
   free(f->kept);

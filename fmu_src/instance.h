@@ -90,6 +90,9 @@ typedef struct fmu_run {
   uint32_t jumped;        /* events have changed states, which the importer has not been told yet */
 } fmu_run;
 
+/* The items of the setting `solver`. */
+typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P } fmu_solver;
+
 typedef enum fmu_interpolation {
   FMU_INPUTS_HELD,
   FMU_INPUTS_GIVEN,  /* derivatives, for the next step */
@@ -142,7 +145,9 @@ typedef struct fmu {
   fmu_span input, motion, discrete;                     /* all inputs, those of motions; outputs that events change */
   uint32_t motion_instant;                              /* when the motions' inputs were set */
   fmu_polynomial *polynomial;                           /* of each input */
-  unsigned char *between_input;                         /* of each input: it may be set in a callback during a step */
+  uint32_t *moving;             /* the references of states and inputs, then of the derivatives */
+  double *rate;                 /* as many */
+  unsigned char *between_input; /* of each input: it may be set in a callback during a step */
   fmu_between between;
   double *y;    /* n_states: handed to and from the integrator */
   double *z;    /* the event indicators */
@@ -250,6 +255,7 @@ void fmu_input_rates(const fmu *f, double *rates);
 /* For the integrator, whose context is the instance. */
 int fmu_derivative(void *context, double t, const double *y, double *ydot);
 int fmu_event_functions(void *context, double t, const double *y, double *indicators);
+int fmu_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
 
 /* Callbacks during a step: intermediate.c */
 fmu_status fmu_find_between(fmu *f, const fmu_settings *settings);

@@ -27,8 +27,15 @@ int fmu_find_inputs(fmu *f) {
   lw_field field;
   for (int32_t i = 0; i < lw_field_count(); i++)
     if (lw_model_field(f->model, i, &field) == LW_OK && field.rows * field.columns > 0) note_field(f, &field);
-  f->polynomial = calloc((size_t)f->input.count + 1, sizeof *f->polynomial);
-  return f->polynomial != NULL;
+  const size_t states = (size_t)(f->size.nq + f->size.nu), inputs = f->input.count;
+  f->polynomial = calloc(inputs + 1, sizeof *f->polynomial);
+  f->moving = malloc((2 * states + inputs + 1) * sizeof *f->moving);
+  f->rate = malloc((2 * states + inputs + 1) * sizeof *f->rate);
+  if (!f->polynomial || !f->moving || !f->rate) return 0;
+  for (uint32_t i = 0; i < states; i++) f->moving[i] = f->first_state + i;
+  for (uint32_t i = 0; i < inputs; i++) f->moving[states + i] = f->input.first + i;
+  for (uint32_t i = 0; i < states; i++) f->moving[states + inputs + i] = f->first_derivative + i;
+  return 1;
 }
 
 int fmu_is_continuous_input(const fmu *f, uint32_t reference) {
@@ -161,4 +168,19 @@ int fmu_event_functions(void *context, double t, const double *y, double *indica
   fmu *f = context;
   fmu_put_inputs(f, t);
   return lw_ode_mechanism_events(f->state, t, y, indicators);
+}
+
+/* The inputs add to what changes with time. */
+int fmu_jacobian(void *context, double t, const double *y, double *matrix, double *by_time) {
+  fmu *f = context;
+  fmu_put_inputs(f, t);
+  const int status = lw_ode_mechanism_jacobian(f->state, t, y, matrix, by_time);
+  if (status != 0 || f->run.interpolation != FMU_INPUTS_MOVING) return status;
+  const size_t states = (size_t)(f->size.nq + f->size.nu), inputs = f->input.count;
+  const uint32_t *input = f->moving + states, *derivative = input + inputs;
+  double *rate = f->rate + states, *by_inputs = rate + inputs;
+  fmu_input_rates(f, rate);
+  if (lw_directional_derivative(f->state, derivative, states, input, inputs, rate, by_inputs) != LW_OK) return 1;
+  for (size_t i = 0; i < states; i++) by_time[i] += by_inputs[i];
+  return 0;
 }
