@@ -31,8 +31,11 @@ static fmu_status integration_failed(const fmu *f, lw_ode_outcome outcome) {
 }
 
 static fmu_status start_integrator(fmu *f) {
-  const double tolerance = fmax(tolerance_of_step * f->run.tolerance, smallest_tolerance);
+  const double asked = f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
+  const double tolerance = fmax(tolerance_of_step * asked, smallest_tolerance);
   const lw_ode_options options = {tolerance, tolerance, f->run.last_step, 0, 0};
+  const lw_ode_method method = f->run.solver == FMU_RODAS5P ? LW_ODE_RODAS5P : LW_ODE_DOPRI5;
+  if (lw_ode_use_method(f->ode, method, fmu_jacobian) != LW_OK) return fmu_say(&f->log, FMU_ERROR, "out of memory");
   lw_ode_set_options(f->ode, &options);
   memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
   const lw_ode_outcome outcome = lw_ode_start(f->ode, f->run.time, f->y);
@@ -47,26 +50,37 @@ static fmu_status start_again(fmu *f) {
   return status == FMU_OK ? start_integrator(f) : status;
 }
 
+/* Time alone: that motions go on with their rates is not to begin again. */
+static void put_point(fmu *f, double time, const double *y) {
+  double *x = lw_state_reals(f->state);
+  fmu_put_inputs(f, time);
+  if (x[f->time_reference] != time) {
+    x[f->time_reference] = time;
+    lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+  }
+  fmu_put_states(f, y);
+}
+
 static fmu_status one_step(fmu *f, double bound) {
   const double before = lw_ode_time(f->ode), next = fmu_next_event(f);
   const lw_ode_outcome outcome = lw_ode_step(f->ode, fmin(bound, next));
   if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return integration_failed(f, outcome);
   f->run.last_step = lw_ode_time(f->ode) - before;
   f->run.event_pending = outcome == LW_ODE_EVENT || lw_ode_time(f->ode) >= next;
-  fmu_put_states(f, lw_ode_y(f->ode));
+  put_point(f, lw_ode_time(f->ode), lw_ode_y(f->ode));
   lw_step_accepted(f->state);
   return FMU_OK;
 }
 
 /* Puts time and states where the integrator's dense output has them. */
-static fmu_status arrive(fmu *f, double time) {
+static void arrive(fmu *f, double time) {
+  f->run.time = time;
   if (time < lw_ode_time(f->ode)) {
     lw_ode_dense(f->ode, time, f->y);
-    fmu_put_states(f, f->y);
+    put_point(f, time, f->y);
   } else {
-    fmu_put_states(f, lw_ode_y(f->ode));
+    put_point(f, time, lw_ode_y(f->ode));
   }
-  return fmu_set_time(f, time);
 }
 
 /* At an event: whether the step ends there. The importer is asked only if it said that it can be. */
@@ -74,26 +88,49 @@ static int returns_at_event(const fmu *f, double end) {
   return f->event_mode_used && (f->early_return_allowed || f->run.time >= end);
 }
 
-static fmu_status advance(fmu *f, double end, fmu_step *step) {
-  const double stop = f->run.stop_defined ? fmax(f->run.stop_time, end) : unlimited;
-  const double bound = f->run.input_changed ? end : stop;
+/* A step on its way. */
+typedef struct course {
+  double asked, end; /* the communication point, and where the step ends: an early return may come before */
+  double told;       /* how far the importer has been told */
+  int bounded;       /* inputs change at communication points */
+} course;
+
+/* Lets the importer know where the integrator has come to. */
+static fmu_status tell(fmu *f, course *c) {
+  const double here = fmin(lw_ode_time(f->ode), c->end);
+  arrive(f, here);
+  fmu_tell(f, c->told, c->asked, &c->end);
+  c->told = here;
+  return f->run.restart && !f->run.event_pending && here < c->end ? start_again(f) : FMU_OK;
+}
+
+static fmu_status meet_event(fmu *f, const course *c, fmu_step *step) {
+  arrive(f, lw_ode_time(f->ode));
+  f->run.restart = 1;
+  f->run.event_pending = 0;
+  step->event = returns_at_event(f, c->end);
+  return step->event ? FMU_OK : start_again(f);
+}
+
+static fmu_status go_on(fmu *f, const course *c) {
+  const double stop = f->run.stop_defined ? fmax(f->run.stop_time, c->end) : unlimited;
+  return one_step(f, c->bounded || f->run.input_changed ? c->end : stop);
+}
+
+static fmu_status advance(fmu *f, course *c, fmu_step *step) {
   fmu_status status = f->run.restart ? start_again(f) : FMU_OK;
   while (status == FMU_OK) {
     const double reached = lw_ode_time(f->ode);
-    if (f->run.event_pending && reached <= end) {
-      status = arrive(f, reached);
-      f->run.restart = 1;
-      f->run.event_pending = 0;
-      if (status == FMU_OK && returns_at_event(f, end)) {
-        step->event = 1;
-        step->early = reached < end;
-        return FMU_OK;
-      }
-      if (status == FMU_OK) status = start_again(f);
-    } else if (reached >= end) {
-      return arrive(f, end);
+    if (f->between.call && fmin(reached, c->end) > c->told) {
+      status = tell(f, c);
+    } else if (f->run.event_pending && reached <= c->end) {
+      status = meet_event(f, c, step);
+      if (step->event) return status;
+    } else if (reached >= c->end) {
+      if (!f->run.restart) arrive(f, c->end);
+      return FMU_OK;
     } else {
-      status = one_step(f, bound);
+      status = go_on(f, c);
     }
   }
   return status;
@@ -101,8 +138,10 @@ static fmu_status advance(fmu *f, double end, fmu_step *step) {
 
 /* A mechanism in which nothing moves. */
 static fmu_status stand(fmu *f, double end) {
-  const fmu_status status = fmu_set_time(f, end);
-  return status == FMU_OK ? fmu_handle_events(f) : status;
+  fmu_status status = fmu_set_time(f, end);
+  if (status == FMU_OK) status = fmu_handle_events(f);
+  if (status == FMU_OK) fmu_tell(f, end, end, &end);
+  return status;
 }
 
 /* Importers add up steps or multiply them: the points may differ by rounding. */
@@ -127,10 +166,14 @@ fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step) {
   fmu_status status = check_step(f, time, length);
   if (status != FMU_OK) return status;
   lw_state_save(f->state, f->kept);
-  status = f->ode ? advance(f, time + length, step) : stand(f, time + length);
+  fmu_begin_inputs(f);
+  course c = {time + length, time + length, start.time, f->run.input_changed};
+  f->run.input_changed = 0;
+  status = f->ode ? advance(f, &c, step) : stand(f, c.end);
   if (status == FMU_OK) {
-    f->run.input_changed = 0;
+    fmu_end_inputs(f);
     step->last_time = f->run.time;
+    step->early = f->run.time < c.asked;
     return FMU_OK;
   }
   /* as if it had not been tried: a shorter step can follow */

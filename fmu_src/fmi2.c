@@ -277,16 +277,14 @@ GET_ARRAY(NominalsOfContinuousStates, fmu_get_nominals)
 
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,
                                        const fmi2Integer orders[], const fmi2Real values[]) {
-  (void)refs, (void)n, (void)orders, (void)values;
   BEGIN(SetRealInputDerivatives);
-  RETURN(fmu_unsupported(f, "inputs are held during a step (canInterpolateInputs is false)"));
+  RETURN(fmu_set_input_rates(f, refs, n, orders, values));
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,
                                         const fmi2Integer orders[], fmi2Real values[]) {
-  (void)refs, (void)n, (void)orders, (void)values;
   BEGIN(GetRealOutputDerivatives);
-  RETURN(fmu_unsupported(f, "no derivatives of outputs (maxOutputDerivativeOrder is 0); read the accelerations"));
+  RETURN(fmu_get_output_rates(f, refs, n, orders, values));
 }
 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean no_set_state_before) {

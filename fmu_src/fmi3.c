@@ -40,12 +40,21 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi
   return fmu_create(&settings);
 }
 
+static void call_back(const fmu_between *between, fmu_pause *pause) {
+  fmi3Boolean wanted = false;
+  fmi3Float64 time = pause->time;
+  ((fmi3IntermediateUpdateCallback)between->callback)(between->environment, pause->time, true, true, true,
+                                                      pause->can_return, &wanted, &time);
+  pause->return_wanted = wanted;
+  pause->return_time = time;
+}
+
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
                                          fmi3Boolean logging, fmi3Boolean event_mode_used,
                                          fmi3Boolean early_return_allowed, const fmi3ValueReference intermediate[],
                                          size_t n_intermediate, fmi3InstanceEnvironment environment,
                                          fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
-  (void)visible, (void)intermediate, (void)n_intermediate, (void)update; /* providesIntermediateUpdate is false */
+  (void)visible;
   const fmu_settings settings = {
       .kind = FMU_CO_SIMULATION,
       .token = token,
@@ -53,6 +62,9 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
       .event_mode_used = event_mode_used,
       .early_return_allowed = early_return_allowed,
       .log = fmi3_log("fmi3InstantiateCoSimulation", name, logging, environment, log),
+      .between = {.call = update ? call_back : NULL, .callback = (void (*)(void))update, .environment = environment},
+      .between_references = intermediate,
+      .n_between = n_intermediate,
   };
   return fmu_create(&settings);
 }
@@ -289,4 +301,11 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
   *terminate = false;
   *last_time = done.last_time;
   RETURN(status);
+}
+
+fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
+                                    fmi3Float64 values[], size_t n_values) {
+  BEGIN(GetOutputDerivatives);
+  NEED_SIZE(n_values, n);
+  RETURN(fmu_get_output_rates(f, refs, n, orders, values));
 }

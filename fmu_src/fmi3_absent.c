@@ -38,13 +38,6 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t
   RETURN(fmu_no_variables(f, "Binary", n));
 }
 
-fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
-                                    fmi3Float64 values[], size_t n_values) {
-  (void)refs, (void)n, (void)orders, (void)values, (void)n_values;
-  BEGIN(GetOutputDerivatives);
-  RETURN(fmu_unsupported(f, "no derivatives of outputs (maxOutputDerivativeOrder is 0); read the accelerations"));
-}
-
 /* ---- clocks ------------------------------------------------------------------------------------------ */
 
 #define NO_CLOCKS_1(Name, A)                                                                \

@@ -10,13 +10,14 @@
 #define MOTION (FMU_EVENT | FMU_CONTINUOUS)
 #define CONTINUOUS_VALUES (FMU_INITIALIZATION | MOTION | FMU_TERMINATED)
 #define STARTS (FMU_INSTANTIATED | FMU_EVENT | FMU_STEP)
+#define ALSO_BETWEEN (FMU_ANY | FMU_INTERMEDIATE)
 
 /* X(function, modes in Model Exchange, modes in Co-Simulation) */
-#define TYPED_CALLS(X, Type)                                                                                   \
-  X(Get##Type, FMU_ANY, FMU_ANY) X(Set##Type, BEFORE_MOTION | FMU_EVENT, BEFORE_MOTION | FMU_EVENT | FMU_STEP)
+#define TYPED_CALLS(X, Type)                                                                                        \
+  X(Get##Type, FMU_ANY, ALSO_BETWEEN) X(Set##Type, BEFORE_MOTION | FMU_EVENT, BEFORE_MOTION | FMU_EVENT | FMU_STEP)
 
 #define FMI3_CALLS(X)                                                                    \
-  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                                   \
+  X(SetDebugLogging, FMU_ANY, ALSO_BETWEEN)                                              \
   X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                         \
   X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)                      \
   X(EnterEventMode, FMU_CONTINUOUS, FMU_STEP)                                            \
@@ -24,10 +25,10 @@
   X(Reset, FMU_ANY, FMU_ANY)                                                             \
   X(EnterConfigurationMode, STARTS, STARTS)                                              \
   X(ExitConfigurationMode, 0, 0)                                                         \
-  X(GetFloat32, FMU_ANY, FMU_ANY)                                                        \
-  X(SetFloat32, RUNNING, RUNNING)                                                        \
-  X(GetFloat64, FMU_ANY, FMU_ANY)                                                        \
-  X(SetFloat64, RUNNING, RUNNING)                                                        \
+  X(GetFloat32, FMU_ANY, ALSO_BETWEEN)                                                   \
+  X(SetFloat32, RUNNING, RUNNING | FMU_INTERMEDIATE)                                     \
+  X(GetFloat64, FMU_ANY, ALSO_BETWEEN)                                                   \
+  X(SetFloat64, RUNNING, RUNNING | FMU_INTERMEDIATE)                                     \
   TYPED_CALLS(X, Int8)                                                                   \
   TYPED_CALLS(X, UInt8)                                                                  \
   TYPED_CALLS(X, Int16)                                                                  \
@@ -72,7 +73,7 @@
   X(GetNumberOfEventIndicators, FMU_ANY, 0)                                              \
   X(GetNumberOfContinuousStates, FMU_ANY, 0)                                             \
   X(EnterStepMode, 0, FMU_EVENT)                                                         \
-  X(GetOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                                  \
+  X(GetOutputDerivatives, 0, FMU_STEP | FMU_INTERMEDIATE | FMU_TERMINATED)               \
   X(DoStep, 0, FMU_STEP)                                                                 \
   X(ActivateModelPartition, 0, 0)
 

@@ -15,6 +15,7 @@ static const char *mode_name(uint32_t mode) {
     case FMU_CONTINUOUS: return "Continuous-Time Mode";
     case FMU_STEP: return "Step Mode";
     case FMU_TERMINATED: return "the terminated state";
+    case FMU_INTERMEDIATE: return "Intermediate Update Mode";
   }
   return "an unknown mode";
 }
@@ -119,6 +120,7 @@ static int choose_states(fmu *f) {
 }
 
 static int allocate(fmu *f) {
+  if (!fmu_find_inputs(f)) return 0;
   if (lw_state_create(f->model, &f->state) != LW_OK) return 0;
   f->y = calloc((size_t)f->n_states + 1, sizeof *f->y);
   f->z = calloc((size_t)f->indicator.count + 1, sizeof *f->z);
@@ -126,8 +128,8 @@ static int allocate(fmu *f) {
   if (!f->y || !f->z || !f->kept) return 0;
   if (f->kind == FMU_CO_SIMULATION && f->n_states) {
     const lw_ode_options options = {default_tolerance, default_tolerance, 0, 0, 0};
-    f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, lw_ode_mechanism, lw_ode_mechanism_events,
-                           f->state, &options);
+    f->ode =
+        lw_ode_create((int32_t)f->n_states, f->size.event_indicators, fmu_derivative, fmu_event_functions, f, &options);
     return f->ode != NULL;
   }
   return 1;
@@ -159,7 +161,7 @@ fmu *fmu_create(const fmu_settings *settings) {
     if (!made) fmu_say(&f->log, FMU_ERROR, "out of memory");
     made = made && choose_states(f);
   }
-  if (made) return f;
+  if (made && fmu_find_between(f, settings) == FMU_OK) return f;
   fmu_free(f);
   return NULL;
 }
@@ -172,6 +174,10 @@ void fmu_free(fmu *f) {
   lw_model_free(f->model);
   fmu_interface_free(&f->interface);
   for (int i = 0; i < 2; i++) free(f->scalars[i]);
+  free(f->rate);
+  free(f->moving);
+  free(f->polynomial);
+  free(f->between_input);
   free(f->kept);
   free(f->room);
   free(f->z);

@@ -26,7 +26,8 @@ typedef enum fmu_mode {
   FMU_EVENT = 4,
   FMU_CONTINUOUS = 8, /* Model Exchange only */
   FMU_STEP = 16,      /* Co-Simulation only */
-  FMU_TERMINATED = 32
+  FMU_TERMINATED = 32,
+  FMU_INTERMEDIATE = 64 /* in a callback during a step */
 } fmu_mode;
 #define FMU_INITIALIZED (FMU_EVENT | FMU_CONTINUOUS | FMU_STEP)
 #define FMU_ANY (FMU_INSTANTIATED | FMU_INITIALIZATION | FMU_INITIALIZED | FMU_TERMINATED)
@@ -81,13 +82,15 @@ void fmu_make_token(const fmu_resources *resources, char token[FMU_TOKEN_SIZE]);
 
 /* ---- instance --------------------------------------------------------------------------------------- */
 
-/* All that changes beside the core's block. Flat: an instance is saved by two copies. */
+/* All that changes beside the core's block and the polynomials of inputs. Flat: an instance is saved by copies. */
 typedef struct fmu_run {
   double time, stop_time, tolerance;
-  double set_tolerance; /* the setting `tolerance`; 0: the importer's */
-  double last_step;     /* of the integrator: the first guess when it starts again; 0: none */
-  uint32_t mode;        /* fmu_mode */
-  uint32_t solver;      /* the setting `solver`: fmu_solver */
+  double set_tolerance;   /* the setting `tolerance`; 0: the importer's */
+  double last_step;       /* of the integrator: the first guess when it starts again; 0: none */
+  double inputs_since;    /* the communication point at which the polynomials of inputs begin */
+  uint32_t solver;        /* the setting `solver`: fmu_solver */
+  uint32_t interpolation; /* fmu_interpolation */
+  uint32_t mode;          /* fmu_mode */
   uint32_t stop_defined;
   uint32_t assembled;     /* the states follow from the present parameters and start values */
   uint32_t unsettled;     /* of minimal states: `y` holds them, and the block's own are still to be found */
@@ -100,6 +103,20 @@ typedef struct fmu_run {
 /* How Co-Simulation integrates; the items of the enumeration. */
 typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P = 2 } fmu_solver;
 
+typedef enum fmu_interpolation {
+  FMU_INPUTS_HELD,
+  FMU_INPUTS_GIVEN,  /* derivatives, for the next step */
+  FMU_INPUTS_MOVING, /* a step is under way */
+  FMU_INPUTS_MOVED   /* in the step before */
+} fmu_interpolation;
+
+/* An input as a polynomial in time. */
+#define FMU_INPUT_ORDERS 4
+typedef struct fmu_polynomial {
+  double value, rate[FMU_INPUT_ORDERS]; /* and its derivatives, at the communication point */
+  uint64_t given;                       /* 0: it is held */
+} fmu_polynomial;
+
 /* A run of value references. Those of the event indicators lie behind the block, and then those of the settings. */
 typedef struct fmu_span {
   uint32_t first, count;
@@ -107,6 +124,23 @@ typedef struct fmu_span {
 
 enum { FMU_SOLVER, FMU_TOLERANCE, FMU_SETTINGS };
 enum { FMU_MOST_TUNABLE = 16 };
+static inline int fmu_is_within(fmu_span span, uint32_t reference) {
+  return reference >= span.first && reference - span.first < span.count;
+}
+
+/* At an intermediate update: when, and what the importer asks for. */
+typedef struct fmu_pause {
+  double time;
+  int can_return, return_wanted;
+  double return_time;
+} fmu_pause;
+
+/* The importer's callback during a step; `call` is NULL if it has none. */
+typedef struct fmu_between {
+  void (*call)(const struct fmu_between *between, fmu_pause *pause); /* how this version passes it on */
+  void (*callback)(void);                                            /* cast back by `call` */
+  void *environment;
+} fmu_between;
 
 typedef struct fmu {
   fmu_kind kind;
@@ -125,9 +159,16 @@ typedef struct fmu {
   fmu_span command, impulse, active, events, indicator;             /* of transitions */
   fmu_span setting;
   fmu_span tunable[FMU_MOST_TUNABLE]; /* parameters that may change while time goes on */
-  double *y;                          /* n_states: handed to and from the integrator, or minimal states just set */
-  double *z;                          /* the event indicators */
-  double *room;                       /* for numbers on their way to and from other types */
+  fmu_span input, motion, discrete;   /* all inputs, those of motions; outputs that events change */
+  uint32_t motion_instant;            /* when the motions' inputs were set */
+  fmu_polynomial *polynomial;         /* of each input */
+  uint32_t *moving;                   /* the references of states and inputs, then of the derivatives */
+  double *rate;                       /* as many */
+  unsigned char *between_input;       /* of each input: it may be set in a callback during a step */
+  fmu_between between;
+  double *y;    /* n_states: handed to and from the integrator, or minimal states just set */
+  double *z;    /* the event indicators */
+  double *room; /* for numbers on their way to and from other types */
   size_t room_size;
   uint32_t *scalars[2]; /* references of the elements of arrays: of variables, or of unknowns and knowns */
   size_t scalars_size[2];
@@ -140,6 +181,9 @@ typedef struct fmu_settings {
   const char *token, *resources;
   int event_mode_used, early_return_allowed;
   fmu_log log;
+  fmu_between between;
+  const uint32_t *between_references; /* variables that it may want to see or set */
+  size_t n_between;
 } fmu_settings;
 
 fmu *fmu_create(const fmu_settings *settings);
@@ -172,6 +216,8 @@ fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *references, size_t n,
 fmu_status fmu_set(fmu *f, unsigned types, const uint32_t *references, size_t n, const double *values);
 /* Gives `room` n numbers for the values of another type, which must not be NULL. */
 fmu_status fmu_make_room(fmu *f, const void *values, size_t n);
+/* Refuses a variable by name; `why` goes on after it. */
+fmu_status fmu_refuse(const fmu *f, uint32_t reference, const char *why);
 /* The references of all numbers that variables stand for, of which there must be n_values; arrays are taken apart. `room` is
  * 0 or 1: what was found with the same room before is gone. */
 fmu_status fmu_scalars(fmu *f, int room, const uint32_t **references, size_t *n, size_t n_values);
@@ -221,6 +267,32 @@ typedef struct fmu_step {
 } fmu_step;
 
 fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step);
+
+/* Derivatives by time, of computed outputs, states and their derivatives; the first order only. */
+int fmu_is_computed(const fmu *f, uint32_t reference);
+fmu_status fmu_get_output_rates(fmu *f, const uint32_t *references, size_t n, const int32_t *orders, double *values);
+
+/* Inputs that move during a step: interpolation.c */
+int fmu_find_inputs(fmu *f); /* 0: no memory */
+int fmu_is_continuous_input(const fmu *f, uint32_t reference);
+fmu_status fmu_set_input_rates(fmu *f, const uint32_t *references, size_t n, const int32_t *orders,
+                               const double *values);
+void fmu_begin_inputs(fmu *f); /* of a step */
+void fmu_end_inputs(fmu *f);
+void fmu_put_inputs(fmu *f, double time);
+/* Of the numbers that stand for the inputs in the block, input.count of them, at the block's time. */
+void fmu_input_rates(const fmu *f, double *rates);
+/* For the integrator, whose context is the instance. */
+int fmu_derivative(void *context, double t, const double *y, double *ydot);
+int fmu_event_functions(void *context, double t, const double *y, double *indicators);
+int fmu_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
+
+/* Callbacks during a step: intermediate.c */
+fmu_status fmu_find_between(fmu *f, const fmu_settings *settings);
+int fmu_may_set_between(const fmu *f, uint32_t reference);
+/* Tells the importer that the step has come to the present time; it must end at `last` at the latest. `from`: how far
+ * back it may still return. *end becomes the time to which it returns, if it wants to. */
+void fmu_tell(fmu *f, double from, double last, double *end);
 
 /* ---- snapshots: the serialised form is the form in memory ------------------------------------------- */
 

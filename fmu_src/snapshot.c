@@ -4,8 +4,8 @@
 
 #include "instance.h"
 
-/* A snapshot is one run of bytes, in memory as in a file: this head, then what the core saves. The checksum is
- * filled in when it is written out. */
+/* A snapshot is one run of bytes, in memory as in a file: this head, the polynomials of inputs, then what the core saves.
+ * The checksum is filled in when it is written out. */
 typedef struct head {
   char magic[8];
   uint64_t size;
@@ -17,7 +17,9 @@ typedef struct head {
 
 static const char magic[8] = {'L', 'W', 'F', 'M', 'U', 'S', '0', '3'};
 
-static size_t snapshot_size(const fmu *f) { return sizeof(head) + lw_state_size(f->state); }
+static size_t inputs_size(const fmu *f) { return f->input.count * sizeof *f->polynomial; }
+
+static size_t snapshot_size(const fmu *f) { return sizeof(head) + inputs_size(f) + lw_state_size(f->state); }
 
 static uint32_t checksum_of(const unsigned char *bytes, size_t size) {
   const size_t covered = offsetof(head, run);
@@ -33,10 +35,11 @@ static int is_possible(const fmu *f, const fmu_run *run) {
   const int one_mode = run->mode && !(run->mode & (run->mode - 1)) && !(run->mode & ~modes);
   const int numbers = isfinite(run->time) && isfinite(run->stop_time) && run->tolerance > 0 &&
                       run->tolerance < INFINITY && run->set_tolerance >= 0 && run->set_tolerance < 1 &&
-                      isfinite(run->last_step);
+                      isfinite(run->last_step) && isfinite(run->inputs_since);
   return one_mode && numbers && (run->solver == FMU_DOPRI5 || run->solver == FMU_RODAS5P) &&
          is_flag(run->stop_defined) && is_flag(run->assembled) && is_flag(run->restart) &&
-         is_flag(run->input_changed) && is_flag(run->event_pending) && is_flag(run->jumped) && run->unsettled == 0;
+         is_flag(run->input_changed) && is_flag(run->event_pending) && is_flag(run->jumped) &&
+         run->interpolation <= FMU_INPUTS_MOVED && run->unsettled == 0;
 }
 
 static const char *why_foreign(const fmu *f, const head *h) {
@@ -67,7 +70,8 @@ fmu_status fmu_snapshot_get(fmu *f, void **snapshot) {
   h.kind = (uint32_t)f->kind;
   h.run = f->run;
   memcpy(bytes, &h, sizeof h);
-  lw_state_save(f->state, bytes + sizeof h);
+  memcpy(bytes + sizeof h, f->polynomial, inputs_size(f));
+  lw_state_save(f->state, bytes + sizeof h + inputs_size(f));
   *snapshot = bytes;
   return FMU_OK;
 }
@@ -78,9 +82,10 @@ fmu_status fmu_snapshot_set(fmu *f, const void *snapshot) {
   memcpy(&h, snapshot, sizeof h);
   const char *why = why_foreign(f, &h);
   if (why) return fmu_say(&f->log, FMU_ERROR, "%s", why);
-  const unsigned char *core = (const unsigned char *)snapshot + sizeof h;
+  const unsigned char *inputs = (const unsigned char *)snapshot + sizeof h, *core = inputs + inputs_size(f);
   const fmu_status status = fmu_core(f, lw_state_restore(f->state, core, lw_state_size(f->state)), "the state");
   if (status != FMU_OK) return status;
+  memcpy(f->polynomial, inputs, inputs_size(f));
   f->run = h.run;
   return FMU_OK;
 }

@@ -4,14 +4,10 @@
 
 #include "instance.h"
 
-static int is_within(fmu_span span, uint32_t reference) {
-  return reference >= span.first && reference - span.first < span.count;
-}
-
 static fmu_type type_of(const fmu *f, uint32_t reference) {
-  if (is_within(f->command, reference) || is_within(f->active, reference)) return FMU_BOOLEAN;
+  if (fmu_is_within(f->command, reference) || fmu_is_within(f->active, reference)) return FMU_BOOLEAN;
   if (reference == f->setting.first + FMU_SOLVER) return FMU_ENUMERATION;
-  return is_within(f->events, reference) ? FMU_INTEGER : FMU_REAL;
+  return fmu_is_within(f->events, reference) ? FMU_INTEGER : FMU_REAL;
 }
 
 static const char *type_name(fmu_type type) {
@@ -25,13 +21,13 @@ static const char *type_name(fmu_type type) {
 }
 
 static lw_access access_of(const fmu *f, uint32_t reference) {
-  if (is_within(f->indicator, reference)) return LW_OUTPUT;
-  return is_within(f->setting, reference) ? LW_PARAMETER : lw_access_of(f->state, reference);
+  if (fmu_is_within(f->indicator, reference)) return LW_OUTPUT;
+  return fmu_is_within(f->setting, reference) ? LW_PARAMETER : lw_access_of(f->state, reference);
 }
 
 static int is_tunable(const fmu *f, uint32_t reference) {
   for (const fmu_span *span = f->tunable; span < f->tunable + FMU_MOST_TUNABLE; span++)
-    if (is_within(*span, reference)) return 1;
+    if (fmu_is_within(*span, reference)) return 1;
   return 0;
 }
 
@@ -43,11 +39,15 @@ typedef struct variable_name {
 static variable_name name_of(const fmu *f, uint32_t reference) {
   variable_name name;
   char words[120] = "event indicator";
-  if (is_within(f->setting, reference))
+  if (fmu_is_within(f->setting, reference))
     snprintf(words, sizeof words, "%s", reference == f->setting.first + FMU_SOLVER ? "solver" : "tolerance");
-  else if (!is_within(f->indicator, reference)) lw_describe(f->state, reference, words, sizeof words);
+  else if (!fmu_is_within(f->indicator, reference)) lw_describe(f->state, reference, words, sizeof words);
   snprintf(name.text, sizeof name.text, "%.100s (value reference %u)", words, reference);
   return name;
+}
+
+fmu_status fmu_refuse(const fmu *f, uint32_t reference, const char *why) {
+  return fmu_say(&f->log, FMU_ERROR, "%s %s", name_of(f, reference).text, why);
 }
 
 static fmu_status check_type(const fmu *f, unsigned types, const uint32_t *references, size_t n) {
@@ -72,12 +72,14 @@ fmu_status fmu_make_room(fmu *f, const void *values, size_t n) {
 /* When a variable may be set: what is discrete not while time goes on. States have a function of their own, the rest is
  * computed. */
 static uint32_t settable_modes(const fmu *f, uint32_t reference) {
-  const int discrete = is_within(f->command, reference) || is_within(f->impulse, reference);
+  const int discrete = fmu_is_within(f->command, reference) || fmu_is_within(f->impulse, reference);
   switch (access_of(f, reference)) {
     case LW_PARAMETER:
     case LW_START:
       return FMU_INSTANTIATED | FMU_INITIALIZATION | (is_tunable(f, reference) ? FMU_EVENT | FMU_STEP : 0u);
-    case LW_INPUT: return FMU_ANY & ~(uint32_t)(FMU_TERMINATED | (discrete ? FMU_CONTINUOUS : 0));
+    case LW_INPUT:
+      return (FMU_ANY & ~(uint32_t)(FMU_TERMINATED | (discrete ? FMU_CONTINUOUS : 0))) |
+             (fmu_may_set_between(f, reference) ? FMU_INTERMEDIATE : 0);
     case LW_INTERNAL:
     case LW_STATE:
     case LW_DERIVATIVE:
@@ -109,9 +111,9 @@ static fmu_status get_each(fmu *f, const uint32_t *references, size_t n, double 
   int indicators = 0;
   fmu_status status = FMU_OK;
   for (size_t i = 0; i < n && status == FMU_OK; i++) {
-    if (is_within(f->setting, references[i])) {
+    if (fmu_is_within(f->setting, references[i])) {
       values[i] = setting_of(f, references[i]);
-    } else if (is_within(f->indicator, references[i])) {
+    } else if (fmu_is_within(f->indicator, references[i])) {
       if (!indicators) status = fmu_get_indicators(f, f->z, f->indicator.count);
       indicators = 1;
       if (status == FMU_OK) values[i] = f->z[references[i] - f->indicator.first];
@@ -132,7 +134,8 @@ fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *references, size_t n,
   if (n == 0) return FMU_OK;
   if (!references || !values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
   fmu_status status = check_type(f, types, references, n);
-  if (status == FMU_OK && !(f->run.mode & (FMU_INITIALIZED | FMU_TERMINATED))) status = check_known(f, references, n);
+  if (status == FMU_OK && !(f->run.mode & (FMU_INITIALIZED | FMU_TERMINATED | FMU_INTERMEDIATE)))
+    status = check_known(f, references, n);
   else if (status == FMU_OK && f->run.unsettled) status = fmu_settle(f);
   if (status != FMU_OK) return status;
   if (!all_in_block(f, references, n)) return get_each(f, references, n, values);
@@ -151,12 +154,14 @@ static fmu_status check_settable(const fmu *f, uint32_t reference, double value)
   const uint32_t modes = settable_modes(f, reference);
   if (modes == 0 || reference == f->time_reference)
     return fmu_say(&f->log, FMU_ERROR, "%s cannot be set", name_of(f, reference).text);
+  if (!(modes & f->run.mode) && f->run.mode == FMU_INTERMEDIATE)
+    return fmu_refuse(f, reference, "is not among the continuous inputs to be set in intermediate updates");
   if (!(modes & f->run.mode))
     return fmu_say(&f->log, FMU_ERROR, "%s can be set only %s", name_of(f, reference).text,
                    modes & FMU_EVENT ? "between steps, in Event Mode and before" : "until Initialization Mode is left");
   if (!isfinite(value))
     return fmu_say(&f->log, FMU_ERROR, "%s: %g is not a finite number", name_of(f, reference).text, value);
-  return is_within(f->setting, reference) ? check_setting(f, reference, value) : FMU_OK;
+  return fmu_is_within(f->setting, reference) ? check_setting(f, reference, value) : FMU_OK;
 }
 
 /* What has to be computed anew after the variable has been given this value. In initialisation inputs count for
@@ -181,7 +186,7 @@ fmu_status fmu_set(fmu *f, unsigned types, const uint32_t *references, size_t n,
   fmu_status status = check_type(f, types, references, n);
   for (size_t i = 0; i < n && status == FMU_OK; i++) status = check_settable(f, references[i], values[i]);
   for (size_t i = 0; i < n && status == FMU_OK; i++) {
-    if (is_within(f->setting, references[i])) {
+    if (fmu_is_within(f->setting, references[i])) {
       set_setting(f, references[i], values[i]);
     } else {
       note_change(f, references[i], values[i]);

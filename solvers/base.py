@@ -50,7 +50,7 @@ class Failure(StrEnum):
         "the error or the domain of the derivative cannot be met with any step; the solution may grow without bound "
         "there, or be discontinuous (give it as an event); else relax rtol and atol"
     )
-    TOO_MANY_STEPS = "max_steps is used up; raise it, relax rtol and atol, or try a stiff solver such as 'Radau'"
+    TOO_MANY_STEPS = "max_steps is used up; raise it, relax rtol and atol, or try a stiff solver such as 'rodas5p'"
     NOT_FINITE = (
         "the state, its derivative or an event indicator is not finite there; check the start values and parameters"
     )

@@ -48,7 +48,8 @@ def solve(
     t_end
         End time, reached exactly unless a handler ends the run before.
     solver
-        One of `solver_names()`. For stiff problems "Radau", "BDF", "LSODA" or "ida"; for implicit equations "ida".
+        One of `solver_names()`. For stiff problems "rodas5p", "Radau", "BDF", "LSODA" or "ida"; for implicit
+        equations "ida".
     rtol, atol
         Relative and absolute error allowed in a step; `atol` is `rtol` if left out.
     t_eval

@@ -57,7 +57,6 @@ int lw_ode_difference_time(lw_ode *ode, double *by_time, double *change) {
   int status = finite_derivative(ode, ode->t + d, ode->y, by_time);
   if (status == 0) status = finite_derivative(ode, ode->t + 2.0 * d, ode->y, change);
   if (status != 0) return status;
-  for (int32_t i = 0; i < ode->n; i++)
-    by_time[i] = (4.0 * (by_time[i] - f[i]) - (change[i] - f[i])) / (2.0 * d);
+  for (int32_t i = 0; i < ode->n; i++) by_time[i] = (4.0 * (by_time[i] - f[i]) - (change[i] - f[i])) / (2.0 * d);
   return 0;
 }

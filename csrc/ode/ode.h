@@ -11,8 +11,8 @@ enum { LW_DOPRI5_STAGES = 7, LW_RODAS5P_STAGES = 8, LW_ODE_VECTORS = 9 };
 
 /* A method: one step from y at t, of signed length h, to y_new. */
 typedef struct lw_ode_operations {
-  int slope;               /* k[slope] is f(t, y) between steps */
-  bool first_same_as_last; /* a step leaves it there for the next one, and finds it in k[0] */
+  int slope;                                    /* k[slope] is f(t, y) between steps */
+  bool first_same_as_last;                      /* a step leaves it there for the next one, and finds it in k[0] */
   int (*run_stages)(lw_ode *ode, double t_new); /* returns what lw_ode_function says */
   double (*error_of_try)(const lw_ode *ode);    /* its norm */
   void (*dense)(const lw_ode *ode, double x, double *y); /* at t_old + x h, from what the stages left */

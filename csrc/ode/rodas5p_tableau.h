@@ -3,7 +3,7 @@
  * a_ij of A Gamma^-1 and c_ij of diag(1 / gamma) - Gamma^-1 (Hairer, Wanner, IV.7).
  *
  * The rows of A for stages 7 and 8 and for y_1 are the row of stage 6 with ones behind it, so that it is kept only once.
- * DENSE[k][j]: see dense_weights(). */
+ * What DENSE is for stands at dense_weights(). */
 #ifndef LINKWORK_RODAS5P_TABLEAU_H
 #define LINKWORK_RODAS5P_TABLEAU_H
 
@@ -16,7 +16,13 @@ static const double ALPHA[LW_RODAS5P_STAGES] = {
 };
 
 static const double GAMMAS[LW_RODAS5P_STAGES] = {
-    0.21193756319429014, -0.42387512638858027, -0.3384627126235924, 1.8046452872882734, 2.325825639765069, 0.0, 0.0,
+    0.21193756319429014,
+    -0.42387512638858027,
+    -0.3384627126235924,
+    1.8046452872882734,
+    2.325825639765069,
+    0.0,
+    0.0,
     0.0,
 };
 

@@ -36,6 +36,7 @@ typedef struct scene {
   unsigned char *bytes[FILES];
   size_t size[FILES];
   uint32_t reals, states;
+  uint32_t first_input, inputs; /* loads of joints */
 } scene;
 
 static void make_token(const scene *s, size_t model_size, char token[FMU_TOKEN_SIZE]) {
@@ -47,6 +48,13 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
   FILE *file = fopen(path, "wb");
   EXPECT(file && fwrite(bytes, 1, size, file) == size);
   if (file) fclose(file);
+}
+
+static void find_inputs(scene *s, const lw_model *model) {
+  lw_field field;
+  for (int32_t i = 0; i < lw_field_count(); i++)
+    if (lw_model_field(model, i, &field) == LW_OK && strcmp(field.name, "tau") == 0)
+      s->first_input = (uint32_t)field.first, s->inputs = (uint32_t)(field.rows * field.columns);
 }
 
 /* The states that an importer sees. */
@@ -79,6 +87,7 @@ static int open_scene(scene *s, const char *from) {
   const lw_sizes sizes = lw_model_sizes(model);
   s->reals = (uint32_t)sizes.reals;
   s->states = states_of(s, &sizes);
+  find_inputs(s, model);
   lw_model_free(model);
   for (int k = 0; k < FILES; k++) {
     snprintf(s->file[k], sizeof s->file[k], "%s/%s", s->folder, names[k]);
@@ -111,6 +120,27 @@ static void log3_line(fmi3InstanceEnvironment e, fmi3Status status, fmi3String c
   messages += category && *text;
 }
 
+/* The instance whose step is under way; what happens in it is left to chance. */
+static void *within;
+static uint32_t first_input, n_inputs;
+static uint32_t dice(uint32_t n);
+
+static void update_line(fmi3InstanceEnvironment e, fmi3Float64 time, fmi3Boolean set, fmi3Boolean get,
+                        fmi3Boolean finished, fmi3Boolean can_return, fmi3Boolean *wanted, fmi3Float64 *return_time) {
+  (void)e;
+  EXPECT(set && get && finished);
+  const uint32_t reference = first_input + dice(n_inputs + 1);
+  const int32_t order = 1;
+  double value = 0;
+  if (!within) return;
+  fmi3GetFloat64(within, &reference, 1, &value, 1);
+  value += 1e-5 * dice(9);
+  if (dice(3) == 0) fmi3SetFloat64(within, &reference, 1, &value, 1);
+  if (dice(3) == 0) fmi3GetOutputDerivatives(within, &reference, 1, &order, &value, 1);
+  if (dice(9) == 0) EXPECT(fmi3Reset(within) == fmi3Error && fmi3Terminate(within) == fmi3Error);
+  if (can_return && dice(5) == 0) *wanted = true, *return_time = time + 0.001 * dice(9) - 0.003;
+}
+
 static const fmi2CallbackFunctions callbacks = {log2_line, NULL, NULL, NULL, NULL};
 
 static void *make(const scene *s, int version, fmu_kind kind, const char *token) {
@@ -119,7 +149,13 @@ static void *make(const scene *s, int version, fmu_kind kind, const char *token)
                            &callbacks, fmi2False, fmi2True);
   if (kind == FMU_MODEL_EXCHANGE)
     return fmi3InstantiateModelExchange("unit", token, s->folder, false, true, NULL, log3_line);
-  return fmi3InstantiateCoSimulation("unit", token, s->folder, false, true, true, true, NULL, 0, NULL, log3_line, NULL);
+  uint32_t inputs[LIST];
+  const uint32_t n = s->inputs < LIST ? s->inputs : LIST;
+  for (uint32_t i = 0; i < n; i++) inputs[i] = s->first_input + i;
+  first_input = s->first_input;
+  n_inputs = n;
+  return fmi3InstantiateCoSimulation("unit", token, s->folder, false, true, true, true, inputs, n, NULL, log3_line,
+                                     update_line);
 }
 
 static void drop(int version, void *c) {
@@ -336,6 +372,22 @@ static void random_values(abused *a) {
   }
 }
 
+static void random_rates(abused *a) {
+  uint32_t refs[LIST];
+  int32_t orders[LIST];
+  double values[LIST];
+  const size_t n = dice(LIST + 1);
+  for (int i = 0; i < LIST; i++) {
+    refs[i] = dice(30) && a->s->inputs ? a->s->first_input + dice(a->s->inputs) : dice(a->s->reals);
+    orders[i] = dice(30) ? 1 + (int32_t)dice(4) : (int32_t)dice(9) - 3;
+    values[i] = dice(30) ? 1e-3 * dice(9) : number();
+  }
+  if (a->version == 2 && dice(2)) fmi2SetRealInputDerivatives(a->c, refs, n, orders, dice(30) ? values : NULL);
+  for (int i = 0; i < LIST; i++) refs[i] = dice(a->s->reals), orders[i] = 1 - (dice(30) == 0);
+  if (a->version == 2) fmi2GetRealOutputDerivatives(a->c, refs, dice(3), orders, values);
+  else fmi3GetOutputDerivatives(a->c, refs, n, orders, values, dice(30) ? n : n + 1);
+}
+
 static void random_states(abused *a) {
   double x[256];
   size_t n = dice(20) ? a->s->states : dice(9);
@@ -419,7 +471,9 @@ static void random_step(abused *a) {
   const double length = dice(9) ? 0.002 * (1 + dice(10)) : number();
   if (a->version == 2) fmi2GetRealStatus(a->c, fmi2LastSuccessfulTime, &a->time);
   if (a->version == 2) fmi2DoStep(a->c, a->time, fmin(length, 0.05), fmi2False);
-  else fmi3DoStep(a->c, a->time, fmin(length, 0.05), false, flags, flags + 1, flags + 2, &last);
+  within = a->version == 3 ? a->c : NULL;
+  if (a->version == 3) fmi3DoStep(a->c, a->time, fmin(length, 0.05), false, flags, flags + 1, flags + 2, &last);
+  within = NULL;
   if (a->version == 3) a->time = last;
   if (a->version == 2) fmi2SetDebugLogging(a->c, (int)dice(2), dice(2), dice(5) ? &category : NULL);
   else fmi3GetInt32(a->c, &reference, dice(2), NULL, 0);
@@ -429,8 +483,9 @@ static void abuse(const scene *s, int version, fmu_kind kind) {
   abused a = {s, version, make(s, version, kind, s->token), NULL, 0};
   void *fresh = make(s, version, kind, s->token);
   EXPECT(a.c && fresh);
-  for (int k = 0; a.c && k < RANDOM_CALLS; k++) switch (dice(6)) {
+  for (int k = 0; a.c && k < RANDOM_CALLS; k++) switch (dice(7)) {
       case 0: random_values(&a); break;
+      case 5: random_rates(&a); break;
       case 1: random_states(&a); break;
       case 2:
       case 3: version == 2 ? random_mode2(&a) : random_mode3(&a); break;

@@ -150,6 +150,7 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   for (size_t i = 0; i < n_knowns; i++) d[knowns[i]] += seed[i];
   d[QDOT] = d[U];
   d[UDOT] = -s->x[STIFFNESS] * d[Q] - d[STIFFNESS] * s->x[Q] + d[TAU];
+  d[ENERGY] = s->x[U] * d[U] + s->x[STIFFNESS] * s->x[Q] * d[Q] + 0.5 * d[STIFFNESS] * s->x[Q] * s->x[Q];
   for (size_t i = 0; i < n_unknowns; i++) sensitivity[i] = d[unknowns[i]];
   return LW_OK;
 }
@@ -160,6 +161,16 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   memcpy(s->x + Q, y, 2 * sizeof *y);
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
   memcpy(ydot, s->x + QDOT, 2 * sizeof *ydot);
+  return 0;
+}
+
+int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time) {
+  double rates[2];
+  const lw_state *s = state;
+  if (lw_ode_mechanism(state, t, y, rates)) return 1;
+  const double values[] = {0, 1, -s->x[STIFFNESS], 0};
+  memcpy(matrix, values, sizeof values);
+  by_time[0] = by_time[1] = 0;
   return 0;
 }
 

@@ -1,7 +1,7 @@
 """Which function may be called in which mode: the standard's tables, cell by cell.
 
 A row names the modes in which a function is allowed in Model Exchange and in Co-Simulation, by their letters:
-Instantiated, iNitialization, Event, Continuous, Step, Terminated.
+Instantiated, iNitialization, Event, Continuous, Step, Terminated; intermediate Update, a callback during a step.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ import pytest
 from support.fmi_headers import function_names, reference_text
 
 LETTERS = {"I": "instantiated", "N": "initialization", "E": "event", "C": "continuous", "S": "step", "T": "terminated"}
-REACHABLE = {"ME": "INECT", "CS": "INEST"}
+REACHABLE = {"ME": "INECT", "CS": "INESTU"}
 
 FMI2 = """
 SetDebugLogging               INECT  INST
@@ -61,7 +61,7 @@ GetStringStatus               -      ST
 TYPES3 = ("Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Boolean", "String", "Binary")
 
 FMI3 = """
-SetDebugLogging               INECT  INEST
+SetDebugLogging               INECT  INESTU
 EnterInitializationMode       I      I
 ExitInitializationMode        N      N
 EnterEventMode                C      S
@@ -69,10 +69,10 @@ Terminate                     EC     ES
 Reset                         INECT  INEST
 EnterConfigurationMode        IE     IES
 ExitConfigurationMode         -      -
-GetFloat32                    INECT  INEST
-SetFloat32                    INEC   INES
-GetFloat64                    INECT  INEST
-SetFloat64                    INEC   INES
+GetFloat32                    INECT  INESTU
+SetFloat32                    INEC   INESU
+GetFloat64                    INECT  INESTU
+SetFloat64                    INEC   INESU
 GetClock                      E      E
 SetClock                      E      E
 GetNumberOfVariableDependencies NECT NEST
@@ -106,10 +106,10 @@ GetNominalsOfContinuousStates INECT  -
 GetNumberOfEventIndicators    INECT  -
 GetNumberOfContinuousStates   INECT  -
 EnterStepMode                 -      E
-GetOutputDerivatives          -      ST
+GetOutputDerivatives          -      STU
 DoStep                        -      S
 ActivateModelPartition        -      -
-""" + "".join(f"Get{t} INECT INEST\nSet{t} INE INES\n" for t in TYPES3)
+""" + "".join(f"Get{t} INECT INESTU\nSet{t} INE INES\n" for t in TYPES3)
 
 NOT_IN_TABLE = {"GetVersion", "GetTypesPlatform", "Instantiate", "FreeInstance"}
 NOT_IN_TABLE |= {f"Instantiate{kind}" for kind in ("ModelExchange", "CoSimulation", "ScheduledExecution")}
@@ -173,18 +173,32 @@ def call(instance, name: str) -> None:
         instance.call(name, junk, byref(pointer) if "Size" in name else junk, c_size_t(0))
 
 
+def during_a_step(fmu, name: str):
+    """An instance, of which the function was called in the callback."""
+
+    def within(instance, _):
+        instance.messages.clear()
+        call(instance, name)
+
+    instance = fmu.new("CS", between=within)
+    instance.initialize()
+    instance.step(0.0, 1e-3)
+    return instance
+
+
 @pytest.mark.parametrize("kind", ["ME", "CS"])
 def test_every_cell(fmu, kind):
     wrong = []
     for name, allowed in TABLES[fmu.version].items():
         for letter in REACHABLE[kind]:
             event_mode = kind == "CS" and fmu.version == "3.0"
-            if letter == "E" and kind == "CS" and not event_mode:
+            if letter in "EU" and kind == "CS" and not event_mode:
                 continue
-            instance = fmu.new(kind, event_mode=event_mode)
-            instance.go_to(LETTERS[letter], event_mode)
-            instance.messages.clear()
-            call(instance, name)
+            instance = during_a_step(fmu, name) if letter == "U" else fmu.new(kind, event_mode=event_mode)
+            if letter != "U":
+                instance.go_to(LETTERS[letter], event_mode)
+                instance.messages.clear()
+                call(instance, name)
             refused = any("not allowed in" in text for _, _, text in instance.messages)
             if refused == (letter in allowed[kind]):
                 wrong.append((name, letter, instance.last))

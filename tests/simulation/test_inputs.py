@@ -36,7 +36,7 @@ class Trouble(Exception):
     pass
 
 
-@pytest.mark.parametrize("solver", ["dopri5", "DOP853", "Radau", "LSODA"])
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "DOP853", "Radau", "LSODA"])
 def test_a_function_that_raises(system, solver):
     """The very object arrives, with the rows until then, and their columns."""
     trouble = Trouble("no load here")
@@ -118,7 +118,7 @@ def test_interrupts_and_own_errors_of_functions_pass(system, error):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("solver", ["dopri5", "DOP853", "Radau", "BDF"])
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "DOP853", "Radau", "BDF"])
 def test_loads_that_are_not_finite(system, solver, bad):
     with pytest.raises(lw.SolverError, match="There, tau of joint 'B' is not finite") as raised:
         lw.simulate(system, 1.0, inputs={"B": lambda t: bad if t > 0.1 else 0.0}, solver=solver, rtol=1e-6)

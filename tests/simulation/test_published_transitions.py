@@ -10,7 +10,7 @@ from support.ma2007 import Ma2007
 CASES = ["lock_A", "pin_A"]
 # The digits of the tables end at 1e-11 of the speeds. LSODA keeps a looser watch on what it has interpolated: it is
 # of variable order, and its steps do not end at the rows.
-SOLVERS = {"dopri5": 1e-8, "DOP853": 1e-8, "Radau": 1e-8, "LSODA": 1e-7}
+SOLVERS = {"dopri5": 1e-8, "rodas5p": 1e-8, "DOP853": 1e-8, "Radau": 1e-8, "LSODA": 1e-7}
 
 
 @pytest.fixture(scope="module", params=CASES)

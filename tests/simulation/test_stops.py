@@ -45,7 +45,7 @@ def time_of_rest(first, restitution):
 
 # LSODA's own error of its short first steps adds up over the last bounces.
 @pytest.mark.parametrize(
-    ("solver", "tolerance"), [("dopri5", 1e-6), ("DOP853", 1e-6), ("Radau", 1e-6), ("LSODA", 3e-5)]
+    ("solver", "tolerance"), [("dopri5", 1e-6), ("DOP853", 1e-6), ("Radau", 1e-6), ("rodas5p", 1e-6), ("LSODA", 3e-5)]
 )
 @pytest.mark.parametrize("restitution", [0.0, 0.2, 0.5, 0.9])
 def test_a_ball_comes_to_rest(solver, tolerance, restitution):
@@ -152,7 +152,7 @@ def test_a_ball_on_a_ball():
 # ---- letting go ----
 
 
-@pytest.mark.parametrize("solver", ["dopri5", "DOP853", "Radau"])
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "DOP853", "Radau"])
 def test_a_load_that_grows_lifts_off(solver):
     """A load of k t upward: off the floor at m g / k, then z = k (t - t0)^3 / 6 m."""
     k = 4.0

@@ -39,7 +39,7 @@ def names(result):
 # ---- when ----
 
 
-@pytest.mark.parametrize("solver", ["dopri5", "DOP853", "LSODA", "Radau", "BDF"])
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "DOP853", "LSODA", "Radau", "BDF"])
 def test_a_crossing_is_found_where_it_is(solver):
     mech = wheel()
     mech.add_transition("latch", lw.Lock("A"), when=lw.Crossing("A.q", 0.5))

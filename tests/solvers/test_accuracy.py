@@ -12,7 +12,8 @@ from linkwork.solvers.registry import create
 from support.problems import SOLVERS, every_solver, oscillator, swinging
 
 STIFF = ("rodas5p", "Radau", "BDF", "LSODA", "ida")
-ORDERS = {"dopri5": (5, 4), "rodas5p": (5, 4), "RK23": (3, 3), "RK45": (5, 4), "DOP853": (8, 7)}  # of the method, of its dense output
+# of the method, of its dense output
+ORDERS = {"dopri5": (5, 4), "rodas5p": (5, 4), "RK23": (3, 3), "RK45": (5, 4), "DOP853": (8, 7)}
 
 
 def slope(errors: list[float]) -> float:

@@ -14,6 +14,7 @@ def every_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Integrator, "method", request.param)
     return request.param
 
+
 # Without events, with events in the middle of steps, and with steps rejected.
 BURST_CASES = {
     "smooth": lambda: Integrator(swing, 2),

@@ -148,7 +148,12 @@ def test_an_exception_of_the_jacobian_arrives_unchanged(solver: str) -> None:
         raise ZeroDivisionError("mine")
 
     problem = swinging(jacobian=jacobian)
-    if solver not in ("rodas5p", "Radau", "BDF", "ida"):  # the explicit ones never ask, LSODA only where the problem is stiff
+    if solver not in (
+        "rodas5p",
+        "Radau",
+        "BDF",
+        "ida",
+    ):  # the explicit ones never ask, LSODA only where the problem is stiff
         assert solve(problem, 1.0, solver).status is Status.FINISHED
         return
     with pytest.raises(ZeroDivisionError, match="mine"):

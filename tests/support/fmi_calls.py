@@ -1,14 +1,33 @@
 """Calls an FMU's shared library through ctypes, function by function, in either version of the standard."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from dataclasses import dataclass
 from pathlib import Path
 
 OK, WARNING, DISCARD, ERROR = range(4)
 
 _LOG2 = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_char_p, c_char_p)
 _LOG3 = ctypes.CFUNCTYPE(None, c_void_p, c_int, c_char_p, c_char_p)
+_BETWEEN3 = ctypes.CFUNCTYPE(
+    None, c_void_p, c_double, c_bool, c_bool, c_bool, c_bool, ctypes.POINTER(c_bool), ctypes.POINTER(c_double)
+)
+
+
+@dataclass(frozen=True)
+class Update:
+    """What an intermediate update tells."""
+
+    time: float
+    set_requested: bool
+    get_allowed: bool
+    finished: bool
+    can_return: bool
+
+
+# Returns the time for an early return, or None.
+Between = Callable[["Instance", Update], float | None]
 
 
 class _Callbacks2(ctypes.Structure):
@@ -47,6 +66,8 @@ class Instance:
         logging: bool = True,
         event_mode: bool = False,
         early_return: bool = False,
+        between: Between | None = None,
+        required: Sequence[int] = (),
     ) -> None:
         self.library, self.version, self.kind = ctypes.CDLL(str(library)), version, kind
         self.messages: list[tuple[int, str, str]] = []
@@ -65,7 +86,18 @@ class Instance:
         else:
             create = self.function("InstantiateCoSimulation", c_void_p)
             flags = [c_bool(flag) for flag in (False, logging, event_mode, early_return)]
-            self.handle = create(b"unit", guid, folder, *flags, None, c_size_t(0), None, self._kept, None)
+            self._between = _BETWEEN3(self._pass_on(between)) if between else _BETWEEN3()
+            wanted = ((c_uint32 * len(required))(*required), c_size_t(len(required)))
+            self.handle = create(b"unit", guid, folder, *flags, *wanted, None, self._kept, self._between)
+
+    def _pass_on(self, between: Between):
+        def update(_, time, set_requested, get_allowed, finished, can_return, wanted, return_time) -> None:
+            answer = between(self, Update(time, set_requested, get_allowed, finished, can_return))
+            wanted[0] = answer is not None
+            if answer is not None:
+                return_time[0] = answer
+
+        return update
 
     def _note(self, status: int, category: bytes, text: bytes) -> None:
         self.messages.append((status, category.decode(), text.decode()))
@@ -174,6 +206,26 @@ class Instance:
 
     def directional(self, unknowns: Sequence[int], knowns: Sequence[int], seed: Sequence[float]) -> list[float]:
         return self.product("GetDirectionalDerivative", unknowns, knowns, seed)
+
+    # ---- derivatives by time
+
+    def try_input_rates(self, references: Sequence[int], orders: Sequence[int], values: Sequence[float]) -> int:
+        n = len(references)
+        arrays = ((c_uint32 * n)(*references), c_size_t(n), (c_int * n)(*orders), (c_double * n)(*values))
+        return self.call("SetRealInputDerivatives", *arrays)
+
+    def try_rates(self, references: Sequence[int], orders: Sequence[int] | None = None) -> tuple[int, list[float]]:
+        """Derivatives of outputs, by default the first."""
+        n, values = len(references), (c_double * len(references))()
+        arrays = ((c_uint32 * n)(*references), c_size_t(n), (c_int * n)(*(orders or [1] * n)), values)
+        if self.version == "2.0":
+            return self.call("GetRealOutputDerivatives", *arrays), list(values)
+        return self.call("GetOutputDerivatives", *arrays, c_size_t(n)), list(values)
+
+    def rates(self, references: Sequence[int]) -> list[float]:
+        status, values = self.try_rates(references)
+        assert status == OK, self.last
+        return values
 
     # ---- booleans and events
 

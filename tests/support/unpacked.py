@@ -3,6 +3,7 @@
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import linkwork as lw
 from linkwork.export.token import instantiation_token
@@ -39,7 +40,7 @@ class Unpacked:
     def xml(self) -> str:
         return (self.folder / "modelDescription.xml").read_text(encoding="utf-8")
 
-    def new(self, kind: str, **options: bool) -> Instance:
+    def new(self, kind: str, **options: Any) -> Instance:
         instance = Instance(self.library, self.version, kind, self.resources, self.token, **options)
         assert instance.handle, instance.messages
         self.instances.append(instance)
