@@ -12,7 +12,8 @@ from linkwork.errors import ExportError
 from linkwork.export import description_fmi2, description_fmi3
 from linkwork.export.archive import write_archive
 from linkwork.export.content import Content, Experiment, choose_entries, indicator_entries
-from linkwork.export.documentation import index_page
+from linkwork.export.documentation import documentation_files
+from linkwork.export.terminals import terminal_files
 from linkwork.export.token import instantiation_token
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def export_fmu(
     system = _compiled(mechanism)
     content = describe_system(system, outputs, experiment)
     target = Path(path)
-    write_archive(target, _files(content, system.model_bytes, fmi))
+    write_archive(target, _files(content, system, fmi))
     return target
 
 
@@ -115,13 +116,14 @@ def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
     return Experiment(stop=float(stop), step=float(step), tolerance=float(tolerance))
 
 
-def _files(content: Content, model: bytes, fmi: str) -> dict[str, bytes]:
+def _files(content: Content, system: "System", fmi: str) -> dict[str, bytes]:
     root = _DESCRIPTIONS[fmi](content)
     ElementTree.indent(root)
     files = {
         "modelDescription.xml": ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n",
-        "documentation/index.html": index_page(content).encode(),
-        "resources/model.lwm": model,
+        "resources/model.lwm": system.model_bytes,
+        **documentation_files(content, system),
+        **terminal_files(content, system, fmi),
     }
     for platform, library in _libraries().items():
         folder = _FMI2_PLATFORMS.get(platform, platform) if fmi == "2.0" else platform
