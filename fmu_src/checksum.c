@@ -4,23 +4,41 @@
 
 #include "instance.h"
 
-uint32_t fmu_crc32(uint32_t before, const unsigned char *bytes, size_t size) {
-  uint32_t table[256];
+static void fill_crc_table(uint32_t table[8][256]) {
   for (uint32_t i = 0; i < 256; i++) {
     uint32_t c = i;
     for (int bit = 0; bit < 8; bit++) c = c & 1 ? UINT32_C(0xEDB88320) ^ (c >> 1) : c >> 1;
-    table[i] = c;
+    table[0][i] = c;
   }
+  for (int k = 1; k < 8; k++)
+    for (int i = 0; i < 256; i++) table[k][i] = table[0][table[k - 1][i] & 255] ^ (table[k - 1][i] >> 8);
+}
+
+uint32_t fmu_crc32(uint32_t before, const unsigned char *bytes, size_t size) {
+  uint32_t table[8][256]; /* filled at each call: threads may load models at the same time */
+  fill_crc_table(table);
   uint32_t crc = ~before;
-  for (size_t i = 0; i < size; i++) crc = table[(crc ^ bytes[i]) & 255] ^ (crc >> 8);
+  for (; size >= 8; size -= 8, bytes += 8)
+    crc = table[7][(crc ^ bytes[0]) & 255] ^ table[6][(crc >> 8 ^ bytes[1]) & 255] ^
+          table[5][(crc >> 16 ^ bytes[2]) & 255] ^ table[4][crc >> 24 ^ bytes[3]] ^ table[3][bytes[4]] ^
+          table[2][bytes[5]] ^ table[1][bytes[6]] ^ table[0][bytes[7]];
+  for (size_t i = 0; i < size; i++) crc = table[0][(crc ^ bytes[i]) & 255] ^ (crc >> 8);
   return ~crc;
 }
 
+/* Remainders are taken once in 5552 bytes, after which b might overflow. */
 static uint32_t adler32(uint32_t before, const unsigned char *bytes, size_t size) {
   uint32_t a = before & 0xFFFF, b = before >> 16;
-  for (size_t i = 0; i < size; i++) {
-    a = (a + bytes[i]) % 65521;
-    b = (b + a) % 65521;
+  while (size) {
+    const size_t run = size < 5552 ? size : 5552;
+    for (size_t i = 0; i < run; i++) {
+      a += bytes[i];
+      b += a;
+    }
+    a %= 65521;
+    b %= 65521;
+    bytes += run;
+    size -= run;
   }
   return b << 16 | a;
 }

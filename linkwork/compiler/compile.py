@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from linkwork.compiler.changes import Changes, changes
 from linkwork.compiler.choice import MethodWish, check_among, check_wish, choose
 from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES
@@ -56,13 +60,24 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
     if not isinstance(mech, Mechanism):
         raise MechanismError(f"compile takes a Mechanism (see Mechanism.load for files), not {type(mech).__name__}")
     found = changes(mech)
-    tree = topology(found.mech, found.locks, found.open)
-    numbering = number(found.mech, tree)
-    structures = [structure(found, opened, method, reference) for opened in (found.open, *found.others)]
-    if len(structures) == 1:
-        return structures[0]
-    model_bytes = b"".join(one.model_bytes for one in structures)
-    return System(found.mech, tree, numbering, model_bytes, method, reference, found)
+    with no_collection():
+        first, *others = (structure(found, opened, method, reference) for opened in (found.open, *found.others))
+        if not others:
+            return first
+        model_bytes = b"".join(one.model_bytes for one in (first, *others))
+        return System(found.mech, first.topology, first.numbering, model_bytes, method, reference, found)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Look for no garbage meanwhile: lists by the ten thousand are made and kept, and searching them takes longer."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _whole(method: MethodWish, reference: str) -> Methods | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from linkwork.compiler.changes import Changes, taken
@@ -26,20 +28,27 @@ from linkwork.description.checks import FloatArray
 ACTIONS = {Lock: 0, Unlock: 1, Pin: 2, Release: 3, Stop: 4, Impulse: 5}  # lw_action
 AT_TIME, CROSSING, COMMAND, NO_TRIGGER = range(4)  # lw_trigger
 LOWER, UPPER = 1, 2
+Positions = Mapping[str, int]  # of joints or bodies by name
 
 
 def transition_table(changes: Changes, numbering: Numbering) -> list[list[int]]:
     """Return for each transition the whole numbers of csrc/model.c."""
+    mech = changes.mech
+    joints, bodies = ({name: k for k, name in enumerate(names)} for names in (mech.joints, mech.bodies))
     return [
-        [ACTIONS[type(one.action)], *_target(changes, one), *_trigger(changes, numbering, one), *_last(changes, one)]
-        for one in changes.mech.transitions.values()
+        [
+            ACTIONS[type(one.action)],
+            *_target(mech, joints, bodies, one),
+            *_trigger(mech, bodies, numbering, one),
+            *_last(mech, one),
+        ]
+        for one in mech.transitions.values()
     ]
 
 
-def _target(changes: Changes, transition: Transition) -> list[int]:
+def _target(mech: Mechanism, joint: Positions, body: Positions, transition: Transition) -> list[int]:
     """Joint or body, directions and bounds."""
-    mech, action = changes.mech, transition.action
-    joint = {name: number for number, name in enumerate(mech.joints)}
+    action = transition.action
     match action:
         case Lock() | Unlock():
             return [joint[action.joint], sum(1 << element for element in action.elements(mech)), 0]
@@ -49,13 +58,13 @@ def _target(changes: Changes, transition: Transition) -> list[int]:
         case Release():
             return [joint[action.joint], 0, 0]
         case Impulse():
-            return [list(mech.bodies).index(action.body), 0, 0]
+            return [body[action.body], 0, 0]
     return [joint[transition.name], 0, 0]
 
 
-def _trigger(changes: Changes, numbering: Numbering, transition: Transition) -> list[int]:
+def _trigger(mech: Mechanism, body: Positions, numbering: Numbering, transition: Transition) -> list[int]:
     """Trigger, coordinate that crosses or -1, two bodies, direction."""
-    mech, when = changes.mech, transition.when
+    when = transition.when
     match when:
         case Time():
             return [AT_TIME, -1, -1, -1, 0]
@@ -63,7 +72,6 @@ def _trigger(changes: Changes, numbering: Numbering, transition: Transition) -> 
             return [COMMAND, -1, -1, -1, 0]
         case Crossing():
             if isinstance(when.quantity, PointDistance):
-                body = {name: number for number, name in enumerate(mech.bodies)}
                 return [CROSSING, -1, *(body.get(name, -1) for name in when.quantity.bodies), when.direction]
             coordinate = when.coordinate(mech)
             assert coordinate is not None
@@ -72,10 +80,10 @@ def _trigger(changes: Changes, numbering: Numbering, transition: Transition) -> 
     return [NO_TRIGGER, -1, -1, -1, 0]
 
 
-def _last(changes: Changes, transition: Transition) -> list[int]:
+def _last(mech: Mechanism, transition: Transition) -> list[int]:
     """Whether the end of a command undoes it, and which frame of a pin is found when it closes."""
     pin = transition.action
-    return [int(transition.falls(changes.mech)), taken(pin) if isinstance(pin, Pin) else 0]
+    return [int(transition.falls(mech)), taken(pin) if isinstance(pin, Pin) else 0]
 
 
 def transition_parameters(mech: Mechanism) -> list[FloatArray]:

@@ -138,9 +138,32 @@ def of_kind(forces: Iterable[Force], kind: type[_Kind]) -> list[_Kind]:
     return [force for force in forces if isinstance(force, kind)]
 
 
+class Taken:
+    """What the forces of a mechanism have taken: names, and joints that each can have one force.
+
+    Read as the list grows, so that adding many stays cheap; where the list was edited, all is read again.
+    """
+
+    def __init__(self) -> None:
+        self._read: list[Force] = []
+        self.names: set[str] = set()
+        self.joints: set[str] = set()
+
+    def by(self, forces: list[Force]) -> Taken:
+        """Return itself, brought up to a list of forces."""
+        if self._read != forces[: len(self._read)]:
+            self.__init__()  # type: ignore[misc]
+        for force in forces[len(self._read) :]:
+            self._read.append(force)
+            self.joints.update(force.joint_names)
+            if isinstance(force, NamedForce):
+                self.names.add(force.name)
+        return self
+
+
 def names_in_use(mech: Mechanism, but: str = "") -> dict[str, Container[str]]:
     """Return all names by kind of thing, `but` for a kind with which a new name may be shared."""
     names: dict[str, Container[str]] = {"body": mech.bodies, "joint": mech.joints}
     names |= {"coupling": mech.couplings, "distance": mech.distances, "transition": mech.transitions}
-    names["force"] = [force.name for force in of_kind(mech.forces, NamedForce)]
+    names["force"] = mech.taken.by(mech.forces).names
     return {kind: taken for kind, taken in names.items() if kind != but}

@@ -22,7 +22,7 @@ from linkwork.description.checks import (
 )
 from linkwork.description.couplings import Coupling, coupling, name_of_drive
 from linkwork.description.distances import Distance, distance
-from linkwork.description.forces import Force, names_in_use
+from linkwork.description.forces import Force, Taken, names_in_use
 from linkwork.description.frames import Frame, check_rotation, rotation_matrix
 from linkwork.description.joints import JointKind
 from linkwork.description.motions import Motion
@@ -52,6 +52,8 @@ class Mechanism:
         In the order in which they were added.
     start_q, start_u
         Start guesses of coordinates and speeds by name of the joint, arrays (nq,) and (nu,).
+    taken
+        Names and joints that the forces have.
 
     Examples
     --------
@@ -83,6 +85,7 @@ class Mechanism:
         self.distances = {}
         self.transitions = {}
         self.forces = []
+        self.taken = Taken()
         self.start_q = {}
         self.start_u = {}
 

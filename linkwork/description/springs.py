@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork.description.checks import check_name, finite, length, number
-from linkwork.description.forces import Force, NamedForce, Point, of_kind
+from linkwork.description.forces import Force, NamedForce, Point
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class JointSpringDamper(SpringDamper):
 
     def check_new(self, mech: Mechanism) -> None:
         """Refuse a second one in the same joint."""
-        if any(other.joint == self.joint for other in of_kind(mech.forces, JointSpringDamper)):
+        if self.joint in mech.taken.by(mech.forces).joints:
             raise MechanismError(f"joint {self.joint!r} has a SpringDamper already: give one with the sum of both")
 
 

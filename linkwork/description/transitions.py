@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from linkwork.description.actions import Action, Impulse, Stop
@@ -41,7 +42,7 @@ class Transition:
         """What messages call it."""
         return f"transition {self.name!r}"
 
-    @property
+    @cached_property
     def subject(self) -> str:
         """The joint, pin or body on which it acts."""
         match self.action:
@@ -110,8 +111,9 @@ def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None)
         )
     made = Transition(name, action, when)
     made.check(mech)
+    subject = made.subject
     for other in mech.transitions.values():
-        if other.subject == made.subject:
+        if other.subject == subject:
             made.check_beside(mech, other)
     return made
 

@@ -213,6 +213,35 @@ class Content:
                 entry, at = row.form.entries[i], row.references[i]
                 yield replace(entry, variable=made(entry.variable, row.words, at, self.block))
 
+    def causality_of(self, name: str) -> Causality | None:
+        """Return the part of a variable that is named after its owner, as ``A.q`` is; None: there is no such one."""
+        end = name.find(".")
+        while end >= 0:
+            if (found := self._names_of(name[:end]).get(name)) is not None:
+                return found
+            end = name.find(".", end + 1)
+        return None
+
+    def _names_of(self, owner: str) -> dict[str, Causality]:
+        """What an owner has, by name."""
+        if owner not in self._named:
+            rows = self._owned.get(owner, ())
+            entries = ((row, entry) for row in rows for entry in row.form.entries)
+            self._named[owner] = {e.variable.name.format(*row.words): e.causality for row, e in entries}
+        return self._named[owner]
+
+    @cached_property
+    def _named(self) -> dict[str, dict[str, Causality]]:
+        return {}
+
+    @cached_property
+    def _owned(self) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.words:
+                found.setdefault(row.words[0], []).append(row)
+        return found
+
     def count(self, *kinds: str) -> int:
         """Return how many numbers of some kinds there are."""
         counts = {id(form): sum(form.entries[i].size for i in form.of_kind(*kinds)) for form in self.forms}

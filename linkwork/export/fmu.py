@@ -13,11 +13,12 @@ from linkwork.export import description_fmi2, description_fmi3
 from linkwork.export.archive import FAST, SMALL, write_archive
 from linkwork.export.choice import Choice, choose_outputs, known_references, resolve_dependencies
 from linkwork.export.content import Content, Experiment
-from linkwork.export.documentation import index_page
+from linkwork.export.documentation import documentation_files
 from linkwork.export.interface import interface_bytes
 from linkwork.export.libraries import libraries
 from linkwork.export.settings import SETTING_STARTS, setting_owners
 from linkwork.export.sources import c_files, source_files
+from linkwork.export.terminals import terminal_files
 from linkwork.export.token import instantiation_token
 from linkwork.export.xml_parts import in_chunks
 
@@ -196,9 +197,10 @@ def _files(content: Content, system: "System", fmi: str, sources: bool) -> dict[
     description = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
     return {
         "modelDescription.xml": in_chunks(description),
-        "documentation/index.html": index_page(content).encode(),
         "resources/model.lwm": model,
         "resources/interface.lwi": interface,
+        **documentation_files(content, system),
+        **terminal_files(content, system, fmi),
         **(source_files(model, interface, content.identifier, fmi) if sources else {}),
     }
 

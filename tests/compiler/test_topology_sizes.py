@@ -1,31 +1,13 @@
 """Long mechanisms: no limit of recursion, and work that grows with their length and not with its square."""
 
 import random
-import sys
 from functools import partial
 
 import pytest
 
 from linkwork.compiler.topology import Segment, topology
+from support.counting import lines_run
 from support.graphs import long_mechanism, windows
-
-
-def lines_run(function):
-    """Lines of Python that a call runs: a measure of work that no other process disturbs."""
-    count = 0
-
-    def follow(frame, event, argument):
-        nonlocal count
-        count += event == "line"
-        return follow
-
-    before = sys.gettrace()
-    sys.settrace(follow)
-    try:
-        function()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 @pytest.mark.parametrize("loops", [False, True])
