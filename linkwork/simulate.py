@@ -67,8 +67,8 @@ def simulate(
         Of transitions: "latch.command", true or false or a function of time that is, and "kick.impulse.f",
         "kick.impulse.t".
     solver
-        "dopri5" (compiled; the one inside the FMU), SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau", "BDF", or "ida"
-        of SUNDIALS (extra `dae`, or the package scikit-sundae).
+        "dopri5" or, for stiff mechanisms, "rodas5p" (compiled), SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau",
+        "BDF", or "ida" of SUNDIALS (extra `dae`, or the package scikit-sundae).
     formulation
         "ode": the explicit equations, solved by the method chosen in `compile`. With solver "ida" also "ggl", the
         stabilised differential-algebraic equations of any mechanism, with Lagrange multipliers; and "chou", those of a
