@@ -105,7 +105,7 @@ def test_nothing_held(name):
     hold(block, [])
     block.put("u_start", block["u_start"] + np.random.default_rng(1).normal(size=block["u_start"].size))
     again(block)
-    check_against_differences(block)
+    check_against_differences(block, h=5e-5)  # damping is of the order of h
 
 
 @pytest.mark.parametrize("name", [n for n in ALL if n not in ("free_tree", "spherical_tree")])
@@ -194,20 +194,20 @@ def test_two_freedoms_given():
     case = five_bar_with_three_legs()
     block = assembled(case.mechanism, case.q, {"A": 0.8, "B": -1.1})
     free = offsets(block, "u_start")[2:]
-    assert not matrix(block.assembled_derivative, offsets(block, "u"), free).any()
+    assert np.abs(matrix(block.assembled_derivative, offsets(block, "u"), free)).max() < 1e-15
     check_against_differences(block, count=3, knowns=("u_start", "gravity", "body_mass"))
 
 
 def test_what_was_let_go_has_no_part():
     case = four_bar()
-    alone = assembled(case.mechanism, {"A": case.q["A"]})
-    both = assembled(case.mechanism, {"A": case.q["A"], "B": case.q["B"] + 0.1})
-    unknowns, knowns = offsets(alone, *STATES), offsets(alone, "q_start")[:2]
-    assert both["q"] == pytest.approx(alone["q"], abs=1e-12)
-    columns = [matrix(block.assembled_derivative, unknowns, knowns) for block in (alone, both)]
-    assert columns[1] == pytest.approx(columns[0], abs=1e-12)
-    assert columns[1][:, 0].any()
-    assert not columns[1][:, 1].any()
+    block = assembled(case.mechanism, {"A": case.q["A"], "B": case.q["B"] + 0.1})
+    unknowns, knowns = offsets(block, *STATES), offsets(block, "q_start")[:2]
+    assert block["q"][:2] == pytest.approx([case.q["A"], case.q["B"]], abs=1e-12)
+    both = matrix(block.assembled_derivative, unknowns, knowns)
+    hold(block, [0])
+    assert matrix(block.assembled_derivative, unknowns, knowns) == pytest.approx(both, abs=1e-12)
+    assert both[0, 0] == 1.0
+    assert np.abs(both[:, 1]).max() < 1e-15
 
 
 @pytest.mark.parametrize("given", [("A", "B", "C", "D"), ("D", "B", "C", "A")])
