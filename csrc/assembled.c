@@ -30,6 +30,7 @@ static lw_status provide_room(lw_state *s, lw_follow_room *room) {
     const lw_cluster *cluster = &m->cluster[c];
     const size_t n = (size_t)cluster->columns, rows = 6 * (size_t)cluster->loops + (size_t)cluster->couplings;
     const size_t needed = 2 * n * rows + 3 * rows + n;
+    if (needed > INT32_MAX / 2) return lw_fail(s, LW_ERROR_MEMORY, "the loops are too many for one dense matrix");
     reals = needed > reals ? needed : reals;
     integers = 2 * n + rows > integers ? 2 * n + rows : integers;
   }
@@ -48,7 +49,7 @@ lw_status lw_assembled_derivative(lw_state *s, const uint32_t *unknowns, size_t 
   lw_status e = lw_check_unknowns(s, unknowns, n_unknowns);
   if (e || (e = lw_begin_derivative(s, LW_STAGE_OUTPUTS))) return e;
   if ((e = seed_knowns(s, knowns, n_knowns, seed, &largest)) || (e = provide_room(s, &room))) return e;
-  room.scale = LW_COMPLEX_STEP * largest;
+  room.scale = LW_COMPLEX_STEP * fmax(largest, 1e-200);
   lw_copy_cuts(s);
   lw_complete_constants(s, 1);
   e = lw_report(s, lw_kernels_complex.follow_assembly(s->model, s->complex_block, &room));

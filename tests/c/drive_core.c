@@ -213,6 +213,51 @@ static void differentiate(const bench *b) {
   EXPECT(lw_directional_derivative(b->state, &unknown, 1, knowns, 2, seed, &slope) == LW_OK && isfinite(slope));
 }
 
+/* Behind the block are the event indicators, and nothing behind these. */
+static void differentiate_indicators(const bench *b) {
+  const size_t n = (size_t)b->size.event_indicators;
+  const uint32_t known = (uint32_t)field_named(b->model, "q").first, behind = (uint32_t)b->size.reals + (uint32_t)n;
+  uint32_t *unknowns = malloc((n + 1) * sizeof *unknowns);
+  double *slopes = reals(n), slope;
+  if (!unknowns) exit(2);
+  for (size_t i = 0; i < n; i++) unknowns[i] = (uint32_t)b->size.reals + (uint32_t)i;
+  EXPECT(lw_directional_derivative(b->state, unknowns, n, &known, b->size.nq > 0, &(double){1}, slopes) == LW_OK);
+  for (size_t i = 0; i < n; i++) EXPECT(isfinite(slopes[i]));
+  EXPECT(lw_directional_derivative(b->state, &behind, 1, NULL, 0, NULL, &slope) == LW_ERROR_USAGE);
+  free(unknowns);
+  free(slopes);
+}
+
+/* Just after assembly, along every start value and parameter of some; what cannot stay closed is refused. */
+static void differentiate_assembly(const bench *b) {
+  const char *knowns[] = {"q_start", "u_start", "gravity", "parent_position", "coupling_offset", "time", "q_held"};
+  const size_t n = (size_t)(b->size.nq + b->size.nu), most = b->size.reals > 40000 ? 1 : 8;
+  const lw_field q = field_named(b->model, "q");
+  const uint32_t state = (uint32_t)q.first, outside = UINT32_MAX;
+  uint32_t *unknowns = malloc((n + 1) * sizeof *unknowns);
+  double *slopes = reals(n);
+  if (!unknowns) exit(2);
+  for (size_t i = 0; i < n; i++) unknowns[i] = state + (uint32_t)i;
+  for (size_t k = 0; k < sizeof knowns / sizeof *knowns; k++) {
+    const lw_field field = field_named(b->model, knowns[k]);
+    for (int32_t i = 0; i < field.rows * field.columns && (size_t)i < most; i++) {
+      const uint32_t known = (uint32_t)(field.first + i);
+      const lw_status status = lw_assembled_derivative(b->state, unknowns, n, &known, 1, &(double){1}, slopes);
+      EXPECT(status == LW_OK || (status == LW_ERROR_SINGULAR && lw_state_message(b->state)[0]));
+      for (size_t j = 0; status == LW_OK && j < n; j++) EXPECT(isfinite(slopes[j]));
+    }
+  }
+  const double one = 1, none = NAN;
+  const uint32_t gravity = (uint32_t)field_named(b->model, "gravity").first;
+  EXPECT(lw_assembled_derivative(b->state, &outside, 1, &gravity, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembled_derivative(b->state, NULL, 0, &outside, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembled_derivative(b->state, NULL, 0, &gravity, 1, &none, slopes) == LW_ERROR_VALUE);
+  if (n) EXPECT(lw_assembled_derivative(b->state, NULL, 0, &state, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembled_derivative(b->state, NULL, 0, NULL, 0, NULL, NULL) == LW_OK);
+  free(unknowns);
+  free(slopes);
+}
+
 /* sanitizers take minutes for larger Newton matrices */
 enum { MOST_UNKNOWNS = 150, MOST_STATES = 30 };
 
@@ -477,6 +522,7 @@ static void make_transitions(const bench *b) {
       EXPECT(is_finite(lw_state_reals(b->state) + field_named(b->model, "udot").first, (size_t)b->size.nu));
       EXPECT(lw_event_indicators(b->state, indicators) == LW_OK);
       EXPECT(is_finite(indicators, (size_t)b->size.event_indicators));
+      differentiate_indicators(b);
       EXPECT(lw_next_event_time(b->state, &time) == LW_OK);
       EXPECT(lw_handle_events(b->state, &changed) == LW_OK);
     } else {
@@ -529,11 +575,13 @@ static void drive(const char *path) {
     free(bytes); /* the model has copied them */
     bytes = NULL;
     EXPECT(lw_assemble(b.state, 1e-10) == LW_OK);
+    differentiate_assembly(&b);
     describe(&b);
     evaluate(&b);
     set_and_get(&b);
     save_and_restore(&b);
     differentiate(&b);
+    differentiate_indicators(&b);
     with_multipliers(&b);
     minimal(&b);
     jump(&b);

@@ -101,6 +101,7 @@ static void call(input *in, lw_state *state) {
     case 4:
       value = take_real(in);
       lw_directional_derivative(state, &a, 1, &b, 1, &value, &(double){0});
+      lw_assembled_derivative(state, &a, 1, &b, 1, &value, &(double){0});
       break;
     case 5: lw_state_save(state, snapshot); break;
     case 6: restore(in, state, size); break;
