@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -82,11 +83,11 @@ def choose_independents(
     groups = _groups(system)
     matrix = _scaled_jacobian(system, state)
     rank = _rank(matrix)
-    freedoms = system.numbering.nu - rank
-    if freedoms != degrees_of_freedom(system, state):
+    freedoms, around = system.numbering.nu - rank, degrees_of_freedom(system, state)
+    if freedoms != around:
         raise SingularityError(
-            f"the pose is singular: {freedoms} speeds are independent in it, {degrees_of_freedom(system, state)} in those "
-            f"around; choose independent coordinates in another pose, or {_REMEDY}"
+            f"the pose is singular: {freedoms} speeds are independent in it, {around} in those around; choose independent "
+            f"coordinates in another pose, or {_REMEDY}"
         )
     if wanted is None:
         return _joined(_choose(groups, matrix, rank))
@@ -143,8 +144,7 @@ def _scaled_jacobian(system: System, state: State) -> FloatArray:
 
 
 def _singular_values(matrix: FloatArray, columns: Sequence[int]) -> FloatArray:
-    values: FloatArray = np.linalg.svd(matrix[:, list(columns)], compute_uv=False)
-    return values
+    return np.asarray(np.linalg.svd(matrix[:, list(columns)], compute_uv=False), dtype=np.float64)
 
 
 def _rank(matrix: FloatArray) -> int:
@@ -223,10 +223,11 @@ def _wanted(system: System, groups: list[_Group], wanted: Sequence[str]) -> list
             known.setdefault(name, []).append(group)
     chosen: list[_Group] = []
     for name in wanted:
-        if name in system.numbering.cut or str(name).partition(".")[0] in system.numbering.cut:
+        joint = re.split(r"[.\[]", str(name))[0]
+        if joint in system.numbering.cut:
             raise MechanismError(
-                f"independents: joint {str(name).partition('.')[0]!r} closes a loop, and its coordinates are no states; "
-                f"name others, or cut another joint of the loop with cut=True"
+                f"independents: joint {joint!r} closes a loop, and its coordinates are no states; name others, or cut "
+                "another joint of the loop with cut=True"
             )
         if name not in known:
             raise MechanismError(f"independents: there is no coordinate {name!r}: {suggest(name, known)}")
@@ -244,6 +245,6 @@ def _check_wanted(system: System, chosen: list[_Group], matrix: FloatArray, free
     columns = set(range(matrix.shape[1])) - {k for group in chosen for k in group.u}
     if _conditioning(matrix, sorted(columns), matrix.shape[1] - freedoms) < RANK_TOLERANCE:
         raise SingularityError(
-            f"independents: {quoted([g.name for g in chosen])} do not determine the others in this pose; choose others, "
-            f"or {_REMEDY}"
+            f"independents: {quoted([g.name for g in chosen])} do not determine the others in this pose; choose "
+            f"others, or {_REMEDY}"
         )
