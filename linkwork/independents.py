@@ -86,8 +86,8 @@ def choose_independents(
     freedoms, around = system.numbering.nu - rank, degrees_of_freedom(system, state)
     if freedoms != around:
         raise SingularityError(
-            f"the pose is singular: {freedoms} speeds are independent in it, {around} in those around; choose independent "
-            f"coordinates in another pose, or {_REMEDY}"
+            f"the pose is singular: {freedoms} speeds are independent in it, {around} in those around; choose "
+            f"independent coordinates in another pose, or {_REMEDY}"
         )
     if wanted is None:
         return _joined(_choose(groups, matrix, rank))

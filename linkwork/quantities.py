@@ -111,7 +111,7 @@ def matching(
     >>> matching(r, "arm.q", ["output"], "outputs")
     Traceback (most recent call last):
         ...
-    linkwork.errors.MechanismError: outputs: the mechanism has no variable 'arm.q'; did you mean 'arm.r' or 'arm'?
+    linkwork.errors.MechanismError: outputs: the mechanism has no variable 'arm.q'; did you mean 'arm.r' ...
     """
     beginnings = (f"{name}.", f"{name}[")
     found = [v for v in variables if v.name == name or v.name.startswith(beginnings)]

@@ -1,6 +1,5 @@
 """What an FMU holds, before it is written in the words of one version of the standard."""
 
-import difflib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from linkwork.errors import ExportError
-from linkwork.quantities import Variable
+from linkwork.quantities import Kind, Variable, matching
 
 Causality = Literal["parameter", "input", "output", "local", "independent"]
 
@@ -21,7 +20,7 @@ _CAUSALITY: dict[str, Causality] = {
     "time": "independent",
     "indicator": "local",
 }
-_COMPUTED = ("state", "derivative", "output")
+_COMPUTED: tuple[Kind, ...] = ("state", "derivative", "output")
 
 
 @dataclass(frozen=True)
@@ -160,24 +159,11 @@ def choose_entries(variables: Sequence[Variable], outputs: Iterable[str] | None)
         chosen = {variable.name for variable in variables if variable.kind in ("state", "output")}
     else:
         wanted = [outputs] if isinstance(outputs, str) else list(outputs)
-        chosen = {variable.name for name in wanted for variable in _matching(variables, name)}
+        chosen = {
+            variable.name for name in wanted for variable in matching(variables, name, _COMPUTED, error=ExportError)
+        }
     return tuple(
         Entry(variable, "output" if variable.name in chosen else _CAUSALITY[variable.kind])
         for variable in variables
         if variable.name in chosen or variable.kind in _CAUSALITY
     )
-
-
-def _matching(variables: Sequence[Variable], name: str) -> list[Variable]:
-    beginnings = (f"{name}.", f"{name}[")
-    found = [v for v in variables if v.name == name or v.name.startswith(beginnings)]
-    computed = [v for v in found if v.kind in _COMPUTED]
-    if computed:
-        return computed
-    if found:
-        raise ExportError(f"{found[0].name!r} is no output: its kind is {found[0].kind!r}, and it is in every FMU")
-    names = [v.name for v in variables if v.kind in _COMPUTED]
-    names += list({n.split("[")[0] for n in names} | {n.split(".")[0] for n in names})
-    close = difflib.get_close_matches(name, names, n=3)
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-    raise ExportError(f"the mechanism has no variable {name!r}{hint}")
