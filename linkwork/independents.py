@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 RANK_TOLERANCE = 1e-6  # of a singular value beside the largest: as in the core
 GOOD = 0.02  # a choice with a smaller one is taken only if it was asked for
+NO_LENGTH = 1e-9  # m; a lever arm that is rounding
 
 _REMEDY = 'use states="full"'
 
@@ -138,8 +139,8 @@ def _scaled_jacobian(system: System, state: State) -> FloatArray:
         units = {k: unit for span, own in kinds for k, unit in zip(range(span.start, span.stop), own, strict=True)}
         columns = np.array(list(units), dtype=int)
         angles = np.array([unit == "rad" for unit in units.values()], dtype=bool)
-        length = np.abs(matrix[:, columns[angles]]).max(initial=0.0) or 1.0
-        matrix[:, columns[angles]] /= length
+        length = np.abs(matrix[:, columns[angles]]).max(initial=0.0)
+        matrix[:, columns[angles]] /= length if length > NO_LENGTH else 1.0
     return matrix
 
 
@@ -158,10 +159,10 @@ def _conditioning(matrix: FloatArray, dependent: Sequence[int], rank: int) -> fl
     """The last singular value that columns have beside the largest of all, if the rank is theirs as well."""
     if rank == 0:
         return 1.0
-    if len(dependent) < rank:
+    if min(len(dependent), matrix.shape[0]) < rank:
         return 0.0
-    largest = _singular_values(matrix, range(matrix.shape[1]))[0]
-    return float(_singular_values(matrix, dependent)[rank - 1] / largest)
+    largest = float(_singular_values(matrix, range(matrix.shape[1]))[0])
+    return float(_singular_values(matrix, dependent)[rank - 1]) / largest if largest > 0.0 else 0.0
 
 
 # ---- the choice ----
@@ -182,15 +183,18 @@ def _choose(groups: list[_Group], matrix: FloatArray, rank: int) -> list[_Group]
             chosen.append(group)
     first: list[int] = []  # columns that are to be dependent
     for group in (one for one in groups if len(one.u) > 1 and one not in chosen):
-        if _rank(matrix[:, [*first, *group.u]]) == len(first) + len(group.u):
-            first += group.u
-        elif _conditioning(matrix, rest([group]), rank) > RANK_TOLERANCE:
-            chosen.append(group)
-        else:
+        left = freedoms - sum(len(one.u) for one in chosen)
+        inside = _conditioning(matrix, [*first, *group.u], len(first) + len(group.u))
+        outside = _conditioning(matrix, rest([group]), rank) if len(group.u) <= left else 0.0
+        if max(inside, outside) < RANK_TOLERANCE:
             raise MechanismError(
                 f"the coordinates of joint {group.name!r} turn by a quaternion, and some of its speeds are independent "
-                f"while others are not: {_REMEDY}, or three revolutes with small bodies between in its place"
+                f"while others are not: {_REMEDY}, or take fewer axes in its place, as a Universal at one end of a rod"
             )
+        if outside > inside:
+            chosen.append(group)
+        else:
+            first += group.u
     dependent = set(_pivots(matrix, first, rest(), rank))
     return [group for group in groups if group in chosen or not dependent.intersection(group.u)]
 
