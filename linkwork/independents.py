@@ -13,7 +13,7 @@ from linkwork.compiler.numbering import suffixes
 from linkwork.description import Lock, Pin, Release, Stop, Unlock
 from linkwork.description.checks import FloatArray, quoted, suggest
 from linkwork.errors import MechanismError, SingularityError
-from linkwork.freedoms import degrees_of_freedom
+from linkwork.freedoms import degrees_of_freedom, free_joints
 
 if TYPE_CHECKING:
     from linkwork.state import State
@@ -84,12 +84,8 @@ def choose_independents(
     groups = _groups(system)
     matrix = _scaled_jacobian(system, state)
     rank = _rank(matrix)
-    freedoms, around = system.numbering.nu - rank, degrees_of_freedom(system, state)
-    if freedoms != around:
-        raise SingularityError(
-            f"the pose is singular: {freedoms} speeds are independent in it, {around} in those around; choose "
-            f"independent coordinates in another pose, or {_REMEDY}"
-        )
+    freedoms = system.numbering.nu - rank
+    _check_pose(system, state, freedoms)
     if wanted is None:
         return _joined(_choose(groups, matrix, rank))
     chosen = _wanted(system, groups, wanted)
@@ -103,6 +99,17 @@ def _check_transitions(system: System) -> None:
             raise MechanismError(
                 f"transition {name!r} changes what is free to move, and so which states are independent; {_REMEDY}"
             )
+
+
+def _check_pose(system: System, state: State, freedoms: int) -> None:
+    """A singular pose has more freedoms than those around it."""
+    outside = sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))
+    regular = min(degrees_of_freedom(system, state), outside + sum(cluster.freedoms for cluster in system.expected))
+    if freedoms > regular:
+        raise SingularityError(
+            f"the pose is singular: {freedoms} speeds are independent in it, {regular} in those around; choose "
+            f"independent coordinates in another pose, or {_REMEDY}"
+        )
 
 
 def _groups(system: System) -> list[_Group]:

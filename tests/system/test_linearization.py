@@ -97,7 +97,7 @@ def test_all_choices_of_states_have_the_same_eigenvalues():
 
 
 def hanging(system):
-    """An equilibrium under gravity: it comes to rest by heavy damping, then by Newton's iteration on the linear model."""
+    """An equilibrium under gravity: damping brings it to rest, Newton's iteration on the linear model there."""
     mech = fourbar_planar().mechanism
     mech.add_force(lw.SpringDamper("A", damping=20.0))
     result = lw.simulate(mech, 60.0, rtol=1e-8)
