@@ -250,8 +250,9 @@ def _check_wanted(system: System, chosen: list[_Group], matrix: FloatArray, free
     count = sum(len(group.u) for group in chosen)
     if count != freedoms:
         raise MechanismError(
-            f"independents: the mechanism has {freedoms} freedoms, but {quoted([g.name for g in chosen])} have {count} "
-            "speeds; name as many"
+            f"independents: the mechanism has {freedoms} freedom{'s' * (freedoms != 1)}, but "
+            f"{quoted([g.name for g in chosen])} {'has' if len(chosen) == 1 else 'have'} {count} "
+            f"speed{'s' * (count != 1)}; name as many"
         )
     columns = set(range(matrix.shape[1])) - {k for group in chosen for k in group.u}
     if _conditioning(matrix, sorted(columns), matrix.shape[1] - freedoms) < RANK_TOLERANCE:

@@ -103,18 +103,7 @@
 #define IN_DOUBLE(kernel) NULL
 #endif
 
-const lw_kernels KERNELS = {constants,
-                            IN_DOUBLE(find_freedoms),
-                            accelerations,
-                            derivatives,
-                            outputs,
-                            locate_cuts,
-                            inverse_dynamics,
-                            mass_product,
-                            augmented_residual,
-                            constraint_values,
-                            advance_joint,
-                            IN_DOUBLE(assemble),
-                            IN_DOUBLE(count),
-                            IN_DOUBLE(jump),
-                            IN_DOUBLE(solve_assemblies)};
+const lw_kernels KERNELS = {
+    constants,     IN_DOUBLE(find_freedoms), accelerations,    derivatives,        outputs,
+    locate_cuts,   inverse_dynamics,         mass_product,     augmented_residual, constraint_values,
+    advance_joint, IN_DOUBLE(assemble),      IN_DOUBLE(count), IN_DOUBLE(jump),    IN_DOUBLE(solve_assemblies)};

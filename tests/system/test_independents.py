@@ -70,7 +70,7 @@ def test_wanted_names():
         (["Q"], "no coordinate 'Q'"),
         (["A.p"], "did you mean 'A.q'"),
         (["D"], "'D' closes a loop"),
-        (["A", "B"], "1 freedoms"),
+        (["A", "B"], "1 freedom,"),
     ],
 )
 def test_wrong_names_are_refused(wanted, text):
