@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from linkwork.compiler.numbering import suffixes
 from linkwork.description import Lock, Pin, Release, Stop, Unlock
 from linkwork.description.checks import FloatArray, quoted, suggest
 from linkwork.errors import MechanismError, SingularityError
-from linkwork.freedoms import degrees_of_freedom
+from linkwork.freedoms import degrees_of_freedom, free_joints
 
 if TYPE_CHECKING:
     from linkwork.state import State
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 RANK_TOLERANCE = 1e-6  # of a singular value beside the largest: as in the core
 GOOD = 0.02  # a choice with a smaller one is taken only if it was asked for
+NO_LENGTH = 1e-9  # m; a lever arm that is rounding
 
 _REMEDY = 'use states="full"'
 
@@ -83,11 +85,7 @@ def choose_independents(
     matrix = _scaled_jacobian(system, state)
     rank = _rank(matrix)
     freedoms = system.numbering.nu - rank
-    if freedoms != degrees_of_freedom(system, state):
-        raise SingularityError(
-            f"the pose is singular: {freedoms} speeds are independent in it, {degrees_of_freedom(system, state)} in those "
-            f"around; choose independent coordinates in another pose, or {_REMEDY}"
-        )
+    _check_pose(system, state, freedoms)
     if wanted is None:
         return _joined(_choose(groups, matrix, rank))
     chosen = _wanted(system, groups, wanted)
@@ -101,6 +99,17 @@ def _check_transitions(system: System) -> None:
             raise MechanismError(
                 f"transition {name!r} changes what is free to move, and so which states are independent; {_REMEDY}"
             )
+
+
+def _check_pose(system: System, state: State, freedoms: int) -> None:
+    """A singular pose has more freedoms than those around it."""
+    outside = sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))
+    regular = min(degrees_of_freedom(system, state), outside + sum(cluster.freedoms for cluster in system.expected))
+    if freedoms > regular:
+        raise SingularityError(
+            f"the pose is singular: {freedoms} speeds are independent in it, {regular} in those around; choose "
+            f"independent coordinates in another pose, or {_REMEDY}"
+        )
 
 
 def _groups(system: System) -> list[_Group]:
@@ -137,14 +146,13 @@ def _scaled_jacobian(system: System, state: State) -> FloatArray:
         units = {k: unit for span, own in kinds for k, unit in zip(range(span.start, span.stop), own, strict=True)}
         columns = np.array(list(units), dtype=int)
         angles = np.array([unit == "rad" for unit in units.values()], dtype=bool)
-        length = np.abs(matrix[:, columns[angles]]).max(initial=0.0) or 1.0
-        matrix[:, columns[angles]] /= length
+        length = np.abs(matrix[:, columns[angles]]).max(initial=0.0)
+        matrix[:, columns[angles]] /= length if length > NO_LENGTH else 1.0
     return matrix
 
 
 def _singular_values(matrix: FloatArray, columns: Sequence[int]) -> FloatArray:
-    values: FloatArray = np.linalg.svd(matrix[:, list(columns)], compute_uv=False)
-    return values
+    return np.asarray(np.linalg.svd(matrix[:, list(columns)], compute_uv=False), dtype=np.float64)
 
 
 def _rank(matrix: FloatArray) -> int:
@@ -158,10 +166,10 @@ def _conditioning(matrix: FloatArray, dependent: Sequence[int], rank: int) -> fl
     """The last singular value that columns have beside the largest of all, if the rank is theirs as well."""
     if rank == 0:
         return 1.0
-    if len(dependent) < rank:
+    if min(len(dependent), matrix.shape[0]) < rank:
         return 0.0
-    largest = _singular_values(matrix, range(matrix.shape[1]))[0]
-    return float(_singular_values(matrix, dependent)[rank - 1] / largest)
+    largest = float(_singular_values(matrix, range(matrix.shape[1]))[0])
+    return float(_singular_values(matrix, dependent)[rank - 1]) / largest if largest > 0.0 else 0.0
 
 
 # ---- the choice ----
@@ -182,15 +190,18 @@ def _choose(groups: list[_Group], matrix: FloatArray, rank: int) -> list[_Group]
             chosen.append(group)
     first: list[int] = []  # columns that are to be dependent
     for group in (one for one in groups if len(one.u) > 1 and one not in chosen):
-        if _rank(matrix[:, [*first, *group.u]]) == len(first) + len(group.u):
-            first += group.u
-        elif _conditioning(matrix, rest([group]), rank) > RANK_TOLERANCE:
-            chosen.append(group)
-        else:
+        left = freedoms - sum(len(one.u) for one in chosen)
+        inside = _conditioning(matrix, [*first, *group.u], len(first) + len(group.u))
+        outside = _conditioning(matrix, rest([group]), rank) if len(group.u) <= left else 0.0
+        if max(inside, outside) < RANK_TOLERANCE:
             raise MechanismError(
                 f"the coordinates of joint {group.name!r} turn by a quaternion, and some of its speeds are independent "
-                f"while others are not: {_REMEDY}, or three revolutes with small bodies between in its place"
+                f"while others are not: {_REMEDY}, or take fewer axes in its place, as a Universal at one end of a rod"
             )
+        if outside > inside:
+            chosen.append(group)
+        else:
+            first += group.u
     dependent = set(_pivots(matrix, first, rest(), rank))
     return [group for group in groups if group in chosen or not dependent.intersection(group.u)]
 
@@ -223,10 +234,11 @@ def _wanted(system: System, groups: list[_Group], wanted: Sequence[str]) -> list
             known.setdefault(name, []).append(group)
     chosen: list[_Group] = []
     for name in wanted:
-        if name in system.numbering.cut or str(name).partition(".")[0] in system.numbering.cut:
+        joint = re.split(r"[.\[]", str(name))[0]
+        if joint in system.numbering.cut:
             raise MechanismError(
-                f"independents: joint {str(name).partition('.')[0]!r} closes a loop, and its coordinates are no states; "
-                f"name others, or cut another joint of the loop with cut=True"
+                f"independents: joint {joint!r} closes a loop, and its coordinates are no states; name others, or cut "
+                "another joint of the loop with cut=True"
             )
         if name not in known:
             raise MechanismError(f"independents: there is no coordinate {name!r}: {suggest(name, known)}")
@@ -238,12 +250,13 @@ def _check_wanted(system: System, chosen: list[_Group], matrix: FloatArray, free
     count = sum(len(group.u) for group in chosen)
     if count != freedoms:
         raise MechanismError(
-            f"independents: the mechanism has {freedoms} freedoms, but {quoted([g.name for g in chosen])} have {count} "
-            "speeds; name as many"
+            f"independents: the mechanism has {freedoms} freedom{'s' * (freedoms != 1)}, but "
+            f"{quoted([g.name for g in chosen])} {'has' if len(chosen) == 1 else 'have'} {count} "
+            f"speed{'s' * (count != 1)}; name as many"
         )
     columns = set(range(matrix.shape[1])) - {k for group in chosen for k in group.u}
     if _conditioning(matrix, sorted(columns), matrix.shape[1] - freedoms) < RANK_TOLERANCE:
         raise SingularityError(
-            f"independents: {quoted([g.name for g in chosen])} do not determine the others in this pose; choose others, "
-            f"or {_REMEDY}"
+            f"independents: {quoted([g.name for g in chosen])} do not determine the others in this pose; choose "
+            f"others, or {_REMEDY}"
         )
