@@ -1,4 +1,4 @@
-"""Checks FMUs of FMI 2.0 and 3.0, ours and those of others: the archive, the model description and what the library does."""
+"""Checks FMUs of FMI 2.0 and 3.0, whoever made them: archive, model description and what the library does."""
 
 from linkwork.checking.report import Finding, Outcome, Report
 from linkwork.checking.run import check_fmu

@@ -1,7 +1,7 @@
 """The process in which an FMU's library is called: it may crash or hang there without harm.
 
-Run as ``python -m linkwork.checking.child ARCHIVE FOLDER NAME...``. It writes a line of JSON for what begins, what is found and what
-ends; what the FMU prints goes to standard error.
+Run as ``python -m linkwork.checking.child ARCHIVE FOLDER NAME...``. It writes a line of JSON for what begins, what is
+found and what ends; what the FMU prints goes to standard error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A model description of FMI 2.0 or 3.0, in the same words for each; what is missing or wrong stays missing or wrong."""
+"""A model description of FMI 2.0 or 3.0, in the same words for each; what is missing or wrong stays so."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ def _named(prefix: str, names: str) -> frozenset[str]:
     return frozenset(prefix + name for name in names.split())
 
 
-_TYPES3 = "Float32 Float64 Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64 Boolean String Binary Clock".split()
+_NUMBERS3 = [f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)]
+_TYPES3 = ["Float32", "Float64", *_NUMBERS3, "Boolean", "String", "Binary", "Clock"]
 _VALUES3 = " ".join(f"Get{name} Set{name}" for name in _TYPES3)
 
 FMI2 = {

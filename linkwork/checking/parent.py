@@ -1,4 +1,4 @@
-"""Runs dynamic checks in processes of their own: a crash or a hang is a finding, and the next check gets a new process."""
+"""Runs dynamic checks in processes of their own: a crash or a hang is a finding, and the others go on."""
 
 from __future__ import annotations
 

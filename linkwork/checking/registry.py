@@ -1,4 +1,4 @@
-"""The checks by name. A check is a function in a module named below, decorated with its reason; no other place knows it."""
+"""The checks by name. A check is a function in a module named below, decorated with name and reason; that is all."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ def units(fmu: Fmu) -> Iterator[Finding]:
     names = [unit.get("name", "") for unit in fmu.root.findall("UnitDefinitions/Unit")]
     yield from (error(f"the unit {name!r} is defined {n} times") for name, n in Counter(names).items() if n > 1)
     for unit in fmu.root.findall("UnitDefinitions/Unit"):
-        for shown in unit.findall("DisplayUnit"):
-            if as_number(shown.get("factor", "1")) in (None, 0.0):
-                yield error(f"the display unit {shown.get('name')!r} of {unit.get('name')!r} has no factor but zero")
+        for other in unit.findall("DisplayUnit"):
+            if as_number(other.get("factor", "1")) in (None, 0.0):
+                yield error(f"the display unit {other.get('name')!r} of {unit.get('name')!r} has no factor but zero")
     for variable in one.variables:
         declared = variable.given.get("declaredType")
         if declared is not None and declared not in one.types:
