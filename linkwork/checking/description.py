@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,7 +37,7 @@ class Variable:
     given: dict[str, str]
     declared: dict[str, str]
     start: str | None
-    dimensions: int = 0
+    dimensions: list[Element] = field(default_factory=list)  # of FMI 3.0
     aliases: list[tuple[str, str | None]] = field(default_factory=list)  # name, display unit; of FMI 3.0
 
     @property
@@ -55,7 +56,7 @@ class Variable:
     @property
     def scalar_real(self) -> bool:
         """Whether it is one floating-point number."""
-        return self.type in ("Real", "Float64") and self.dimensions == 0
+        return self.type in ("Real", "Float64") and not self.dimensions
 
 
 @dataclass(eq=False)
@@ -118,7 +119,7 @@ class Description:
         starts = [one.get("value", "") for one in entry.findall("Start")]
         start = entry.get("start", " ".join(starts) if starts else None)
         made = self._make(entry, entry.tag, dict(entry.attrib), start, position)
-        made.dimensions = len(entry.findall("Dimension"))
+        made.dimensions = entry.findall("Dimension")
         made.aliases = [(one.get("name", ""), one.get("displayUnit")) for one in entry.findall("Alias")]
         return made
 
@@ -190,11 +191,24 @@ class Description:
         found = [self.find(one.given.get("derivative")) for one in pairs if one is not None]
         return [one for one in found if one is not None]
 
+    def size(self, variable: Variable) -> int:
+        """How many numbers a variable holds, with the start values of the parameters that say so."""
+        sizes = []
+        for one in variable.dimensions:
+            parameter = self.find(one.get("valueReference"))
+            sizes.append(as_integer(one.get("start", parameter.start if parameter else None)) or 0)
+        return math.prod(sizes)
+
+    @cached_property
+    def n_states(self) -> int:
+        """How many continuous states it declares."""
+        return sum(map(self.size, self.states))
+
     @cached_property
     def n_indicators(self) -> int:
         """How many event indicators it declares."""
         if self.fmi3:
-            return len(self.unknowns("indicator"))
+            return sum(self.size(one.variable) for one in self.unknowns("indicator") if one.variable)
         return as_integer(self.root.get("numberOfEventIndicators")) or 0
 
     def able(self, kind: str, *names: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from ctypes import byref, c_double
+from itertools import accumulate
 from typing import Any
 
 from linkwork.checking.description import Description, Variable
@@ -25,7 +26,7 @@ class Instance:
         self.description: Description = fmu.description
         self.kind = kind
         self.messages: list[str] = []
-        self.n = len(fmu.description.states)
+        self.n = fmu.description.n_states
         self.time = fmu.description.experiment["startTime"] or 0.0
         self.iterations = 0
         self.fmu = _fmpy_class(fmu.description, kind)(
@@ -114,7 +115,8 @@ class Instance:
 
     def set(self, variables: Sequence[Variable], values: Sequence[float]) -> None:
         """Set scalar reals; continuous states by the call that is theirs."""
-        states = {id(one): i for i, one in enumerate(self.description.states)}
+        sizes = [self.description.size(one) for one in self.description.states]
+        states = dict(zip(map(id, self.description.states), accumulate(sizes, initial=0), strict=False))
         plain = [(one, value) for one, value in zip(variables, values, strict=True) if id(one) not in states]
         if len(plain) < len(variables):
             x = self.states()
@@ -243,7 +245,7 @@ def running(fmu: Fmu, kind: str, *, started: bool = True) -> Iterator[Instance]:
             instance.start()
         yield instance
     except Exception as problem:
-        if instance.messages:
+        if instance.messages and not hasattr(problem, "__notes__"):
             problem.add_note(instance.messages[-1])
         raise
     finally:

@@ -12,6 +12,7 @@ from linkwork.checking.instance import Instance
 Item = TypeVar("Item")
 MOST = 200  # variables that are read at a time
 STEPS = 20  # communication steps of a short run
+GENTLE = 0.01  # of the size of a state: by how much an explicit step may move it
 
 
 def spread(items: Sequence[Item], most: int) -> list[Item]:
@@ -58,11 +59,15 @@ def steps(instance: Instance, variables: Sequence[Variable], length: float, coun
 
 
 def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[float]]:
-    """Go on in Model Exchange by explicit Euler, roughly, to a point that is not special; return states on the way."""
-    rows = []
+    """Go on in Model Exchange by small explicit steps, to a point that is not special; return states on the way."""
+    one, rows = instance.description, []
+    nominals = [abs(state.number("nominal") or 1.0) for state in one.states for _ in range(one.size(state))]
     for _ in range(count):
-        x = [a + length * b for a, b in zip(instance.states(), instance.derivatives(), strict=True)]
-        instance.time += length
+        x, rates = instance.states(), instance.derivatives()
+        sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
+        h = min([length, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])
+        x = [a + h * rate for a, rate in zip(x, rates, strict=True)]
+        instance.time += h
         instance.fmu.setTime(instance.time)
         instance.set_states(x)
         instance.fmu.completedIntegratorStep()

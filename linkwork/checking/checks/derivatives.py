@@ -17,6 +17,7 @@ _DIRECTIONAL = ("providesDirectionalDerivatives", "providesDirectionalDerivative
 _ADJOINT = "providesAdjointDerivatives"
 _STEP = 1e-5  # of a difference, in sizes of the known
 _COLUMNS = 40
+_MOST = 5  # findings
 _RELATIVE, _NOISE = 1e-5, 1e-11
 
 
@@ -28,14 +29,29 @@ def derivatives(fmu: Fmu) -> Iterator[Finding]:
         raise NotApplicable(f"it does not declare {_DIRECTIONAL[fmu.description.fmi2]}")
     for kind in kinds:
         with point(fmu, kind) as at:
+            yield from _refusals(kind, at)
+            said: set[str] = set()
             for known in spread(at.knowns, _COLUMNS):
-                found = next(_wrong(kind, at, known), None)
-                if found is not None:
-                    yield found
-                    break
+                for unknown, finding in _wrong(kind, at, known):
+                    if unknown not in said and len(said) < _MOST:
+                        yield finding
+                    said.add(unknown)
 
 
-def _wrong(kind: str, at: Point, known: Variable) -> Iterator[Finding]:
+def _refusals(kind: str, at: Point) -> Iterator[Finding]:
+    """What kinds of unknowns it will not differentiate; these are left out from here on."""
+    for group, plural in (("output", "outputs"), ("derivative", "derivatives"), ("indicator", "event indicators")):
+        some = [entry.variable for entry in at.entries if entry.kind == group and entry.variable]
+        try:
+            if some:
+                at.instance.directional(some, at.knowns[:1], [1.0])
+        except Exception as problem:  # a status other than OK
+            said = f" The FMU says: {at.instance.messages[-1]}" if at.instance.messages else ""
+            yield error(f"{kind}: there are no directional derivatives of {plural}: {problem}{said}")
+            at.entries = [entry for entry in at.entries if entry.kind != group]
+
+
+def _wrong(kind: str, at: Point, known: Variable) -> Iterator[tuple[str, Finding]]:
     given = at.instance.directional(at.unknowns, [known], [1.0])
     step = _STEP * at.size(known)
     middle = at.values()
@@ -47,10 +63,8 @@ def _wrong(kind: str, at: Point, known: Variable) -> Iterator[Finding]:
         allowed = _RELATIVE * (abs(slope) + abs(given[i])) + 2 * abs(wide - slope) + bend
         allowed += _NOISE * (1.0 + abs(middle[i])) / step
         if not abs(given[i] - slope) <= allowed:
-            yield error(
-                f"{kind}: the derivative of {unknown.name} with respect to {known.name} is given as {given[i]:.9g}; "
-                f"differences say {slope:.9g}"
-            )
+            text = f"{kind}: the derivative of {unknown.name} with respect to {known.name} is given as {given[i]:.9g}"
+            yield unknown.name, error(f"{text}; differences say {slope:.9g}")
 
 
 @check("adjoint", "adjoint derivatives are the transpose of directional ones", dynamic=True)
@@ -62,7 +76,8 @@ def adjoint(fmu: Fmu) -> Iterator[Finding]:
         raise NotApplicable(f"it does not declare {_ADJOINT} beside directional ones")
     for kind in kinds:
         with point(fmu, kind) as at:
-            if at.knowns and at.unknowns:
+            list(_refusals(kind, at))  # the check of derivatives tells them
+            if at.entries:
                 yield from _transpose(kind, at)
 
 

@@ -21,7 +21,7 @@ def events(fmu: Fmu) -> Iterator[Finding]:
     with running(fmu, "ME") as instance:
         if one.fmi3:
             for said, number, expected in (
-                ("continuous states", instance.fmu.getNumberOfContinuousStates(), len(one.states)),
+                ("continuous states", instance.fmu.getNumberOfContinuousStates(), one.n_states),
                 ("event indicators", instance.fmu.getNumberOfEventIndicators(), one.n_indicators),
             ):
                 if number != expected:
@@ -35,9 +35,10 @@ def events(fmu: Fmu) -> Iterator[Finding]:
             wrong = [str(i + 1) for i, value in enumerate(numbers) if not math.isfinite(value)]
             if wrong:
                 yield error(f"after initialisation {said} {', '.join(wrong[:5])} is not finite")
-        for state, nominal in zip(one.states, instance.nominals(), strict=True):
+        names = [state.name for state in one.states for _ in range(one.size(state))]
+        for name, nominal in zip(names, instance.nominals(), strict=True):
             if not nominal > 0:
-                yield error(f"the nominal value of {state.name} is {nominal!r}; it must be above zero")
+                yield error(f"the nominal value of {name} is {nominal!r}; it must be above zero")
         x = instance.states()
         instance.fmu.enterEventMode()
         instance.settle()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from linkwork.checking.fmu import Fmu
 from linkwork.checking.instance import runnable
 from linkwork.checking.registry import check
-from linkwork.checking.report import Finding, error, warning
+from linkwork.checking.report import Finding, error, note
 from linkwork.checking.sampling import step_length
 
 _STEPS = 200
@@ -41,4 +41,4 @@ def simulation(fmu: Fmu) -> Iterator[Finding]:
                 yield error(f"{kind}: {name} is not finite from t = {result['time'][wrong.argmax()]:g} on")
                 break
         if result["time"][-1] < stop - 1.5 * step:
-            yield warning(f"{kind}: the run ends at t = {result['time'][-1]:g}, before {stop:g}")
+            yield note(f"{kind}: the run ends at t = {result['time'][-1]:g}, before {stop:g}")

@@ -31,7 +31,10 @@ def lengths(fmu: Fmu) -> Iterator[Finding]:
     clock = [v for v in one.variables if v.causality == "independent" and v.scalar_real]
     with running(fmu, "CS") as instance:
         for length in (h, h * math.pi, h / math.e):
-            yield from _one_step(instance, length, clock)
+            found = list(_one_step(instance, length, clock))
+            yield from found
+            if found:
+                break
     variables = watched(one)
     after = [_after(fmu, variables, length) for length in (h, h * (1 - 1e-3), 10 * h)]
     if bits(after[0]) == bits(after[1]) != bits(after[2]):
@@ -67,7 +70,7 @@ def step_size(fmu: Fmu) -> Iterator[Finding]:
     _variable_steps(fmu)
     one = fmu.description
     variables, h = watched(one), step_length(one)
-    allowed = _FACTOR * (one.experiment["tolerance"] or 1e-4)
+    allowed = _FACTOR * (one.experiment["tolerance"] or 1e-6)
     with running(fmu, "CS") as instance:
         coarse = steps(instance, variables, h, STEPS)
     with running(fmu, "CS") as instance:

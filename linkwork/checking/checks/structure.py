@@ -110,7 +110,8 @@ def known(fmu: Fmu) -> Iterator[Finding]:
                 yield error(f"{where} depends on {text!r}, which is no variable")
             elif not (_known_at_start(variable) if entry.kind == "initial" else _known_later(variable, states, one)):
                 wanted = "start values" if entry.kind == "initial" else "states, inputs and the independent variable"
-                yield error(f"{where} depends on {variable.name}, which is {variable.causality}; name {wanted}")
+                level = warning if variable.causality == "parameter" else error  # which does no harm where it is fixed
+                yield level(f"{where} depends on {variable.name}, which is {variable.causality}; name {wanted}")
 
 
 def _kinds(entry: Unknown, where: str) -> Iterator[Finding]:

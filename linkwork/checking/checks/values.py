@@ -35,7 +35,7 @@ def _numbers(one: Variable) -> Iterator[Finding]:
         yield error(f"nominal of {one.name} is zero; leave it out or give its usual size")
     for text in (one.start or "").split():
         yield from _start(one, text, low, high)
-    if one.start is not None and not one.start.split() and one.dimensions == 0:
+    if one.start is not None and not one.start.split() and not one.dimensions:
         yield error(f"start of {one.name} is empty; give a number")
 
 
