@@ -79,7 +79,7 @@ class Report:
     @property
     def verdict(self) -> str:
         """The one line that matters."""
-        counts = [f"{len(self.findings(level))} {level}s" for level in LEVELS]
+        counts = [f"{(n := len(self.findings(level)))} {level}{'s' * (n != 1)}" for level in LEVELS]
         return f"{'PASSED' if self.passed else 'FAILED'}: {self.path}: {', '.join(counts)}"
 
     def to_dict(self) -> dict[str, Any]:
