@@ -55,6 +55,7 @@ from linkwork.state import State
 from linkwork.system import System
 
 if TYPE_CHECKING:
+    from linkwork.checking import check_fmu
     from linkwork.export import export_fmu
 
 try:
@@ -101,6 +102,7 @@ __all__ = [
     "Universal",
     "Unlock",
     "Wrench",
+    "check_fmu",
     "coarse_grain",
     "compare",
     "compile",
@@ -116,4 +118,8 @@ def __getattr__(name: str) -> Any:
         from linkwork.export import export_fmu
 
         return export_fmu
+    if name == "check_fmu":
+        from linkwork.checking import check_fmu
+
+        return check_fmu
     raise AttributeError(f"module 'linkwork' has no attribute {name!r}")

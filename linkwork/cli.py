@@ -1,4 +1,4 @@
-"""The command line: ``linkwork info``, ``simulate``, ``compare`` and ``export``.
+"""The command line: ``linkwork info``, ``simulate``, ``compare``, ``export`` and ``check``.
 
 Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
+from linkwork.checking import command as check_command
 from linkwork.comparison import command as compare_command
 from linkwork.compiler.methods import METHODS
 from linkwork.explain import equation, groups
@@ -60,6 +61,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_simulate(commands)
     _add_compare(commands)
     _add_export(commands)
+    _add_check(commands)
     return parser
 
 
@@ -385,3 +387,18 @@ def _add_export(commands: Any) -> None:
     )
     export_command.add_arguments(parser)
     parser.set_defaults(run=export_command.run)
+
+
+# ---- check ------------------------------------------------------------------------------------------
+
+
+def _add_check(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "check",
+        "check an FMU, whoever made it",
+        "Its archive, its model description,\nand in a process of its own what its library does.",
+        "linkwork check four_bar.fmu --skip memory",
+    )
+    check_command.add_arguments(parser)
+    parser.set_defaults(run=check_command.run)

@@ -39,6 +39,7 @@ PYTHON_ARROWS = {
         "scikits_odes_sundials",
         "sksundae",
     },
+    "linkwork.checking": {"numpy", "fmpy", "linkwork.errors"},
     "linkwork.cosim": {"numpy", "fmpy", "linkwork.errors", "linkwork.result"},
     "linkwork._core_build": {"cffi"},
     "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},

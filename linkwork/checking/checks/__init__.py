@@ -1,0 +1,1 @@
+"""The checks; `linkwork.checking.registry` lists these modules."""

@@ -1,0 +1,100 @@
+"""Each dynamic check finds the FMU that misbehaves in its way, and leaves alone the one that does not."""
+
+import re
+import sys
+
+import pytest
+
+from linkwork.checking import check_fmu
+from linkwork.checking.registry import all_checks
+from support.oscillator import oscillator
+
+VERSIONS = ("2.0", "3.0")
+DYNAMIC = [name for name, one in all_checks().items() if one.dynamic]
+
+# Defect, the check that finds it, how grave, and what the text says; in which versions.
+DEFECTS = [
+    ("ANY_TOKEN", "token", "error", "wrong token is accepted", VERSIONS),
+    ("NO_RESET", "life", "error", "after a reset y begin otherwise", VERSIONS),
+    ("CRASH_ON_FREE", "life", "error", r"crashed in fmi\dFreeInstance with SIGABRT", VERSIONS),
+    ("NO_SUCH_FUNCTION", "life", "error", r"undefined symbol: fmi\dReset", VERSIONS),
+    ("NO_SUCH_FUNCTION", "exports", "error", r"lacks 1 functions: fmi\dReset; export them", VERSIONS),
+    ("GLOBAL", "independence", "error", "a second instance changes what the first one does", VERSIONS),
+    ("TAKES_NAN", "nan", "note", "takes NaN for u without a word", VERSIONS),
+    ("NAN_SPREADS", "nan", "error", "after NaN in one instance others begin otherwise", VERSIONS),
+    ("TRUNCATED", "steps", "error", "steps are cut to a grid", VERSIONS),
+    ("TRUNCATED", "steps", "error", "reports lastSuccessfulTime .* without an early return", ("3.0",)),
+    ("TRUNCATED", "steps", "error", "go to the very end", ("3.0",)),
+    ("EARLY", "steps", "error", "returns early, which the model description does not declare", ("3.0",)),
+    ("CRASH", "steps", "error", r"crashed in fmi\dDoStep with SIGSEGV", VERSIONS),
+    ("EXITS", "steps", "error", "ended the process with exit code 7", VERSIONS),
+    ("FAILS", "steps", "error", r"fmi\dDoStep failed with status 3", VERSIONS),
+    ("HANG", "steps", "error", r"hangs in fmi\dDoStep: no answer within 3 s", VERSIONS),
+    ("EULER", "step-size", "warning", "y differs by .* between steps of 0.01 and half of it", VERSIONS),
+    ("DROPS_INPUTS", "inputs", "error", "the input u was set to 0.25 and reads 0.0", VERSIONS),
+    ("FORGETS", "snapshots", "error", "CS: after going back to a kept state y run otherwise", VERSIONS),
+    ("FORGETS", "snapshots", "error", "ME: after going back to a kept state", VERSIONS),
+    ("WRITES_HALF", "serialisation", "error", "CS: from a state that was written out y run otherwise", VERSIONS),
+    ("ANY_SIZE", "serialisation", "error", "71 of the 72 bytes of a state are accepted", VERSIONS),
+    (
+        "WRONG_DERIVATIVE",
+        "derivatives",
+        "error",
+        r"der\(v\) with respect to x is given as -4.004; .* say -4\b",
+        VERSIONS,
+    ),
+    ("WRONG_ADJOINT", "adjoint", "error", "adjoint and directional ones differ", ("3.0",)),
+    ("HIDDEN_DEPENDENCY", "dependencies", "error", "y moves with u, which its dependencies leave out", VERSIONS),
+    ("ENDLESS", "events", "error", "discrete states ask for another update for ever", VERSIONS),
+    ("ZERO_NOMINAL", "events", "error", "nominal value of v is 0.0", VERSIONS),
+    ("WRONG_COUNT", "events", "error", "the library has 3 event indicators, ModelStructure 1", ("3.0",)),
+    ("JUMPS", "events", "error", "a second event at the start, without a cause, moves the states", VERSIONS),
+    ("NAN_OUTPUT", "simulation", "error", "CS: y is not finite from t = 0.5", VERSIONS),
+    ("LEAK", "memory", "note", "each instance leaves 6\\d kB behind", VERSIONS),
+]
+CASES = [(version, *case[:-1]) for case in DEFECTS for version in case[-1]]
+
+
+@pytest.fixture(autouse=True)
+def tools(needs, needs_program):
+    needs("fmpy")
+    needs_program("gcc")
+    if sys.platform != "linux":
+        pytest.skip("needs Linux, for whose folder the FMU is built")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_nothing_is_found_in_a_sound_fmu(version, tmp_path):
+    report = check_fmu(oscillator(tmp_path, version))
+    assert report.findings() == []
+    assert report.passed
+    absent = {outcome.name for outcome in report.outcomes if outcome.skipped}
+    assert absent == {"icons", "sources"} | ({"adjoint"} if version == "2.0" else set())
+
+
+@pytest.mark.parametrize(("version", "defect", "check", "level", "text"), CASES)
+def test_a_defect_is_found(version, defect, check, level, text, tmp_path):
+    report = check_fmu(oscillator(tmp_path, version, defect), only=[check], time_limit=3 if defect == "HANG" else 60)
+    said = [one.text for one in report[check].findings if one.level == level]
+    assert any(re.search(text, one) for one in said), report
+    assert report.passed == (level != "error")
+
+
+def test_every_dynamic_check_is_seen_to_find_something():
+    assert {check for _, check, *_ in DEFECTS} >= set(DYNAMIC)
+
+
+def test_after_a_crash_the_other_checks_go_on(tmp_path):
+    report = check_fmu(
+        oscillator(tmp_path, "3.0", "CRASH"), only=["token", "steps", "snapshots", "derivatives", "events"]
+    )
+    assert [one.name for one in report.outcomes] == ["archive", "token", "steps", "snapshots", "derivatives", "events"]
+    crashed = {one.name for one in report.outcomes if one.findings}
+    assert crashed == {"steps", "snapshots"}  # what calls doStep
+    assert not report.passed
+
+
+def test_what_was_found_before_a_crash_is_kept(tmp_path):
+    report = check_fmu(oscillator(tmp_path, "2.0", "CRASH", "WRONG_DERIVATIVE", "ZERO_NOMINAL"), skip=["memory"])
+    found = {one.name for one in report.outcomes if one.findings}
+    assert {"steps", "derivatives", "events", "simulation"} <= found
