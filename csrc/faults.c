@@ -215,6 +215,16 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           "%s let none of their joints move; compare the ratios that they ask for, leave one out, or prescribe "
           "a motion if that is what is meant",
           marked_couplings(s).text);
+    case LW_FAULT_NO_FOLLOWING:
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "the states have no derivative along this seed: the loop closed by %s cannot stay closed as start "
+                     "values, parameters and inputs change with it, or is in a singular pose; seed what changes along "
+                     "with them as well, or start slightly off this pose",
+                     closing_of(s, fault.index).text);
+    case LW_FAULT_NOT_ASSEMBLED:
+      return lw_fail(s, LW_ERROR_USAGE,
+                     "the states are not those that assembly finds from the present start values, parameters and "
+                     "inputs; assemble the mechanism first");
   }
   return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
 }

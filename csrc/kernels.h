@@ -29,7 +29,9 @@ typedef enum lw_fault_kind {
   LW_FAULT_COUPLINGS_HOLD,    /* nothing can move */
   LW_FAULT_AT_REST,           /* a cluster rests where its motion branches */
   LW_FAULT_NO_BRANCH,         /* its speeds there lead along none */
-  LW_FAULT_LOST_RANK          /* multipliers do not ask about speeds there */
+  LW_FAULT_LOST_RANK,         /* multipliers do not ask about speeds there */
+  LW_FAULT_NO_FOLLOWING,      /* a cluster cannot stay closed along what changes */
+  LW_FAULT_NOT_ASSEMBLED      /* the speeds are not those that assembly finds */
 } lw_fault_kind;
 
 #define LW_WIDE_OPEN 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
@@ -53,6 +55,13 @@ typedef struct lw_augmented {
   const double *slack;
 } lw_augmented;
 
+/* To differentiate assembly: scratch for its largest cluster, step[nu], and the size of the seeds. */
+typedef struct lw_follow_room {
+  void *reals, *step;
+  int32_t *integers;
+  double scale;
+} lw_follow_room;
+
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
   /* Freedoms of regular poses around the start; double only. */
@@ -70,6 +79,8 @@ typedef struct lw_kernels {
   void (*augmented)(const lw_model *m, lw_block b, const lw_augmented *at, void *residual);
   /* Constraints at the block's state, and J' times `row`; all in scalars of the arithmetic, and the same remarks. */
   void (*constraints)(const lw_model *m, lw_block b, const void *row, void *phi, void *rate, void *column);
+  /* Moves the coordinates of a link's joint by a small step, six scalars of the arithmetic, counted in its speeds. */
+  void (*advance)(const lw_model *m, lw_block b, int32_t link, const void *step);
   /* Start guesses to states that close the loops; double only. */
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
   /* What each cluster leaves at the block's coordinates; double only. */
@@ -78,6 +89,8 @@ typedef struct lw_kernels {
   void (*jump)(const lw_model *m, lw_block b, lw_jump *jump);
   /* Changes and loads of what the room for divide and conquer holds; double only. */
   void (*solve_assemblies)(const lw_model *m, lw_block b);
+  /* How the states follow start values, parameters and inputs by assembly; complex only. */
+  lw_fault (*follow_assembly)(const lw_model *m, lw_block b, const lw_follow_room *room);
 } lw_kernels;
 
 extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;

@@ -4,7 +4,8 @@
  * every number that changes, in one flat block of doubles; a variable is an offset into that block.
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
- * state's first directional derivative or Newton matrix, its first jump and its first use of divide and conquer.
+ * state's first directional derivative or Newton matrix, its first jump and its first use of divide and conquer, and
+ * lw_assembled_derivative for as long as it runs.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
@@ -128,10 +129,19 @@ lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 lw_status lw_mass_matrix(lw_state *state, double *matrix);
 
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
- * Knowns: parameters, inputs, states. Unknowns: anything that may be read. At a closed pose the residual of a loop
- * has a kink, where this gives 0. */
+ * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event indicator
+ * i, as it is in the present modes. At a closed pose the residual of a loop has a kink, where this gives 0. */
 lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
                                     const uint32_t *knowns, size_t n_knowns, const double *seed, double *sensitivity);
+
+/* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and inputs,
+ * and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values; the rest keeps
+ * the loops closed, and where that leaves it free, follows its own start values by the least way there, as though
+ * assembly began where it ended. The last given are let go where all cannot be kept. The instant of the inputs of motions
+ * goes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the seed; LW_ERROR_USAGE: the states are
+ * not those that assembly finds. */
+lw_status lw_assembled_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                  size_t n_knowns, const double *seed, double *sensitivity);
 
 /* ---- with multipliers: differential-algebraic equations of index 1 -----------------------------------
  * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres whose
@@ -154,6 +164,31 @@ lw_status lw_dae_residual(lw_state *state, double t, const double *y, const doub
 /* d residual / dy + cj d residual / dydot, n x n, row by row, exact to rounding (complex step). */
 lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
                           double cj, double *matrix);
+
+/* ---- fewer states: independent coordinates and speeds only -------------------------------------------
+ * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and
+ * J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except as the functions of
+ * a state say. */
+
+typedef struct lw_minimal lw_minimal;
+
+/* Indices into the fields q and u, ascending: coordinates, and their rates; of a quaternion's joint all or none. The state
+ * must outlive it. LW_ERROR_USAGE: no such choice; whether it determines the rest is checked in every pose. */
+lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
+                            lw_minimal **minimal);
+void lw_minimal_free(lw_minimal *minimal);
+void lw_minimal_get(const lw_minimal *minimal, double *x);
+/* Writes x into the state and finds all other coordinates and speeds at its time, inputs and parameters: by Newton's
+ * iteration from those present, in steps so small that it stays on their branch. LW_ERROR_SINGULAR: x does not determine
+ * the others there, or no pose on this branch has it; the state is as before. */
+lw_status lw_minimal_put(lw_minimal *minimal, const double *x);
+lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
+/* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */
+lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
+                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                            double *sensitivity);
+/* As an ODE; `minimal` is an lw_minimal. Returns 0, or 1 where there is no such pose or no derivative. */
+int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
 
 /* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
  * tree's first: nu + nu_cut. World axes. */
@@ -204,22 +239,11 @@ lw_status lw_modes_changed(lw_state *state);
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
+/* As lw_ode_jacobian wants it, exact to rounding (complex step). */
+int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
 
 /* An accepted step ends at the present states: remember the turns of the cut joints. */
 void lw_step_accepted(lw_state *state);
-
-typedef struct lw_minimal lw_minimal;
-lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
-                            lw_minimal **minimal);
-void lw_minimal_free(lw_minimal *minimal);
-void lw_minimal_get(const lw_minimal *minimal, double *x);
-lw_status lw_minimal_put(lw_minimal *minimal, const double *x);
-lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot);
-lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
-                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
-                                            double *sensitivity);
-lw_status lw_assembled_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                                  size_t n_knowns, const double *seed, double *sensitivity);
 
 /* ---- chains of spherical joints ---------------------------------------------------------------------
  * Chou's implicit equations F(X, X') = 0 of n bodies in a row, each hung on the one before by a ball. Body i has 14
@@ -265,10 +289,18 @@ lw_status lw_chain_close(lw_chain *chain, double *x);
 /* X' at a closed X, in O(n). What was prepared for solving is gone. */
 lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
 
-/* ---- integrator: Dormand-Prince 5(4), dense output, event location; knows no mechanism ------------- */
+/* ---- integrator with dense output and event location; knows no mechanism --------------------------- */
+
+typedef enum lw_ode_method {
+  LW_ODE_DOPRI5 = 0, /* Dormand-Prince 5(4), explicit */
+  LW_ODE_RODAS5P     /* Rosenbrock-Wanner 5(4), for stiff equations: a matrix and its decomposition in every step */
+} lw_ode_method;
 
 /* out = f(t, y). Returns 0; positive: not here, try a shorter step; negative: stop. */
 typedef int (*lw_ode_function)(void *context, double t, const double *y, double *out);
+/* matrix[n][n] = df/dy, row by row, and by_time[n] = df/dt, which may be left as it is: then differences are taken.
+ * Returns the same. */
+typedef int (*lw_ode_jacobian)(void *context, double t, const double *y, double *matrix, double *by_time);
 
 typedef struct lw_ode lw_ode;
 
@@ -280,7 +312,10 @@ typedef struct lw_ode_options {
 } lw_ode_options;
 
 typedef struct lw_ode_statistics {
-  int64_t steps, rejected, evaluations, event_evaluations;
+  int64_t steps, rejected;
+  int64_t evaluations; /* of the function, those for differences included */
+  int64_t event_evaluations;
+  int64_t jacobian_evaluations;
 } lw_ode_statistics;
 
 /* Rows of output, filled from `count` on. */
@@ -302,6 +337,9 @@ typedef enum lw_ode_outcome {
 lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
                       const lw_ode_options *options); /* NULL: no memory */
 void lw_ode_free(lw_ode *ode);
+/* Before a start; without it the method is LW_ODE_DOPRI5, which needs no Jacobian. NULL: differences. The memory of a
+ * method is made when it is first chosen: LW_ERROR_MEMORY, and the method before stays. */
+lw_status lw_ode_use_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* Starts at (t, y), or starts again after y or f jumped. LW_ODE_STEP when ready. */
 lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);

@@ -322,7 +322,7 @@ void lw_step_accepted(lw_state *s) {
   memcpy(reals(s) + at->cut_reference, reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
 
-static void enter(lw_state *s, double t, const double *y) {
+void lw_enter_states(lw_state *s, double t, const double *y) {
   const lw_model *m = s->model;
   reals(s)[m->at.time] = t;
   memcpy(reals(s) + m->at.q, y, sizeof(double) * (size_t)(m->size.nq + m->size.nu));
@@ -333,14 +333,14 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   lw_state *s = state;
   const lw_model *m = s->model;
   const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
-  enter(s, t, y);
+  lw_enter_states(s, t, y);
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
   memcpy(ydot, reals(s) + m->at.qdot, n);
   return 0;
 }
 
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
-  enter(state, t, y);
+  lw_enter_states(state, t, y);
   return lw_event_indicators(state, indicators) != LW_OK;
 }
 

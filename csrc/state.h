@@ -14,9 +14,10 @@ struct lw_state {
   lw_block block, complex_block;
   lw_dca_memory dca, complex_dca; /* for divide and conquer, once they have been needed */
   size_t snapshot_size;
-  unsigned char *snapshot; /* where the snapshot part starts */
-  double *newton_room;     /* y, its rates and the residual in complex, once they have been needed */
-  int complex_constants;   /* the complex block's constants belong to the present parameters */
+  unsigned char *snapshot;       /* where the snapshot part starts */
+  double *newton_room;           /* y, its rates and the residual in complex, once they have been needed */
+  const lw_model *complex_model; /* of the complex block */
+  int complex_constants;         /* the complex block's constants belong to the present parameters */
   char message[480];
 };
 
@@ -24,9 +25,25 @@ struct lw_state {
  * the parameters alone; needs constants. */
 lw_status lw_make_complex(lw_state *s);
 #define LW_COMPLEX_STEP 1e-40
+/* A derivative in steps: the block computed up to a stage and copied, seeds, what follows from parameters (`parameters`:
+ * some are seeded), and all the rest, of which unknowns are read. */
+lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n);
+lw_status lw_begin_derivative(lw_state *s, lw_stage stage);
+lw_status lw_seed(lw_state *s, uint32_t known, double seed);
+void lw_copy_cuts(lw_state *s); /* coordinates and speeds of the cut joints too */
+void lw_complete_constants(lw_state *s, int parameters);
+void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *sensitivity);
+/* All of lw_directional_derivative() but its end: before it more numbers of the complex block may be moved. */
+lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                             size_t n_knowns, const double *seed);
 
 /* constraints.c: room for six vectors of nq + nu + 2 constraint rows. */
 lw_status lw_have_newton_room(lw_state *s, double **room);
+/* constraint_rank.c: in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
+double lw_cluster_length(const lw_state *s, int32_t cluster);
+
+/* Time and states [q; u], past all checks. */
+void lw_enter_states(lw_state *s, double t, const double *y);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 

@@ -7,10 +7,11 @@ from cffi import FFI
 
 HEADER = Path(__file__).resolve().parent.parent / "csrc" / "linkwork.h"
 
-# Right-hand sides and event functions written in Python, for the integrator; `context` is a handle to them.
+# Right-hand sides, event functions and Jacobians written in Python, for the integrator; `context` is a handle to them.
 CALLBACKS = """
 extern "Python" int lw_py_derivative(void *context, double t, const double *y, double *ydot);
 extern "Python" int lw_py_events(void *context, double t, const double *y, double *indicators);
+extern "Python" int lw_py_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
 """
 
 

@@ -70,11 +70,15 @@ class CompiledFunctions:
         Addresses of the function and of its first argument, which must outlive the run.
     events
         Address of the event indicators; 0 if there are none.
+    jacobian
+        Address of an `lw_ode_jacobian` as csrc/linkwork.h says; 0: solvers that need one take differences of the
+        derivative.
     """
 
     derivative: int
     context: int
     events: int = 0
+    jacobian: int = 0
 
 
 @dataclass(frozen=True)

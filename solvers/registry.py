@@ -10,7 +10,8 @@ from linkwork.solvers.base import Options, Solver
 from linkwork.solvers.problem import Problem
 
 _CLASSES = {
-    "dopri5": "linkwork.solvers.dopri5:Dopri5",
+    "dopri5": "linkwork.solvers.compiled:CompiledSolver",
+    "rodas5p": "linkwork.solvers.compiled:CompiledSolver",
     "RK23": "linkwork.solvers.scipy_backend:SciPySolver",
     "RK45": "linkwork.solvers.scipy_backend:SciPySolver",
     "DOP853": "linkwork.solvers.scipy_backend:SciPySolver",

@@ -99,8 +99,11 @@
 
 #include "impulses.inc"
 #define IN_DOUBLE(kernel) kernel
+#define IN_COMPLEX(kernel) NULL
 #else
+#include "follow.inc"
 #define IN_DOUBLE(kernel) NULL
+#define IN_COMPLEX(kernel) kernel
 #endif
 
 const lw_kernels KERNELS = {constants,
@@ -113,7 +116,9 @@ const lw_kernels KERNELS = {constants,
                             mass_product,
                             augmented_residual,
                             constraint_values,
+                            advance_joint,
                             IN_DOUBLE(assemble),
                             IN_DOUBLE(count),
                             IN_DOUBLE(jump),
-                            IN_DOUBLE(solve_assemblies)};
+                            IN_DOUBLE(solve_assemblies),
+                            IN_COMPLEX(follow_assembly)};

@@ -7,9 +7,9 @@
 
 #include "ode.h"
 
-static const double C[LW_ODE_STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
+static const double C[LW_DOPRI5_STAGES] = {0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0};
 
-static const double A[LW_ODE_STAGES][LW_ODE_STAGES] = {
+static const double A[LW_DOPRI5_STAGES][LW_DOPRI5_STAGES] = {
     {0.0},
     {1.0 / 5.0},
     {3.0 / 40.0, 9.0 / 40.0},
@@ -19,15 +19,15 @@ static const double A[LW_ODE_STAGES][LW_ODE_STAGES] = {
     {35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0},
 };
 
-static const double B[LW_ODE_STAGES] = {
+static const double B[LW_DOPRI5_STAGES] = {
     35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0, 0.0,
 };
 
-static const double ERROR[LW_ODE_STAGES] = {
+static const double ERROR[LW_DOPRI5_STAGES] = {
     71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0,
 };
 
-static const double BUBBLE[LW_ODE_STAGES] = {
+static const double BUBBLE[LW_DOPRI5_STAGES] = {
     -12715105075.0 / 11282082432.0,  0.0,
     87487479700.0 / 32700410799.0,   -10690763975.0 / 1880347072.0,
     701980252875.0 / 199316789632.0, -1453857185.0 / 822651844.0,

@@ -48,7 +48,7 @@ void lw_choose_structure(lw_state *s, int afresh) {
   const lw_model *chosen = m->structure ? m->structure[closed] : m;
   const int other = chosen != s->model;
   s->model = chosen;
-  if (other) lw_release_assemblies(&s->dca);
+  if (other) lw_release_assemblies(&s->dca), lw_release_assemblies(&s->complex_dca);
   if (other && afresh) memset(s->block.integers, 0, sizeof(int32_t) * (size_t)m->integers);
   if (m->structure) clear_open_joints(s);
   lw_state_changed(s, LW_STAGE_NONE);
@@ -88,7 +88,7 @@ int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x) {
   return m->joint[x->joint].u + c;
 }
 
-double lw_width_at(double value) { return 4e-15 * (1.0 + fabs(value)); }
+double lw_width_at(double value) { return LW_WIDTH * (1.0 + fabs(value)); }
 
 lw_status lw_make_event_room(lw_state *s) {
   const lw_sizes *n = &s->base->size;

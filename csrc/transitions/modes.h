@@ -39,6 +39,7 @@ int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x);
 
 /* Where an indicator is counted as zero, so that what has just been met is not met again by rounding. */
 double lw_width_at(double value);
+#define LW_WIDTH 4e-15 /* at a value of zero */
 
 lw_status lw_make_event_room(lw_state *s);
 void lw_free_event_room(lw_state *s);

@@ -16,4 +16,6 @@ double lw_gap_of(const lw_state *s, int32_t transition, int bound);
 /* On which side of what they watch the crossings are, where that is not known yet; stops must have bounds that the start
  * is within. */
 lw_status lw_take_sides(lw_state *s);
+/* The derivative of an event indicator, where the complex block has been computed along a seed. */
+double lw_indicator_slope(const lw_state *s, int32_t indicator);
 #endif

@@ -189,3 +189,29 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
 }
 
 void lw_step_accepted(lw_state *s) { s->x[STEPS] += 1; }
+
+/* The start is the state. */
+lw_status lw_assembled_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                  size_t n_knowns, const double *seed, double *sensitivity) {
+  return lw_directional_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
+}
+
+/* It shows all its states. */
+lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
+                            lw_minimal **minimal) {
+  (void)q, (void)n_q, (void)u, (void)n_u;
+  *minimal = NULL;
+  return fail(s, LW_ERROR_USAGE, "there are no minimal states");
+}
+void lw_minimal_free(lw_minimal *minimal) { (void)minimal; }
+void lw_minimal_get(const lw_minimal *minimal, double *x) { (void)minimal, (void)x; }
+lw_status lw_minimal_put(lw_minimal *minimal, const double *x) { return (void)minimal, (void)x, LW_ERROR_USAGE; }
+lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot) {
+  return (void)minimal, (void)xdot, LW_ERROR_USAGE;
+}
+lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
+                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                            double *sensitivity) {
+  (void)minimal, (void)unknowns, (void)n_unknowns, (void)knowns, (void)n_knowns, (void)seed, (void)sensitivity;
+  return LW_ERROR_USAGE;
+}

@@ -9,6 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork._sources import fmu_libraries, source_dir
+from linkwork.export.interface import MAGIC
 from support.latched import exported
 from support.unpacked import Unpacked, unpack
 
@@ -83,6 +84,7 @@ def fake_folder(checkout, tmp_path_factory, needs_program) -> Path:
     subprocess.run([needs_program("cc"), *flags, "-o", binary, *sources, "-lm"], check=True)
     (folder / "resources").mkdir()
     (folder / "resources" / "model.lwm").write_bytes(b"FAKE1")
+    (folder / "resources" / "interface.lwi").write_bytes(MAGIC + bytes(4 * 5))  # full states, and empty lists
     return folder
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from linkwork.export.token import instantiation_token
 from support.fmi_calls import ERROR, OK, Instance
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
@@ -53,19 +54,35 @@ def test_a_folder_in_place_of_the_file_is_a_message(fmu, tmp_path):
     assert "cannot read" in instance.last
 
 
-def test_a_truncated_or_altered_model_is_a_message(fmu, tmp_path):
-    from linkwork.export.token import instantiation_token
-
-    whole = (fmu.folder / "resources/model.lwm").read_bytes()
+def broken(whole: bytes) -> list[bytes]:
     step = max(1, len(whole) // 60)
-    broken = [whole[:n] for n in range(0, len(whole), step)]
-    broken += [whole[:n] + bytes([whole[n] ^ 64]) + whole[n + 1 :] for n in range(0, len(whole), step)] + [whole + b"x"]
-    for data in broken:
+    cut = [whole[:n] for n in range(0, len(whole), step)]
+    return cut + [whole[:n] + bytes([whole[n] ^ 64]) + whole[n + 1 :] for n in range(0, len(whole), step)]
+
+
+def test_a_truncated_or_altered_model_is_a_message(fmu, tmp_path):
+    interface = fmu.resource("interface.lwi")
+    whole = fmu.resource("model.lwm")
+    (tmp_path / "interface.lwi").write_bytes(interface)
+    for data in [*broken(whole), whole + b"x"]:
         (tmp_path / "model.lwm").write_bytes(data)
-        for token in (fmu.token, instantiation_token(data)):  # the loader must not rely on the token
+        for token in (fmu.token, instantiation_token(data, interface)):  # the loader must not rely on the token
             instance = attempt(fmu, str(tmp_path), token)
             assert instance.handle is None
             assert "model.lwm" in instance.last
+
+
+def test_a_truncated_or_altered_interface_is_a_message(fmu, tmp_path):
+    model, whole = fmu.resource("model.lwm"), fmu.resource("interface.lwi")
+    (tmp_path / "model.lwm").write_bytes(model)
+    for data in [*broken(whole), whole + b"abcd", whole + b"x"]:
+        (tmp_path / "interface.lwi").write_bytes(data)
+        instance = attempt(fmu, str(tmp_path))
+        assert instance.handle is None
+        if data[:8] != whole[:8] or len(data) != len(whole):  # whatever the token says
+            token = instantiation_token(model, data)
+            assert attempt(fmu, str(tmp_path), token).handle is None
+            assert "interface.lwi" in attempt(fmu, str(tmp_path), token).last
 
 
 @pytest.mark.parametrize("token", ["", "{wrong}", "{00000000-0000-0000-0000-000000000000}"])

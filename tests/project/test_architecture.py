@@ -101,7 +101,7 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         if within(name, "linkwork._core") or within(name, "cffi")
     }
     ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
-    kernels = {"linkwork._native", "linkwork.solvers.dopri5", "linkwork.formulations.chain_kernels"}
+    kernels = {"linkwork._native", "linkwork.solvers.compiled", "linkwork.formulations.chain_kernels"}
     assert users == {*kernels, *ida, "linkwork._core_build"}
 
 

@@ -2,12 +2,12 @@
 
 import math
 import re
-from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
 
 from support.checkout import TOP
+from support.rooted_trees import density, trees
 
 TABLEAU = TOP / "csrc" / "ode" / "dopri5_tableau.h"
 STAGES = range(7)
@@ -26,32 +26,6 @@ def fractions_of(name: str) -> list[list[Fraction]]:
 
 A = fractions_of("A")
 (C,), (B,), (ERROR,), (BUBBLE,) = (fractions_of(name) for name in ("C", "B", "ERROR", "BUBBLE"))
-
-
-# A rooted tree is the tuple of its subtrees; one condition belongs to each.
-def trees(size: int) -> Iterator[tuple]:
-    def forests(total: int, largest: int) -> Iterator[tuple]:
-        if total == 0:
-            yield ()
-        for first in range(min(total, largest), 0, -1):
-            for tree in trees(first):
-                yield from (
-                    (tree, *rest) for rest in forests(total - first, first) if not rest or (first, tree) >= key(rest[0])
-                )
-
-    yield from forests(size - 1, size - 1)
-
-
-def nodes(tree: tuple) -> int:
-    return 1 + sum(nodes(branch) for branch in tree)
-
-
-def key(tree: tuple) -> tuple:
-    return nodes(tree), tree
-
-
-def density(tree: tuple) -> int:
-    return nodes(tree) * math.prod(density(branch) for branch in tree)
 
 
 def weights(tree: tuple) -> list[Fraction]:

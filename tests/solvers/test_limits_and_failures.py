@@ -10,7 +10,7 @@ from linkwork.errors import SolverError
 from linkwork.solvers import Problem, Restart, Solution, Status, Terminate, solve
 from support.problems import ball, clock, every_solver, oscillator, swinging
 
-COUNTS_REJECTED = ("dopri5", "RK23", "RK45", "DOP853")
+COUNTS_REJECTED = ("dopri5", "rodas5p", "RK23", "RK45", "DOP853")
 
 # ---- hooks and limits ----
 
@@ -148,7 +148,7 @@ def test_an_exception_of_the_jacobian_arrives_unchanged(solver: str) -> None:
         raise ZeroDivisionError("mine")
 
     problem = swinging(jacobian=jacobian)
-    if solver not in ("Radau", "BDF", "ida"):  # the explicit ones never ask, LSODA only where the problem is stiff
+    if solver not in ("rodas5p", "Radau", "BDF", "ida"):  # the explicit ones never ask, LSODA only where the problem is stiff
         assert solve(problem, 1.0, solver).status is Status.FINISHED
         return
     with pytest.raises(ZeroDivisionError, match="mine"):
@@ -161,7 +161,7 @@ def test_a_start_that_is_not_finite(solver: str) -> None:
         solve(Problem(lambda t, y: -y, 0.0, [math.nan]), 1.0, solver)
     with pytest.raises(SolverError, match=r"at t = 0.*check the start values"):
         solve(Problem(lambda t, y: y / 0.0 if t else y * math.inf, 0.0, [1.0]), 1.0, solver)
-    if solver != "dopri5":
+    if solver not in ("dopri5", "rodas5p"):
         return
     with pytest.raises(SolverError, match="event indicator is not finite"):
         solve(clock([lambda t, y: math.nan]), 1.0, solver)
@@ -179,7 +179,7 @@ def test_a_solution_that_blows_up_keeps_what_came_before(solver: str) -> None:
     assert np.allclose(solution.y[before, 0], 1.0 / (1.0 - solution.t[before]), rtol=1e-3)
 
 
-@pytest.mark.parametrize("solver", ["dopri5", "RK23", "RK45", "DOP853", "Radau", "ida"])
+@pytest.mark.parametrize("solver", ["dopri5", "rodas5p", "RK23", "RK45", "DOP853", "Radau", "ida"])
 def test_a_derivative_that_ends_shortens_the_steps(solver: str) -> None:
     def derivative(t: float, y: np.ndarray) -> np.ndarray:
         return np.array([math.nan if t > 1.0 else 1.0])
@@ -197,7 +197,7 @@ def test_a_derivative_that_ends_shortens_the_steps(solver: str) -> None:
     [
         ({"solver": "dopri6"}, "did you mean 'dopri5'"),
         ({"solver": "lsoda"}, "did you mean 'LSODA'"),
-        ({"solver": "qqq"}, "among dopri5, RK23"),
+        ({"solver": "qqq"}, "among dopri5, rodas5p"),
         ({"rtol": 0.0}, "rtol"),
         ({"rtol": math.nan}, "rtol"),
         ({"atol": 0.0}, "atol"),

@@ -7,16 +7,50 @@ import numpy as np
 
 from linkwork._core import ffi, lib
 
+METHODS = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
+
 
 class Integrator:
-    """A thin owner of an `lw_ode` over Python functions (t, y) -> values, which may return a status instead."""
+    """A thin owner of an `lw_ode` over Python functions (t, y) -> values, which may return a status instead.
 
-    def __init__(self, derivative: Callable, n: int, events: Callable | None = None, n_events: int = 0, **options):
+    A Jacobian returns the matrix and the derivative by time, None for differences.
+    """
+
+    method = "dopri5"  # unless one is given
+
+    def __init__(
+        self,
+        derivative: Callable,
+        n: int,
+        events: Callable | None = None,
+        n_events: int = 0,
+        *,
+        method: str | None = None,
+        jacobian: Callable | None = None,
+        **options,
+    ):
         self.n, self.n_events = n, n_events
         self._kept = [self._callback(derivative, n), self._callback(events, n_events) if events else ffi.NULL]
         settings = {"rtol": 1e-8, "atol": 1e-8} | options
         made = lib.lw_ode_create(n, n_events, *self._kept, ffi.NULL, ffi.new("lw_ode_options *", settings))
         self.ode = ffi.gc(made, lib.lw_ode_free)
+        self._kept.append(self._matrix_callback(jacobian) if jacobian else ffi.NULL)
+        assert self.use(method or self.method) == lib.LW_OK
+
+    def use(self, method: str) -> int:
+        return lib.lw_ode_use_method(self.ode, METHODS[method], self._kept[2])
+
+    def _matrix_callback(self, jacobian: Callable):
+        def call(context, t, y, matrix, by_time):
+            values = jacobian(t, np.array(ffi.unpack(y, self.n)))
+            if isinstance(values, int):
+                return values
+            for out, given in zip((matrix, by_time), values, strict=True):
+                if given is not None:
+                    ffi.memmove(out, np.asarray(given, dtype=float).tobytes(), 8 * np.size(given))
+            return 0
+
+        return ffi.callback("lw_ode_jacobian", call)
 
     def _callback(self, function: Callable, size: int):
         def call(context, t, y, out):

@@ -1,4 +1,4 @@
-"""Single steps of the compiled Dormand-Prince 5(4), through its C interface."""
+"""Single steps of the compiled integrator by all of its methods, through its C interface."""
 
 import math
 
@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from linkwork._core import ffi, lib
-from support.integrator import Integrator, swing
+from support.integrator import METHODS, Integrator, swing
+
+
+@pytest.fixture(params=METHODS, autouse=True)
+def every_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(Integrator, "method", request.param)
+    return request.param
 
 
 def test_bounds_do_not_shrink_the_steps() -> None:

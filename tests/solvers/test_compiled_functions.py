@@ -1,4 +1,4 @@
-"""The compiled Dormand-Prince 5(4) over C functions, called without Python."""
+"""The compiled integrator over C functions, called without Python."""
 
 import ctypes
 import signal

@@ -1,4 +1,4 @@
-"""Bursts of the compiled Dormand-Prince 5(4), through its C interface."""
+"""Bursts of the compiled integrator by all of its methods, through its C interface."""
 
 import math
 
@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from linkwork._core import ffi, lib
-from support.integrator import Integrator, swing
+from support.integrator import METHODS, Integrator, swing
+
+
+@pytest.fixture(params=METHODS, autouse=True)
+def every_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(Integrator, "method", request.param)
+    return request.param
 
 # Without events, with events in the middle of steps, and with steps rejected.
 BURST_CASES = {

@@ -1,4 +1,8 @@
-"""The compiled Dormand-Prince 5(4) of csrc/ode behind the contract: the integrator inside the co-simulation FMU."""
+"""The compiled integrator of csrc/ode behind the contract, the one inside the co-simulation FMU.
+
+Its methods are the explicit Dormand-Prince 5(4) and, for stiff problems, the Rosenbrock-Wanner method Rodas5P. The
+latter takes the problem's Jacobian, and differences of what it is not given.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from linkwork._core import ffi, lib
+from linkwork.errors import SolverError
 from linkwork.solvers.base import Failure, Options, Solver
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
+METHODS: dict[str, int] = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
 FAILURES = {
     lib.LW_ODE_STOPPED: Failure.STOPPED,
     lib.LW_ODE_STEP_TOO_SMALL: Failure.STEP_TOO_SMALL,
@@ -20,17 +26,19 @@ FAILURES = {
 }
 
 
-class Dopri5(Solver):
-    """A run of the compiled integrator; the problem's C functions are called without Python where it has them."""
+class CompiledSolver(Solver):
+    """A run of one of its methods, chosen by name; the problem's C functions are called without Python."""
 
     def __init__(self, name: str, problem: Problem, t_end: float, options: Options) -> None:
         super().__init__(name, problem, t_end, options)
         self._raised: BaseException | None = None
         self._handle = ffi.new_handle(self)  # C keeps only a pointer to it
         derivative, events, context = lib.lw_py_derivative, lib.lw_py_events, self._handle
+        jacobian = ffi.NULL if problem.jacobian is None else lib.lw_py_jacobian
         if problem.compiled is not None:
             derivative = ffi.cast("lw_ode_function", problem.compiled.derivative)
             events = ffi.cast("lw_ode_function", problem.compiled.events)
+            jacobian = ffi.cast("lw_ode_jacobian", problem.compiled.jacobian)
             context = ffi.cast("void *", problem.compiled.context)
         limits = {
             "rtol": options.rtol,
@@ -44,6 +52,8 @@ class Dopri5(Solver):
         if created == ffi.NULL:
             raise MemoryError(f"no memory for an integrator of {problem.n} states")
         self._ode = ffi.gc(created, lib.lw_ode_free)
+        if lib.lw_ode_use_method(self._ode, METHODS[name], jacobian) != lib.LW_OK:
+            raise MemoryError(f"no memory for the matrices of {problem.n} states")
 
     def start(self, t: float, y: FloatArray) -> None:
         """Start the integrator at (t, y)."""
@@ -55,10 +65,12 @@ class Dopri5(Solver):
         return self._crossings(self._checked(lib.lw_ode_step, self.t_end))
 
     def run(self, output: Output, tries: int) -> IntArray | None:
-        """Take many steps in one call of C."""
+        """Take many steps in one call of C, fewer where each of them costs a matrix."""
         output.make_room()
         t, y = _doubles(output.t), _doubles(output.y)
         rows = ffi.new("lw_ode_output *", (output.wanted, output.t.size, output.count, t, y))
+        if self.name != "dopri5":
+            tries = max(1, tries // (1 + self.problem.n // 2))
         try:
             outcome = self._checked(lib.lw_ode_run, self.t_end, tries, ffi.NULL if output.complete else rows)
         finally:
@@ -66,11 +78,19 @@ class Dopri5(Solver):
         return self._crossings(outcome)
 
     def dense(self, t: FloatArray) -> FloatArray:
-        """Evaluate the method's own interpolant of order 4."""
+        """Evaluate the method's own interpolant, of order 4."""
         states = np.empty((t.size, self.problem.n))
         for time, row in zip(t, states, strict=True):
             lib.lw_ode_dense(self._ode, time, _doubles(row))
         return states
+
+    def jacobian(self, t: float, y: FloatArray) -> FloatArray:
+        """Call the problem's Jacobian, checked."""
+        assert self.problem.jacobian is not None
+        matrix = np.asarray(self.problem.jacobian(t, y), dtype=np.float64)
+        if matrix.shape != (y.size, y.size):
+            raise SolverError(f"the jacobian has shape {matrix.shape}; for {y.size} states it must be square")
+        return matrix.reshape(-1)
 
     def call(self, function: Callable[[float, FloatArray], FloatArray], t: float, y: Any, out: Any, size: int) -> int:
         """Call a function of the problem for C; what it raises waits here until C has returned."""
@@ -102,6 +122,7 @@ class Dopri5(Solver):
         counts, statistics = lib.lw_ode_counts(self._ode), self.statistics
         statistics.steps, statistics.rejected = counts.steps, counts.rejected
         statistics.evaluations, statistics.event_evaluations = counts.evaluations, counts.event_evaluations
+        statistics.jacobian_evaluations = counts.jacobian_evaluations
         self.t = lib.lw_ode_time(self._ode)
         self.y = _array(lib.lw_ode_y(self._ode), self.problem.n)
 
@@ -124,12 +145,19 @@ def _array(pointer: Any, n: int) -> FloatArray:
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def lw_py_derivative(context: Any, t: float, y: Any, ydot: Any) -> int:
     """Serve C's call of a derivative written in Python."""
-    solver: Dopri5 = ffi.from_handle(context)
+    solver: CompiledSolver = ffi.from_handle(context)
     return solver.call(solver.derivative, t, y, ydot, solver.problem.n)
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def lw_py_events(context: Any, t: float, y: Any, indicators: Any) -> int:
     """Serve C's call of event indicators written in Python."""
-    solver: Dopri5 = ffi.from_handle(context)
+    solver: CompiledSolver = ffi.from_handle(context)
     return solver.call(solver.indicators, t, y, indicators, solver.problem.n_events)
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def lw_py_jacobian(context: Any, t: float, y: Any, matrix: Any, by_time: Any) -> int:
+    """Serve C's call of a Jacobian written in Python; of the time there is none, so that C takes differences."""
+    solver: CompiledSolver = ffi.from_handle(context)
+    return solver.call(solver.jacobian, t, y, matrix, solver.problem.n**2)

@@ -1,0 +1,307 @@
+/* The integrator whatever its method: step control, bounds, restarts and what is asked of it between steps.
+ *
+ *   norm of an error: |e| = sqrt(mean_i (e_i / (atol + rtol max(|y_0i|, |y_1i|)))^2), accepted if |e| <= 1
+ *   next step: h * 0.9 |e|^-0.17 |e_before|^0.04, a proportional-integral control (Hairer, Wanner, IV.2) for methods of
+ *   order 5 with an error of order 5 in a step
+ *
+ * Powers are computed here: libm's differ between platforms, and with them every step would. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ode.h"
+
+/* ---- arithmetic that is the same everywhere ------------------------------------------------------- */
+
+/* log2 x = e + (2 / ln 2) artanh((m - 1) / (m + 1)) for x = m 2^e; error below 1e-9 */
+static double log2_of(double x) {
+  int exponent;
+  double m = frexp(x, &exponent);
+  if (m < 0.70710678118654752) {
+    m *= 2.0;
+    exponent--;
+  }
+  const double s = (m - 1.0) / (m + 1.0), s2 = s * s;
+  return exponent + 2.8853900817779268 * s * (1.0 + s2 * (1.0 / 3 + s2 * (1.0 / 5 + s2 * (1.0 / 7 + s2 / 9))));
+}
+
+static double exp2_of(double x) {
+  const double whole = floor(x + 0.5), r = (x - whole) * 0.69314718055994531;
+  double sum = 1.0;
+  for (int i = 9; i > 0; i--) sum = 1.0 + sum * r / i;
+  return ldexp(sum, (int)whole);
+}
+
+/* x^p to nine digits for finite x > 0, plenty for step sizes */
+static double power(double x, double p) { return exp2_of(p * log2_of(x)); }
+
+bool lw_ode_all_finite(const double *x, int32_t n) {
+  for (int32_t i = 0; i < n; i++)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+/* ---- creation -------------------------------------------------------------------------------------- */
+
+lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
+                      const lw_ode_options *options) {
+  if (n < 0 || n_events < 0) return NULL;
+  if (events == NULL) n_events = 0;
+  const size_t states = (size_t)n, indicators = (size_t)n_events;
+  const size_t doubles = (4 + LW_DOPRI5_STAGES) * states + 3 * indicators;
+  lw_ode *ode = calloc(1, sizeof *ode + doubles * sizeof(double) + 2 * indicators * sizeof(int32_t));
+  if (ode == NULL) return NULL;
+  ode->n = n;
+  ode->n_events = n_events;
+  ode->derivative = derivative;
+  ode->events = events;
+  ode->context = context;
+  ode->options = *options;
+  ode->method = &lw_dopri5;
+  double *next = (double *)(void *)(ode + 1);
+  double **const arrays[] = {&ode->y, &ode->y_old, &ode->y_new, &ode->y_look};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, next += states) *arrays[i] = next;
+  for (int i = 0; i < LW_DOPRI5_STAGES; i++, next += states) ode->k[i] = next;
+  ode->z = next;
+  ode->z_look = next + indicators;
+  ode->z_trial = next + 2 * indicators;
+  ode->side = (int32_t *)(void *)(next + 3 * indicators);
+  ode->crossings = ode->side + indicators;
+  return ode;
+}
+
+/* The memory of an implicit method, which stays until the integrator is freed. */
+static lw_status make_implicit(lw_ode *ode) {
+  const size_t n = (size_t)ode->n;
+  if (ode->implicit_memory) return LW_OK;
+  double *next = calloc(2 * n * n + 5 * n + 1, sizeof *next); /* order[] takes less than n */
+  if (next == NULL) return LW_ERROR_MEMORY;
+  ode->implicit_memory = next;
+  for (int i = LW_DOPRI5_STAGES; i < LW_ODE_VECTORS; i++, next += n) ode->k[i] = next;
+  ode->implicit.by_time = next;
+  ode->implicit.scale = next + n;
+  ode->implicit.matrix = next + 2 * n;
+  ode->implicit.lu = ode->implicit.matrix + n * n;
+  ode->implicit.order = (int32_t *)(void *)(ode->implicit.lu + n * n);
+  return LW_OK;
+}
+
+static const lw_ode_operations *operations_of(lw_ode_method method) {
+  switch (method) {
+    case LW_ODE_DOPRI5: return &lw_dopri5;
+    case LW_ODE_RODAS5P: return &lw_rodas5p;
+  }
+  return NULL;
+}
+
+lw_status lw_ode_use_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian) {
+  const lw_ode_operations *wanted = operations_of(method);
+  if (wanted == NULL) return LW_ERROR_USAGE;
+  const lw_status status = wanted == &lw_dopri5 ? LW_OK : make_implicit(ode);
+  if (status != LW_OK) return status;
+  ode->method = wanted;
+  ode->implicit.jacobian = jacobian;
+  ode->started = false;
+  return LW_OK;
+}
+
+void lw_ode_free(lw_ode *ode) {
+  if (ode == NULL) return;
+  free(ode->implicit_memory);
+  free(ode);
+}
+
+void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options) { ode->options = *options; }
+
+double lw_ode_time(const lw_ode *ode) { return ode->t; }
+
+const double *lw_ode_y(const lw_ode *ode) { return ode->y; }
+
+const int32_t *lw_ode_crossings(const lw_ode *ode) { return ode->crossings; }
+
+lw_ode_statistics lw_ode_counts(const lw_ode *ode) { return ode->counts; }
+
+void lw_ode_dense(const lw_ode *ode, double t, double *y) {
+  if (t == ode->t || ode->h == 0.0) {
+    memcpy(y, ode->y, (size_t)ode->n * sizeof *y);
+    return;
+  }
+  ode->method->dense(ode, (t - ode->t_old) / ode->h, y);
+}
+
+/* ---- step size ------------------------------------------------------------------------------------- */
+
+double lw_ode_norm(const lw_ode *ode, const double *x, const double *y) {
+  double sum = 0.0;
+  for (int32_t i = 0; i < ode->n; i++) {
+    const double ratio = x[i] == 0.0 ? 0.0 : x[i] / lw_ode_scale(ode, y[i]);
+    sum += ratio * ratio;
+  }
+  return ode->n > 0 ? sqrt(sum / ode->n) : 0.0;
+}
+
+/* Hairer, Norsett, Wanner, II.4: from the sizes of y, f and, by one Euler step, of y''. */
+static int choose_first_step(lw_ode *ode, double remaining) {
+  const double *f = ode->k[ode->method->slope];
+  const double size = lw_ode_norm(ode, ode->y, ode->y), speed = lw_ode_norm(ode, f, ode->y);
+  double h = size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed;
+  h = fmin(h, fabs(remaining));
+  const double signed_h = copysign(h, remaining);
+  for (int32_t i = 0; i < ode->n; i++) ode->y_new[i] = ode->y[i] + signed_h * f[i];
+  double *change = ode->k[0];
+  const int status = lw_ode_derivative(ode, ode->t + signed_h, ode->y_new, change);
+  for (int32_t i = 0; i < ode->n; i++) change[i] -= f[i];
+  const double largest = fmax(speed, lw_ode_norm(ode, change, ode->y) / h);
+  if (status < 0) return status;
+  ode->h_next = h;
+  if (status == 0 && isfinite(largest) && largest > 1e-15) ode->h_next = fmin(100.0 * h, power(0.01 / largest, 0.2));
+  else if (status == 0 && largest <= 1e-15) ode->h_next = fmin(100.0 * h, fmax(1e-6, 1e-3 * h));
+  return 0;
+}
+
+static double shortest_step(const lw_ode *ode) { return fmax(16.0 * DBL_EPSILON * fabs(ode->t), DBL_MIN); }
+
+/* The length of the next try: as wished, up to the bound exactly, or half of what remains, so that no crumb is left. */
+static double length_of_try(const lw_ode *ode, double remaining) {
+  const double distance = fabs(remaining), h = fmax(ode->h_next, shortest_step(ode));
+  if (distance <= h * (1.0 + 1e-9)) return distance;
+  return distance < 2.0 * h ? 0.5 * distance : h;
+}
+
+static void wish_after_success(lw_ode *ode, double h, double error, bool after_rejection) {
+  error = fmax(error, 1e-10);
+  double factor = 0.9 * power(error, -0.17) * power(ode->error_before, 0.04);
+  factor = fmin(fmax(factor, 0.2), after_rejection ? 1.0 : 10.0);
+  /* a step shortened to meet a bound says little about the error and must not shrink the wish */
+  if (h < ode->h_next * (1.0 - 1e-9)) {
+    ode->h_next = after_rejection ? ode->h_next : fmax(ode->h_next, h * factor);
+    return;
+  }
+  ode->error_before = fmax(error, 1e-4);
+  ode->h_next = h * factor;
+}
+
+static double length_after_rejection(double h, double error) {
+  if (!isfinite(error)) return 0.5 * h;
+  return h * fmax(0.2, 0.9 * power(fmin(error, 1e10), -0.17));
+}
+
+/* ---- one step -------------------------------------------------------------------------------------- */
+
+/* One try from t to t_new. Returns the function's status; *error is left infinite where it says "not here". */
+static int try_step(lw_ode *ode, double t_new, double *error) {
+  *error = INFINITY;
+  ode->h = t_new - ode->t;
+  const int status = ode->method->run_stages(ode, t_new);
+  if (status == 0) *error = ode->method->error_of_try(ode);
+  return status;
+}
+
+static void swap(double **a, double **b) {
+  double *const spare = *a;
+  *a = *b;
+  *b = spare;
+}
+
+/* Makes the try the last step and looks for events on it; undone if an indicator does not exist there. */
+static int take_step(lw_ode *ode, double t_new, bool *event) {
+  ode->t_old = ode->t;
+  ode->t = t_new;
+  swap(&ode->y, &ode->y_old);
+  swap(&ode->y, &ode->y_new);
+  double t = t_new;
+  const int status = ode->n_events > 0 ? lw_ode_look_for_event(ode, &t, event) : 0;
+  if (status != 0) {
+    swap(&ode->y, &ode->y_new);
+    swap(&ode->y, &ode->y_old);
+    ode->t = ode->t_old;
+    return status;
+  }
+  ode->first_same = ode->method->first_same_as_last && t == t_new;
+  ode->implicit.same = false;
+  ode->first_looks = false;
+  if (*event) {
+    lw_ode_dense(ode, t, ode->y_new);
+    swap(&ode->y, &ode->y_new);
+    ode->t = t;
+    lw_ode_note_crossings(ode);
+  }
+  return 0;
+}
+
+/* The derivative at (t, y) where the method finds it, if it is not there. */
+static lw_ode_outcome derivative_here(lw_ode *ode) {
+  if (ode->first_same) return LW_ODE_STEP;
+  double *slope = ode->k[ode->method->slope];
+  const int status = lw_ode_derivative(ode, ode->t, ode->y, slope);
+  if (status != 0) return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
+  if (!lw_ode_all_finite(slope, ode->n)) return LW_ODE_NOT_FINITE;
+  ode->first_same = true;
+  return LW_ODE_STEP;
+}
+
+lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
+  memmove(ode->y, y, (size_t)ode->n * sizeof *y);
+  ode->t = ode->t_old = t;
+  ode->h = 0.0;
+  ode->h_next = ode->options.first_step;
+  ode->error_before = 1e-4;
+  ode->tries = 0;
+  ode->started = ode->first_same = ode->implicit.same = false;
+  ode->first_looks = true;
+  if (!isfinite(t) || !lw_ode_all_finite(y, ode->n)) return LW_ODE_NOT_FINITE;
+  const lw_ode_outcome outcome = derivative_here(ode);
+  if (outcome != LW_ODE_STEP) return outcome;
+  const int status = ode->n_events > 0 ? lw_ode_start_indicators(ode) : 0;
+  if (status != 0) return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
+  ode->started = true;
+  return LW_ODE_STEP;
+}
+
+/* Tries with ever shorter steps until one is accepted. */
+static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
+  const double remaining = t_bound - ode->t;
+  for (bool after_rejection = false;; after_rejection = true) {
+    if (ode->options.max_steps > 0 && ode->tries >= ode->options.max_steps) return LW_ODE_TOO_MANY_STEPS;
+    ode->tries++;
+    const double h = length_of_try(ode, remaining);
+    const double t_new = h == fabs(remaining) ? t_bound : ode->t + copysign(h, remaining);
+    double error;
+    bool event = false;
+    int status = try_step(ode, t_new, &error);
+    if (status == 0 && error <= 1.0) status = take_step(ode, t_new, &event);
+    if (status < 0) return LW_ODE_STOPPED;
+    if (status == 0 && error <= 1.0) {
+      ode->counts.steps++;
+      wish_after_success(ode, h, error, after_rejection);
+      return event ? LW_ODE_EVENT : LW_ODE_STEP;
+    }
+    ode->counts.rejected++;
+    ode->h_next = length_after_rejection(h, status == 0 ? error : INFINITY);
+    if (ode->h_next < shortest_step(ode)) return LW_ODE_STEP_TOO_SMALL;
+  }
+}
+
+/* Between where a step finds the derivative at (t, y) and where the one before has left it. */
+static void swap_ends(lw_ode *ode) {
+  if (ode->method->first_same_as_last) swap(&ode->k[0], &ode->k[ode->method->slope]);
+}
+
+lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound) {
+  const double remaining = t_bound - ode->t;
+  if (!ode->started || isnan(remaining)) return LW_ODE_NOT_FINITE;
+  if (remaining == 0.0) return LW_ODE_STEP;
+  const lw_ode_outcome here = derivative_here(ode);
+  if (here != LW_ODE_STEP) return here;
+  if (!(ode->h_next > 0.0) && choose_first_step(ode, remaining) < 0) return LW_ODE_STOPPED;
+  if (ode->options.max_step > 0.0) ode->h_next = fmin(ode->h_next, ode->options.max_step);
+  swap_ends(ode);
+  const lw_ode_outcome outcome = step_until_accepted(ode, t_bound);
+  if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) {
+    /* the last state stands, and its derivative with it; the dense output is gone */
+    swap_ends(ode);
+    ode->h = 0.0;
+  }
+  return outcome;
+}

@@ -1,0 +1,70 @@
+/* L U of a matrix with its rows exchanged. A pivot is measured by the largest element that its row had, because the rows
+ * of different states have different units. Only order[] is exchanged: row i of L and U is row order[i] of the matrix. */
+#include "lu.h"
+
+#include <math.h>
+
+/* NaN is the largest of all. */
+static double largest_of(const double *row, int32_t n) {
+  double largest = 0.0;
+  for (int32_t j = 0; j < n; j++) {
+    if (isnan(row[j])) return row[j];
+    largest = fmax(largest, fabs(row[j]));
+  }
+  return largest;
+}
+
+static double *row_of(double *matrix, int32_t n, int32_t row) { return matrix + (size_t)row * (size_t)n; }
+
+/* The position in `order`, from `step` on, of the best pivot. */
+static int32_t best_of(double *matrix, int32_t n, const int32_t *order, const double *scale, int32_t step) {
+  int32_t best = step;
+  double largest = -1.0;
+  for (int32_t i = step; i < n; i++) {
+    const double size = fabs(row_of(matrix, n, order[i])[step]) / scale[order[i]];
+    if (size > largest) {
+      largest = size;
+      best = i;
+    }
+  }
+  return best;
+}
+
+static void subtract_row(double *row, const double *pivot_row, int32_t step, int32_t n) {
+  if (row[step] == 0.0) return; /* many are: rates of coordinates depend on little */
+  const double factor = row[step] / pivot_row[step];
+  row[step] = factor;
+  for (int32_t j = step + 1; j < n; j++) row[j] -= factor * pivot_row[j];
+}
+
+bool lw_lu_decompose(double *matrix, int32_t n, int32_t *order, double *scale) {
+  for (int32_t i = 0; i < n; i++) {
+    order[i] = i;
+    scale[i] = largest_of(row_of(matrix, n, i), n);
+    if (!isfinite(scale[i]) || scale[i] == 0.0) return false;
+  }
+  for (int32_t step = 0; step < n; step++) {
+    const int32_t best = best_of(matrix, n, order, scale, step), row = order[best];
+    const double *pivot_row = row_of(matrix, n, row);
+    if (pivot_row[step] == 0.0 || !isfinite(pivot_row[step])) return false;
+    order[best] = order[step];
+    order[step] = row;
+    for (int32_t i = step + 1; i < n; i++) subtract_row(row_of(matrix, n, order[i]), pivot_row, step, n);
+  }
+  return true;
+}
+
+void lw_lu_solve(const double *matrix, int32_t n, const int32_t *order, const double *b, double *x) {
+  for (int32_t i = 0; i < n; i++) {
+    const double *row = matrix + (size_t)order[i] * (size_t)n;
+    double sum = b[order[i]];
+    for (int32_t j = 0; j < i; j++) sum -= row[j] * x[j];
+    x[i] = sum;
+  }
+  for (int32_t i = n - 1; i >= 0; i--) {
+    const double *row = matrix + (size_t)order[i] * (size_t)n;
+    double sum = x[i];
+    for (int32_t j = i + 1; j < n; j++) sum -= row[j] * x[j];
+    x[i] = sum / row[i];
+  }
+}

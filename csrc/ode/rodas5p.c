@@ -1,0 +1,129 @@
+/* Rodas5P, a Rosenbrock-Wanner method of order 5(4) for stiff equations: L-stable, stiffly accurate, its dense output of
+ * order 4. With J = df/dy and f_t = df/dt at (t_0, y_0), exact in what makes the equations stiff,
+ *
+ *   (I / (h gamma) - J) U_i = f(t_0 + alpha_i h, y_0 + sum_j a_ij U_j) + sum_j c_ij U_j / h + gamma_i h f_t,
+ *   y_1 = y_0 + sum_i m_i U_i,   error e = U_8
+ *   dense: y(t_0 + x h) = y_0 + sum_i w_i(x) U_i
+ *
+ * so that a step costs one decomposition and no iteration. A step that is tried again keeps J and f_t. */
+#include <string.h>
+
+#include "lu.h"
+#include "rodas5p_tableau.h"
+
+enum { SLOPE = LW_RODAS5P_STAGES, NOT_HERE = 1 };
+
+/* Stages from the sixth on are at y_new and t + h, the one before with its U added. */
+enum { LAST_ROW = 5 };
+
+/* ---- the matrix ------------------------------------------------------------------------------------ */
+
+/* J and f_t at (t, y), which they are kept for. A Jacobian that leaves f_t alone has it differenced. */
+static int differentiate(lw_ode *ode) {
+  lw_ode_implicit *m = &ode->implicit;
+  double *change = ode->k[0];
+  int status;
+  if (m->jacobian != NULL) {
+    for (int32_t i = 0; i < ode->n; i++) m->by_time[i] = NAN;
+    ode->counts.jacobian_evaluations++;
+    status = m->jacobian(ode->context, ode->t, ode->y, m->matrix, m->by_time);
+    if (status == 0 && ode->n > 0 && isnan(m->by_time[0])) status = lw_ode_difference_time(ode, m->by_time, change);
+  } else {
+    ode->counts.jacobian_evaluations++;
+    status = lw_ode_difference_states(ode, m->matrix, change);
+    if (status == 0) status = lw_ode_difference_time(ode, m->by_time, change);
+  }
+  m->same = status == 0;
+  return status;
+}
+
+/* Makes the matrix of the stages ready for a step of length h. */
+static int prepare(lw_ode *ode) {
+  lw_ode_implicit *m = &ode->implicit;
+  const size_t n = (size_t)ode->n;
+  const int status = m->same ? 0 : differentiate(ode);
+  if (status != 0) return status;
+  for (size_t i = 0; i < n * n; i++) m->lu[i] = -m->matrix[i];
+  for (size_t i = 0; i < n; i++) m->lu[i * n + i] += 1.0 / (ode->h * GAMMA);
+  return lw_lu_decompose(m->lu, ode->n, m->order, m->scale) ? 0 : NOT_HERE;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------------- */
+
+/* Where f is asked for in stage s, into y_new. */
+static void place_stage(lw_ode *ode, int s) {
+  if (s > LAST_ROW) {
+    for (int32_t i = 0; i < ode->n; i++) ode->y_new[i] += ode->k[s - 1][i];
+    return;
+  }
+  for (int32_t i = 0; i < ode->n; i++) {
+    double change = 0.0;
+    for (int j = 0; j < s; j++) change += A[s][j] * ode->k[j][i];
+    ode->y_new[i] = ode->y[i] + change;
+  }
+}
+
+/* U_s from f in its place. */
+static void solve_stage(lw_ode *ode, int s) {
+  const lw_ode_implicit *m = &ode->implicit;
+  const double *f = s == 0 ? ode->k[SLOPE] : ode->k[s];
+  double *side = ode->y_look;
+  for (int32_t i = 0; i < ode->n; i++) {
+    double sum = 0.0;
+    for (int j = 0; j < s; j++) sum += C[s][j] * ode->k[j][i];
+    side[i] = f[i] + sum / ode->h + GAMMAS[s] * ode->h * m->by_time[i];
+  }
+  lw_lu_solve(m->lu, ode->n, m->order, side, ode->k[s]);
+}
+
+static int run_stages(lw_ode *ode, double t_new) {
+  int status = prepare(ode);
+  if (status != 0) return status;
+  solve_stage(ode, 0);
+  for (int s = 1; s < LW_RODAS5P_STAGES; s++) {
+    place_stage(ode, s);
+    const double t = ALPHA[s] == 1.0 ? t_new : ode->t + ALPHA[s] * ode->h;
+    status = lw_ode_derivative(ode, t, ode->y_new, ode->k[s]);
+    if (status != 0) return status;
+    solve_stage(ode, s);
+  }
+  place_stage(ode, LW_RODAS5P_STAGES);
+  return 0;
+}
+
+static double error_of_try(const lw_ode *ode) {
+  double sum = 0.0;
+  for (int32_t i = 0; i < ode->n; i++) {
+    const double ratio = lw_ode_error_ratio(ode, i, ode->k[LW_RODAS5P_STAGES - 1][i]);
+    sum += ratio * ratio;
+  }
+  return ode->n > 0 ? sqrt(sum / ode->n) : 0.0;
+}
+
+/* ---- dense output ---------------------------------------------------------------------------------- */
+
+/* w_i(x) = x (m_i + (1 - x) (d_1i + x (d_2i + x d_3i))) */
+static void dense_weights(double x, double w[LW_RODAS5P_STAGES]) {
+  for (int i = 0; i < LW_RODAS5P_STAGES; i++) {
+    const double m = i < LAST_ROW ? A[LAST_ROW][i] : 1.0;
+    w[i] = x * (m + (1.0 - x) * (DENSE[0][i] + x * (DENSE[1][i] + x * DENSE[2][i])));
+  }
+}
+
+static void dense(const lw_ode *ode, double x, double *y) {
+  double w[LW_RODAS5P_STAGES];
+  dense_weights(x, w);
+  for (int32_t i = 0; i < ode->n; i++) {
+    double change = 0.0;
+    for (int s = 0; s < LW_RODAS5P_STAGES; s++) change += w[s] * ode->k[s][i];
+    y[i] = ode->y_old[i] + change;
+  }
+}
+
+const lw_ode_operations lw_rodas5p = {
+    .slope = SLOPE,
+    .first_same_as_last = false,
+    .run_stages = run_stages,
+    .error_of_try = error_of_try,
+    .dense = dense,
+};

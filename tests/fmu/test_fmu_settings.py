@@ -1,0 +1,188 @@
+"""What an importer may set when: tunable parameters, and solver and tolerance of Co-Simulation."""
+
+import ctypes
+from ctypes import byref, c_int, c_int64, c_size_t, c_uint32
+
+import pytest
+
+import linkwork as lw
+from support.fmi_calls import ERROR, OK
+
+KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
+
+TUNABLE = ("coupler.m", "coupler.r_cm[1]", "crank.I[1,1]", "gravity[3]", "A.c", "A.d", "A.q_free")
+FIXED = ("A.parent_frame.r[1]", "B.child_frame.Q[2]", "A.q_start", "A.u_start")
+
+
+def setting(fmu, name: str) -> int:
+    sizes = fmu.system.sizes
+    return sizes.reals + sizes.event_indicators + ("solver", "tolerance").index(name)
+
+
+def whole(instance, verb: str, reference: int, value: int = 0) -> tuple[int, int]:
+    """An enumeration is an Integer in FMI 2.0, an Int64 in 3.0."""
+    references, two = (c_uint32 * 1)(reference), instance.version == "2.0"
+    values = ((c_int if two else c_int64) * 1)(value)
+    extra = () if two else (c_size_t(1),)
+    status = instance.call(f"{verb}{'Integer' if two else 'Int64'}", references, c_size_t(1), values, *extra)
+    return status, values[0]
+
+
+def run(instance, t_end: float, steps: int) -> None:
+    time = 0.0
+    for k in range(steps):
+        instance.step(time, t_end / steps)
+        time = t_end * (k + 1) / steps
+
+
+# ---- tunable and fixed
+
+
+@KINDS
+def test_tunable_parameters_change_between_steps_and_fixed_ones_do_not(fmu, kind):
+    instance = fmu.new(kind)
+    instance.initialize()
+    if kind == "ME":  # while time goes on nothing of the kind
+        assert instance.try_set([fmu.reference("coupler.m")], [3.0]) == ERROR
+        instance.must("EnterEventMode")
+    for name in TUNABLE:
+        reference = fmu.reference(name)
+        value = 1.25 * instance.get([reference])[0] + 1e-3
+        assert instance.try_set([reference], [value]) == OK, name
+        assert instance.get([reference]) == [value]
+    for name in FIXED:
+        assert instance.try_set([fmu.reference(name)], [0.2]) == ERROR
+        assert "until Initialization Mode" in instance.last
+
+
+@KINDS
+def test_what_is_tuned_moves_differently_from_then_on(fmu, kind):
+    """The same as Python with the new mass in the same state."""
+    instance = fmu.new(kind)
+    instance.initialize()
+    if kind == "CS":
+        run(instance, 0.1, 4)
+    else:
+        instance.must("EnterEventMode")
+    mass = fmu.reference("coupler.m")
+    instance.set([mass], [3.5])
+    states, derivatives = fmu.references("state"), fmu.references("derivative")
+    block = fmu.system.block()
+    block.reals[states] = instance.get(states)
+    block.reals[mass] = 3.5
+    block.put("q", block.reals[fmu.system.fields["q"].span], lw._native.Stage.NONE)
+    block.evaluate(lw._native.Stage.DERIVATIVES)
+    assert instance.get(derivatives) == list(block.reals[derivatives])
+
+
+def test_tunables_are_those_of_the_model_description(fmu, needs):
+    description = needs("fmpy").read_model_description(str(fmu.path), validate=False)
+    instance = fmu.new("CS")
+    instance.initialize()
+    for variable in description.modelVariables:
+        if variable.causality != "parameter" or variable.name == "solver":
+            continue
+        tunable = variable.variability == "tunable"
+        reference = variable.valueReference
+        value = instance.get([reference])
+        assert (instance.try_set([reference], value) == OK) == tunable, variable.name
+
+
+# ---- solver and tolerance
+
+
+@KINDS
+def test_settings_are_read_back_until_initialization_ends(fmu, kind):
+    instance = fmu.new(kind)
+    solver, tolerance = setting(fmu, "solver"), setting(fmu, "tolerance")
+    assert whole(instance, "Set", solver, 2) == (OK, 2)
+    instance.set_up()
+    assert instance.get([tolerance]) == [0.0]
+    assert whole(instance, "Get", solver) == (OK, 2)
+    instance.set([tolerance], [1e-5])
+    assert instance.get([tolerance, fmu.reference("coupler.m")])[0] == 1e-5
+    instance.must("ExitInitializationMode")
+    assert whole(instance, "Set", solver, 1)[0] == ERROR
+    assert instance.try_set([tolerance], [1e-6]) == ERROR
+
+
+@pytest.mark.parametrize("value", [0, 3, -1])
+def test_an_unknown_solver_is_refused(fmu, value):
+    instance = fmu.new("CS")
+    assert whole(instance, "Set", setting(fmu, "solver"), value)[0] == ERROR
+    assert "dopri5" in instance.last
+
+
+@pytest.mark.parametrize("value", [-1e-6, 1.0, float("nan")])
+def test_an_impossible_tolerance_is_refused(fmu, value):
+    instance = fmu.new("CS")
+    assert instance.try_set([setting(fmu, "tolerance")], [value]) == ERROR
+
+
+def test_the_tolerance_set_goes_before_the_importers(fmu):
+    """A coarse run is that of the tolerance set, to the bit, whatever the importer says."""
+    states = fmu.references("state")
+
+    def after(importer: float, own: float) -> list[float]:
+        instance = fmu.new("CS")
+        if own:
+            instance.set([setting(fmu, "tolerance")], [own])
+        instance.initialize(tolerance=importer)
+        run(instance, 1.0, 10)
+        return instance.get(states)
+
+    assert after(1e-9, 1e-4) == after(1e-4, 0.0) != after(1e-9, 0.0)
+
+
+@pytest.mark.parametrize("solver", [1, 2])
+def test_both_solvers_meet_the_tolerance(fmu, solver):
+    instance = fmu.new("CS")
+    whole(instance, "Set", setting(fmu, "solver"), solver)
+    instance.initialize(tolerance=1e-8)
+    run(instance, 1.0, 7)
+    reference = lw.simulate(fmu.system, t_end=1.0, solver="DOP853", rtol=1e-11)
+    assert instance.get([fmu.reference("A.q")])[0] == pytest.approx(float(reference["A.q"][-1]), abs=1e-7)
+
+
+# ---- dependencies
+
+
+def dependencies(instance, reference: int) -> list[int] | None:
+    """None: refused."""
+    count = c_size_t()
+    if instance.call("GetNumberOfVariableDependencies", c_uint32(reference), byref(count)):
+        return None
+    n = count.value
+    sizes, references, kinds = [(c_size_t * n)() for _ in range(2)], (c_uint32 * n)(), (ctypes.c_int * n)()
+    instance.must("GetVariableDependencies", c_uint32(reference), sizes[0], references, sizes[1], kinds, c_size_t(n))
+    assert not any(sizes[0])
+    assert not any(sizes[1])
+    assert set(kinds) <= {5}  # dependent
+    return list(references)
+
+
+def test_dependencies_are_those_of_the_model_description(built, needs):
+    fmu = built("3.0")
+    description = needs("fmpy").read_model_description(str(fmu.path), validate=False)
+    instance = fmu.new("ME")
+    instance.initialize()
+    states = {d.variable.derivative.valueReference for d in description.derivatives}
+    everything = states | {
+        v.valueReference for v in description.modelVariables if v.causality in ("input", "independent")
+    }
+    for unknown in description.outputs + description.derivatives + description.eventIndicators:
+        listed = unknown.dependencies
+        expected = everything if listed is None else {known.valueReference for known in listed}
+        assert set(dependencies(instance, unknown.variable.valueReference)) == expected
+    assert dependencies(instance, fmu.reference("coupler.m")) is None
+    assert "no output" in instance.last
+
+
+def test_a_wrong_number_of_dependencies_is_refused(built):
+    fmu = built("3.0")
+    instance = fmu.new("ME")
+    instance.initialize()
+    assert (
+        instance.call("GetVariableDependencies", c_uint32(fmu.reference("A.q")), None, None, None, None, c_size_t(999))
+        == ERROR
+    )
