@@ -209,11 +209,11 @@ def driver(compiled, checkout, tmp_path_factory) -> Callable[[str], Path]:
 
     def build(platform: str) -> Path:
         program = tmp_path_factory.mktemp("driver") / ("run_fmu.exe" if "windows" in platform else "run_fmu")
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", cross.TARGETS[platform], "-std=c11", "-O1", "-g0"]
-        folders = [f"-I{source_dir('fmu_src')}", f"-I{source_dir('csrc')}"]
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", cross.TARGETS[platform]]
+        flags = ["-std=c11", "-O1", "-g0", "-ffp-contract=off", f"-I{source_dir('fmu_src')}", f"-I{source_dir('csrc')}"]
         loader = [] if "windows" in platform else ["-ldl"]
         source = str(checkout / "tests/c/run_fmu.c")
-        subprocess.run([*command, *folders, source, "-o", str(program), *loader], check=True)
+        subprocess.run([*command, *flags, source, "-o", str(program), *loader], check=True)
         return program
 
     return build
@@ -252,7 +252,12 @@ def wine(tmp_path_factory) -> tuple[list[str], dict[str, str]]:
     if program is None:
         pytest.skip("needs the program wine64")
     prefix = str(tmp_path_factory.mktemp("wine"))
-    return [program], {"WINEPREFIX": prefix, "WINEDEBUG": "-all", "WINEDLLOVERRIDES": "mscoree,mshtml=", "DISPLAY": ""}
+    return [program], {
+        "WINEPREFIX": prefix,
+        "WINEDEBUG": "-all",
+        "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=",
+        "DISPLAY": "",
+    }
 
 
 def test_bits_on_windows(scene, compiled, driver, expected, wine):

@@ -76,4 +76,4 @@ def _of_macos(data: bytes) -> Linkage:
                 if kind & 0x11 == 0x01 and section:
                     offers.add(_string(data, strings + name).removeprefix("_"))
         place += size
-    return Linkage(offers, needs)
+    return Linkage(offers - {"_mh_dylib_header", "__dso_handle"}, needs)  # the linker's own
