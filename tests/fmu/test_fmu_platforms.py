@@ -1,0 +1,265 @@
+"""FMUs for other platforms: what their libraries offer and need, and that they give the same bits."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import linkwork as lw
+from linkwork._sources import FLAGS, fmu_libraries, source_dir
+from linkwork.errors import ExportError
+from linkwork.export import cross
+from linkwork.export.command import main
+from linkwork.export.libraries import PLATFORMS, libraries
+from support.binaries import linkage
+from support.cases import four_bar
+from support.fmi_headers import function_names, reference_text
+from support.latched import pendulum
+from support.unpacked import Unpacked, unpack
+
+# What is compiled here takes minutes, so one worker does it.
+pytestmark = pytest.mark.xdist_group("platforms")
+
+HOST = next(iter(fmu_libraries()))
+MOST = 1_000_000  # bytes in the FMU, a platform
+
+
+@pytest.fixture(scope="module")
+def compiled(needs) -> Callable[[str], Path]:
+    """The library of a platform as zig compiles it, that of this platform included."""
+    needs("ziglang")
+    return lambda platform: cross.cross_library(platform, lambda *_: None)
+
+
+# ---- which libraries ----------------------------------------------------------------------------------
+
+
+def test_default_is_this_platform():
+    assert libraries() == fmu_libraries()
+    assert libraries([HOST]) == {HOST: fmu_libraries()[HOST]}
+
+
+def test_flags_are_those_of_the_build(checkout):
+    text = (checkout / "CMakeLists.txt").read_text(encoding="utf-8")
+    options = re.search(r"# Contraction off.*?add_compile_options\((.*?)-Wall", text, re.DOTALL)[1]
+    assert set(FLAGS) == set(re.findall(r"-[Of][\w=-]+", options))
+
+
+@pytest.mark.parametrize(
+    ("platforms", "text"),
+    [
+        (["x86_64-window"], "did you mean 'x86_64-windows'"),
+        (["amiga"], "x86_64-linux, aarch64-linux"),
+        ([], "no platform is given"),
+    ],
+)
+def test_unknown_platforms(platforms, text):
+    with pytest.raises(ExportError, match=text):
+        libraries(platforms)
+
+
+def test_ziglang_is_missing(monkeypatch):
+    monkeypatch.setattr(cross.importlib.metadata, "version", lambda name: _missing(name))
+    with pytest.raises(ExportError, match=r"aarch64-linux .* pip install 'linkwork\[cross\]'"):
+        cross.cross_library("aarch64-linux", lambda *_: None)
+
+
+def _missing(name):
+    raise cross.importlib.metadata.PackageNotFoundError(name)
+
+
+@pytest.fixture
+def small_build(needs, tmp_path, monkeypatch) -> Callable[[str], None]:
+    """Puts one file in the place of the sources, and an empty cache in that of the user's."""
+    needs("ziglang")
+    monkeypatch.setenv("LINKWORK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(cross.cache_folder().parent / "zig"))
+    source = tmp_path / "small.c"
+    monkeypatch.setattr(cross, "fmu_sources", lambda: {"csrc/small.c": source})
+    return source.write_text
+
+
+def test_compiler_fails(small_build):
+    small_build("int f(void) { return 1; }\nint g(void) { return unheard_of; }\n")
+    with pytest.raises(ExportError, match=r"(?s)failed for x86_64-linux at small\.c.*unheard_of"):
+        cross.cross_library("x86_64-linux", lambda *_: None)
+    assert not list((cross.cache_folder() / "libraries").rglob("*.*"))
+
+
+def test_two_builds_at_once_and_a_third_from_the_cache(small_build, monkeypatch):
+    small_build('__attribute__((visibility("default"))) int f(void) { return 1; }\n')
+    told = []
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(cross.cross_library, "x86_64-linux", lambda *step: told.append(step)) for _ in range(2)]
+        first, second = (job.result() for job in jobs)
+    assert first == second
+    assert [path.name for path in first.parent.iterdir()] == ["linkwork.so"]
+    assert ("x86_64-linux: csrc/small.c", 1, 2) in told
+    monkeypatch.setattr(cross.subprocess, "run", None)
+    assert cross.cross_library("x86_64-linux", lambda *_: None) == first
+    small_build("int f(void) { return 2; }\n")
+    with pytest.raises(TypeError):  # another source has to be compiled
+        cross.cross_library("x86_64-linux", lambda *_: None)
+
+
+# ---- what is in them ----------------------------------------------------------------------------------
+
+
+def is_of_the_system(platform: str, name: str) -> bool:
+    allowed = {
+        "linux": r"lib[cm]\.so\.6|ld-linux-(x86-64|aarch64)\.so\.[12]",
+        "windows": r"kernel32\.dll|ntdll\.dll|msvcrt\.dll|ucrtbase\.dll|api-ms-win-crt-[\w-]+\.dll",
+        "darwin": r"/usr/lib/libSystem\.B\.dylib",
+    }
+    return re.fullmatch(allowed[platform.split("-")[1]], name) is not None
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_offers_fmi_and_needs_the_system(platform, compiled, needs, needs_program):
+    headers = Path(needs("fmpy").__file__).parent / "c-code"
+    found = linkage(compiled(platform), needs_program("readelf"))
+    assert found.offers == {name for v in (2, 3) for name in function_names(reference_text(headers, v), v)}
+    assert [name for name in found.needs if not is_of_the_system(platform, name)] == []
+    assert found.glibc <= (2, 17)
+
+
+def test_own_library_needs_an_old_glibc(needs_program):
+    assert linkage(fmu_libraries()[HOST], needs_program("readelf")).glibc <= (2, 17)
+
+
+@pytest.mark.parametrize("version", ["2.0", "3.0"])
+def test_an_fmu_for_several_platforms(version, compiled, tmp_path):
+    platforms = [HOST, *(name for name in ("aarch64-linux", "x86_64-windows") if name != HOST)]
+    path = lw.export_fmu(pendulum(), tmp_path / "pendulum.fmu", version, platforms=platforms)
+    with zipfile.ZipFile(path) as archive:
+        entries = {entry.filename: entry.compress_size for entry in archive.infolist() if "binaries" in entry.filename}
+    names = {"x86_64-linux": "linux64", "x86_64-windows": "win64"} if version == "2.0" else {}
+    expected = {f"binaries/{names.get(p, p)}/pendulum{cross.suffix(p)}" for p in platforms}
+    assert set(entries) == expected
+    assert max(entries.values()) < MOST
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_size(platform, compiled, tmp_path):
+    with zipfile.ZipFile(tmp_path / "one.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        archive.write(compiled(platform), "one")
+        assert archive.getinfo("one").compress_size < MOST
+
+
+def test_command_line(compiled, tmp_path, checkout, capsys):
+    out = tmp_path / "one.fmu"
+    arguments = [str(checkout / "examples/four_bar.py"), "-o", str(out)]
+    assert main([*arguments, "--platforms", "aarch64-linux,x86_64-linux"]) == 0
+    with zipfile.ZipFile(out) as archive:
+        assert {"binaries/aarch64-linux/four_bar.so", "binaries/x86_64-linux/four_bar.so"} <= set(archive.namelist())
+    assert main([*arguments, "--platforms", "atari"]) == 1
+    assert "unknown platform 'atari'" in capsys.readouterr().err
+
+
+# ---- the same bits ------------------------------------------------------------------------------------
+
+
+def linkage_with_one_loop() -> lw.Mechanism:
+    case = four_bar()
+    case.mechanism.start(q=case.q, u=case.u)
+    return case.mechanism
+
+
+def latch() -> lw.Mechanism:
+    mech = pendulum(latch=(lw.Lock("hinge"), lw.Time(0.5)), loose=(lw.Unlock("hinge"), lw.Time(0.7)))
+    mech.add_body("second", mass=0.5, com=(0.5, 0, 0), inertia=lw.inertia.box(0.5, (1.0, 0.2, 0.1)), origin=(1, 0, 0))
+    mech.add_joint("ball", lw.Spherical(), "arm", "second", at=(1, 0, 0))
+    mech.start(u={"ball": (0.3, 0.2, 0.1)})
+    return mech
+
+
+@pytest.fixture(scope="module", params=[linkage_with_one_loop, latch])
+def scene(request, tmp_path_factory) -> Unpacked:
+    system = lw.compile(request.param())
+    path = lw.export_fmu(system, tmp_path_factory.mktemp("scene") / f"{system.mechanism.name}.fmu")
+    return Unpacked(path, unpack(path), "3.0", system)
+
+
+def bits(scene: Unpacked, library: Path, program: Path, runner: list[str], environment: dict[str, str]) -> str:
+    """What tests/c/run_fmu.c prints. Its paths are relative, so that Windows understands them."""
+    shutil.copy(library, scene.folder / library.name)
+    shutil.copy(program, scene.folder / program.name)
+    numbers = sorted((v for v in scene.system.variables if v.type == "real"), key=lambda v: v.reference)
+    lists = [
+        ",".join(str(v.reference) for v in numbers if v.kind == kind) for kind in ("output", "state", "derivative")
+    ]
+    command = [*runner, f"./{program.name}", f"./{library.name}", "resources/", scene.token, *lists]
+    done = subprocess.run(
+        command, cwd=scene.folder, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def driver(compiled, checkout, tmp_path_factory) -> Callable[[str], Path]:
+    """tests/c/run_fmu.c compiled for a platform."""
+
+    def build(platform: str) -> Path:
+        program = tmp_path_factory.mktemp("driver") / ("run_fmu.exe" if "windows" in platform else "run_fmu")
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", cross.TARGETS[platform]]
+        flags = ["-std=c11", "-O1", "-g0", "-ffp-contract=off", f"-I{source_dir('fmu_src')}", f"-I{source_dir('csrc')}"]
+        loader = [] if "windows" in platform else ["-ldl"]
+        source = str(checkout / "tests/c/run_fmu.c")
+        subprocess.run([*command, *flags, source, "-o", str(program), *loader], check=True)
+        return program
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def expected(scene, driver) -> str:
+    """The bits of the library that comes with the package."""
+    found = bits(scene, fmu_libraries()[HOST], driver(HOST), [], {})
+    assert found.count("\n") > 300
+    assert "7ff" not in {number[:3] for number in found.split()}  # no infinity, no NaN
+    return found
+
+
+def differing(found: str, expected: str) -> list[tuple[str, str]]:
+    """The first lines that differ, so that a failure stays readable."""
+    pairs = zip(found.splitlines(), expected.splitlines(), strict=True)
+    return [(one[:100], other[:100]) for one, other in pairs if one != other][:3]
+
+
+def test_bits_by_the_other_compiler(scene, compiled, driver, expected):
+    found = bits(scene, compiled(HOST), driver(HOST), [], {})
+    assert differing(found, expected) == []
+
+
+def test_bits_on_arm(scene, compiled, driver, expected, needs_program):
+    runner = [needs_program("qemu-aarch64-static"), "-L", "/usr/aarch64-linux-gnu"]
+    found = bits(scene, compiled("aarch64-linux"), driver("aarch64-linux"), runner, {})
+    assert differing(found, expected) == []
+
+
+@pytest.fixture(scope="module")
+def wine(tmp_path_factory) -> tuple[list[str], dict[str, str]]:
+    """Wine for programs of 64 bits, which Debian keeps out of the path, with a folder of its own and no windows."""
+    program = shutil.which("wine64") or shutil.which("wine64", path="/usr/lib/wine")
+    if program is None:
+        pytest.skip("needs the program wine64")
+    prefix = str(tmp_path_factory.mktemp("wine"))
+    return [program], {
+        "WINEPREFIX": prefix,
+        "WINEDEBUG": "-all",
+        "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=",
+        "DISPLAY": "",
+    }
+
+
+def test_bits_on_windows(scene, compiled, driver, expected, wine):
+    found = bits(scene, compiled("x86_64-windows"), driver("x86_64-windows"), *wine)
+    assert differing(found, expected) == []
