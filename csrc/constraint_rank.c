@@ -13,9 +13,10 @@ static double length_of_loop(const lw_state *s, int32_t l) {
   return ((const lw_double_cut_constants *)(lw_reals(s) + s->model->at.cut_constants))[l].length;
 }
 
-static double length_of_coupling(const lw_state *s, int32_t i) {
+double lw_cluster_length(const lw_state *s, int32_t cluster) {
   const lw_model *m = s->model;
-  const lw_cluster *c = &m->cluster[m->coupling[i].cluster];
+  if (cluster < 0) return 1.0;
+  const lw_cluster *c = &m->cluster[cluster];
   if (c->loops) return length_of_loop(s, m->member[c->member]);
   if (c->distances == 0) return 1.0;
   const int32_t last = m->member_coupling[c->member_coupling + c->couplings - 1];
@@ -27,7 +28,8 @@ static void fill_lengths(const lw_state *s, double *length) {
   const lw_model *m = s->model;
   for (int32_t l = 0; l < m->size.loops; l++)
     for (int32_t k = m->loop[l].columns; k < 6; k++) *length++ = m->loop[l].cluster < 0 ? 0.0 : length_of_loop(s, l);
-  for (int32_t i = 0; i < m->couplings; i++) *length++ = m->coupling[i].cluster < 0 ? 0.0 : length_of_coupling(s, i);
+  for (int32_t i = 0; i < m->couplings; i++)
+    *length++ = m->coupling[i].cluster < 0 ? 0.0 : lw_cluster_length(s, m->coupling[i].cluster);
 }
 
 static double dot(const double *a, const double *b, int32_t n) {

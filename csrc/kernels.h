@@ -70,6 +70,8 @@ typedef struct lw_kernels {
   void (*augmented)(const lw_model *m, lw_block b, const lw_augmented *at, void *residual);
   /* Constraints at the block's state, and J' times `row`; all in scalars of the arithmetic, and the same remarks. */
   void (*constraints)(const lw_model *m, lw_block b, const void *row, void *phi, void *rate, void *column);
+  /* Moves the coordinates of a link's joint by a small step, six scalars of the arithmetic, counted in its speeds. */
+  void (*advance)(const lw_model *m, lw_block b, int32_t link, const void *step);
   /* Start guesses to states that close the loops; double only. */
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
   /* What each cluster leaves at the block's coordinates; double only. */

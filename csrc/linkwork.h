@@ -155,6 +155,31 @@ lw_status lw_dae_residual(lw_state *state, double t, const double *y, const doub
 lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
                           double cj, double *matrix);
 
+/* ---- fewer states: independent coordinates and speeds only -------------------------------------------
+ * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and
+ * J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except as the functions of
+ * a state say. */
+
+typedef struct lw_minimal lw_minimal;
+
+/* Indices into the fields q and u, ascending: coordinates, and their rates; of a quaternion's joint all or none. The state
+ * must outlive it. LW_ERROR_USAGE: no such choice; whether it determines the rest is checked in every pose. */
+lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
+                            lw_minimal **minimal);
+void lw_minimal_free(lw_minimal *minimal);
+void lw_minimal_get(const lw_minimal *minimal, double *x);
+/* Writes x into the state and finds all other coordinates and speeds at its time, inputs and parameters: by Newton's
+ * iteration from those present, in steps so small that it stays on their branch. LW_ERROR_SINGULAR: x does not determine
+ * the others there, or no pose on this branch has it; the state is as before. */
+lw_status lw_minimal_put(lw_minimal *minimal, const double *x);
+lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
+/* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */
+lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
+                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                            double *sensitivity);
+/* As an ODE; `minimal` is an lw_minimal. Returns 0, or 1 where there is no such pose or no derivative. */
+int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
+
 /* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
  * tree's first: nu + nu_cut. World axes. */
 typedef struct lw_jump {

@@ -72,10 +72,9 @@ static lw_status check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n)
   return LW_OK;
 }
 
-lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                                    size_t n_knowns, const double *seed, double *sensitivity) {
+lw_status lw_begin_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                              size_t n_knowns, const double *seed) {
   const lw_model *m = s->model;
-  const lw_kernels *k = &lw_kernels_complex;
   int parameters;
   lw_status e = check_unknowns(s, unknowns, n_unknowns);
   if (e || (e = have_complex_block(s))) return e;
@@ -87,12 +86,24 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
   }
   if ((e = copy_to_complex(s))) return e;
   if ((e = seed_knowns(s, knowns, n_knowns, seed, &parameters))) return e;
-  if (parameters || !s->complex_constants) k->constants(m, s->complex_block);
+  if (parameters || !s->complex_constants) lw_kernels_complex.constants(m, s->complex_block);
   copy_freedoms(s);
   s->complex_constants = !parameters;
-  k->accelerations(m, s->complex_block);
-  k->derivatives(m, s->complex_block);
-  k->outputs(m, s->complex_block);
-  for (size_t i = 0; i < n_unknowns; i++) sensitivity[i] = complex_reals(s)[2 * unknowns[i] + 1] / LW_COMPLEX_STEP;
+  return LW_OK;
+}
+
+void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *sensitivity) {
+  const lw_kernels *k = &lw_kernels_complex;
+  k->accelerations(s->model, s->complex_block);
+  k->derivatives(s->model, s->complex_block);
+  k->outputs(s->model, s->complex_block);
+  for (size_t i = 0; i < n; i++) sensitivity[i] = complex_reals(s)[2 * unknowns[i] + 1] / LW_COMPLEX_STEP;
+}
+
+lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                    size_t n_knowns, const double *seed, double *sensitivity) {
+  const lw_status e = lw_begin_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed);
+  if (e) return e;
+  lw_end_derivative(s, unknowns, n_unknowns, sensitivity);
   return LW_OK;
 }

@@ -24,9 +24,16 @@ struct lw_state {
  * the parameters alone; needs constants. */
 lw_status lw_make_complex(lw_state *s);
 #define LW_COMPLEX_STEP 1e-40
+/* lw_directional_derivative() in two halves, between which more numbers of the complex block may be moved: it is seeded,
+ * and then the unknowns are computed. */
+lw_status lw_begin_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                              size_t n_knowns, const double *seed);
+void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *sensitivity);
 
 /* constraints.c: room for six vectors of nq + nu + 2 constraint rows. */
 lw_status lw_have_newton_room(lw_state *s, double **room);
+/* constraint_rank.c: in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
+double lw_cluster_length(const lw_state *s, int32_t cluster);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 

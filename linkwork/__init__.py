@@ -48,6 +48,7 @@ from linkwork.errors import (
     SolverError,
 )
 from linkwork.jumps import Event, Jump
+from linkwork.linearization import LinearModel, linearize
 from linkwork.result import Result
 from linkwork.simulate import simulate
 from linkwork.state import State
@@ -76,6 +77,7 @@ __all__ = [
     "Impulse",
     "Input",
     "Jump",
+    "LinearModel",
     "LinkworkError",
     "Lock",
     "Mechanism",
@@ -104,6 +106,7 @@ __all__ = [
     "compile",
     "export_fmu",
     "inertia",
+    "linearize",
     "simulate",
 ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NoReturn
@@ -235,9 +235,14 @@ class Block:
 
     def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
         """Return the change of `unknowns` along `seed` in `knowns`, both by offset."""
+        return self._directional_derivative(lib.lw_directional_derivative, self.handle, unknowns, knowns, seed)
+
+    def _directional_derivative(
+        self, function: Any, handle: Any, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray
+    ) -> FloatArray:
         result = np.empty(unknowns.size)
-        status = lib.lw_directional_derivative(
-            self.handle,
+        status = function(
+            handle,
             ffi.from_buffer("uint32_t[]", unknowns),
             unknowns.size,
             ffi.from_buffer("uint32_t[]", knowns),
@@ -339,6 +344,64 @@ class Block:
         """Return the number of events so far, and for each transition that of the event in which it came last."""
         last = self._views["transition_memory"].reshape(self.model.sizes.transitions, -1)[:, -1]
         return int(self._views["event_count"][0]), last
+
+
+class Minimal:
+    """Independent coordinates and speeds of a block, x = [q_i; u_i], which determine all others.
+
+    Parameters
+    ----------
+    block
+        Whose states they are.
+    q, u
+        Their positions in the fields q and u, ascending: coordinates, and their rates.
+
+    Raises
+    ------
+    MechanismError
+        If a quaternion, or a coordinate and its rate, are torn apart.
+    """
+
+    def __init__(self, block: Block, q: Sequence[int], u: Sequence[int]) -> None:
+        self.block = block
+        self.size = len(q) + len(u)
+        handle = ffi.new("lw_minimal **")
+        chosen = (ffi.new("uint32_t[]", list(q)), len(q), ffi.new("uint32_t[]", list(u)), len(u))
+        block._check(lib.lw_minimal_create(block.handle, *chosen, handle))
+        self.handle = ffi.gc(handle[0], _free_after(block.handle, lib.lw_minimal_free))
+
+    def get(self) -> FloatArray:
+        """Return x as it is in the block."""
+        x = np.empty(self.size)
+        lib.lw_minimal_get(self.handle, _doubles(x))
+        return x
+
+    def put(self, x: FloatArray) -> None:
+        """Bring the block to x and to all that follows; SingularityError where nothing does, and all is as before."""
+        self.block._check(lib.lw_minimal_put(self.handle, self._of_size(x)))
+
+    def derivatives(self) -> FloatArray:
+        """Return the derivative of x at the block's states."""
+        xdot = np.empty(self.size)
+        self.block._check(lib.lw_minimal_derivatives(self.handle, _doubles(xdot)))
+        return xdot
+
+    def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
+        """Return the change of `unknowns` along `seed` in `knowns`, of the states only x, while the others follow."""
+        return self.block._directional_derivative(
+            lib.lw_minimal_directional_derivative, self.handle, unknowns, knowns, seed
+        )
+
+    def ode(self, t: float, x: FloatArray) -> FloatArray | None:
+        """Return the derivative of x at a time, to which the block is brought; None where there is none."""
+        xdot = np.empty(self.size)
+        return None if lib.lw_ode_minimal(self.handle, t, self._of_size(x), _doubles(xdot)) else xdot
+
+    def _of_size(self, x: FloatArray) -> Any:
+        given = np.ascontiguousarray(x, dtype=np.float64)
+        if given.shape != (self.size,):
+            raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i]")
+        return _doubles(given)
 
 
 def threads(count: int) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from linkwork.errors import LinkworkError, MechanismError
 
 LOADS = {"rad": "N.m", "m": "N"}
 
@@ -92,3 +95,37 @@ def columns_of(variables: Iterable[Variable]) -> dict[str, Column]:
     for base, count in counts.items():
         found[base] = replace(found[base], count=count)
     return found
+
+
+def matching(
+    variables: Sequence[Variable],
+    name: str,
+    kinds: Collection[Kind],
+    what: str = "",
+    error: type[LinkworkError] = MechanismError,
+) -> list[Variable]:
+    """Return the variables of some kinds that have a name, or that it begins up to a dot or bracket.
+
+    `what` is the argument that messages begin with.
+
+    >>> r = [Variable(f"arm.r[{i + 1}]", 40 + i, "output", "m", "") for i in range(3)]
+    >>> [v.name for v in matching(r, "arm", ["output"])]
+    ['arm.r[1]', 'arm.r[2]', 'arm.r[3]']
+    >>> matching(r, "arm.q", ["output"], "outputs")
+    Traceback (most recent call last):
+        ...
+    linkwork.errors.MechanismError: outputs: the mechanism has no variable 'arm.q'; did you mean 'arm.r' ...
+    """
+    beginnings = (f"{name}.", f"{name}[")
+    found = [v for v in variables if v.name == name or v.name.startswith(beginnings)]
+    fitting = [v for v in found if v.kind in kinds]
+    if fitting:
+        return fitting
+    begin = f"{what}: " if what else ""
+    if found:
+        raise error(f"{begin}{found[0].name!r} is no {' or '.join(kinds)}: its kind is {found[0].kind!r}")
+    names = [v.name for v in variables if v.kind in kinds]
+    names += list({n.split("[")[0] for n in names} | {n.split(".")[0] for n in names})
+    close = difflib.get_close_matches(name, names, n=3)
+    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    raise error(f"{begin}the mechanism has no variable {name!r}{hint}")

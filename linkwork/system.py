@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,9 @@ from linkwork.jumps import Jump, changes_at_rest, jump
 from linkwork.quantities import Column, Variable, columns_of
 from linkwork.state import JointArray, State
 from linkwork.variables import list_variables
+
+if TYPE_CHECKING:
+    from linkwork.linearization import LinearModel
 
 ASSEMBLY_TOLERANCE = 1e-8
 
@@ -430,6 +433,12 @@ class System:
         for k in range(n):
             matrix[:, k] = block.directional_derivative(rows, columns[k : k + 1], seed)
         return matrix
+
+    def linearize(self, state: State | None = None, **options: Any) -> LinearModel:
+        """Return the linear model around a state; options as of `linkwork.linearize`."""
+        from linkwork.linearization import linearize
+
+        return linearize(self, state, **options)
 
     def value(
         self,

@@ -1,13 +1,12 @@
 """Which variables an FMU has, what part each plays, and what it depends on."""
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from linkwork.errors import ExportError
 from linkwork.export.content import Causality, Entry, Form, Row
 from linkwork.patterns import COMPUTED, Owner, Pattern
-from linkwork.quantities import Variable
+from linkwork.quantities import Kind, Variable, matching
 
 _CAUSALITY: dict[str, Causality] = {
     "parameter": "parameter",
@@ -18,7 +17,7 @@ _CAUSALITY: dict[str, Causality] = {
     "time": "independent",
     "indicator": "local",
 }
-_CHOSEN = ("state", "derivative", "output")  # what may be an output
+_CHOSEN: tuple[Kind, ...] = ("state", "derivative", "output")  # what may be an output
 
 
 @dataclass(frozen=True)
@@ -186,26 +185,15 @@ def choose_outputs(owners: Sequence[Owner], outputs: Iterable[str] | None) -> di
 
 def _matching(owners: Sequence[Owner], name: str) -> list[tuple[int, int]]:
     beginnings = (f"{name}.", f"{name}[")
-    found, passed = [], None
+    found = []
     for number, owner in enumerate(owners):
         if name not in owner.words[0] and owner.words[0] not in name:
             continue  # their variables have names with that of their owner in them
         for i, v in enumerate(owner.pattern.variables):
             full = v.name.format(*owner.words)
-            if full == name or full.startswith(beginnings):
-                if v.kind in _CHOSEN:
-                    found.append((number, i))
-                else:
-                    passed = passed or (full, v.kind)
-    if found:
-        return found
-    if passed:
-        raise ExportError(f"{passed[0]!r} is no output: its kind is {passed[1]!r}, and it is in every FMU")
-    raise ExportError(f"the mechanism has no variable {name!r}{_hint(owners, name)}")
-
-
-def _hint(owners: Sequence[Owner], name: str) -> str:
-    names = [v.name.format(*o.words) for o in owners for v in o.pattern.variables if v.kind in _CHOSEN]
-    names += list({n.split("[")[0] for n in names} | {n.split(".")[0] for n in names})
-    close = difflib.get_close_matches(name, names, n=3)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+            if v.kind in _CHOSEN and (full == name or full.startswith(beginnings)):
+                found.append((number, i))
+    if not found:
+        names = (replace(v, name=v.name.format(*owner.words)) for owner in owners for v in owner.pattern.variables)
+        matching(list(names), name, _CHOSEN, "outputs", ExportError)  # raises
+    return found

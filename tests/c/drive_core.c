@@ -246,6 +246,75 @@ static void with_multipliers(const bench *b) {
   EXPECT(lw_state_reset(b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
 }
 
+/* A choice of coordinates with their speeds: those of the joints whose bit is set in `chosen`. */
+static int32_t choose(const bench *b, unsigned chosen, uint32_t *q, uint32_t *u, int32_t *n_u) {
+  int32_t n_q = 0;
+  *n_u = 0;
+  if (b->size.nq != b->size.nu) return 0;
+  for (int32_t k = 0; k < b->size.nq && k < 32; k++)
+    if (chosen >> k & 1) q[n_q++] = u[(*n_u)++] = (uint32_t)k;
+  return n_q;
+}
+
+static void choose_wrongly(const bench *b) {
+  const uint32_t outside[] = {UINT32_MAX, UINT32_MAX}, descending[] = {1, 0};
+  lw_minimal *m = NULL;
+  EXPECT(lw_minimal_create(b->state, outside, 1, outside, 1, &m) == LW_ERROR_USAGE && !m);
+  EXPECT(lw_minimal_create(b->state, descending, 2, descending, 2, &m) == LW_ERROR_USAGE && !m);
+  EXPECT(lw_minimal_create(b->state, outside, -1, outside, 0, &m) == LW_ERROR_USAGE && !m);
+  EXPECT(lw_minimal_create(b->state, outside, b->size.nq + 1, outside, 0, &m) == LW_ERROR_USAGE && !m);
+  if (b->size.nu) EXPECT(lw_minimal_create(b->state, descending + 1, 1, NULL, 0, &m) == LW_ERROR_USAGE && !m);
+  EXPECT(lw_state_message(b->state)[0]);
+  lw_minimal_free(NULL);
+}
+
+/* Whatever is chosen, the state is closed afterwards or as before. */
+static void with_independents(const bench *b, unsigned chosen) {
+  const size_t n = (size_t)(b->size.nq + b->size.nu), rows = (size_t)lw_constraint_rows(b->model);
+  uint32_t q[32], u[32];
+  int32_t n_u;
+  const int32_t n_q = choose(b, chosen, q, u, &n_u);
+  const lw_field first = field_named(b->model, "q"), rates = field_named(b->model, "qdot");
+  double *x = reals(n), *xdot = reals(n), *kept = reals(n), *phi = reals(2 * rows), slope = NAN;
+  const double *state = lw_state_reals(b->state) + first.first;
+  lw_minimal *m = NULL;
+  EXPECT(lw_minimal_create(b->state, q, n_q, u, n_u, &m) == LW_OK);
+  lw_minimal_get(m, x);
+  for (int step = 0; step < 3; step++) {
+    memcpy(kept, state, n * sizeof *kept);
+    if (n_q) x[0] += 0.05 * step, x[n_q] = 0.1;
+    const lw_status status = lw_minimal_put(m, x);
+    EXPECT(status == LW_OK || status == LW_ERROR_SINGULAR);
+    if (status) EXPECT(same(state, kept, n) && lw_state_message(b->state)[0]);
+    else {
+      EXPECT(lw_constraints(b->state, phi, phi + rows) == LW_OK);
+      for (size_t r = 0; r < rows; r++) EXPECT(fabs(phi[r]) < 1e-7);
+      (void)lw_ode_minimal(m, 0.01, x, xdot);
+      (void)lw_minimal_derivatives(m, xdot);
+    }
+  }
+  const uint32_t known = (uint32_t)(first.first + (n_q ? (int32_t)q[0] : 0)), unknown = (uint32_t)rates.first;
+  if (n_q) {
+    (void)lw_minimal_directional_derivative(m, &unknown, 1, &known, 1, &(double){1}, &slope);
+    x[0] = NAN;
+    EXPECT(lw_minimal_put(m, x) == LW_ERROR_VALUE);
+  } else if (b->size.nq && b->size.nq == b->size.nu)
+    EXPECT(lw_minimal_directional_derivative(m, &unknown, 1, &known, 1, &(double){1}, &slope) == LW_ERROR_USAGE);
+  lw_minimal_free(m);
+  double *rooms[] = {x, xdot, kept, phi};
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) free(rooms[i]);
+  EXPECT(lw_state_reset(b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
+}
+
+static void minimal(const bench *b) {
+  if ((size_t)(b->size.nq + b->size.nu) + 2 * (size_t)lw_constraint_rows(b->model) > MOST_UNKNOWNS) return;
+  choose_wrongly(b);
+  for (unsigned k = 0; k < 4; k++) with_independents(b, 1u << k);
+  with_independents(b, 0);
+  with_independents(b, 3);
+  with_independents(b, UINT32_MAX);
+}
+
 /* Speeds held in turn, bodies struck, and what is given wrongly. */
 static void jump(const bench *b) {
   const size_t speeds = (size_t)(b->size.nu + b->size.nu_cut), bodies = (size_t)b->size.bodies;
@@ -433,6 +502,7 @@ static void drive(const char *path) {
     save_and_restore(&b);
     differentiate(&b);
     with_multipliers(&b);
+    minimal(&b);
     jump(&b);
     if (b.size.transitions) {
       make_transitions(&b);

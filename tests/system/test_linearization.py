@@ -1,0 +1,149 @@
+"""Linear models: closed forms, differences, names."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support import reduced_four_bar
+from support.cases import four_bar, fourbar_planar
+from support.minimal import by_differences
+from support.small import pendulum
+
+GRAVITY = 9.81
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.4, np.pi / 2, 2.0, -1.0])
+def test_pendulum_has_its_closed_form(angle):
+    """A rod of 1 m and 1 kg hung at its end, horizontal at 0: J a + d w = m g l/2 cos q + tau, J = 1/3."""
+    damping = 0.2
+    system = lw.compile(pendulum(damping, gravity=-GRAVITY))
+    model = system.linearize(system.assemble(q={"A": angle}))
+    expected = np.roots([1.0, 3.0 * damping, 1.5 * GRAVITY * np.sin(angle)])
+    assert np.abs(np.sort_complex(model.eigenvalues) - np.sort_complex(expected)).max() < 1e-12
+    assert np.abs(model.xdot - [0.0, 1.5 * GRAVITY * np.cos(angle)]).max() < 1e-12
+    assert np.abs(model.B - [[0.0], [3.0]]).max() < 1e-12
+    assert np.array_equal(model.C, np.eye(2))
+    assert not model.D.any()
+
+
+def planar_four_bar():
+    case = fourbar_planar()
+    system = lw.compile(case.mechanism)
+    return system, system.assemble(q=case.q, u=case.u)
+
+
+def test_four_bar_agrees_with_its_reduced_inertia():
+    system, state = planar_four_bar()
+    model = system.linearize(state, independents=["A"])
+    assert model.states == ("A.q", "A.u")
+    assert np.abs(model.xdot - reduced_four_bar.derivative(model.x)).max() < 1e-11
+    expected = np.column_stack(
+        [by_differences(reduced_four_bar.derivative, model.x, along, h=1e-2) for along in np.eye(2)]
+    )
+    assert model.A.shape == (2, 2)
+    assert np.abs(model.A - expected).max() < 1e-9 * np.abs(expected).max()
+
+
+def test_inputs_and_outputs_of_a_four_bar():
+    """B and D by inputs are the differences of what is linear in them; C by the states that follow."""
+    system, state = planar_four_bar()
+    model = system.linearize(
+        state, independents=["A"], inputs=["A.tau", "C"], outputs=["coupler.r", "C.q", "A.f", "A.a"]
+    )
+    assert model.inputs == ("A.tau", "C.tau")
+    assert model.outputs[:3] == ("coupler.r[1]", "coupler.r[2]", "coupler.r[3]")
+
+    def driven(tau):
+        return system.accelerations(state, tau=tau)[0], system.value("A.f", state, tau=tau)
+
+    for k, tau in enumerate(({"A": 1.0}, {"C": 1.0})):
+        more, less = driven(tau), driven(None)
+        assert abs(model.B[1, k] - (more[0] - less[0])) < 1e-10
+        assert np.abs(model.D[4:7, k] - (more[1] - less[1])).max() < 1e-10
+    assert model.C[3, 0] != 0.0  # the coupler joint follows the crank
+    assert np.abs(model.C[7] - model.A[1]).max() < 1e-11
+
+
+def test_loads_at_the_operating_point_count():
+    system, state = planar_four_bar()
+    with_load = system.linearize(state, independents=["A"], tau={"A": 2.0})
+    without = system.linearize(state, independents=["A"])
+    assert with_load.u[with_load.inputs.index("A.tau")] == 2.0
+    assert abs(with_load.xdot[1] - without.xdot[1] - 2.0 * without.B[1, 0]) < 1e-10
+    assert np.abs(with_load.A - without.A).max() > 1e-3
+
+
+def test_full_states_are_the_jacobian():
+    case = four_bar()
+    system = lw.compile(case.mechanism)
+    state = system.assemble(q=case.q, u=case.u)
+    model = system.linearize(state, states="full")
+    assert np.array_equal(model.A, system.jacobian(state))
+    assert model.states == (*system.q_names, *system.u_names)
+    assert model.independents is None
+
+
+def test_all_choices_of_states_have_the_same_eigenvalues():
+    """At an equilibrium; the full states have those of the feedback too."""
+    system = lw.compile(fourbar_planar().mechanism)
+    state = hanging(system)
+    models = [system.linearize(state, independents=[name]) for name in ("A", "B", "C")]
+    for model in models:
+        assert np.abs(model.xdot).max() < 1e-9
+        assert np.abs(model.eigenvalues - models[0].eigenvalues).max() < 1e-7
+    full = system.linearize(state, states="full").eigenvalues
+    for value in models[0].eigenvalues:
+        assert np.abs(full - value).min() < 1e-6
+
+
+def hanging(system):
+    """An equilibrium under gravity: damping brings it to rest, Newton's iteration on the linear model there."""
+    mech = fourbar_planar().mechanism
+    mech.add_force(lw.SpringDamper("A", damping=20.0))
+    result = lw.simulate(mech, 60.0, rtol=1e-8)
+    angle = float(result["A.q"][-1])
+    guess = {name: float(result[f"{name}.q"][-1]) for name in ("B", "C")}
+    for _ in range(10):
+        state = system.assemble(q={"A": angle} | guess)
+        model = system.linearize(state, independents=["A"])
+        angle -= model.xdot[1] / model.A[1, 0]
+    return state
+
+
+def test_a_motor_behind_a_gear_is_one_freedom():
+    mech = lw.Mechanism("geared")
+    for name, inertia in (("rotor", 1e-3), ("arm", 0.5)):
+        mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=np.diag([inertia, inertia, inertia]))
+        mech.add_joint(f"{name}_hinge", lw.Revolute((0, 1, 0)), "ground", name, at=(0, 0, 0))
+    mech.add_coupling("gear", {"rotor_hinge": 1.0, "arm_hinge": -10.0})
+    model = lw.linearize(mech, independents=["arm_hinge"], inputs=["rotor_hinge.tau"], outputs=["rotor_hinge.u"])
+    assert np.abs(model.B[:, 0] - [0.0, 10.0 / (0.5 + 100 * 1e-3)]).max() < 1e-12
+    assert np.abs(model.C - [[0.0, 10.0]]).max() < 1e-12
+
+
+def test_it_is_a_state_space_of_scipy():
+    model = lw.linearize(pendulum())
+    space = model.to_scipy()
+    assert np.array_equal(space.A, model.A)
+    assert np.array_equal(space.D, model.D)
+
+
+def test_the_text_is_a_table():
+    text = repr(lw.linearize(pendulum()))
+    assert text.splitlines()[0] == "LinearModel: 2 states, 1 inputs, 2 outputs"
+    assert "A.tau" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"states": "few"}, 'states must be "minimal" or "full"'),
+        ({"inputs": ["A.ta"]}, "inputs: .*did you mean"),
+        ({"inputs": ["A.q"]}, "is no input: its kind is 'state'"),
+        ({"outputs": ["crank.m"]}, "outputs: .*its kind is 'parameter'"),
+        ({"states": "full", "independents": ["A"]}, "leave them out"),
+    ],
+)
+def test_wrong_arguments_are_refused(options, text):
+    with pytest.raises(lw.MechanismError, match=text):
+        lw.linearize(four_bar().mechanism, **options)
