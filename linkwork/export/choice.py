@@ -54,7 +54,9 @@ class Choice:
         if key not in self._forms:
             self._forms[key] = _form(owner.pattern, chosen, dependent, self.arrays)
         form = self._forms[key]
-        return Row(form, owner.words, [references[i] for i in form.first]) if form.entries else None
+        if len(form.first) < len(references):
+            references = [references[i] for i in form.first]
+        return Row(form, owner.words, references) if references else None
 
     def _dependent(self, pattern: Pattern, references: list[int]) -> frozenset[int]:
         """Those numbers of an owner that are coordinates and speeds, but no states, and their derivatives."""
@@ -75,7 +77,7 @@ def _form(pattern: Pattern, chosen: frozenset[int] | None, dependent: frozenset[
             found.append((_array(first, quantity.count), span.start, tuple(pattern.rules[i] for i in span)))
         else:
             found += [(e, i, (pattern.rules[i],)) for e, i in zip(scalars, span, strict=True) if e]
-    rules = tuple(of if e.variable.kind in COMPUTED else () for e, _, of in found)
+    rules = tuple(of if e.variable.kind in COMPUTED and i not in dependent else () for e, i, of in found)
     return Form(tuple(e for e, _, _ in found), tuple(i for _, i, _ in found), rules)
 
 
@@ -117,7 +119,11 @@ def resolve_dependencies(rows: Iterable[Row], owners: Iterable[Owner], known: di
         if not row.form.calculated:
             continue
         of_rule = [_references(names, known, others, row) for names in owner.depends()]
-        row.depends = [_joined([of_rule[rule] for rule in rules]) for rules in row.form.rules]
+        of_rule.append(None)  # for what has no rule
+        if row.form.rule is not None:
+            row.depends = [of_rule[rule] for rule in row.form.rule]
+        else:
+            row.depends = [_joined([of_rule[rule] for rule in rules]) for rules in row.form.rules]
         for i in row.form.states:
             row.depends[i] = [row.references[i]]
 
@@ -144,14 +150,11 @@ def known_references(rows: Iterable[Row], owners: Iterable[Owner]) -> tuple[dict
     known: dict[str, int] = {}
     others: set[str] = set()
     for row, owner in zip(rows, owners, strict=True):
-        kinds = owner.pattern.kinds
-        if kinds.isdisjoint(("state", "input", "time")):
-            continue
-        for i in row.form.of_kind("state", "input", "time"):
+        for i in row.form.knowns:
             first = row.form.first[i]
             for k in range(first, first + row.form.entries[i].size):
                 known[owner.pattern.variables[k].name.format(*row.words)] = row.references[i]
-        if "state" in kinds:
+        if "state" in owner.pattern.kinds:
             names = (v.name.format(*row.words) for v in owner.pattern.variables if v.kind == "state")
             others.update(name for name in names if name not in known)
     return known, others

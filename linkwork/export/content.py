@@ -78,6 +78,17 @@ class Form:
     rules: tuple[tuple[int, ...], ...]
 
     @cached_property
+    def rule(self) -> list[int] | None:
+        """For each entry its rule, -1 if it has none; None where an array has several."""
+        several = any(len(rules) > 1 for rules in self.rules)
+        return None if several else [rules[0] if rules else -1 for rules in self.rules]
+
+    @cached_property
+    def arrays(self) -> list[int]:
+        """Entries that are arrays."""
+        return [i for i, entry in enumerate(self.entries) if entry.count]
+
+    @cached_property
     def states(self) -> list[int]:
         """For each derivative among the entries, which of them is its state."""
         at = {entry.variable.name: i for i, entry in enumerate(self.entries)}

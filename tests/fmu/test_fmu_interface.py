@@ -3,11 +3,11 @@
 import struct
 
 import pytest
-from linkwork.independents import Independents
 
 import linkwork as lw
 from linkwork.export.token import instantiation_token
 from linkwork.export.xml_parts import in_chunks
+from linkwork.independents import Independents
 from support.interface_file import by_xml, of_fmu
 from support.zoo import zoo
 
