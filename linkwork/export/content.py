@@ -120,6 +120,12 @@ class Form:
         return self.which("output", "local")
 
     @cached_property
+    def initial_unknowns(self) -> list[int]:
+        """Of these the outputs, states and derivatives: other local variables are not listed."""
+        listed = {*self.outputs, *self.of_kind("state", "derivative")}
+        return [i for i in self.calculated if i in listed]
+
+    @cached_property
     def derivatives(self) -> list[int]:
         """Entries that are derivatives of states."""
         return self.of_kind("derivative")
@@ -246,7 +252,7 @@ class Content:
     @property
     def initial_unknowns(self) -> Iterator[Place]:
         """What initialisation computes, event indicators aside, in the order of the variables."""
-        return ((row, i) for row in self.rows for i in row.form.calculated)
+        return ((row, i) for row in self.rows for i in row.form.initial_unknowns)
 
     @property
     def event_indicators(self) -> Iterator[Place]:
