@@ -1,13 +1,12 @@
 """Which variables an FMU has, what part each plays, and what it depends on."""
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from linkwork.errors import ExportError
 from linkwork.export.content import Causality, Entry, Form, Row
 from linkwork.patterns import COMPUTED, Owner, Pattern
-from linkwork.quantities import Variable
+from linkwork.quantities import Kind, Variable, matching
 
 _CAUSALITY: dict[str, Causality] = {
     "parameter": "parameter",
@@ -18,7 +17,7 @@ _CAUSALITY: dict[str, Causality] = {
     "time": "independent",
     "indicator": "local",
 }
-_CHOSEN = ("state", "derivative", "output")  # what may be an output
+_CHOSEN: tuple[Kind, ...] = ("state", "derivative", "output")  # what may be an output
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,9 @@ class Choice:
         if key not in self._forms:
             self._forms[key] = _form(owner.pattern, chosen, dependent, self.arrays)
         form = self._forms[key]
-        return Row(form, owner.words, [references[i] for i in form.first]) if form.entries else None
+        if len(form.first) < len(references):
+            references = [references[i] for i in form.first]
+        return Row(form, owner.words, references) if references else None
 
     def _dependent(self, pattern: Pattern, references: list[int]) -> frozenset[int]:
         """Those numbers of an owner that are coordinates and speeds, but no states, and their derivatives."""
@@ -76,7 +77,7 @@ def _form(pattern: Pattern, chosen: frozenset[int] | None, dependent: frozenset[
             found.append((_array(first, quantity.count), span.start, tuple(pattern.rules[i] for i in span)))
         else:
             found += [(e, i, (pattern.rules[i],)) for e, i in zip(scalars, span, strict=True) if e]
-    rules = tuple(of if e.variable.kind in COMPUTED else () for e, _, of in found)
+    rules = tuple(of if e.variable.kind in COMPUTED and i not in dependent else () for e, i, of in found)
     return Form(tuple(e for e, _, _ in found), tuple(i for _, i, _ in found), rules)
 
 
@@ -118,7 +119,11 @@ def resolve_dependencies(rows: Iterable[Row], owners: Iterable[Owner], known: di
         if not row.form.calculated:
             continue
         of_rule = [_references(names, known, others, row) for names in owner.depends()]
-        row.depends = [_joined([of_rule[rule] for rule in rules]) for rules in row.form.rules]
+        of_rule.append(None)  # for what has no rule
+        if row.form.rule is not None:
+            row.depends = [of_rule[rule] for rule in row.form.rule]
+        else:
+            row.depends = [_joined([of_rule[rule] for rule in rules]) for rules in row.form.rules]
         for i in row.form.states:
             row.depends[i] = [row.references[i]]
 
@@ -145,14 +150,11 @@ def known_references(rows: Iterable[Row], owners: Iterable[Owner]) -> tuple[dict
     known: dict[str, int] = {}
     others: set[str] = set()
     for row, owner in zip(rows, owners, strict=True):
-        kinds = owner.pattern.kinds
-        if kinds.isdisjoint(("state", "input", "time")):
-            continue
-        for i in row.form.of_kind("state", "input", "time"):
+        for i in row.form.knowns:
             first = row.form.first[i]
             for k in range(first, first + row.form.entries[i].size):
                 known[owner.pattern.variables[k].name.format(*row.words)] = row.references[i]
-        if "state" in kinds:
+        if "state" in owner.pattern.kinds:
             names = (v.name.format(*row.words) for v in owner.pattern.variables if v.kind == "state")
             others.update(name for name in names if name not in known)
     return known, others
@@ -186,26 +188,15 @@ def choose_outputs(owners: Sequence[Owner], outputs: Iterable[str] | None) -> di
 
 def _matching(owners: Sequence[Owner], name: str) -> list[tuple[int, int]]:
     beginnings = (f"{name}.", f"{name}[")
-    found, passed = [], None
+    found = []
     for number, owner in enumerate(owners):
         if name not in owner.words[0] and owner.words[0] not in name:
             continue  # their variables have names with that of their owner in them
         for i, v in enumerate(owner.pattern.variables):
             full = v.name.format(*owner.words)
-            if full == name or full.startswith(beginnings):
-                if v.kind in _CHOSEN:
-                    found.append((number, i))
-                else:
-                    passed = passed or (full, v.kind)
-    if found:
-        return found
-    if passed:
-        raise ExportError(f"{passed[0]!r} is no output: its kind is {passed[1]!r}, and it is in every FMU")
-    raise ExportError(f"the mechanism has no variable {name!r}{_hint(owners, name)}")
-
-
-def _hint(owners: Sequence[Owner], name: str) -> str:
-    names = [v.name.format(*o.words) for o in owners for v in o.pattern.variables if v.kind in _CHOSEN]
-    names += list({n.split("[")[0] for n in names} | {n.split(".")[0] for n in names})
-    close = difflib.get_close_matches(name, names, n=3)
-    return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+            if v.kind in _CHOSEN and (full == name or full.startswith(beginnings)):
+                found.append((number, i))
+    if not found:
+        names = (replace(v, name=v.name.format(*owner.words)) for owner in owners for v in owner.pattern.variables)
+        matching(list(names), name, _CHOSEN, "outputs", ExportError)  # raises
+    return found

@@ -78,6 +78,17 @@ class Form:
     rules: tuple[tuple[int, ...], ...]
 
     @cached_property
+    def rule(self) -> list[int] | None:
+        """For each entry its rule, -1 if it has none; None where an array has several."""
+        several = any(len(rules) > 1 for rules in self.rules)
+        return None if several else [rules[0] if rules else -1 for rules in self.rules]
+
+    @cached_property
+    def arrays(self) -> list[int]:
+        """Entries that are arrays."""
+        return [i for i, entry in enumerate(self.entries) if entry.count]
+
+    @cached_property
     def states(self) -> list[int]:
         """For each derivative among the entries, which of them is its state."""
         at = {entry.variable.name: i for i, entry in enumerate(self.entries)}
@@ -107,6 +118,12 @@ class Form:
     def calculated(self) -> list[int]:
         """Entries that follow from others in initialisation."""
         return self.which("output", "local")
+
+    @cached_property
+    def initial_unknowns(self) -> list[int]:
+        """Of these the outputs, states and derivatives: other local variables are not listed."""
+        listed = {*self.outputs, *self.of_kind("state", "derivative")}
+        return [i for i in self.calculated if i in listed]
 
     @cached_property
     def derivatives(self) -> list[int]:
@@ -267,7 +284,7 @@ class Content:
     @property
     def initial_unknowns(self) -> Iterator[Place]:
         """What initialisation computes, event indicators aside, in the order of the variables."""
-        return ((row, i) for row in self.rows for i in row.form.calculated)
+        return ((row, i) for row in self.rows for i in row.form.initial_unknowns)
 
     @property
     def event_indicators(self) -> Iterator[Place]:

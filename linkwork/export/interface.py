@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from linkwork.export.content import Content
 
 MAGIC = b"LWFMUI01"
+_WORD = struct.Struct("<I")
 ON_ALL = 0xFFFFFFFF  # in the place of a number of dependencies
 
 
@@ -25,12 +26,7 @@ def interface_bytes(content: Content) -> bytes:
 
 
 def _arrays(content: Content) -> bytes:
-    counts = [
-        (at, entry.count)
-        for row in content.rows
-        for at, entry in zip(row.references, row.form.entries, strict=True)
-        if entry.count
-    ]
+    counts = [(row.references[i], row.form.entries[i].count) for row in content.rows for i in row.form.arrays]
     return _words(len(counts)) + b"".join(_words(*one) for one in sorted(counts))
 
 
@@ -44,7 +40,7 @@ def _unknowns(content: Content) -> bytes:
             if knowns is not last:  # neighbours mostly depend on the same
                 last, words = knowns, on_all if knowns is None else _counted(knowns)
             found[row.references[i]] = words
-    return _words(len(found)) + b"".join(_words(at) + found[at] for at in sorted(found))
+    return _words(len(found)) + b"".join([_WORD.pack(at) + found[at] for at in sorted(found)])
 
 
 def _counted(numbers: Iterable[int]) -> bytes:

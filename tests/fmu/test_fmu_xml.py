@@ -117,7 +117,7 @@ def test_a_missing_library_is_an_error_with_a_remedy(system, tmp_path, monkeypat
 def test_a_failing_export_leaves_the_old_file(system, tmp_path, monkeypatch):
     path = lw.export_fmu(system, tmp_path / "a.fmu")
     before = path.read_bytes()
-    monkeypatch.setattr(zipfile.ZipFile, "writestr", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", lambda *_, **__: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(ExportError, match="disk full"):
         lw.export_fmu(system, path)
     assert path.read_bytes() == before

@@ -1,0 +1,184 @@
+"""What the library reads beside the model, and that the XML says the same."""
+
+import struct
+
+import pytest
+
+import linkwork as lw
+from linkwork.export.token import instantiation_token
+from linkwork.export.xml_parts import in_chunks
+from linkwork.independents import Independents
+from support.interface_file import by_xml, of_fmu
+from support.zoo import zoo
+
+TUNABLE = {
+    *("gravity", "body_mass", "body_com", "body_inertia", "stiffness", "damping", "free_coordinate"),
+    *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
+    *("restitution", "correction_gain"),
+}
+
+
+@pytest.fixture(scope="module")
+def of_everything():
+    return lw.compile(zoo())
+
+
+def scalars(root):
+    """Value references of all numbers by name, also of those in arrays."""
+    found = {}
+    for v in root.find("ModelVariables"):
+        size = v.find("Dimension")
+        first, name = int(v.get("valueReference")), v.get("name")
+        if size is None:
+            found[name] = first
+            continue
+        opened, closed = (name[:-1], ")") if name.endswith(")") else (name, "")
+        found |= {f"{opened}[{i + 1}]{closed}": first + i for i in range(int(size.get("start")))}
+    return found
+
+
+@pytest.mark.parametrize("arrays", [False, True])
+@pytest.mark.parametrize("outputs", [None, ["energy", "j5.q", "der(j0.u)", "b3.r"]])
+def test_agrees_with_the_xml(of_everything, tmp_path, arrays, outputs):
+    path = lw.export_fmu(of_everything, tmp_path / "a.fmu", outputs=outputs, arrays=arrays)
+    interface, root = of_fmu(path)
+    assert interface == by_xml(root)
+    assert bool(interface.arrays) == arrays
+    assert any(interface.unknowns.values())
+
+
+def test_is_the_same_for_both_versions(of_everything, tmp_path):
+    of_both = [of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu", fmi))[0] for fmi in ("2.0", "3.0")]
+    assert of_both[0] == of_both[1]
+
+
+def test_references_are_offsets_and_what_is_behind_the_block(of_everything, tmp_path):
+    _, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu"))
+    expected = {v.name: v.reference for v in of_everything.variables}
+    names = ["bump.indicator.lower", "bump.indicator.upper", "solver", "tolerance"]
+    expected |= {name: of_everything.sizes.reals + i for i, name in enumerate(names)}
+    assert scalars(root) == expected
+
+
+def test_arrays_hold_the_same_numbers(of_everything, tmp_path):
+    _, one_by_one = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu"))
+    _, together = of_fmu(lw.export_fmu(of_everything, tmp_path / "b.fmu", arrays=True))
+    assert scalars(one_by_one) == scalars(together)
+    names = {v.get("name") for v in together.find("ModelVariables")}
+    assert {"gravity", "j5.q", "der(j5.u)", "b1.r", "b1.r_cm", "b1.I[1,2]", "push.F"} <= names
+    assert {"j4.q[1]", "j4.q[3]", "j3.u[2]"} <= names  # m and rad
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_validates_with_everything(of_everything, tmp_path, needs, fmi):
+    needs("fmpy")
+    from fmpy.validation import validate_fmu
+
+    for arrays in {False, fmi == "3.0"}:
+        assert validate_fmu(str(lw.export_fmu(of_everything, tmp_path / "a.fmu", fmi, arrays=arrays))) == []
+
+
+def test_starts_of_arrays(of_everything, tmp_path):
+    _, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu", arrays=True))
+    starts = {v.reference: v.start for v in of_everything.variables if v.start is not None}
+    for v in root.find("ModelVariables"):
+        if v.find("Dimension") is not None and v.get("start"):
+            first = int(v.get("valueReference"))
+            assert [float(x) for x in v.get("start").split()] == [
+                starts[first + i] for i in range(len(v.get("start").split()))
+            ]
+
+
+def test_tunable_are_the_agreed_fields(of_everything):
+    fields = of_everything.fields
+    for v in of_everything.variables:
+        (field,) = (name for name, f in fields.items() if f.span.start <= v.reference < f.span.stop)
+        assert v.tunable == (field in TUNABLE), v.name
+
+
+def test_variability_follows(of_everything, tmp_path):
+    _, root = of_fmu(lw.export_fmu(of_everything, tmp_path / "a.fmu"))
+    tunable = {v.name for v in of_everything.variables if v.tunable}
+    found = {v.get("name"): v.get("variability") for v in root.find("ModelVariables")}
+    assert {name for name, value in found.items() if value == "tunable"} == tunable
+    assert found["solver"] == found["tolerance"] == found["b1.m"].replace("tunable", "fixed") == "fixed"
+
+
+def test_the_token_is_over_both_files():
+    assert instantiation_token(b"model", b"interface") == instantiation_token(b"modelinter", b"face")
+    assert instantiation_token(b"model", b"interface") != instantiation_token(b"model", b"interfacE")
+
+
+@pytest.fixture
+def minimal(four_bar, monkeypatch, tmp_path):
+    """The four-bar with minimal states, A.q and A.u, as both versions."""
+    system = lw.compile(four_bar)
+    q, u = system.q_names.index("A.q"), system.u_names.index("A.u")
+    monkeypatch.setattr("linkwork.independents.choose_independents", lambda *_, **__: Independents((q,), (u,)))
+    return system, lambda **more: lw.export_fmu(system, tmp_path / "minimal.fmu", states="minimal", **more)
+
+
+def test_minimal_states(minimal):
+    system, export = minimal
+    interface, root = of_fmu(export())
+    place = {v.name: v.reference for v in system.variables}
+    assert (interface.independent_q, interface.independent_u) == (
+        [system.q_names.index("A.q")],
+        [system.u_names.index("A.u")],
+    )
+    derivatives = [u for u in root.find("ModelStructure") if u.tag == "ContinuousStateDerivative"]
+    assert [int(u.get("valueReference")) for u in derivatives] == [place["der(A.q)"], place["der(A.u)"]]
+    variables = {v.get("name"): v for v in root.find("ModelVariables")}
+    others = [name for name in (*system.q_names, *system.u_names) if not name.startswith("A.")]
+    assert others
+    for name in others:
+        assert int(variables[name].get("valueReference")) == place[name]
+        assert variables[name].get("causality") == "output"
+        assert interface.unknowns[place[name]] is None
+        assert f"der({name})" not in variables
+    states = {place["A.q"], place["A.u"]}
+    assert states <= set(interface.knowns)
+    assert not {place[name] for name in others} & {at for on in interface.unknowns.values() for at in on or ()}
+    assert interface.unknowns == by_xml(root).unknowns
+
+
+@pytest.mark.parametrize(
+    "more", [{"fmi": "2.0"}, {"fmi": "3.0"}, {"fmi": "3.0", "arrays": True}, {"outputs": "energy"}]
+)
+def test_minimal_states_validate(minimal, needs, more):
+    needs("fmpy")
+    from fmpy.validation import validate_fmu
+
+    assert validate_fmu(str(minimal[1](**more))) == []
+
+
+def test_wrong_wishes_are_refused(system, tmp_path):
+    with pytest.raises(lw.LinkworkError, match="choose 'full' or 'minimal'"):
+        lw.export_fmu(system, tmp_path / "a.fmu", states="some")
+    with pytest.raises(lw.LinkworkError, match='states="minimal"'):
+        lw.export_fmu(system, tmp_path / "a.fmu", independents=["A.q"])
+    with pytest.raises(lw.LinkworkError, match="no arrays"):
+        lw.export_fmu(system, tmp_path / "a.fmu", "2.0", arrays=True)
+
+
+def test_start_values_out_of_bounds_are_refused(of_everything, tmp_path, monkeypatch):
+    from linkwork.export import fmu
+
+    monkeypatch.setattr(fmu, "SETTING_STARTS", (1.0, -1e-3))
+    with pytest.raises(lw.LinkworkError, match=r"tolerance starts at -0\.001"):
+        lw.export_fmu(of_everything, tmp_path / "a.fmu")
+
+
+def test_pieces_are_the_whole():
+    lines = [f"{i}\n" for i in range(10000)]
+    pieces = list(in_chunks(lines))
+    assert b"".join(pieces) == "".join(lines).encode()
+    assert len(pieces) > 1
+
+
+def test_numbers_are_words_of_the_least_byte_first(of_everything, tmp_path):
+    import zipfile
+
+    with zipfile.ZipFile(lw.export_fmu(of_everything, tmp_path / "a.fmu")) as archive:
+        data = archive.read("resources/interface.lwi")
+    assert struct.unpack_from("<8sIII", data) == (b"LWFMUI01", 0, 0, 0)

@@ -1,0 +1,67 @@
+"""`resources/interface.lwi` read word by word, and what the XML beside it says of the same, for comparison."""
+
+import struct
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+UNKNOWNS = {"Output", "ContinuousStateDerivative", "EventIndicator"}
+
+
+@dataclass
+class Interface:
+    independent_q: list[int]
+    independent_u: list[int]
+    arrays: dict[int, int]
+    knowns: list[int]
+    unknowns: dict[int, list[int] | None]  # None: on all
+
+
+def read_interface(data: bytes) -> Interface:
+    assert data[:8] == b"LWFMUI01"
+    words = iter(struct.unpack(f"<{(len(data) - 8) // 4}I", data[8:]))
+
+    def several(count: int) -> list[int]:
+        return [next(words) for _ in range(count)]
+
+    q, u = several(next(words)), several(next(words))
+    arrays = [several(2) for _ in range(next(words))]
+    knowns = several(next(words))
+    unknowns = []
+    for _ in range(next(words)):
+        at, count = several(2)
+        unknowns.append((at, None if count == 0xFFFFFFFF else several(count)))
+    assert list(words) == []
+    for listed in (
+        q,
+        u,
+        [at for at, _ in arrays],
+        knowns,
+        [at for at, _ in unknowns],
+        *filter(None, dict(unknowns).values()),
+    ):
+        assert listed == sorted(set(listed))
+    return Interface(q, u, dict(arrays), knowns, dict(unknowns))
+
+
+def of_fmu(path: Path) -> tuple[Interface, ElementTree.Element]:
+    with zipfile.ZipFile(path) as archive:
+        root = ElementTree.fromstring(archive.read("modelDescription.xml"))
+        return read_interface(archive.read("resources/interface.lwi")), root
+
+
+def by_xml(root: ElementTree.Element) -> Interface:
+    """The same from a model description of FMI 3.0, as far as that says it."""
+    variables = list(root.find("ModelVariables"))
+    dimensions = {int(v.get("valueReference")): v.find("Dimension") for v in variables}
+    states = {int(v.get("derivative")) for v in variables if v.get("derivative")}
+    inputs = {int(v.get("valueReference")) for v in variables if v.get("causality") in ("input", "independent")}
+    unknowns = {}
+    for unknown in root.find("ModelStructure"):
+        listed = unknown.get("dependencies")
+        if unknown.tag in UNKNOWNS:
+            on = None if listed is None else sorted(map(int, listed.split()))
+            unknowns[int(unknown.get("valueReference"))] = on
+    arrays = {at: int(d.get("start")) for at, d in dimensions.items() if d is not None}
+    return Interface([], [], arrays, sorted(states | inputs), unknowns)

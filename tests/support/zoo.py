@@ -1,0 +1,34 @@
+"""A mechanism that has something of everything that has variables."""
+
+import numpy as np
+
+import linkwork as lw
+
+KINDS = (
+    lw.Revolute((0, 1, 0)),
+    lw.Prismatic((1, 0, 0)),
+    lw.Universal((1, 0, 0), (0, 1, 0)),
+    lw.Cylindrical((0, 0, 1)),
+    lw.Planar((0, 0, 1)),
+    lw.Spherical(),
+    lw.Free(),
+    lw.Fixed(),
+)
+ON_GROUND = (0, 4, 6)
+
+
+def zoo() -> lw.Mechanism:
+    mech = lw.Mechanism("zoo")
+    for i, kind in enumerate(KINDS):
+        mech.add_body(f"b{i}", mass=1.0 + i, com=(0.1, 0, 0), inertia=np.eye(3) * 0.1)
+        parent = "ground" if i in ON_GROUND else f"b{i - 1}"
+        mech.add_joint(f"j{i}", kind, parent, f"b{i}", parent_frame=lw.Frame((0.3, 0.1, 0)))
+    mech.add_joint("cut", lw.Spherical(), "b6", "b3", parent_frame=lw.Frame((0.1, 0, 0.2)))
+    cord = {"points": ((0, 0, 0), (0.1, 0, 0)), "stiffness": 10.0, "damping": 1.0, "free": 0.1}
+    mech.add_force(lw.SpringDamper(name="cord", bodies=("b0", "b4"), **cord))
+    mech.add_force(lw.Wrench("b2", (0, 0, 0.1), name="push"))
+    mech.add_distance("rod", bodies=("b4", "b6"), points=((0, 0, 0), (0.3, 0, 0.4)), length=0.5)
+    mech.add_coupling("gear", {"j0": 1.0, "j1": -2.0})
+    mech.add_transition("bump", lw.Stop("j0", lower=-1.0, upper=2.0, restitution=0.5))
+    mech.add_transition("latch", lw.Lock("j1"), when=lw.Input())
+    return mech
