@@ -23,7 +23,9 @@ def test_of_states_they_are_the_derivatives(fmu):
 def test_against_differences(fmu):
     """Of all outputs, on the far sides of a point that the steps meet."""
     h, at = 1e-4, 0.3
-    references = [fmu.reference(name) for name in ("A.a", "D.q", "coupler.r[1]", "energy.kinetic", "der(A.u)", "A.f[1]")]
+    references = [
+        fmu.reference(name) for name in ("A.a", "D.q", "coupler.r[1]", "energy.kinetic", "der(A.u)", "A.f[1]")
+    ]
     values = []
     for time in (at - h, at, at + h):
         instance = fmu.new("CS")
