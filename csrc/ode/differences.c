@@ -6,7 +6,7 @@
 
 static const double ROOT = 0x1p-26; /* of the unit in the last place of one */
 
-/* Lengths in time: their squares are lost beside what a step of order 5 neglects, and rounding is little beside them. */
+/* Lengths in time: their squares are lost beside what a step of order 5 neglects, rounding beside them. */
 static const double PART_OF_STEP = 0x1p-13;
 
 enum { NOT_HERE = 1 };

@@ -1,5 +1,5 @@
-/* L U of a matrix with its rows exchanged. A pivot is measured by the largest element that its row had, because the rows
- * of different states have different units. Only order[] is exchanged: row i of L and U is row order[i] of the matrix. */
+/* L U of a matrix with its rows exchanged. A pivot is measured by the largest element that its row had, because rows of
+ * different states have different units. Only order[] is exchanged: row i of L and U is row order[i] of the matrix. */
 #include "lu.h"
 
 #include <math.h>

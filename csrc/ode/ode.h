@@ -75,7 +75,7 @@ static inline double lw_ode_error_ratio(const lw_ode *ode, int32_t i, double err
 /* Root mean square of x_i / scale_i, with the same remark. */
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y);
 
-/* differences.c: df/dy and df/dt at (t, y), by differences in the direction of h. k[slope] is f there; uses y_new and `change`.
+/* differences.c: df/dy and df/dt at (t, y), in the direction of h. k[slope] is f there; y_new and `change` are used.
  * They return what lw_ode_function says; positive too where f is not finite nearby. */
 int lw_ode_difference_states(lw_ode *ode, double *matrix, double *change);
 int lw_ode_difference_time(lw_ode *ode, double *by_time, double *change);

@@ -1,4 +1,4 @@
-/* Rodas5P, a Rosenbrock-Wanner method of order 5(4) for stiff equations: L-stable, stiffly accurate, its dense output of
+/* Rodas5P, a Rosenbrock-Wanner method of order 5(4) for stiff equations: L-stable, stiffly accurate, dense output of
  * order 4. With J = df/dy and f_t = df/dt at (t_0, y_0), exact in what makes the equations stiff,
  *
  *   (I / (h gamma) - J) U_i = f(t_0 + alpha_i h, y_0 + sum_j a_ij U_j) + sum_j c_ij U_j / h + gamma_i h f_t,
