@@ -78,7 +78,8 @@ def drawn(system: System, most: int) -> Drawn | None:
 def _with_joints(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]]) -> Drawn:
     def at(body: str, point: ArrayLike) -> FloatArray:
         origin, turn = poses[body]
-        return origin + turn @ np.asarray(point)
+        placed: FloatArray = origin + turn @ np.asarray(point)
+        return placed
 
     bodies = {name: DrawnBody(name, at(name, mech.bodies[name].com)) for name in poses if name != GROUND}
     joints = []

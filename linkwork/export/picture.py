@@ -172,9 +172,9 @@ class _Canvas:
 
     def triad(self) -> str:
         """The world's axes, in the lower right corner."""
-        centre, parts = np.array([self.width - 44.0, self.height - 22.0]), []
-        for name, axis in zip("xyz", np.eye(3), strict=True):
-            tip = self.view(axis) * np.array([1.0, -1.0])
+        tips = self.view(np.eye(3)) * np.array([1.0, -1.0])
+        centre, parts = np.array([self.width - 44.0, self.height - 14.0 - 29.0 * max(0.25, tips[:, 1].max())]), []
+        for name, tip in zip("xyz", tips, strict=True):
             if np.linalg.norm(tip) < 0.08:
                 continue
             x, y = 20.0 * tip
