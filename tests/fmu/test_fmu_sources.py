@@ -20,7 +20,7 @@ from support.unpacked import Unpacked, unpack
 
 pytestmark = pytest.mark.xdist_group("sources")
 
-STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-psabi"]
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 @pytest.fixture(scope="module")
