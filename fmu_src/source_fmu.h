@@ -8,6 +8,7 @@
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize("O3", "no-tree-vectorize", "fp-contract=off", "no-math-errno", "no-trapping-math")
+#pragma GCC diagnostic ignored "-Wpsabi" /* vectors of four never leave a function */
 #else
 #error "this FMU has to be compiled by gcc, clang or a compiler that is made of them"
 #endif
