@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import TypeVar
 
-from linkwork.checking.description import Description, Variable
+from linkwork.checking.description import Description, Number, Variable
 from linkwork.checking.instance import Instance
 
 Item = TypeVar("Item")
@@ -22,9 +22,9 @@ def spread(items: Sequence[Item], most: int) -> list[Item]:
 
 
 def watched(one: Description) -> list[Variable]:
-    """Scalar real variables that tell what the model does: outputs, or what is local where there are none."""
+    """Real variables that tell what the model does: outputs, or what is local where there are none."""
     for causality in ("output", "local"):
-        found = [v for v in one.variables if v.causality == causality and v.scalar_real and v.reference is not None]
+        found = [v for v in one.variables if v.causality == causality and v.real]
         if found:
             return spread(found, MOST)
     return []
@@ -32,7 +32,7 @@ def watched(one: Description) -> list[Variable]:
 
 def real_inputs(one: Description) -> list[Variable]:
     """Continuous real inputs."""
-    return [v for v in one.variables if v.causality == "input" and v.scalar_real and v.variability == "continuous"]
+    return [v for v in one.variables if v.causality == "input" and v.real and v.variability == "continuous"]
 
 
 def step_length(one: Description) -> float:
@@ -67,15 +67,14 @@ def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[fl
         sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
         h = min([length, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])
         x = [a + h * rate for a, rate in zip(x, rates, strict=True)]
-        instance.time += h
-        instance.fmu.setTime(instance.time)
+        instance.set_time(instance.time + h)
         instance.set_states(x)
         instance.fmu.completedIntegratorStep()
         rows.append(x + instance.derivatives())
     return rows
 
 
-def differing(names: Sequence[Variable], a: Sequence[float], b: Sequence[float]) -> str:
-    """The first variables, by name, that differ to the bit."""
-    found = [one.name for one, x, y in zip(names, a, b, strict=True) if bits([x]) != bits([y])]
+def differing(numbers: Sequence[Number], a: Sequence[float], b: Sequence[float]) -> str:
+    """The first numbers, by name, that differ to the bit."""
+    found = [one.name for one, x, y in zip(numbers, a, b, strict=True) if bits([x]) != bits([y])]
     return ", ".join(found[:3]) + (", ..." if len(found) > 3 else "")
