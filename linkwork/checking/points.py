@@ -1,5 +1,4 @@
-"""A point at which unknowns are functions of knowns: of states, inputs, time and parameters that may change in Model
-Exchange, of inputs in Co-Simulation."""
+"""A point at which unknowns are functions of states, inputs, time and parameters; in Co-Simulation of inputs alone."""
 
 from __future__ import annotations
 
@@ -51,6 +50,23 @@ class Point:
         """The directional derivatives with respect to a known."""
         seed = [float(i == known.index) for i in range(known.count)]
         return self.instance.directional(self.unknowns, [known.variable], seed)
+
+    def can_move(self, known: Number, by: float) -> bool:
+        """Whether a parameter may have such values; if not, the instance is of no more use.
+
+        Raises
+        ------
+        Exception
+            If it cannot be set at all.
+        """
+        self._set(known.variable, self._get(known.variable))
+        if known.variable.causality != "parameter":
+            return True
+        try:
+            self.moved(known, by), self.moved(known, -by)
+        except Exception:  # a status other than OK
+            return False
+        return True
 
     def moved(self, known: Number, by: float) -> list[float]:
         """The unknowns with one known moved, which goes back afterwards."""
@@ -106,7 +122,9 @@ def point(fmu: Fmu, kind: str) -> Iterator[Point]:
     inputs = real_inputs(one)
     if not (states or inputs) or not chosen:
         raise NotApplicable("there is nothing known, or nothing that depends on it")
-    offsets = {n.variable.reference or 0: i - n.index for i, n in enumerate(one.numbers(one.states))} if exchange else {}
+    offsets = (
+        {n.variable.reference or 0: i - n.index for i, n in enumerate(one.numbers(one.states))} if exchange else {}
+    )
     with running(fmu, kind, started=False) as instance:
         instance.enter()
         if exchange:

@@ -58,16 +58,22 @@ def steps(instance: Instance, variables: Sequence[Variable], length: float, coun
     return rows
 
 
+def small_step(instance: Instance, longest: float) -> tuple[float, list[float]]:
+    """Time and states after an explicit step that moves no state far; nothing is set yet."""
+    one = instance.description
+    nominals = [abs(state.number("nominal") or 1.0) for state in one.states for _ in range(one.size(state))]
+    x, rates = instance.states(), instance.derivatives()
+    sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
+    h = min([longest, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])
+    return instance.time + h, [a + h * rate for a, rate in zip(x, rates, strict=True)]
+
+
 def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[float]]:
     """Go on in Model Exchange by small explicit steps, to a point that is not special; return states on the way."""
-    one, rows = instance.description, []
-    nominals = [abs(state.number("nominal") or 1.0) for state in one.states for _ in range(one.size(state))]
+    rows = []
     for _ in range(count):
-        x, rates = instance.states(), instance.derivatives()
-        sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
-        h = min([length, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])
-        x = [a + h * rate for a, rate in zip(x, rates, strict=True)]
-        instance.set_time(instance.time + h)
+        time, x = small_step(instance, length)
+        instance.set_time(time)
         instance.set_states(x)
         instance.fmu.completedIntegratorStep()
         rows.append(x + instance.derivatives())

@@ -31,7 +31,8 @@ def life(fmu: Fmu) -> Iterator[Finding]:
             again = instance.get(variables)
             instance.terminate()
         if bits(first) != bits(again):
-            yield error(f"{kind}: after a reset {differing(fmu.description.numbers(variables), first, again)} begin otherwise; reset everything")
+            moved = differing(fmu.description.numbers(variables), first, again)
+            yield error(f"{kind}: after a reset {moved} begin otherwise; reset everything")
 
 
 @check("token", "a wrong instantiation token (GUID) is refused", dynamic=True)
