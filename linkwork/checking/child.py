@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from linkwork.checking.fmu import Fmu
-from linkwork.checking.instance import EndlessEvent
+from linkwork.checking.instance import EndlessEvent, NotLoaded
 from linkwork.checking.registry import Check, all_checks
 from linkwork.checking.report import NotApplicable
 
@@ -26,18 +26,26 @@ def main(arguments: Sequence[str]) -> None:
     os.dup2(2, 1)  # what the FMU prints does not belong among the findings
     faulthandler.enable()
     fmu, known = Fmu(Path(arguments[0]), Path(arguments[1])), all_checks()
+    loads = True
     for name in arguments[2:]:
         _say(own, begin=name)
-        _run(known[name], fmu, own)
+        if loads:
+            loads = _run(known[name], fmu, own)
+        else:
+            _say(own, skipped="the library cannot be loaded")
         _say(own, end=name)
 
 
-def _run(check: Check, fmu: Fmu, out: IO[str]) -> None:
+def _run(check: Check, fmu: Fmu, out: IO[str]) -> bool:
+    """Run one; return False if there is no library to go on with."""
     try:
         for finding in check.body(fmu):
             _say(out, level=finding.level, text=finding.text)
     except NotApplicable as why:
         _say(out, skipped=str(why))
+    except NotLoaded as problem:
+        _say(out, level="error", text=str(problem))
+        return False
     except EndlessEvent:
         _say(out, level="error", text="discrete states ask for another update for ever; let them settle")
     except Exception as problem:  # whatever an FMU makes of a call is a finding, not an end
@@ -45,6 +53,7 @@ def _run(check: Check, fmu: Fmu, out: IO[str]) -> None:
         _say(
             out, level="error", text=f"{problem or type(problem).__name__}" + (f" The FMU says: {said}" if said else "")
         )
+    return True
 
 
 def _say(out: IO[str], **line: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from xml.etree.ElementTree import Element
@@ -54,9 +54,23 @@ class Variable:
         return as_number(self.attribute(name))
 
     @property
-    def scalar_real(self) -> bool:
-        """Whether it is one floating-point number."""
-        return self.type in ("Real", "Float64") and not self.dimensions
+    def real(self) -> bool:
+        """Whether it holds floating-point numbers: one, or an array of them."""
+        return self.type in ("Real", "Float64") and self.reference is not None
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a variable: a scalar, or an element of an array."""
+
+    variable: Variable
+    index: int  # from 0
+    count: int
+
+    @property
+    def name(self) -> str:
+        """The name of its variable, of arrays with the index from 1, as the standard counts elements."""
+        return f"{self.variable.name}[{self.index + 1}]" if self.variable.dimensions else self.variable.name
 
 
 @dataclass(eq=False)
@@ -198,6 +212,11 @@ class Description:
             parameter = self.find(one.get("valueReference"))
             sizes.append(as_integer(one.get("start", parameter.start if parameter else None)) or 0)
         return math.prod(sizes)
+
+    def numbers(self, variables: Iterable[Variable]) -> list[Number]:
+        """All numbers of some variables, in the order in which they are read and written."""
+        sized = [(one, self.size(one)) for one in variables]
+        return [Number(one, i, count) for one, count in sized for i in range(count)]
 
     @cached_property
     def n_states(self) -> int:

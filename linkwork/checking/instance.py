@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_double
-from itertools import accumulate
+from ctypes import byref, c_double, c_int, c_size_t, c_uint32
 from typing import Any
 
 from linkwork.checking.description import Description, Variable
@@ -19,22 +18,21 @@ class EndlessEvent(Exception):
     """Discrete states ask for another iteration for ever."""
 
 
-class Instance:
-    """One instance; messages of the FMU are kept in `messages`."""
+class NotLoaded(Exception):
+    """The library cannot be loaded, or lacks functions."""
 
-    def __init__(self, fmu: Fmu, kind: str, token: str | None = None) -> None:
+
+class Instance:
+    """One instance; messages of the FMU are kept in `messages`. `options` are those of FMI 3.0 in Co-Simulation."""
+
+    def __init__(self, fmu: Fmu, kind: str, token: str | None = None, **options: Any) -> None:
         self.description: Description = fmu.description
+        self.options = options
         self.kind = kind
         self.messages: list[str] = []
         self.n = fmu.description.n_states
         self.time = fmu.description.experiment["startTime"] or 0.0
-        self.iterations = 0
-        self.fmu = _fmpy_class(fmu.description, kind)(
-            guid=fmu.description.token if token is None else token,
-            unzipDirectory=str(fmu.folder),
-            modelIdentifier=fmu.description.kinds[kind].get("modelIdentifier"),
-            instanceName="check",
-        )
+        self.fmu = _load(fmu, kind, fmu.description.token if token is None else token)
         self.instantiate()
 
     def instantiate(self) -> None:
@@ -44,7 +42,7 @@ class Instance:
             self.messages.append((rest[-1] or b"").decode(errors="replace"))
 
         if self.description.fmi3:
-            self.fmu.instantiate(loggingOn=True, logMessage=lambda _e, *rest: log(None, *rest))
+            self.fmu.instantiate(loggingOn=True, logMessage=lambda _e, *rest: log(None, *rest), **self.options)
             return
         from fmpy import calloc, fmi2, free
 
@@ -77,8 +75,8 @@ class Instance:
             self.settle()
             self.fmu.enterContinuousTimeMode()
 
-    def settle(self) -> None:
-        """Iterate discrete states until they rest.
+    def settle(self) -> bool:
+        """Iterate discrete states until they rest; return whether states are said to have changed.
 
         Raises
         ------
@@ -86,10 +84,20 @@ class Instance:
             If they do not.
         """
         update = self.fmu.updateDiscreteStates if self.description.fmi3 else self.fmu.newDiscreteStates
-        for self.iterations in range(1, MOST_ITERATIONS + 1):
-            if not update()[0]:
-                return
+        changed = False
+        for _ in range(MOST_ITERATIONS):
+            needed, _terminate, _nominals, values, *_ = update()
+            changed |= bool(values)
+            if not needed:
+                return changed
         raise EndlessEvent
+
+    def event(self) -> bool:
+        """Handle an event in Model Exchange; return whether states are said to have changed."""
+        self.fmu.enterEventMode()
+        changed = self.settle()
+        self.fmu.enterContinuousTimeMode()
+        return changed
 
     def release(self) -> None:
         """Free the instance, in whatever mode it is, and keep the library."""
@@ -109,24 +117,27 @@ class Instance:
     # ---- values
 
     def get(self, variables: Sequence[Variable]) -> list[float]:
-        """Values of scalar reals."""
-        read = self.fmu.getFloat64 if self.description.fmi3 else self.fmu.getReal
-        return list(read([one.reference for one in variables])) if variables else []
+        """The numbers of real variables, those of arrays one after the other."""
+        references = _references(variables)
+        if not references:
+            return []
+        if self.description.fmi2:
+            return list(self.fmu.getReal(references))
+        return list(self.fmu.getFloat64(references, self._count(variables)))
 
     def set(self, variables: Sequence[Variable], values: Sequence[float]) -> None:
-        """Set scalar reals; continuous states by the call that is theirs."""
-        sizes = [self.description.size(one) for one in self.description.states]
-        states = dict(zip(map(id, self.description.states), accumulate(sizes, initial=0), strict=False))
-        plain = [(one, value) for one, value in zip(variables, values, strict=True) if id(one) not in states]
-        if len(plain) < len(variables):
-            x = self.states()
-            for one, value in zip(variables, values, strict=True):
-                if id(one) in states:
-                    x[states[id(one)]] = value
-            self.set_states(x)
-        if plain:
-            write = self.fmu.setFloat64 if self.description.fmi3 else self.fmu.setReal
-            write([one.reference for one, _ in plain], [value for _, value in plain])
+        """Set real variables that are no continuous states."""
+        write = self.fmu.setFloat64 if self.description.fmi3 else self.fmu.setReal
+        if variables:
+            write(_references(variables), list(values))
+
+    def _count(self, variables: Sequence[Variable]) -> int:
+        return sum(map(self.description.size, variables))
+
+    def set_time(self, time: float) -> None:
+        """Set the time in Model Exchange."""
+        self.time = time
+        self.fmu.setTime(time)
 
     def states(self) -> list[float]:
         """The continuous states."""
@@ -189,17 +200,41 @@ class Instance:
     def directional(
         self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]
     ) -> list[float]:
-        """The directional derivative."""
-        return list(self.fmu.getDirectionalDerivative(_references(unknowns), _references(knowns), list(seed)))
+        """The directional derivative; a seed for each number known, a result for each unknown."""
+        arguments = [_references(unknowns), _references(knowns), list(seed)]
+        if self.description.fmi3:
+            arguments.append(self._count(unknowns))
+        return list(self.fmu.getDirectionalDerivative(*arguments))
 
     def adjoint(self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]) -> list[float]:
         """The adjoint derivative."""
-        known = _references(knowns)
-        return list(self.fmu.getAdjointDerivative(_references(unknowns), known, list(seed), len(known)))
+        references = _references(unknowns), _references(knowns)
+        return list(self.fmu.getAdjointDerivative(*references, list(seed), self._count(knowns)))
+
+    def dependencies(self, unknown: Variable) -> list[tuple[int, int, int]]:
+        """What the library of FMI 3.0 says: elements of the unknown, and references and elements of what is known."""
+        component, count = self.fmu.component, c_size_t()
+        self.fmu.fmi3GetNumberOfVariableDependencies(component, unknown.reference, byref(count))
+        n = count.value
+        ours, known, theirs, kinds = (c_size_t * n)(), (c_uint32 * n)(), (c_size_t * n)(), (c_int * n)()
+        self.fmu.fmi3GetVariableDependencies(component, unknown.reference, ours, known, theirs, kinds, n)
+        return list(zip(ours, known, theirs, strict=True))
 
 
 def _references(variables: Sequence[Variable]) -> list[int]:
     return [one.reference for one in variables if one.reference is not None]
+
+
+def _load(fmu: Fmu, kind: str, token: str | None) -> Any:
+    try:
+        return _fmpy_class(fmu.description, kind)(
+            guid=token,
+            unzipDirectory=str(fmu.folder),
+            modelIdentifier=fmu.description.kinds[kind].get("modelIdentifier"),
+            instanceName="check",
+        )
+    except Exception as problem:  # whatever FMPy makes of it
+        raise NotLoaded(f"the library cannot be loaded: {problem}") from problem
 
 
 def _fmpy_class(description: Description, kind: str) -> Any:
@@ -236,9 +271,9 @@ def runnable(fmu: Fmu, *kinds: str, why: str = "") -> list[str]:
 
 
 @contextlib.contextmanager
-def running(fmu: Fmu, kind: str, *, started: bool = True) -> Iterator[Instance]:
+def running(fmu: Fmu, kind: str, *, started: bool = True, **options: Any) -> Iterator[Instance]:
     """An instance in Continuous-Time or Step Mode (or before Initialization Mode), freed at the end."""
-    instance = Instance(fmu, kind)
+    instance = Instance(fmu, kind, **options)
     try:
         if started:
             instance.enter()

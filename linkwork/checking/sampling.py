@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import TypeVar
 
-from linkwork.checking.description import Description, Variable
+from linkwork.checking.description import Description, Number, Variable
 from linkwork.checking.instance import Instance
 
 Item = TypeVar("Item")
@@ -22,9 +22,9 @@ def spread(items: Sequence[Item], most: int) -> list[Item]:
 
 
 def watched(one: Description) -> list[Variable]:
-    """Scalar real variables that tell what the model does: outputs, or what is local where there are none."""
+    """Real variables that tell what the model does: outputs, or what is local where there are none."""
     for causality in ("output", "local"):
-        found = [v for v in one.variables if v.causality == causality and v.scalar_real and v.reference is not None]
+        found = [v for v in one.variables if v.causality == causality and v.real]
         if found:
             return spread(found, MOST)
     return []
@@ -32,7 +32,7 @@ def watched(one: Description) -> list[Variable]:
 
 def real_inputs(one: Description) -> list[Variable]:
     """Continuous real inputs."""
-    return [v for v in one.variables if v.causality == "input" and v.scalar_real and v.variability == "continuous"]
+    return [v for v in one.variables if v.causality == "input" and v.real and v.variability == "continuous"]
 
 
 def step_length(one: Description) -> float:
@@ -58,24 +58,29 @@ def steps(instance: Instance, variables: Sequence[Variable], length: float, coun
     return rows
 
 
+def small_step(instance: Instance, longest: float) -> tuple[float, list[float]]:
+    """Time and states after an explicit step that moves no state far; nothing is set yet."""
+    one = instance.description
+    nominals = [abs(state.number("nominal") or 1.0) for state in one.states for _ in range(one.size(state))]
+    x, rates = instance.states(), instance.derivatives()
+    sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
+    h = min([longest, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])
+    return instance.time + h, [a + h * rate for a, rate in zip(x, rates, strict=True)]
+
+
 def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[float]]:
     """Go on in Model Exchange by small explicit steps, to a point that is not special; return states on the way."""
-    one, rows = instance.description, []
-    nominals = [abs(state.number("nominal") or 1.0) for state in one.states for _ in range(one.size(state))]
+    rows = []
     for _ in range(count):
-        x, rates = instance.states(), instance.derivatives()
-        sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
-        h = min([length, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])
-        x = [a + h * rate for a, rate in zip(x, rates, strict=True)]
-        instance.time += h
-        instance.fmu.setTime(instance.time)
+        time, x = small_step(instance, length)
+        instance.set_time(time)
         instance.set_states(x)
         instance.fmu.completedIntegratorStep()
         rows.append(x + instance.derivatives())
     return rows
 
 
-def differing(names: Sequence[Variable], a: Sequence[float], b: Sequence[float]) -> str:
-    """The first variables, by name, that differ to the bit."""
-    found = [one.name for one, x, y in zip(names, a, b, strict=True) if bits([x]) != bits([y])]
+def differing(numbers: Sequence[Number], a: Sequence[float], b: Sequence[float]) -> str:
+    """The first numbers, by name, that differ to the bit."""
+    found = [one.name for one, x, y in zip(numbers, a, b, strict=True) if bits([x]) != bits([y])]
     return ", ".join(found[:3]) + (", ..." if len(found) > 3 else "")

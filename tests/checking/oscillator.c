@@ -20,8 +20,11 @@ typedef bool flag;
 #define TOKEN "{12345678-1234-1234-1234-123456789abc}"
 
 typedef uint32_t ref;
+typedef void told(void *, double, bool, bool, bool, bool, bool *, double *);
 typedef struct {
-  double value[9];
+  double value[9], rate; /* of the input */
+  told *tell;
+  bool early_allowed;
 } model;
 enum { TIME, X, V, DX, DV, Y, U, K, Z };
 
@@ -46,7 +49,7 @@ static void evaluate(model *m) {
   x[DX] = x[V];
   x[DV] = x[U] - x[K] * x[X];
   x[Y] = 2.0 * x[X];
-  x[Z] = x[X] + 10.0;
+  x[Z] = x[X] + 0.25;
 #ifdef HIDDEN_DEPENDENCY
   x[Y] += 1e-3 * x[U];
 #endif
@@ -104,6 +107,7 @@ static int read_values(model *m, const ref *r, size_t n, double *values) {
 
 static int write_values(model *m, const ref *r, size_t n, const double *values) {
   for (size_t i = 0; i < n; i++) {
+    if (r[i] == U) m->rate = 0.0;
 #ifdef NAN_SPREADS
     if (!isfinite(values[i])) poisoned = 1;
 #endif
@@ -133,6 +137,7 @@ static void advance(model *m, double h) {
     x[X] = a[0] + 0.5 * d * b[0], x[V] = a[1] + 0.5 * d * b[1];
     evaluate(m);
     x[X] = a[0] + d * x[DX], x[V] = a[1] + d * x[DV];
+    x[U] += d * m->rate;
   }
 #endif
 }
@@ -196,6 +201,19 @@ static int from_bytes(const void *bytes, size_t size, void **state) {
   return OK;
 }
 
+/* ---- the output's derivative by time */
+
+static int read_rates(model *m, size_t n, double *rates) {
+#ifdef NO_RATES
+  return ERROR;
+#endif
+  for (size_t i = 0; i < n; i++) rates[i] = 2.0 * m->value[V];
+#ifdef WRONG_RATES
+  rates[0] = 0.0;
+#endif
+  return OK;
+}
+
 /* ---- derivatives: d unknown / d known */
 
 static double partial(const model *m, ref unknown, ref known) {
@@ -236,7 +254,12 @@ int F(GetNominalsOfContinuousStates)(void *m, double *x, size_t n) {
   return OK;
 }
 int F(EnterContinuousTimeMode)(void *m) { return (void)m, OK; }
-int F(EnterEventMode)(void *m) { return (void)m, OK; }
+int F(EnterEventMode)(void *m) {
+#ifdef NO_EVENT_MODE
+  return ERROR;
+#endif
+  return (void)m, OK;
+}
 int F(CompletedIntegratorStep)(void *m, flag a, flag *event, flag *end) {
   return (void)m, (void)a, *event = *end = 0, OK;
 }
@@ -246,6 +269,9 @@ int F(Terminate)(void *m) { return (void)m, OK; }
 static flag update(model *m) {
 #ifdef JUMPS
   m->value[X] += 1.0;
+#elif defined FIRES_TWICE
+  evaluate(m);
+  if (m->value[Z] <= 0.0) m->value[V] *= -0.9;
 #else
   (void)m;
 #endif
@@ -255,6 +281,12 @@ static flag update(model *m) {
   return 0;
 #endif
 }
+
+#ifdef ALWAYS_CHANGED
+#define CHANGED 1
+#else
+#define CHANGED 0
+#endif
 
 #define STUB(name)                    \
   int F(name)(void) { return ERROR; }
@@ -290,18 +322,42 @@ int fmi2GetDirectionalDerivative(void *m, const ref *u, size_t nu, const ref *k,
                                  double *o) {
   return forward(m, u, nu, k, nk, s, o);
 }
+int fmi2GetRealOutputDerivatives(void *m, const ref *r, size_t n, const int *order, double *rates) {
+  return (void)r, (void)order, read_rates(m, n, rates);
+}
+int fmi2SetRealInputDerivatives(void *m, const ref *r, size_t n, const int *order, const double *rates) {
+#ifdef NO_INTERPOLATION
+  return ERROR;
+#endif
+#ifndef IGNORES_RATES
+  if (n) ((model *)m)->rate = rates[0];
+#endif
+  return (void)m, (void)r, (void)n, (void)order, (void)rates, OK;
+}
 int fmi2GetDerivatives(void *m, double *x, size_t n) { return read_values(m, (ref[]){DX, DV}, n, x); }
-int fmi2NewDiscreteStates(void *m, event_info *e) { return memset(e, 0, sizeof *e), e->needed = update(m), OK; }
+int fmi2NewDiscreteStates(void *m, event_info *e) {
+  return memset(e, 0, sizeof *e), e->values = CHANGED, e->needed = update(m), OK;
+}
 int fmi2DoStep(void *m, double t, double h, int p) { return (void)p, do_step(m, t, h); }
 STUB(GetInteger)
-STUB(GetBoolean) STUB(GetString) STUB(SetInteger) STUB(SetBoolean) STUB(SetString) STUB(SetRealInputDerivatives)
-    STUB(GetRealOutputDerivatives) STUB(CancelStep) STUB(GetStatus) STUB(GetRealStatus) STUB(GetIntegerStatus)
-        STUB(GetBooleanStatus) STUB(GetStringStatus)
+STUB(GetBoolean)
+STUB(GetString)
+STUB(SetInteger) STUB(SetBoolean) STUB(SetString) STUB(CancelStep) STUB(GetStatus) STUB(GetRealStatus)
+    STUB(GetIntegerStatus) STUB(GetBooleanStatus) STUB(GetStringStatus)
 
 #else
 
 void *fmi3InstantiateModelExchange(const char *n, const char *token) { return (void)n, make(token); }
-void *fmi3InstantiateCoSimulation(const char *n, const char *token) { return (void)n, make(token); }
+void *fmi3InstantiateCoSimulation(const char *n, const char *token, const char *r, bool a, bool b, bool c, bool early,
+                                  const ref *v, size_t nv, void *e, void *log, told *tell) {
+  (void)n, (void)r, (void)a, (void)b, (void)c, (void)v, (void)nv, (void)e, (void)log;
+  model *m = make(token);
+  if (m) m->early_allowed = early;
+#ifndef NEVER_TELLS
+  if (m) m->tell = tell;
+#endif
+  return m;
+}
 void *fmi3InstantiateScheduledExecution(void) { return NULL; }
 const char *fmi3GetVersion(void) { return "3.0"; }
 int fmi3EnterInitializationMode(void *m, bool a, double b, double start, bool c, double d) {
@@ -346,13 +402,57 @@ int fmi3GetNumberOfEventIndicators(void *m, size_t *n) {
 #endif
 }
 int fmi3UpdateDiscreteStates(void *m, bool *a, bool *b, bool *c, bool *d, bool *e, double *t) {
-  return *b = *c = *d = *e = false, *t = 0.0, *a = update(m), OK;
+  return *b = *c = *e = false, *d = CHANGED, *t = 0.0, *a = update(m), OK;
+}
+int fmi3GetOutputDerivatives(void *m, const ref *r, size_t n, const int32_t *order, double *rates, size_t nr) {
+  return (void)nr, (void)r, (void)order, read_rates(m, n, rates);
+}
+
+/* ---- dependencies, of scalars all of their one element */
+
+#ifdef WRONG_ELEMENTS
+static const ref dependencies[9][2] = {[DX] = {K}, [DV] = {X, U}, [Y] = {X}, [Z] = {X}};
+#else
+static const ref dependencies[9][2] = {[DX] = {V}, [DV] = {X, U}, [Y] = {X}, [Z] = {X}};
+#endif
+int fmi3GetNumberOfVariableDependencies(void *m, ref r, size_t *n) {
+#ifdef NO_ELEMENTS
+  return ERROR;
+#endif
+  return (void)m, *n = 1 + (r == DV), OK;
+}
+int fmi3GetVariableDependencies(void *m, ref r, size_t *own, ref *known, size_t *other, int *kind, size_t n) {
+  (void)m;
+  for (size_t i = 0; i < n; i++) own[i] = other[i] = 1, kind[i] = 5, known[i] = dependencies[r][i];
+#ifdef FAR_ELEMENTS
+  other[0] = 2;
+#endif
+  return OK;
 }
 int fmi3EnterStepMode(void *m) { return (void)m, OK; }
+/* Tells of the middle of a step; returns how long it will be. */
+static double tell(model *m, double t, double h) {
+  bool wanted = false;
+  double end = t + h;
+  if (!m->tell) return h;
+  do_step(m, t, 0.5 * h);
+#ifdef TELLS_LATE
+  m->tell(NULL, t + 2.0 * h, false, true, false, m->early_allowed, &wanted, &end);
+#else
+  m->tell(NULL, t + 0.5 * h, false, true, false, m->early_allowed, &wanted, &end);
+#endif
+#ifdef IGNORES_RETURN
+  wanted = false;
+#endif
+  return wanted ? end - t : h;
+}
+
 int fmi3DoStep(void *m, double t, double h, bool p, bool *a, bool *b, bool *early, double *last) {
-  (void)p, *a = *b = *early = false;
-  const int status = do_step(m, t, h);
-  *last = t + h;
+  (void)p, *a = *b = false;
+  const double length = tell(m, t, h);
+  *early = length < h;
+  const int status = do_step(m, t, length);
+  *last = t + length;
 #ifdef TRUNCATED
   *last = ((model *)m)->value[TIME];
 #endif
@@ -362,13 +462,14 @@ int fmi3DoStep(void *m, double t, double h, bool p, bool *a, bool *b, bool *earl
   return status;
 }
 STUB(GetFloat32)
-STUB(GetInt8) STUB(GetUInt8) STUB(GetInt16) STUB(GetUInt16) STUB(GetInt32) STUB(GetUInt32) STUB(GetInt64)
-    STUB(GetUInt64) STUB(GetBoolean) STUB(GetString) STUB(GetBinary) STUB(GetClock) STUB(SetFloat32) STUB(SetInt8)
-        STUB(SetUInt8) STUB(SetInt16) STUB(SetUInt16) STUB(SetInt32) STUB(SetUInt32) STUB(SetInt64) STUB(SetUInt64)
-            STUB(SetBoolean) STUB(SetString) STUB(SetBinary) STUB(SetClock) STUB(GetNumberOfVariableDependencies)
-                STUB(GetVariableDependencies) STUB(EnterConfigurationMode) STUB(ExitConfigurationMode)
-                    STUB(GetIntervalDecimal) STUB(GetIntervalFraction) STUB(GetShiftDecimal) STUB(GetShiftFraction)
-                        STUB(SetIntervalDecimal) STUB(SetIntervalFraction) STUB(SetShiftDecimal) STUB(SetShiftFraction)
-                            STUB(EvaluateDiscreteStates) STUB(GetOutputDerivatives) STUB(ActivateModelPartition)
+STUB(GetInt8)
+STUB(GetUInt8)
+STUB(GetInt16) STUB(GetUInt16) STUB(GetInt32) STUB(GetUInt32) STUB(GetInt64) STUB(GetUInt64) STUB(GetBoolean)
+    STUB(GetString) STUB(GetBinary) STUB(GetClock) STUB(SetFloat32) STUB(SetInt8) STUB(SetUInt8) STUB(SetInt16)
+        STUB(SetUInt16) STUB(SetInt32) STUB(SetUInt32) STUB(SetInt64) STUB(SetUInt64) STUB(SetBoolean) STUB(SetString)
+            STUB(SetBinary) STUB(SetClock) STUB(EnterConfigurationMode) STUB(ExitConfigurationMode)
+                STUB(GetIntervalDecimal) STUB(GetIntervalFraction) STUB(GetShiftDecimal) STUB(GetShiftFraction)
+                    STUB(SetIntervalDecimal) STUB(SetIntervalFraction) STUB(SetShiftDecimal) STUB(SetShiftFraction)
+                        STUB(EvaluateDiscreteStates) STUB(ActivateModelPartition)
 
 #endif

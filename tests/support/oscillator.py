@@ -49,12 +49,18 @@ def description(version: str) -> str:
         f'modelIdentifier="oscillator" canGetAndSet{state}="true" canSerialize{state}="true" '
         f'providesDirectionalDerivative{plural}="true"' + ("" if two else ' providesAdjointDerivatives="true"')
     )
+    steps = 'canHandleVariableCommunicationStepSize="true" maxOutputDerivativeOrder="1" ' + (
+        'canInterpolateInputs="true"'
+        if two
+        else 'providesIntermediateUpdate="true" canReturnEarlyAfterIntermediateUpdate="true" hasEventMode="true" '
+        'providesPerElementDependencies="true"'
+    )
     root = f'guid="{TOKEN}" numberOfEventIndicators="1"' if two else f'instantiationToken="{TOKEN}"'
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<fmiModelDescription fmiVersion="{version}" modelName="oscillator" {root} '
         'generationDateAndTime="2000-01-01T00:00:00Z" variableNamingConvention="structured">\n'
-        f'<ModelExchange {able}/>\n<CoSimulation {able} canHandleVariableCommunicationStepSize="true"/>\n'
+        f"<ModelExchange {able}/>\n<CoSimulation {able} {steps}/>\n"
         '<DefaultExperiment startTime="0" stopTime="1" tolerance="1e-6" stepSize="0.01"/>\n'
         f"<ModelVariables>\n{''.join(_variable(row, two) for row in _VARIABLES)}</ModelVariables>\n"
         f"<ModelStructure>\n{_structure(two)}</ModelStructure>\n</fmiModelDescription>\n"

@@ -5,18 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from linkwork.checking.description import Variable
+from linkwork.checking.description import Number, Variable
 from linkwork.checking.fmu import Fmu
 from linkwork.checking.instance import runnable
 from linkwork.checking.points import Point, point
 from linkwork.checking.registry import check
 from linkwork.checking.report import Finding, NotApplicable, error
-from linkwork.checking.sampling import spread
 
 _DIRECTIONAL = ("providesDirectionalDerivatives", "providesDirectionalDerivative")
 _ADJOINT = "providesAdjointDerivatives"
 _STEP = 1e-5  # of a difference, in sizes of the known
-_COLUMNS = 40
+_COLUMNS, _OTHERS = 40, 20
 _MOST = 5  # findings
 _RELATIVE, _NOISE = 1e-5, 1e-11
 
@@ -31,11 +30,26 @@ def derivatives(fmu: Fmu) -> Iterator[Finding]:
         with point(fmu, kind) as at:
             yield from _refusals(kind, at)
             said: set[str] = set()
-            for known in spread(at.knowns, _COLUMNS):
+            for known in [*at.knowns([*at.states, *at.inputs], _COLUMNS), *at.knowns(_known_there(at), _OTHERS)]:
+                if not at.can_move(known, 2 * _STEP * at.size(known)):
+                    break
                 for unknown, finding in _wrong(kind, at, known):
                     if unknown not in said and len(said) < _MOST:
                         yield finding
                     said.add(unknown)
+
+
+def _known_there(at: Point) -> list[Variable]:
+    """Time and parameters, where it differentiates by them: not every FMU has to."""
+    return [one for one in at.others if _differentiates(at, one)]
+
+
+def _differentiates(at: Point, known: Variable) -> bool:
+    try:
+        at.slope(at.knowns([known], 1)[0])
+    except Exception:  # a status other than OK
+        return False
+    return True
 
 
 def _refusals(kind: str, at: Point) -> Iterator[Finding]:
@@ -44,19 +58,20 @@ def _refusals(kind: str, at: Point) -> Iterator[Finding]:
         some = [entry.variable for entry in at.entries if entry.kind == group and entry.variable]
         try:
             if some:
-                at.instance.directional(some, at.knowns[:1], [1.0])
+                known = at.knowns([*at.states, *at.inputs], 1)[0]
+                at.instance.directional(some, [known.variable], [1.0] * known.count)
         except Exception as problem:  # a status other than OK
             said = f" The FMU says: {at.instance.messages[-1]}" if at.instance.messages else ""
             yield error(f"{kind}: there are no directional derivatives of {plural}: {problem}{said}")
             at.entries = [entry for entry in at.entries if entry.kind != group]
 
 
-def _wrong(kind: str, at: Point, known: Variable) -> Iterator[tuple[str, Finding]]:
-    given = at.instance.directional(at.unknowns, [known], [1.0])
+def _wrong(kind: str, at: Point, known: Number) -> Iterator[tuple[str, Finding]]:
+    given = at.slope(known)
     step = _STEP * at.size(known)
     middle = at.values()
     near, far = ([at.moved(known, factor * step) for factor in (sign, -sign)] for sign in (1.0, 2.0))
-    for i, unknown in enumerate(at.unknowns):
+    for i, (_, unknown) in enumerate(at.numbers()):
         slope, wide = ((b[0][i] - b[1][i]) / (2 * f * step) for b, f in ((near, 1.0), (far, 2.0)))
         # What curvature, a kink and rounding leave of a difference.
         bend = abs(near[0][i] - 2 * middle[i] + near[1][i]) / step
@@ -84,9 +99,11 @@ def adjoint(fmu: Fmu) -> Iterator[Finding]:
 def _transpose(kind: str, at: Point) -> Iterator[Finding]:
     draw = random.Random(1).uniform
     for _ in range(3):
-        v, w = ([draw(-1, 1) for _ in some] for some in (at.knowns, at.unknowns))
-        forward = at.instance.directional(at.unknowns, at.knowns, v)
-        backward = at.instance.adjoint(at.unknowns, at.knowns, w)
+        knowns = [*at.states, *at.inputs]
+        count = at.instance.description.numbers
+        v, w = ([draw(-1, 1) for _ in count(some)] for some in (knowns, at.unknowns))
+        forward = at.instance.directional(at.unknowns, knowns, v)
+        backward = at.instance.adjoint(at.unknowns, knowns, w)
         a = [x * y for x, y in zip(w, forward, strict=True)]
         b = [x * y for x, y in zip(v, backward, strict=True)]
         size = sum(map(abs, a)) + sum(map(abs, b))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 
 from linkwork.checking.fmu import Fmu
-from linkwork.checking.instance import runnable, running
+from linkwork.checking.instance import Instance, runnable, running
 from linkwork.checking.registry import check
-from linkwork.checking.report import Finding, error
+from linkwork.checking.report import Finding, NotApplicable, error, warning
+from linkwork.checking.sampling import differing, small_step, step_length
+
+_MOST, _LONGEST = 2000, 5.0  # small steps, and seconds, to look for a crossing
+_HALVES = 60
 
 
 @check(
@@ -40,10 +45,69 @@ def events(fmu: Fmu) -> Iterator[Finding]:
             if not nominal > 0:
                 yield error(f"the nominal value of {name} is {nominal!r}; it must be above zero")
         x = instance.states()
-        instance.fmu.enterEventMode()
-        instance.settle()
-        instance.fmu.enterContinuousTimeMode()
+        changed = instance.event()
         if instance.states() != x:
             yield error(
                 "a second event at the start, without a cause, moves the states; an event must be over when it is"
             )
+        elif changed:
+            yield warning(
+                "an event without a cause says that values of states changed, which did not; importers that begin "
+                "again then never come to an end"
+            )
+
+
+@check(
+    "crossings",
+    "where an event indicator crosses zero the event happens once, however often it is handled",
+    dynamic=True,
+)
+def crossings(fmu: Fmu) -> Iterator[Finding]:
+    """Go to the first crossing and handle its event twice, as importers do that differ on which side zero belongs."""
+    runnable(fmu, "ME", why="no Model Exchange")
+    if not fmu.description.n_indicators:
+        raise NotApplicable("no event indicators")
+    with running(fmu, "ME") as instance:
+        crossed = _to_crossing(instance)
+        if crossed is None:
+            raise NotApplicable("no event indicator crosses zero in the time looked at")
+        instance.event()
+        x = instance.states()
+        instance.event()
+        moved = differing(fmu.description.numbers(fmu.description.states), x, instance.states())
+        if moved:
+            yield error(
+                f"at t = {instance.time:.6g}, where event indicator {crossed} crosses zero, {moved} move once more "
+                "when the event is handled again; let it happen once"
+            )
+
+
+def _to_crossing(instance: Instance) -> int | None:
+    """Go on to where an indicator has just changed its side; return which, from 1."""
+    one, end = instance.description, time.monotonic() + _LONGEST
+    stop = one.experiment["stopTime"]
+    for _ in range(_MOST):
+        t0, x0, z0 = instance.time, instance.states(), instance.indicators()
+        t1, x1 = small_step(instance, step_length(one))
+        if (stop is not None and t1 > stop) or time.monotonic() > end:
+            return None
+
+        def go(part: float, t0: float = t0, t1: float = t1, x0: list[float] = x0, x1: list[float] = x1) -> list[float]:
+            instance.set_time(t0 + part * (t1 - t0))
+            instance.set_states([a + part * (b - a) for a, b in zip(x0, x1, strict=True)])
+            return instance.indicators()
+
+        crossed = _crossed(z0, go(1.0))
+        if crossed is not None:
+            low, high = 0.0, 1.0
+            for _ in range(_HALVES):
+                middle = 0.5 * (low + high)
+                low, high = (low, middle) if _crossed(z0, go(middle)) is not None else (middle, high)
+            return (_crossed(z0, go(high)) or 0) + 1
+        instance.fmu.completedIntegratorStep()
+    return None
+
+
+def _crossed(before: list[float], after: list[float]) -> int | None:
+    """The first indicator on another side than before, where zero belongs to what is below it."""
+    return next((i for i, (a, b) in enumerate(zip(before, after, strict=True)) if (a > 0) != (b > 0)), None)

@@ -31,7 +31,8 @@ def life(fmu: Fmu) -> Iterator[Finding]:
             again = instance.get(variables)
             instance.terminate()
         if bits(first) != bits(again):
-            yield error(f"{kind}: after a reset {differing(variables, first, again)} begin otherwise; reset everything")
+            moved = differing(fmu.description.numbers(variables), first, again)
+            yield error(f"{kind}: after a reset {moved} begin otherwise; reset everything")
 
 
 @check("token", "a wrong instantiation token (GUID) is refused", dynamic=True)
@@ -59,7 +60,7 @@ def independence(fmu: Fmu) -> Iterator[Finding]:
         with running(fmu, kind) as alone:
             expected = _go(alone, variables, length, 10)
         with running(fmu, kind) as first, running(fmu, kind) as second:
-            second.set(real_inputs(one), [1.0] * len(real_inputs(one)))
+            second.set(real_inputs(one), [1.0] * len(one.numbers(real_inputs(one))))
             rows = []
             for _ in range(10):
                 rows += _go(first, variables, length, 1)
@@ -95,7 +96,10 @@ def nan(fmu: Fmu) -> Iterator[Finding]:
 def _takes_nan(fmu: Fmu, kind: str, victims: list[Variable], length: float) -> bool:
     with running(fmu, kind) as instance:
         try:
-            instance.set(victims, [float("nan")])
+            if victims[0].causality == "input":
+                instance.set(victims, [float("nan")] * fmu.description.size(victims[0]))
+            else:
+                instance.set_states([float("nan"), *instance.states()[1:]])
             _go(instance, watched(fmu.description), length, 2)
         except Exception:  # a status other than OK
             return False

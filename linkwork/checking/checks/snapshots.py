@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from linkwork.checking.description import Variable
+from linkwork.checking.description import Number, Variable
 from linkwork.checking.fmu import Fmu
 from linkwork.checking.instance import Instance, runnable, running
 from linkwork.checking.registry import check
@@ -26,6 +26,7 @@ def _kinds(fmu: Fmu, names: tuple[str, str]) -> list[str]:
 def snapshots(fmu: Fmu) -> Iterator[Finding]:
     """Keep a state, run on, go back, run again."""
     variables, length = watched(fmu.description), step_length(fmu.description)
+    numbers = fmu.description.numbers(variables)
     for kind in _kinds(fmu, _KEEPS):
         with running(fmu, kind) as instance:
             _go(instance, variables, length, 3)
@@ -35,13 +36,14 @@ def snapshots(fmu: Fmu) -> Iterator[Finding]:
             instance.time = time
             second = _go(instance, variables, length, 8)
             instance.drop(state)
-        yield from _compare(kind, variables, first, second, "after going back to a kept state")
+        yield from _compare(kind, numbers, first, second, "after going back to a kept state")
 
 
 @check("serialisation", "a state written out serves another instance, and a truncated one is refused", dynamic=True)
 def serialisation(fmu: Fmu) -> Iterator[Finding]:
     """Write a state, run on, and run again from it in another instance."""
     variables, length = watched(fmu.description), step_length(fmu.description)
+    numbers = fmu.description.numbers(variables)
     for kind in _kinds(fmu, _WRITES):
         with running(fmu, kind) as instance:
             _go(instance, variables, length, 3)
@@ -55,7 +57,7 @@ def serialisation(fmu: Fmu) -> Iterator[Finding]:
             else:
                 with running(fmu, kind) as other:
                     second = _from_bytes(other, data, time, variables, length)
-        yield from _compare(kind, variables, first, second, "from a state that was written out")
+        yield from _compare(kind, numbers, first, second, "from a state that was written out")
         for size in (len(data) - 1, len(data) // 2, 0):
             if _accepts(fmu, kind, data[:size]):
                 yield error(
@@ -92,10 +94,10 @@ def _go(instance: Instance, variables: list[Variable], length: float, count: int
 
 
 def _compare(
-    kind: str, variables: list[Variable], first: list[list[float]], second: list[list[float]], when: str
+    kind: str, numbers: list[Number], first: list[list[float]], second: list[list[float]], when: str
 ) -> Iterator[Finding]:
     for a, b in zip(first, second, strict=True):
         if bits(a) != bits(b):
-            said = differing(variables, a, b) if len(a) == len(variables) else "states or derivatives"
+            said = differing(numbers, a, b) if len(a) == len(numbers) else "states or derivatives"
             yield error(f"{kind}: {when} {said} run otherwise; keep all that changes, the integrator's memory too")
             return

@@ -28,7 +28,7 @@ def lengths(fmu: Fmu) -> Iterator[Finding]:
     _variable_steps(fmu)
     one = fmu.description
     h = step_length(one) * math.sqrt(2) / 3
-    clock = [v for v in one.variables if v.causality == "independent" and v.scalar_real]
+    clock = [v for v in one.variables if v.causality == "independent" and v.real]
     with running(fmu, "CS") as instance:
         for length in (h, h * math.pi, h / math.e):
             found = list(_one_step(instance, length, clock))
@@ -75,13 +75,13 @@ def step_size(fmu: Fmu) -> Iterator[Finding]:
         coarse = steps(instance, variables, h, STEPS)
     with running(fmu, "CS") as instance:
         fine = steps(instance, variables, h / 2, 2 * STEPS)[1::2]
-    for i, variable in enumerate(variables):
+    for i, number in enumerate(one.numbers(variables)):
         a, b = [row[i] for row in coarse], [row[i] for row in fine]
-        scale = max(1e-9, variable.number("nominal") or 0.0, *map(abs, b))
+        scale = max(1e-9, number.variable.number("nominal") or 0.0, *map(abs, b))
         error_ = max(abs(x - y) for x, y in zip(a, b, strict=True)) / scale
         if error_ > allowed:
             yield warning(
-                f"{variable.name} differs by {error_:.1e} between steps of {h:g} and half of it ({allowed:.0e} were "
+                f"{number.name} differs by {error_:.1e} between steps of {h:g} and half of it ({allowed:.0e} were "
                 "within tolerance); control the error inside of a step"
             )
             return
@@ -97,10 +97,11 @@ def inputs(fmu: Fmu) -> Iterator[Finding]:
     if not found:
         raise NotApplicable("no continuous inputs")
     h = step_length(fmu.description)
+    numbers = fmu.description.numbers(found)
     with running(fmu, "CS") as instance:
         instance.step(h)
-        instance.set(found, [0.25] * len(found))
+        instance.set(found, [0.25] * len(numbers))
         instance.step(h)
-        for variable, value in zip(found, instance.get(found), strict=True):
+        for number, value in zip(numbers, instance.get(found), strict=True):
             if value != 0.25:
-                yield error(f"the input {variable.name} was set to 0.25 and reads {value!r} after a step; keep it")
+                yield error(f"the input {number.name} was set to 0.25 and reads {value!r} after a step; keep it")
