@@ -217,6 +217,27 @@ def test_more_is_given_than_is_free(given):
     check_against_differences(block, count=4, knowns=("q_start", "u_start", "gravity", "body_mass"))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_let_go_beside_quaternions(seed):
+    """All is given, and the offset of a coupling asks for other coordinates: those that assembly lets go follow."""
+    scene = well_posed(GEAR_FAMILIES["cam_on_cut_joint"][0], seed)
+    block = assembled(scene.mechanism, scene.q, scene.u)
+    unknowns, known = offsets(block, "q", "q_cut"), offsets(block, "coupling_offset")
+    exact = block.assembled_derivative(unknowns, known, ONE)
+    assert relative(exact, along(block, known[0], reassembled(block, unknowns), 1e-4)) < LIMIT
+
+
+@pytest.mark.parametrize(("made", "steepest"), [(GEAR_FAMILIES["cam"][0], 1700), (SPANNED["tree with a weld"], 100)])
+def test_steep_offsets(made, steepest):
+    """Where a cam is nearly flat, or a distance nearly stretched, differences need short steps."""
+    scene = well_posed(made, 1)
+    block = assembled(scene.mechanism, scene.q, scene.u)
+    unknowns, known = offsets(block, *STATES, "udot"), offsets(block, "coupling_offset")[:1]
+    exact = block.assembled_derivative(unknowns, known, ONE)
+    assert np.abs(exact).max() > steepest
+    assert relative(exact, along(block, known[0], reassembled(block, unknowns), 1e-5)) < LIMIT
+
+
 def test_many_loops():
     """Too many for one matrix: assembled ear by ear."""
     case = windows(70)

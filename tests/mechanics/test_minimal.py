@@ -143,8 +143,8 @@ def driven_five_bar():
     case = five_bar_with_three_legs()
     name = next(iter(case.q))
     q = float(case.q[name])
-    case.mechanism.prescribe(name, lw.Motion((q, 0.0, 0.0, 0.0), 0.05, 0.5, 0.0))
-    return gently(case.mechanism, case.q, {})
+    case.mechanism.prescribe(name, lw.Motion((q, 0.0, 0.0, 0.0), 0.2, 0.5, 0.0))
+    return case.mechanism, case.q, {}
 
 
 def gently(mech, q, u):
@@ -180,7 +180,8 @@ def test_the_motion_is_that_of_all_states(name):
     mech, q, u = RUNS[name]()
     system = lw.compile(mech)
     state = system.assemble(q=q, u=u)
-    few, all_states = run_minimal(system, state, 2.0), run_full(system, state, 2.0)
+    rtol = 1e-13 if name == "driven_five_bar" else 1e-11  # it passes a fold nearby, at 15 rad/s
+    few, all_states = run_minimal(system, state, 2.0, rtol), run_full(system, state, 2.0, rtol)
     for found, expected in zip(few, all_states, strict=True):
         assert np.abs(found - expected).max() < 1e-9 * (1 + np.abs(expected).max())
 
