@@ -104,6 +104,8 @@ def export_fmu(
         If an output is unknown, a start value is out of bounds, the shared library is missing or cannot be compiled, or
         the file cannot be written.
     """
+    from linkwork.compiler.compile import no_collection
+
     if fmi not in _DESCRIPTIONS:
         raise ExportError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
     experiment = _experiment(stop_time, step_size, tolerance)
@@ -111,12 +113,13 @@ def export_fmu(
         raise ExportError('FMI 2.0 has no arrays; choose fmi="3.0", or leave arrays=True out')
     system = _compiled(mechanism)
     chosen = _independents(system, states, independents)
-    content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else ())
     target = Path(path)
-    files = _files(content, system, fmi, sources)
-    for platform, library in libraries(platforms, progress).items():
-        files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
-    write_archive(target, files, FAST if len(content.rows) > _MANY else SMALL)
+    with no_collection():
+        content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else ())
+        files = _files(content, system, fmi, sources)
+        for platform, library in libraries(platforms, progress).items():
+            files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
+        write_archive(target, files, FAST if len(content.rows) > _MANY else SMALL)
     return target
 
 
