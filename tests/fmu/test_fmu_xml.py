@@ -9,7 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import ExportError
-from linkwork.export import fmu as exporter
+from linkwork.export import libraries
 
 
 def description(path) -> ElementTree.Element:
@@ -109,7 +109,7 @@ def test_a_missing_library_is_an_error_with_a_remedy(system, tmp_path, monkeypat
     def missing():
         raise FileNotFoundError("none here; reinstall linkwork")
 
-    monkeypatch.setattr(exporter, "fmu_libraries", missing)
+    monkeypatch.setattr(libraries, "fmu_libraries", missing)
     with pytest.raises(ExportError, match="reinstall"):
         lw.export_fmu(system, tmp_path / "a.fmu")
 
