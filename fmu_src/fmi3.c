@@ -78,13 +78,18 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_def
   RETURN(status == FMU_OK ? fmu_enter(f, FMU_INITIALIZATION) : status);
 }
 
+static fmu_status enter_event_mode(fmu *f) {
+  if (f->kind == FMU_MODEL_EXCHANGE || f->event_mode_used) return fmu_enter(f, FMU_EVENT);
+  return fmu_say(&f->log, FMU_ERROR, "eventModeUsed was false at instantiation: events are handled within steps");
+}
+
 #define CHANGE_MODE(Name, change)         \
   fmi3Status fmi3##Name(fmi3Instance c) { \
     BEGIN(Name);                          \
     RETURN(change);                       \
   }
 CHANGE_MODE(ExitInitializationMode, fmu_exit_initialization(f))
-CHANGE_MODE(EnterEventMode, fmu_enter(f, FMU_EVENT))
+CHANGE_MODE(EnterEventMode, enter_event_mode(f))
 CHANGE_MODE(EnterContinuousTimeMode, fmu_enter(f, FMU_CONTINUOUS))
 CHANGE_MODE(EnterStepMode, fmu_enter(f, FMU_STEP))
 CHANGE_MODE(Terminate, fmu_enter(f, FMU_TERMINATED))

@@ -10,7 +10,7 @@ from linkwork.errors import ExportError
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SMALL, FAST = 9, 1  # levels of compression of what comes in pieces
-WHOLE = 3  # of libraries above all: beyond, they take three times as long and get 5 % smaller
+WHOLE = 6  # of libraries above all: beyond, they hardly get smaller
 
 
 def write_archive(path: Path, files: Mapping[str, bytes | Iterable[bytes]], level: int = SMALL) -> None:

@@ -70,15 +70,14 @@ static uint32_t states_of(const scene *s, const lw_sizes *sizes) {
 
 /* A folder of resources, copied so that its files can be spoilt. */
 static int open_scene(scene *s, const char *from) {
-  char message[256] = "", path[512];
+  char message[256] = "", path[512], folder[] = "/tmp/drive_fmu_XXXXXX";
   lw_model *model = NULL;
   memset(s, 0, sizeof *s);
-  strcpy(s->folder, "/tmp/drive_fmu_XXXXXX");
   for (int k = 0; k < FILES; k++) {
     snprintf(path, sizeof path, "%s/%s", from, names[k]);
     s->bytes[k] = read_file(path, &s->size[k]);
   }
-  if (!s->bytes[MODEL] || !s->bytes[INTERFACE] || !mkdtemp(s->folder) ||
+  if (!s->bytes[MODEL] || !s->bytes[INTERFACE] || !mkdtemp(folder) ||
       lw_model_load(s->bytes[MODEL], s->size[MODEL], &model, message, sizeof message) != LW_OK) {
     fprintf(stderr, "%s: cannot be driven: %s\n", from, message);
     for (int k = 0; k < FILES; k++) free(s->bytes[k]);
@@ -89,8 +88,9 @@ static int open_scene(scene *s, const char *from) {
   s->states = states_of(s, &sizes);
   find_inputs(s, model);
   lw_model_free(model);
+  strcpy(s->folder, folder);
   for (int k = 0; k < FILES; k++) {
-    snprintf(s->file[k], sizeof s->file[k], "%s/%s", s->folder, names[k]);
+    snprintf(s->file[k], sizeof s->file[k], "%s/%s", folder, names[k]);
     write_file(s->file[k], s->bytes[k], s->size[k]);
   }
   make_token(s, s->size[MODEL], s->token);

@@ -62,6 +62,13 @@ def test_event_mode_without_early_return(make):
     assert instance.get_flags([fmu.reference("latch.active")]) == [True]
 
 
+def test_event_mode_is_for_who_announced_it(make):
+    instance = started(make(pendulum(latch=COMMANDED), "3.0"), "CS")
+    assert instance.call("EnterEventMode") == ERROR
+    assert "eventModeUsed" in instance.last
+    assert instance.try_step(0.0, 0.1)[0] == OK
+
+
 def test_an_event_that_the_importer_leaves_alone_happens_in_the_next_step(make):
     fmu = make(pendulum(latch=LATCH), "3.0")
     instance = started(fmu, "CS", event_mode=True, early_return=True)
