@@ -53,6 +53,9 @@ static void evaluate(model *m) {
 #ifdef HIDDEN_DEPENDENCY
   x[Y] += 1e-3 * x[U];
 #endif
+#ifdef MOVES_WITH_TIME
+  x[Y] += 1e-3 * x[TIME];
+#endif
 #ifdef NAN_OUTPUT
   if (x[TIME] > 0.5) x[Y] = NAN;
 #endif
@@ -220,6 +223,9 @@ static double partial(const model *m, ref unknown, ref known) {
   if (unknown == DX) return known == V;
 #ifdef WRONG_DERIVATIVE
   if (unknown == DV && known == X) return -m->value[K] * 1.001;
+#endif
+#ifndef WRONG_BY_PARAMETER
+  if (unknown == DV && known == K) return -m->value[X];
 #endif
   if (unknown == DV) return known == X ? -m->value[K] : known == U;
   if (unknown == Y) return known == X ? 2.0 : 0.0;

@@ -36,14 +36,17 @@ def in_folder(e: Edit, folder: str) -> None:
     moved(e, library(e), f"binaries/{folder}/{library(e).rpartition('/')[2]}")
 
 
-def icons(variable: str, *pictures: str, icon: bool = True, base: str = "") -> dict[str, bytes]:
+def icons(e: Edit, variable: str, *pictures: str, icon: bool = True, base: str = "") -> None:
+    """Terminals and pictures in the place of those that there are."""
     shown = f'<TerminalGraphicalRepresentation iconBaseName="{base}"/>' if base else ""
     text = (
         "<fmiTerminalsAndIcons>" + "<GraphicalRepresentation><Icon/></GraphicalRepresentation>" * icon
         + f'<Terminals><Terminal name="t"><TerminalMemberVariable variableName="{variable}"/>{shown}</Terminal>'
         "</Terminals></fmiTerminalsAndIcons>"
     )  # fmt: skip
-    return {ICONS: text.encode(), **{f"terminalsAndIcons/{name}.png": b"" for name in pictures}}
+    for name in [name for name in e.files if name.startswith("terminalsAndIcons/")]:
+        del e.files[name]
+    e.files.update({ICONS: text.encode(), **{f"terminalsAndIcons/{name}.png": b"" for name in pictures}})
 
 
 def build(identifier: str, *files: str, folder: str = ".") -> dict[str, bytes]:
@@ -72,11 +75,11 @@ RULES = [
         VERSIONS,
     ),
     ("documentation", "there is no documentation", lambda e: e.files.pop("documentation/index.html"), VERSIONS),
-    ("icons", None, lambda e: e.files.update(icons("hinge.q", "icon", "t", base="t")), ("3.0",)),
-    ("icons", "names the variable 'hinge.w'", lambda e: e.files.update(icons("hinge.w", "icon")), ("3.0",)),
-    ("icons", "has no terminalsAndIcons/icon.png", lambda e: e.files.update(icons("hinge.q")), ("3.0",)),
-    ("icons", "has no terminalsAndIcons/icon.png", lambda e: e.files.update(icons("hinge.q", icon=False)), ("3.0",)),
-    ("icons", "t.png, which is missing", lambda e: e.files.update(icons("hinge.q", "icon", base="t")), ("3.0",)),
+    ("icons", None, lambda e: icons(e, "hinge.q", "icon", "t", base="t"), ("3.0",)),
+    ("icons", "names the variable 'hinge.w'", lambda e: icons(e, "hinge.w", "icon"), ("3.0",)),
+    ("icons", "has no terminalsAndIcons/icon.png", lambda e: icons(e, "hinge.q"), ("3.0",)),
+    ("icons", "has no terminalsAndIcons/icon.png", lambda e: icons(e, "hinge.q", icon=False), ("3.0",)),
+    ("icons", "t.png, which is missing", lambda e: icons(e, "hinge.q", "icon", base="t"), ("3.0",)),
     ("icons", "no XML that can be read", lambda e: e.files.update({ICONS: b"<"}), ("3.0",)),
     ("sources", None, lambda e: e.files.update(build("pendulum", "model.c")), ("3.0",)),
     ("sources", "builds modelIdentifier 'other', not 'pendulum'", lambda e: e.files.update(build("other")), ("3.0",)),

@@ -2,11 +2,14 @@
 
 import re
 from copy import deepcopy
+from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 import pytest
 
+import linkwork as lw
 from linkwork.checking import check_fmu
+from support.latched import pendulum
 from support.mutated import Edit, mutated
 
 VERSIONS = ("2.0", "3.0")
@@ -147,8 +150,8 @@ RULES = [
     ),
     (
         "known",
-        "depends on arm.m, which is parameter",
-        lambda e: dependencies(e, "Output", "hinge.u", "arm.m"),
+        "depends on tolerance, which is parameter",
+        lambda e: dependencies(e, "Output", "hinge.u", "tolerance"),
         VERSIONS,
     ),
     (
@@ -272,3 +275,30 @@ def test_units_and_limits_of_a_type_count(latched, tmp_path):
         report = check_fmu(mutated(latched[version], tmp_path, change), only=["units", "values"])
         assert "arm.m has the unit 'stone'" in report["units"].findings[0].text
         assert "lies outside [0, 0.5]" in report["values"].findings[0].text
+
+
+@pytest.fixture(scope="module")
+def arrays(tmp_path_factory) -> Path:
+    """The same with what belongs together in one array."""
+    mech = pendulum(latch=(lw.Lock("hinge"), lw.Crossing("hinge.q", 1.0)))
+    path = tmp_path_factory.mktemp("arrays") / "pendulum.fmu"
+    return lw.export_fmu(mech, path, "3.0", ["hinge.q", "hinge.u", "arm.Q"], arrays=True)
+
+
+@pytest.mark.parametrize(
+    ("check", "text", "change"),
+    [
+        ("dependencies", r"ME: arm.Q\[\d\] moves with hinge.q, which", lambda e: dependencies(e, "Output", "arm.Q")),
+        ("elements", "of arm.Q and its entry .* differ in hinge.q", lambda e: dependencies(e, "Output", "arm.Q")),
+        (
+            "dependencies",  # who names one parameter has to name all
+            r"der\(hinge.u\) moves with gravity\[\d\], which",
+            lambda e: dependencies(e, "ContinuousStateDerivative", "der(hinge.u)", "hinge.q", "hinge.tau", "arm.m"),
+        ),
+    ],
+)
+def test_elements_of_arrays_are_compared(check, text, change, arrays, tmp_path, needs):
+    needs("fmpy")
+    assert check_fmu(arrays, only=[check]).findings() == []
+    report = check_fmu(mutated(arrays, tmp_path, change), only=[check])
+    assert any(re.search(text, finding.text) for finding in report[check].findings), report

@@ -20,7 +20,7 @@ _VARIABLES = [
     ("der(v)", "local", "continuous", "calculated", None, 2),
     ("y", "output", "continuous", "calculated", None, None),
     ("u", "input", "continuous", None, "0", None),
-    ("k", "parameter", "fixed", "exact", "4", None),
+    ("k", "parameter", "tunable", "exact", "4", None),
     ("z", "local", "continuous", "calculated", None, None),
 ]
 _DEPENDS = {"der(x)": ["v"], "der(v)": ["x", "u"], "y": ["x"], "z": ["x"]}
