@@ -16,7 +16,8 @@ fmu_status fmu_set_time(fmu *f, double time) {
   double *x = lw_state_reals(f->state);
   if (x[f->time_reference] == time) return FMU_OK;
   /* as lw_set_reals() does, which takes as long as a tenth of a four-bar to find what lies there */
-  x[f->time_reference] = x[f->motion_instant] = time;
+  x[f->time_reference] = time;
+  if (f->motion.count) x[f->motion_instant] = time;
   lw_state_changed(f->state, LW_STAGE_CONSTANTS);
   return FMU_OK;
 }
