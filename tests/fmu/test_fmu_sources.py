@@ -86,7 +86,7 @@ def test_no_sources_unless_wanted(system, tmp_path):
 
 def test_every_byte_is_embedded():
     data = bytes(range(256)) + b'\0\n"\\'
-    text = source_files(data, b"interface", "any")["sources/fmu_src/fmu_embedded.c"].decode()
+    text = source_files(data, b"interface", "any", "3.0")["sources/fmu_src/fmu_embedded.c"].decode()
     model = text.split("linkwork_model[")[1].split("};")[0].split("{")[1]
     assert bytes(map(int, re.findall(r"\d+", model))) == data
 
