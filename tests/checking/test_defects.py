@@ -53,6 +53,8 @@ DEFECTS = [
     ("JUMPS", "events", "error", "a second event at the start, without a cause, moves the states", ("2.0",)),
     ("ALWAYS_CHANGED", "events", "warning", "says that values of states changed, which did not", VERSIONS),
     ("FIRES_TWICE", "crossings", "error", "event indicator 1 crosses zero, v move once more", VERSIONS),
+    ("FIRES_TWICE", "crossings", "error", "v, but says that values of states did not change", ("2.0",)),
+    ("FIRES_TWICE", "crossings", "error", "moves the state v, which has no reinit", ("3.0",)),
     ("WRONG_ELEMENTS", "elements", "error", r"of der\(x\) and its entry in ModelStructure differ in k, v", ("3.0",)),
     ("FAR_ELEMENTS", "elements", "error", "names the elements 1 and 2 of [vx]; they count from 1", ("3.0",)),
     ("NO_ELEMENTS", "elements", "error", "fmi3GetNumberOfVariableDependencies failed", ("3.0",)),

@@ -289,6 +289,7 @@ def arrays(tmp_path_factory) -> Path:
     ("check", "text", "change"),
     [
         ("dependencies", r"ME: arm.Q\[\d\] moves with hinge.q, which", lambda e: dependencies(e, "Output", "arm.Q")),
+        ("crossings", "moves the state hinge.u, which has no reinit", lambda e: e.of("hinge.u", reinit=None)),
         ("elements", "of arm.Q and its entry .* differ in hinge.q", lambda e: dependencies(e, "Output", "arm.Q")),
         (
             "dependencies",  # who names one parameter has to name all

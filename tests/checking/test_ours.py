@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 import linkwork as lw
-from linkwork.checking import Report, check_fmu
+from linkwork.checking import check_fmu
 
 # Loops, impacts, couplings of joints and locks, in versions and forms that between them show all there are.
 FORMS = [
@@ -22,16 +22,12 @@ def tools(needs):
     needs("fmpy")
 
 
-def unexpected(report: Report) -> list[str]:
-    return [one.text for one in report.findings()]
-
-
 @pytest.mark.parametrize(("name", "version", "form"), FORMS)
 def test_an_example_passes(name, version, form, checkout, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(checkout / "examples")
     mechanism = importlib.import_module(name).mechanism()
     report = check_fmu(lw.export_fmu(mechanism, tmp_path / "it.fmu", version, **form), skip=["memory"])
-    assert unexpected(report) == []
+    assert [one.text for one in report.findings()] == []
     ran = {outcome.name for outcome in report.outcomes if outcome.skipped is None}
     assert ran >= {"life", "steps", "step-size", "snapshots", "serialisation", "derivatives", "abilities", "simulation"}
     assert ("elements" in ran) == (version == "3.0")
@@ -39,4 +35,4 @@ def test_an_example_passes(name, version, form, checkout, tmp_path, monkeypatch)
 
 
 def test_one_that_latches_and_is_opened_by_an_input_passes(latched):
-    assert unexpected(check_fmu(latched["2.0"])) == []
+    assert check_fmu(latched["2.0"]).findings() == []

@@ -71,8 +71,9 @@ def crossings(fmu: Fmu) -> Iterator[Finding]:
         crossed = _to_crossing(instance)
         if crossed is None:
             raise NotApplicable("no event indicator crosses zero in the time looked at")
-        instance.event()
+        before, told = instance.states(), instance.event()
         x = instance.states()
+        yield from _jumps(fmu, before, x, told)
         instance.event()
         moved = differing(fmu.description.numbers(fmu.description.states), x, instance.states())
         if moved:
@@ -80,6 +81,18 @@ def crossings(fmu: Fmu) -> Iterator[Finding]:
                 f"at t = {instance.time:.6g}, where event indicator {crossed} crosses zero, {moved} move once more "
                 "when the event is handled again; let it happen once"
             )
+
+
+def _jumps(fmu: Fmu, before: list[float], after: list[float], told: bool) -> Iterator[Finding]:
+    """States that an event moves say so, and the event says it."""
+    numbers = fmu.description.numbers(fmu.description.states)
+    moved = [number for number, a, b in zip(numbers, before, after, strict=True) if a != b]
+    for number in moved:
+        if number.variable.given.get("reinit") not in ("true", "1"):
+            yield error(f"an event moves the state {number.name}, which has no reinit; mark it")
+            break
+    if moved and not told:
+        yield error(f"an event moves the state {moved[0].name}, but says that values of states did not change")
 
 
 def _to_crossing(instance: Instance) -> int | None:
