@@ -120,6 +120,7 @@ INLINE double arctan2_double(double y, double x) {
 
 #if LW_ARITHMETIC == LW_DOUBLE
 INLINE double re(real x) { return x; }
+INLINE int is_zero(real x) { return x == 0.0; }
 INLINE real root(real x) { return sqrt(x); }
 INLINE real select_less(real a, real b, real yes, real no) { return a < b ? yes : no; }
 INLINE real arctan2(real y, real x) { return arctan2_double(y, x); }
@@ -142,6 +143,7 @@ INLINE void sincos_all(const real *x, int32_t n, real *sc) {
 }
 #else
 INLINE double re(real x) { return __real__ x; }
+INLINE int is_zero(real x) { return __real__ x == 0.0 && __imag__ x == 0.0; } /* nor is it about to change */
 INLINE real complex_of(double r, double i) {
   real z;
   __real__ z = r;
