@@ -284,7 +284,8 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,
                                         const fmi2Integer orders[], fmi2Real values[]) {
   BEGIN(GetRealOutputDerivatives);
-  RETURN(fmu_get_output_rates(f, refs, n, orders, values));
+  const fmu_status status = fmu_check_output_rates(f, refs, n, orders);
+  RETURN(status == FMU_OK ? fmu_get_output_rates(f, refs, n, values) : status);
 }
 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean no_set_state_before) {

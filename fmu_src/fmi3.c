@@ -311,6 +311,8 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
                                     fmi3Float64 values[], size_t n_values) {
   BEGIN(GetOutputDerivatives);
-  NEED_SIZE(n_values, n);
-  RETURN(fmu_get_output_rates(f, refs, n, orders, values));
+  const fmu_status status = fmu_check_output_rates(f, refs, n, orders); /* an order is of a whole array */
+  if (status != FMU_OK) RETURN(status);
+  SCALARS(0, refs, n, n_values);
+  RETURN(fmu_get_output_rates(f, refs, n, values));
 }

@@ -270,7 +270,9 @@ fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step);
 
 /* Derivatives by time, of computed outputs, states and their derivatives; the first order only. */
 int fmu_is_computed(const fmu *f, uint32_t reference);
-fmu_status fmu_get_output_rates(fmu *f, const uint32_t *references, size_t n, const int32_t *orders, double *values);
+fmu_status fmu_check_output_rates(const fmu *f, const uint32_t *references, size_t n, const int32_t *orders);
+/* Of numbers; the orders were checked. */
+fmu_status fmu_get_output_rates(fmu *f, const uint32_t *references, size_t n, double *values);
 
 /* Inputs that move during a step: interpolation.c */
 int fmu_find_inputs(fmu *f); /* 0: no memory */

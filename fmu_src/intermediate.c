@@ -2,6 +2,7 @@
  * continuous inputs that it listed when it made the instance, and ask for an early return. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "instance.h"
 
@@ -12,8 +13,8 @@ fmu_status fmu_find_between(fmu *f, const fmu_settings *settings) {
   if (settings->n_between && !settings->between_references)
     return fmu_say(&f->log, FMU_ERROR, "the array of required intermediate variables is NULL");
   for (size_t i = 0; i < settings->n_between; i++) {
-    const uint32_t reference = settings->between_references[i];
-    if (fmu_is_continuous_input(f, reference)) f->between_input[reference - f->input.first] = 1;
+    const uint32_t reference = settings->between_references[i], n = fmu_elements_of(&f->interface, reference);
+    if (fmu_is_continuous_input(f, reference)) memset(f->between_input + (reference - f->input.first), 1, n);
     else if (!fmu_is_computed(f, reference))
       return fmu_refuse(f, reference, "is no continuous variable of an intermediate update");
   }

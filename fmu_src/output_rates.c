@@ -25,12 +25,17 @@ static void find_rates(fmu *f) {
   if (fmu_is_within(f->input, f->time_reference)) f->rate[states + f->time_reference - f->input.first] = 1;
 }
 
-fmu_status fmu_get_output_rates(fmu *f, const uint32_t *references, size_t n, const int32_t *orders, double *values) {
-  if (n == 0) return FMU_OK;
-  if (!references || !orders || !values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
+fmu_status fmu_check_output_rates(const fmu *f, const uint32_t *references, size_t n, const int32_t *orders) {
+  if (n && (!references || !orders)) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
   fmu_status status = FMU_OK;
   for (size_t i = 0; i < n && status == FMU_OK; i++) status = check_output(f, references[i], orders[i]);
-  if (status == FMU_OK) status = fmu_core(f, lw_evaluate(f->state, LW_STAGE_DERIVATIVES), "the derivatives");
+  return status;
+}
+
+fmu_status fmu_get_output_rates(fmu *f, const uint32_t *references, size_t n, double *values) {
+  if (n == 0) return FMU_OK;
+  if (!values) return fmu_say(&f->log, FMU_ERROR, "an array is NULL");
+  const fmu_status status = fmu_core(f, lw_evaluate(f->state, LW_STAGE_DERIVATIVES), "the derivatives");
   if (status != FMU_OK) return status;
   find_rates(f);
   const size_t moving = (size_t)(f->size.nq + f->size.nu) + f->input.count;
