@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#endif
+
 #include "embedded.h"
 #include "instance.h"
 
@@ -79,6 +84,20 @@ static unsigned char *read_all(FILE *stream, size_t *size) {
   return NULL;
 }
 
+#ifdef _WIN32
+/* A path is UTF-8, which fopen does not take there. */
+static FILE *open_file(const char *path) {
+  const int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
+  wchar_t *wide = n > 0 ? malloc((size_t)n * sizeof *wide) : NULL;
+  FILE *stream = NULL;
+  if (wide && MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, n) == n) stream = _wfopen(wide, L"rb");
+  free(wide);
+  return stream;
+}
+#else
+static FILE *open_file(const char *path) { return fopen(path, "rb"); }
+#endif
+
 static unsigned char *read_resource(const fmu_log *log, const char *folder, const char *file, size_t *size) {
   if (!folder || !*folder) {
     fmu_say(log, FMU_ERROR, "the path of the resources folder is missing; this FMU reads %s there", file);
@@ -91,7 +110,7 @@ static unsigned char *read_resource(const fmu_log *log, const char *folder, cons
   }
   errno = 0;
   unsigned char *bytes = NULL;
-  FILE *stream = fopen(path, "rb");
+  FILE *stream = open_file(path);
   if (stream) {
     bytes = read_all(stream, size);
     fclose(stream);

@@ -189,13 +189,14 @@ def scene(request, tmp_path_factory) -> Unpacked:
 
 def bits(scene: Unpacked, library: Path, program: Path, runner: list[str], environment: dict[str, str]) -> str:
     """What tests/c/run_fmu.c prints. Its paths are relative, so that Windows understands them."""
+    shutil.copytree(scene.folder / "resources", scene.folder / "fünf", dirs_exist_ok=True)
     shutil.copy(library, scene.folder / library.name)
     shutil.copy(program, scene.folder / program.name)
     numbers = sorted((v for v in scene.system.variables if v.type == "real"), key=lambda v: v.reference)
     lists = [
         ",".join(str(v.reference) for v in numbers if v.kind == kind) for kind in ("output", "state", "derivative")
     ]
-    command = [*runner, f"./{program.name}", f"./{library.name}", "resources/", scene.token, *lists]
+    command = [*runner, f"./{program.name}", f"./{library.name}", "file:f%C3%BCnf", scene.token, *lists]
     done = subprocess.run(
         command, cwd=scene.folder, env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
     )
@@ -257,6 +258,7 @@ def wine(tmp_path_factory) -> tuple[list[str], dict[str, str]]:
         "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=",
         "DISPLAY": "",
+        "LC_ALL": "C.UTF-8",
     }
 
 
