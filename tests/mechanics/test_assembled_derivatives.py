@@ -8,6 +8,7 @@ from linkwork._native import Stage
 from support.cases import five_bar_with_three_legs, four_bar, windows
 from support.differences import LIMIT, ONE, along, matrix, offsets, relative
 from support.driven import TIME, driven
+from support.driven_slider_crank import driven_slider_crank
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
 from support.quarter_car import quarter_car_multilink
@@ -180,6 +181,13 @@ def test_prescribed_motion(name):
     start_there(block)
     hold(block, [])
     check_against_differences(block, count=4, h=2e-4)
+
+
+def test_joints_that_meet():
+    """Next to joints at one point of a link the mean length of a loop's links has no slope; all else has."""
+    block = assembled(driven_slider_crank(), time=0.2)
+    knowns = ("parent_position", "child_position", "motion_in", "time")
+    check_against_differences(block, count=12, knowns=knowns)
 
 
 def test_quarter_car():
