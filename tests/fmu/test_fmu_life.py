@@ -1,10 +1,10 @@
 """Instances: made, reset and freed in any order; what they say when something is wrong."""
 
 import ctypes
+import gc
 import math
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -171,31 +171,110 @@ def test_reset_from_every_mode_gives_a_new_instance(fmu, kind):
         instance.must("Reset")
 
 
-def memory() -> int:
-    """Resident memory of this process, kB."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmRSS:")[1].split()[0])
+class _Allocated(ctypes.Structure):
+    """The struct mallinfo2 of glibc."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keep",
+        )
+    )
+
+
+def allocated() -> int:
+    """Bytes that malloc has given out and not got back."""
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "mallinfo2"):
+        pytest.skip("needs mallinfo2 of glibc")
+    libc.mallinfo2.restype = _Allocated
+    gc.collect()
+    now = libc.mallinfo2()
+    return now.uordblks + now.hblkhd
+
+
+def grown(cycle, times: int) -> float:
+    """What a cycle leaves behind, in bytes."""
+    for _ in range(times // 10):
+        cycle()
+    before = allocated()
+    for _ in range(times):
+        cycle()
+    return (allocated() - before) / times
 
 
 @KINDS
 def test_memory_stays_flat(fmu, kind):
+    """The smallest piece that malloc gives is of 32 bytes."""
     resources, token = fmu.resources, fmu.token
+    assert grown(lambda: Instance(fmu.library, fmu.version, kind, resources, token).free(), 5000) < 8
 
-    def cycle(times: int) -> None:
-        for k in range(times):
-            instance = Instance(fmu.library, fmu.version, kind, resources, token)
-            if k % 50 == 0:
-                instance.initialize()
-                if kind == "CS":
-                    instance.step(0.0, 0.01)
-                state = instance.save()
-                instance.drop(state)
-            instance.free()
 
-    cycle(200)
-    before = memory()
-    cycle(2000)
-    assert memory() - before < 500
+@KINDS
+def test_memory_stays_flat_over_whole_lives(fmu, kind):
+    """Freed without Terminate, and after an error."""
+    tau, resources, token = fmu.reference("A.tau"), fmu.resources, fmu.token
+
+    def live() -> None:
+        instance = Instance(fmu.library, fmu.version, kind, resources, token)
+        instance.initialize()
+        instance.directional(fmu.references("derivative"), [tau], [1.0])
+        if kind == "CS":
+            instance.step(0.0, 0.01)
+        state = instance.save()
+        status, copy = instance.from_bytes(instance.to_bytes(state))
+        assert status == OK
+        for each in (state, copy):
+            instance.drop(each)
+        assert instance.try_set([tau], [math.nan]) == ERROR
+        instance.free()
+
+    assert grown(live, 500) < 8
+
+
+def test_what_cannot_be_made_leaves_nothing_behind(fmu, tmp_path):
+    (tmp_path / "model.lwm").write_bytes(fmu.resource("model.lwm"))
+    (tmp_path / "interface.lwi").write_bytes(fmu.resource("interface.lwi")[:-4])
+    for resources, token in ((None, fmu.token), (fmu.resources, "{wrong}"), (str(tmp_path), fmu.token)):
+
+        def fail(resources=resources, token=token) -> None:
+            assert Instance(fmu.library, fmu.version, "CS", resources, token).handle is None
+
+        assert grown(fail, 500) < 8
+
+
+# ---- the experiment
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("experiment", "words"),
+    [
+        ({"start": math.nan}, "start time"),
+        ({"start": -math.inf}, "start time"),
+        ({"start": 2.0, "stop": 1.0}, "before the start"),
+        ({"stop": math.nan}, "before the start"),
+        ({"tolerance": math.nan}, "not a positive number"),
+        ({"tolerance": -1e-6}, "not a positive number"),
+        ({"tolerance": math.inf}, "not a positive number"),
+    ],
+)
+def test_an_impossible_experiment_is_refused(fmu, kind, experiment, words):
+    instance = fmu.new(kind)
+    with pytest.raises(AssertionError):
+        instance.set_up(**experiment)
+    assert words in instance.last
+    assert instance.messages[-1][0] == ERROR
+    instance.initialize()
 
 
 # ---- values
