@@ -1,6 +1,7 @@
 """Transitions in FMUs by hand: Event Mode, early returns, and what is refused."""
 
 import ctypes
+import math
 
 import pytest
 
@@ -175,6 +176,27 @@ def test_indicators_are_below_zero_until_they_are_handled(version, make):
     assert instance.update()["changed"]
     assert all(z > 0 for z in indicators())
     assert not instance.update()["changed"]
+
+
+@VERSION
+@pytest.mark.parametrize("on_the_way", [(0.4,), (0.4, 0.5), (0.5,), (0.4, 0.5, 0.5), ()])
+def test_an_impulse_acts_once_however_its_indicator_comes_to_zero(version, on_the_way, make):
+    """Event Mode is entered before, exactly at and behind the value that is crossed."""
+    kick = (lw.Impulse("arm", point=(1, 0, 0), force=(0, 0, 0.6)), lw.Crossing("hinge.q", 0.5, 1))
+    fmu = make(pendulum(kick=kick), version)
+    instance = started(fmu, "ME")
+    told = []
+    for q in (*on_the_way, 0.5 + 1e-12, 0.7):
+        speed = instance.array("GetContinuousStates", 2)[1] or 2.0
+        assert instance.set_states([q, speed]) == OK
+        instance.must("CompletedIntegratorStep", 1, bytes(8), bytes(8))
+        instance.must("EnterEventMode")
+        told.append(instance.update()["changed"])
+        assert not instance.update()["changed"]
+        instance.must("EnterContinuousTimeMode")
+    assert sum(told) == 1
+    (jump,) = (instance.array("GetContinuousStates", 2)[1] - 2.0,)
+    assert jump == pytest.approx(-0.6 * math.cos(0.5) * 3.0, abs=1e-9)  # of a rod of inertia 1/3
 
 
 def apart(when):

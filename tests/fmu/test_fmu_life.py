@@ -1,7 +1,6 @@
 """Instances: made, reset and freed in any order; what they say when something is wrong."""
 
 import ctypes
-import gc
 import math
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from linkwork.export.token import instantiation_token
-from support.fmi_calls import ERROR, OK, Instance
+from support.fmi_calls import ERROR, OK, Instance, whole
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 
@@ -100,37 +99,6 @@ def test_scheduled_execution_is_declined(built):
     assert library.fmi3InstantiateScheduledExecution(b"x", b"t", b"r", *[None] * 7) is None
 
 
-# ---- logging
-
-
-@KINDS
-def test_without_a_logger_and_without_logging(fmu, kind):
-    for options in ({"logger": False}, {"logging": False}, {"logger": False, "logging": False}):
-        instance = fmu.new(kind, **options)
-        assert instance.call("Terminate") == ERROR
-        instance.initialize()
-        assert instance.try_set([fmu.reference("A.tau")], [math.nan]) == ERROR
-        categories = {category for _, category, _ in instance.messages}
-        assert categories <= {"logStatusError"}
-    bad = Instance(fmu.library, fmu.version, kind, None, "x", logger=False)
-    assert bad.handle is None
-
-
-def test_categories_can_be_chosen(fmu):
-    instance = fmu.new("ME")
-    names = (ctypes.c_char_p * 1)(b"logEvents")
-    instance.must("SetDebugLogging", 1, ctypes.c_size_t(1), names)
-    instance.set_up()
-    assert "Initialization Mode" in instance.last
-    instance.must("SetDebugLogging", 0, ctypes.c_size_t(0), None)
-    instance.messages.clear()
-    instance.must("ExitInitializationMode")
-    assert instance.messages == []
-    unknown = (ctypes.c_char_p * 1)(b"logNonsense")
-    assert instance.call("SetDebugLogging", 1, ctypes.c_size_t(1), unknown) == ERROR
-    assert "logNonsense" in instance.last
-
-
 # ---- instances
 
 
@@ -160,96 +128,19 @@ def test_reset_from_every_mode_gives_a_new_instance(fmu, kind):
     everything = fmu.references("parameter", "start", "input", "state", "derivative", "output")
     expected = fresh.get(everything)
     instance = fmu.new(kind)
+    settings = fmu.system.sizes.reals + fmu.system.sizes.event_indicators
     modes = ["instantiated", "initialization", "terminated", "continuous" if kind == "ME" else "step"]
     for mode in modes:
+        whole(instance, "Set", settings, 2)
+        instance.set([settings + 1], [1e-3])
         instance.set([fmu.reference("crank.m"), fmu.reference("A.q_start")], [9.0, 0.3])
         instance.set([fmu.reference("A.tau")], [4.0])
         instance.go_to(mode)
         instance.must("Reset")
         instance.initialize()
         assert instance.get(everything) == expected
+        assert (whole(instance, "Get", settings), instance.get([settings + 1])) == ((OK, 1), [0.0])
         instance.must("Reset")
-
-
-class _Allocated(ctypes.Structure):
-    """The struct mallinfo2 of glibc."""
-
-    _fields_ = tuple(
-        (name, ctypes.c_size_t)
-        for name in (
-            "arena",
-            "ordblks",
-            "smblks",
-            "hblks",
-            "hblkhd",
-            "usmblks",
-            "fsmblks",
-            "uordblks",
-            "fordblks",
-            "keep",
-        )
-    )
-
-
-def allocated() -> int:
-    """Bytes that malloc has given out and not got back."""
-    libc = ctypes.CDLL(None)
-    if not hasattr(libc, "mallinfo2"):
-        pytest.skip("needs mallinfo2 of glibc")
-    libc.mallinfo2.restype = _Allocated
-    gc.collect()
-    now = libc.mallinfo2()
-    return now.uordblks + now.hblkhd
-
-
-def grown(cycle, times: int) -> float:
-    """What a cycle leaves behind, in bytes."""
-    for _ in range(times // 10):
-        cycle()
-    before = allocated()
-    for _ in range(times):
-        cycle()
-    return (allocated() - before) / times
-
-
-@KINDS
-def test_memory_stays_flat(fmu, kind):
-    """The smallest piece that malloc gives is of 32 bytes."""
-    resources, token = fmu.resources, fmu.token
-    assert grown(lambda: Instance(fmu.library, fmu.version, kind, resources, token).free(), 5000) < 8
-
-
-@KINDS
-def test_memory_stays_flat_over_whole_lives(fmu, kind):
-    """Freed without Terminate, and after an error."""
-    tau, resources, token = fmu.reference("A.tau"), fmu.resources, fmu.token
-
-    def live() -> None:
-        instance = Instance(fmu.library, fmu.version, kind, resources, token)
-        instance.initialize()
-        instance.directional(fmu.references("derivative"), [tau], [1.0])
-        if kind == "CS":
-            instance.step(0.0, 0.01)
-        state = instance.save()
-        status, copy = instance.from_bytes(instance.to_bytes(state))
-        assert status == OK
-        for each in (state, copy):
-            instance.drop(each)
-        assert instance.try_set([tau], [math.nan]) == ERROR
-        instance.free()
-
-    assert grown(live, 500) < 8
-
-
-def test_what_cannot_be_made_leaves_nothing_behind(fmu, tmp_path):
-    (tmp_path / "model.lwm").write_bytes(fmu.resource("model.lwm"))
-    (tmp_path / "interface.lwi").write_bytes(fmu.resource("interface.lwi")[:-4])
-    for resources, token in ((None, fmu.token), (fmu.resources, "{wrong}"), (str(tmp_path), fmu.token)):
-
-        def fail(resources=resources, token=token) -> None:
-            assert Instance(fmu.library, fmu.version, "CS", resources, token).handle is None
-
-        assert grown(fail, 500) < 8
 
 
 # ---- the experiment
