@@ -52,6 +52,10 @@ def test_categories_are_those_of_the_model_description(fmu):
     for name in declared:
         assert choose(instance, name) == OK
     assert choose(instance, "logEvents", "logStatusFatal") == ERROR
+    assert choose(instance, "logStatusDiscard") == OK
+    instance.messages.clear()
+    instance.set_up()
+    assert instance.messages == []  # events are not among those chosen
 
 
 def test_each_line_has_the_category_of_its_status(fmu, fake):
