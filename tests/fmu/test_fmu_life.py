@@ -271,11 +271,11 @@ def test_eight_threads_give_what_one_gives(fmu):
     def run(gravity: float) -> list[float]:
         instance = Instance(fmu.library, fmu.version, "CS", fmu.resources, fmu.token)
         instance.set([fmu.reference("gravity[3]")], [gravity])
-        instance.initialize()
+        instance.initialize(tolerance=1e-11)
         time = 0.0
-        for k in range(1000):  # short calls from all sides, each of which starts the integrator again
+        for k in range(150):  # calls so long and so many that they do meet
             instance.set(torque, [0.1 * math.sin(k)])
-            time = instance.step(time, 5e-4)
+            time = instance.step(time, 0.2)
         values = instance.get(names)
         instance.free()
         return values
