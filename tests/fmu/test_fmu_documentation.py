@@ -45,6 +45,9 @@ def test_the_page_is_in_the_fmu_and_well_formed(fmu):
     for word in ("crank", "coupler", "rocker", "Revolute", "A.tau", "loop.D.residual", "q_start", "loop_gain.position"):
         assert word in words
     assert page.find(f".//{SVG}svg") is not None
+    equations = [" ".join("".join(e.itertext()).split()) for e in page.iter() if e.get("class") == "eq"]
+    assert len(equations) > 2
+    assert all("=" in equation for equation in equations)
 
 
 @pytest.mark.parametrize("name", ["planar_4R", "sprung_moving_slider_crank", "three_spatial_legs", "coupled"])

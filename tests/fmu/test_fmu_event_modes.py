@@ -177,6 +177,29 @@ def test_indicators_are_below_zero_until_they_are_handled(version, make):
     assert not instance.update()["changed"]
 
 
+@VERSION
+@pytest.mark.parametrize("on_the_way", [[-0.05], [-0.05, "zero"], ["zero"], ["zero", "zero"], []])
+def test_an_impulse_acts_once_however_its_indicator_comes_to_zero(version, on_the_way, make):
+    """Event Mode is entered before, exactly on and behind it."""
+    mech = pendulum(kick=(lw.Impulse("arm", point=(1, 0, 0), force=(0, 0, 0.3)), lw.Crossing("hinge.q", 0.0, 1)))
+    mech.start(q={"hinge": -0.1}, u={"hinge": 2.0})
+    instance = started(make(mech, version), "ME")
+    assert instance.set_states([0.0, 2.0]) == OK
+    (zero,) = instance.array("GetEventIndicators", 1)  # its width
+    path, told, speed = [*(zero if q == "zero" else q for q in on_the_way), 1e-12, 0.1], [], 2.0
+    for q in path:
+        assert instance.set_states([q, speed]) == OK
+        assert (instance.array("GetEventIndicators", 1) == [0.0]) == (q == zero and not any(told))
+        instance.must("CompletedIntegratorStep", 1, bytes(8), bytes(8))
+        instance.must("EnterEventMode")
+        told.append(instance.update()["changed"])
+        assert not instance.update()["changed"]
+        instance.must("EnterContinuousTimeMode")
+        speed = instance.array("GetContinuousStates", 2)[1]
+    assert told == [k == [q >= zero for q in path].index(True) for k in range(len(path))]
+    assert speed - 2.0 == pytest.approx(-0.3 * 3.0, abs=1e-9)  # of a rod of inertia 1/3
+
+
 def apart(when):
     """A pin whose frames never meet."""
     frames = {"parent_frame": lw.Frame((1, 0, 0)), "child_frame": lw.Frame((0, 0, 5))}

@@ -83,6 +83,36 @@ def test_dependencies_hold_in_every_structure(version, make):
         assert depends[of] is None or ("right_hinge.q" in depends[of] and "left_hinge.u" in depends[of])
 
 
+def known_to_indicators(instance, indicator: int) -> list[int]:
+    count, at = ctypes.c_size_t(), ctypes.c_uint32(indicator)
+    instance.must("GetNumberOfVariableDependencies", at, ctypes.byref(count))
+    found, sizes = (ctypes.c_uint32 * count.value)(), (ctypes.c_size_t * count.value)()
+    instance.must("GetVariableDependencies", at, sizes, found, sizes, (ctypes.c_int * count.value)(), count)
+    return list(found)
+
+
+def test_event_indicators_depend_on_what_is_declared(make):
+    """A crossing is of one coordinate, and nothing else changes its indicator."""
+    mech = pendulum()
+    mech.add_body("forearm", mass=0.5, com=(0.5, 0, 0), inertia=0.1 * np.eye(3))
+    mech.add_joint("elbow", lw.Revolute((0, 1, 0)), "arm", "forearm", parent_frame=lw.Frame((1, 0, 0)))
+    mech.add_transition("passing", lw.Lock("hinge"), when=lw.Crossing("elbow.q", 0.5))
+    mech.add_transition("stop", STOP[0])
+    fmu = make(mech, "3.0")
+    listed = ElementTree.fromstring(fmu.xml).find("ModelStructure").findall("EventIndicator")
+    passing, elbow = fmu.system.sizes.reals, fmu.reference("elbow.q")
+    assert [int(e.get("valueReference")) for e in listed] == [passing, passing + 1]
+    assert listed[0].get("dependencies") == str(elbow)
+    instance, states = started(fmu, "ME"), fmu.references("state")
+    assert known_to_indicators(instance, passing) == [elbow]
+    before = instance.array("GetEventIndicators", 2)
+    x = instance.array("GetContinuousStates", len(states))
+    assert len(states) == 4
+    for state in sorted(states):
+        assert instance.set_states([a + 0.01 * (r == state) for r, a in zip(sorted(states), x, strict=True)]) == OK
+        assert (instance.array("GetEventIndicators", 2)[0] != before[0]) == (state == elbow)
+
+
 # ---- going back
 
 

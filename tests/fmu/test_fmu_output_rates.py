@@ -62,6 +62,21 @@ def test_inputs_that_move_count(fake_folder):
     instance.free()
 
 
+def test_time_itself_counts(tmp_path):
+    """Of a coordinate that follows a sine of time nothing is a state that could tell."""
+    mech = pendulum()
+    mech.prescribe("hinge", lw.Motion(amplitude=0.3, frequency=0.5))
+    path = lw.export_fmu(mech, tmp_path / "driven.fmu", "3.0")
+    fmu = Unpacked(path, unpack(path), "3.0", lw.compile(mech))
+    instance = fmu.new("CS")
+    instance.initialize(tolerance=1e-10)
+    instance.step(0.0, 0.37)
+    w, phase = math.pi, 0.37 * math.pi
+    expected = [0.3 * w * math.cos(phase), -0.3 * w**2 * math.sin(phase), -0.3 * w**3 * math.cos(phase)]
+    assert instance.rates([fmu.reference(f"hinge.{what}") for what in "qua"]) == pytest.approx(expected, abs=1e-6)
+    instance.free()
+
+
 @pytest.mark.parametrize(
     ("reference", "order", "words"),
     [

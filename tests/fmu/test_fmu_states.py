@@ -1,11 +1,21 @@
 """Saving, restoring and serialising the state of an instance."""
 
 import ctypes
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from support.fmi_calls import ERROR
+import linkwork as lw
+from support.fmi_calls import ERROR, OK, Instance, whole
+from support.latched import pendulum
+from support.unpacked import Unpacked, unpack
 
+VERSION = pytest.mark.parametrize("version", ["2.0", "3.0"])
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 
 
@@ -66,6 +76,100 @@ def test_a_state_is_taken_again_into_the_same_memory(fmu):
     instance.drop(state)
 
 
+# ---- nothing is forgotten
+
+
+def moments(fmu: Unpacked, kind: str) -> Iterator[Instance]:
+    """An instance on its way, at which all that belongs to it has been something else than at its start."""
+    instance, behind = fmu.new(kind), fmu.system.sizes.reals + fmu.system.sizes.event_indicators
+    whole(instance, "Set", behind, 2)
+    instance.set([behind + 1], [1e-5])
+    instance.set_up(start=0.5, stop=9.0, tolerance=1e-4)
+    yield instance
+    assert instance.try_set_flags([fmu.reference("hold.command")], [kind == "ME"]) == OK
+    instance.get(fmu.references("state"))
+    yield instance
+    instance.must("ExitInitializationMode")
+    yield instance
+    if kind == "ME":
+        instance.update()
+        yield instance
+        instance.must("EnterContinuousTimeMode")
+    torque = fmu.reference("hinge.tau")
+    instance.set([torque], [0.3])
+    yield instance
+    for k in range(60 if kind == "CS" else 0):
+        if fmu.version == "2.0" and k % 2:
+            assert instance.try_input_rates([torque, torque], [1, 2], [0.1, -0.2]) == OK
+            yield instance
+        instance.step(0.5 + 0.01 * k, 0.01)
+        yield instance
+    instance.must("Terminate")
+    yield instance
+
+
+@VERSION
+@KINDS
+def test_all_that_is_saved_comes_back(version, kind, make):
+    """The bytes of what has been restored are those that were saved, whatever the other instance was before."""
+    mech = pendulum(hold=(lw.Lock("hinge"), lw.Input()), stop=(lw.Stop("hinge", upper=1.0, restitution=0.5), None))
+    mech.start(u={"hinge": 2.0})
+    fmu = make(mech, version)
+    used = fmu.new(kind)
+
+    def saved(instance: Instance) -> bytes:
+        state = instance.save()
+        data = instance.to_bytes(state)
+        instance.drop(state)
+        return data
+
+    def put(instance: Instance, data: bytes) -> bytes:
+        status, state = instance.from_bytes(data)
+        assert status == OK, instance.last
+        instance.restore(state)
+        instance.drop(state)
+        return saved(instance)
+
+    for instance in moments(fmu, kind):
+        data = put(instance, saved(instance))  # what has been computed is computed again after each restoring
+        fresh = Instance(fmu.library, version, kind, fmu.resources, fmu.token)
+        assert put(fresh, data) == data
+        assert put(used, data) == data
+        fresh.free()
+
+
+READER = """
+import sys
+from pathlib import Path
+from support.fmi_calls import Instance
+library, version, resources, token, data, *references = sys.argv[1:]
+instance = Instance(Path(library), version, "CS", resources, token)
+status, state = instance.from_bytes(Path(data).read_bytes())
+assert status == 0, instance.last
+instance.restore(state)
+instance.step(0.25, 0.25)
+print(*(value.hex() for value in instance.get(list(map(int, references)))))
+"""
+
+
+def test_another_process_goes_on(fmu, checkout, tmp_path):
+    instance, references = fmu.new("CS"), fmu.references("state", "output")
+    instance.initialize()
+    instance.step(0.0, 0.25)
+    state = instance.save()
+    (tmp_path / "state").write_bytes(instance.to_bytes(state))
+    instance.drop(state)
+    instance.step(0.25, 0.25)
+    place = [fmu.library, fmu.version, fmu.resources, fmu.token, tmp_path / "state"]
+    command = [sys.executable, "-c", READER, *map(str, [*place, *references])]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=checkout / "tests")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [value.hex() for value in instance.get(references)]
+
+
+# ---- what is refused
+
+
 @KINDS
 def test_foreign_and_broken_bytes_are_refused(fmu, kind):
     instance = fmu.new(kind)
@@ -77,11 +181,53 @@ def test_foreign_and_broken_bytes_are_refused(fmu, kind):
         broken.append(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
     for each in broken:
         assert instance.from_bytes(each)[0] == ERROR
-        assert instance.last
+        assert ("truncated" in instance.last) == (len(each) < len(data))
     other = fmu.new("CS" if kind == "ME" else "ME")
     assert other.from_bytes(data)[0] == ERROR
     assert "different states" in other.last
     instance.drop(state)
+
+
+def test_the_state_of_another_fmu_is_refused(fmu, tmp_path):
+    """Of the same size and kind: only the outputs that were chosen differ."""
+    path = lw.export_fmu(fmu.system, tmp_path / "other.fmu", fmu.version, outputs="energy")
+    other = replace(fmu, path=path, folder=unpack(path), instances=[])
+    instance, foreign = fmu.new("CS"), other.new("CS")
+    state = foreign.save()
+    data = foreign.to_bytes(state)
+    foreign.drop(state)
+    foreign.free()
+    assert instance.from_bytes(data)[0] == ERROR
+    assert "another FMU" in instance.last
+
+
+CHECKSUM, RUN = 60, 64  # of the serialised form: what the checksum covers begins behind it
+NUMBERS, WORDS = (
+    RUN,
+    RUN + 6 * 8,
+)  # time, stop time, two tolerances, last step, since; solver, interpolation, mode, flags
+
+
+@pytest.mark.parametrize(
+    ("place", "form", "value"),
+    [
+        *((NUMBERS + 8 * k, "<d", float("nan")) for k in range(6)),
+        *((NUMBERS + 8 * k, "<d", -1.0) for k in (2, 3)),
+        *((WORDS + 4 * k, "<I", 9) for k in range(4)),
+        *((WORDS + 4 * k, "<I", 2) for k in range(3, 10)),
+        (WORDS + 8, "<I", 64),
+    ],
+)
+def test_what_no_instance_can_be_in_is_refused(built, place, form, value):
+    """Even with the right checksum."""
+    instance = built("3.0").new("CS")
+    state = instance.save()
+    data = bytearray(instance.to_bytes(state))
+    instance.drop(state)
+    struct.pack_into(form, data, place, value)
+    struct.pack_into("<I", data, CHECKSUM, zlib.crc32(data[RUN:]))
+    assert instance.from_bytes(bytes(data))[0] == ERROR
+    assert "no instance can be in" in instance.last
 
 
 def test_a_state_survives_fmpy(fmu, needs):

@@ -149,3 +149,16 @@ def test_a_crossing(version, kind, tolerance, direction, tmp_path):
     assert result["events"][-1] == 1
     rising = result["hinge.q"][result["time"] <= 0.6].max() > 1.3
     assert rising == (direction < 0)
+
+
+@pytest.mark.parametrize(("version", "kind", "options"), IMPORTERS)
+def test_every_importer_counts_the_same_events(version, kind, options, tmp_path):
+    """While impacts are far apart; once it rests there are no more."""
+    mech = pendulum(stop=(lw.Stop("hinge", upper=1.0, restitution=0.5), None))
+    times = [0.6, 0.8, 0.9, 1.1, 1.2, 1.4]
+    fmu = exported(mech, version, tmp_path)
+    result = run(fmu, kind, 3.0, ["events"], 1e-10, 0.05, **options)
+    impacts = [event.t for event in lw.simulate(mech, 1.5, rtol=1e-11).events]
+    assert list(at(result, times)["events"]) == [sum(impact < t for impact in impacts) for t in times]
+    assert at(result, [1.4])["events"][0] == 5
+    assert len(set(result[result["time"] > 2.0]["events"])) == 1

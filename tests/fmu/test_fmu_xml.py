@@ -1,5 +1,6 @@
 """The model description and the archive around it."""
 
+import math
 import subprocess
 import sys
 import zipfile
@@ -10,6 +11,7 @@ import pytest
 import linkwork as lw
 from linkwork.errors import ExportError
 from linkwork.export import libraries
+from support.zoo import zoo
 
 
 def description(path) -> ElementTree.Element:
@@ -94,6 +96,116 @@ def test_wrong_outputs_are_refused(system, tmp_path, name, text):
 def test_the_same_mechanism_gives_the_same_bytes(fmu, four_bar, tmp_path):
     again = lw.export_fmu(four_bar, tmp_path / "again.fmu", fmu.version)
     assert again.read_bytes() == fmu.path.read_bytes()
+    with zipfile.ZipFile(again) as archive:  # two that are written within two seconds show no date
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    assert description(again).get("generationDateAndTime") == "1980-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_the_default_experiment_is_as_asked_for(system, tmp_path, fmi):
+    path = lw.export_fmu(system, tmp_path / "a.fmu", fmi, stop_time=3.0, step_size=0.02, tolerance=1e-5)
+    found = {name: float(value) for name, value in description(path).find("DefaultExperiment").attrib.items()}
+    assert found == {"startTime": 0.0, "stopTime": 3.0, "stepSize": 0.02, "tolerance": 1e-5}
+
+
+# ---- units
+
+
+UNITS = {
+    "1": {},
+    "kg": {"kg": 1},
+    "m": {"m": 1},
+    "s": {"s": 1},
+    "rad": {"rad": 1},
+    "m/s": {"m": 1, "s": -1},
+    "m/s2": {"m": 1, "s": -2},
+    "rad/s": {"rad": 1, "s": -1},
+    "rad/s2": {"rad": 1, "s": -2},
+    "1/s": {"s": -1},
+    "1/rad": {"rad": -1},
+    "1/rad2": {"rad": -2},
+    "1/rad3": {"rad": -3},
+    "rad/m": {"rad": 1, "m": -1},
+    "rad/m2": {"rad": 1, "m": -2},
+    "rad/m3": {"rad": 1, "m": -3},
+    "rad/m4": {"rad": 1, "m": -4},
+    "kg.m2": {"kg": 1, "m": 2},
+    "N": {"kg": 1, "m": 1, "s": -2},
+    "N.s": {"kg": 1, "m": 1, "s": -1},
+    "N/m": {"kg": 1, "s": -2},
+    "N.s/m": {"kg": 1, "s": -1},
+    "N.m": {"kg": 1, "m": 2, "s": -2},
+    "N.m.s": {"kg": 1, "m": 2, "s": -1},
+    "N.m/rad": {"kg": 1, "m": 2, "s": -2, "rad": -1},
+    "N.m.s/rad": {"kg": 1, "m": 2, "s": -1, "rad": -1},
+    "J": {"kg": 1, "m": 2, "s": -2},
+}
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_units_are_what_their_names_say(tmp_path, fmi):
+    root = description(lw.export_fmu(zoo(), tmp_path / "zoo.fmu", fmi))
+    definitions = {unit.get("name"): unit for unit in root.find("UnitDefinitions")}
+    found = {name: {k: int(n) for k, n in unit.find("BaseUnit").items()} for name, unit in definitions.items()}
+    assert found == {name: UNITS[name] for name in found}
+    assert len(found) > 20
+    shown = {
+        name: unit.find("DisplayUnit") for name, unit in definitions.items() if unit.find("DisplayUnit") is not None
+    }
+    assert {name: unit.get("name") for name, unit in shown.items()} == {
+        "rad": "deg",
+        "rad/s": "deg/s",
+        "rad/s2": "deg/s2",
+    }
+    assert [float(unit.get("factor")) for unit in shown.values()] == pytest.approx([math.degrees(1.0)] * 3, rel=1e-15)
+    assert all(float(unit.get("offset", 0.0)) == 0.0 for unit in shown.values())
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_angles_are_shown_in_degrees(tmp_path, fmi):
+    system = lw.compile(zoo())
+    root = description(lw.export_fmu(system, tmp_path / "zoo.fmu", fmi))
+    units = {v.name: v.unit for v in system.variables if v.type == "real"}
+    for entry in root.find("ModelVariables"):
+        if entry.get("name") in units:
+            real, unit = entry if fmi == "3.0" else entry[0], units[entry.get("name")]
+            assert real.get("unit") == unit
+            assert real.get("displayUnit") == (
+                unit.replace("rad", "deg") if unit in ("rad", "rad/s", "rad/s2") else None
+            )
+
+
+# ---- what is declared
+
+
+BOTH = {"canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives"}
+DECLARED = {
+    ("2.0", "ModelExchange"): {"canNotUseMemoryManagementFunctions"},
+    ("2.0", "CoSimulation"): {"canNotUseMemoryManagementFunctions", "canInterpolateInputs"},
+    ("3.0", "ModelExchange"): {"providesAdjointDerivatives", "providesPerElementDependencies"},
+    ("3.0", "CoSimulation"): {
+        *("providesAdjointDerivatives", "providesPerElementDependencies", "hasEventMode", "providesIntermediateUpdate"),
+        *("canReturnEarlyAfterIntermediateUpdate", "mightReturnEarlyFromDoStep"),
+    },
+}
+
+
+@pytest.mark.parametrize("kind", ["ModelExchange", "CoSimulation"])
+def test_all_abilities_are_declared(fmu, kind):
+    """That they are true is seen wherever they are tried."""
+    wanted = BOTH | DECLARED[fmu.version, kind]
+    if fmu.version == "2.0":
+        wanted = {name.replace("FMUState", "FMUstate").replace("alDerivatives", "alDerivative") for name in wanted}
+    elif kind == "ModelExchange":
+        wanted.add("needsCompletedIntegratorStep")
+    if kind == "CoSimulation":
+        wanted.add("canHandleVariableCommunicationStepSize")
+    found = dict(description(fmu.path).find(kind).items())
+    assert {name for name, value in found.items() if value == "true"} == wanted
+    assert found.get("maxOutputDerivativeOrder") == ("1" if kind == "CoSimulation" else None)
+
+
+# ---- what is refused
 
 
 def test_wrong_arguments_are_refused(system, tmp_path):

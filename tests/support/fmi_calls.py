@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Callable, Sequence
-from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_void_p
+from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint32, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -303,3 +303,12 @@ class Instance:
     def from_bytes(self, data: bytes) -> tuple[int, c_void_p]:
         state = c_void_p()
         return self.call(self._state("DeSerializeFMUstate"), data, c_size_t(len(data)), byref(state)), state
+
+
+def whole(instance: Instance, verb: str, reference: int, value: int = 0) -> tuple[int, int]:
+    """Gets or sets an enumeration, which is an Integer in FMI 2.0 and an Int64 in 3.0: status and value."""
+    references, two = (c_uint32 * 1)(reference), instance.version == "2.0"
+    values = ((c_int if two else c_int64) * 1)(value)
+    extra = () if two else (c_size_t(1),)
+    status = instance.call(f"{verb}{'Integer' if two else 'Int64'}", references, c_size_t(1), values, *extra)
+    return status, values[0]
