@@ -124,8 +124,8 @@ def matching(
     begin = f"{what}: " if what else ""
     if found:
         raise error(f"{begin}{found[0].name!r} is no {' or '.join(kinds)}: its kind is {found[0].kind!r}")
-    names = [v.name for v in variables if v.kind in kinds]
-    names += list({n.split("[")[0] for n in names} | {n.split(".")[0] for n in names})
+    full = [v.name for v in variables if v.kind in kinds]
+    names = dict.fromkeys([*full, *(n.split("[")[0] for n in full), *(n.split(".")[0] for n in full)])
     close = difflib.get_close_matches(name, names, n=3)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     raise error(f"{begin}the mechanism has no variable {name!r}{hint}")

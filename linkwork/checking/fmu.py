@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -61,6 +62,6 @@ def unpack(path: Path, folder: Path) -> Fmu:
             if sum(one.file_size for one in archive.infolist()) > LARGEST:
                 raise FmuError(f"{path} would unpack to more than {LARGEST >> 30} GiB")
             archive.extractall(folder)  # drops drives, leading slashes and dots that lead upwards
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError) as problem:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as problem:
         raise FmuError(f"{path} is no zip archive that can be read ({problem}); write the FMU anew") from problem
     return Fmu(path, folder)

@@ -47,6 +47,6 @@ def _known(platforms: Iterable[str]) -> list[str]:
     for platform in wanted:
         if platform not in PLATFORMS:
             close = difflib.get_close_matches(platform, PLATFORMS, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise ExportError(f"unknown platform {platform!r}; {hint}There are {', '.join(PLATFORMS)}")
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ExportError(f"unknown platform {platform!r}{hint} (there are {', '.join(PLATFORMS)})")
     return wanted

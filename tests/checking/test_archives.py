@@ -165,6 +165,16 @@ def test_what_is_no_archive_is_an_error(tmp_path):
         check_fmu(tmp_path / "text.fmu")
 
 
+def test_an_archive_with_altered_bytes_is_an_error(tmp_path):
+    with zipfile.ZipFile(tmp_path / "altered.fmu", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("modelDescription.xml", "<a/>" * 1000)
+    whole = (tmp_path / "altered.fmu").read_bytes()
+    start = whole.index(b"modelDescription.xml") + len("modelDescription.xml")
+    (tmp_path / "altered.fmu").write_bytes(whole[:start] + b"\xff" * 8 + whole[start + 8 :])
+    with pytest.raises(FmuError, match="no zip archive that can be read"):
+        check_fmu(tmp_path / "altered.fmu")
+
+
 @pytest.fixture
 def compiled(tmp_path, needs_program):
     """A library from a line of C."""

@@ -65,29 +65,19 @@ def binaries(fmu: Fmu) -> Iterator[Finding]:
 @check("exports", "the libraries export every function of their version of FMI, by its plain name")
 def exports(fmu: Fmu) -> Iterator[Finding]:
     """Compare the symbols with the standard's list, in libraries of Linux."""
-    found = False
-    for where, platform in _libraries(fmu):
-        if platform[1] != "linux":
-            continue
-        found = True
+    for where in _of_linux(fmu):
         try:
             have = read_elf(fmu.folder / where).exports
         except ValueError as problem:
             yield error(f"{where} cannot be read: {problem}")
             continue
         yield from _exported(fmu, where, have)
-    if not found:
-        raise NotApplicable("no library of Linux; symbols of others are not read")
 
 
 @check("needs", "the libraries need nothing but what every system has, and no new glibc")
 def needs(fmu: Fmu) -> Iterator[Finding]:
     """Look at needed libraries and versions, in libraries of Linux."""
-    found = False
-    for where, platform in _libraries(fmu):
-        if platform[1] != "linux":
-            continue
-        found = True
+    for where in _of_linux(fmu):
         try:
             library = read_elf(fmu.folder / where)
         except ValueError:
@@ -101,8 +91,6 @@ def needs(fmu: Fmu) -> Iterator[Finding]:
         if library.glibc and library.glibc > _OLDEST:
             version = ".".join(map(str, library.glibc))
             yield note(f"{where} needs glibc {version}; built against 2.17 it would run on older systems too")
-    if not found:
-        raise NotApplicable("no library of Linux; what others need is not read")
 
 
 def _folders(fmu: Fmu) -> dict[str, set[str]]:
@@ -126,6 +114,13 @@ def _libraries(fmu: Fmu) -> Iterator[tuple[str, tuple[str, str]]]:
         if platform is not None:
             wanted = {identifier + _SUFFIXES[platform[1]] for _, identifier in _identifiers(fmu)}
             yield from ((f"binaries/{folder}/{name}", platform) for name in sorted(wanted & names))
+
+
+def _of_linux(fmu: Fmu) -> list[str]:
+    found = [where for where, platform in _libraries(fmu) if platform[1] == "linux"]
+    if not found:
+        raise NotApplicable("no library of Linux; symbols and needs of others are not read")
+    return found
 
 
 def _magic(fmu: Fmu, where: str, platform: tuple[str, str]) -> Iterator[Finding]:
