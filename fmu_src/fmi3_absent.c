@@ -73,7 +73,7 @@ fmi3Status fmi3GetIntervalFraction(fmi3Instance c, const fmi3ValueReference refs
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) {
   BEGIN(EnterConfigurationMode);
-  RETURN(fmu_unsupported(f, "this FMU has no structural parameters"));
+  RETURN(fmu_say(&f->log, FMU_ERROR, "this FMU has no structural parameters"));
 }
 
 fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {

@@ -198,8 +198,6 @@ fmu *fmu_begin(void *instance, const fmu_call *call) {
   return NULL;
 }
 
-fmu_status fmu_unsupported(fmu *f, const char *why) { return fmu_say(&f->log, FMU_ERROR, "%s", why); }
-
 fmu_status fmu_no_variables(fmu *f, const char *type, size_t n) {
   if (n == 0) return FMU_OK;
   return fmu_say(&f->log, FMU_ERROR, "this FMU has no variables of type %s", type);

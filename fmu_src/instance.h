@@ -191,8 +191,6 @@ void fmu_free(fmu *f);
 
 /* Opens every call: the instance if the call is allowed in its present mode, else NULL after logging. */
 fmu *fmu_begin(void *instance, const fmu_call *call);
-/* For functions that need a capability which the model description does not declare. */
-fmu_status fmu_unsupported(fmu *f, const char *why);
 /* Getting and setting n variables of a type that no mechanism has. */
 fmu_status fmu_no_variables(fmu *f, const char *type, size_t n);
 

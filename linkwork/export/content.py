@@ -218,11 +218,6 @@ class Content:
         """All forms, each once."""
         return list({id(row.form): row.form for row in self.all_rows}.values())
 
-    @cached_property
-    def entries(self) -> tuple[Entry, ...]:
-        """All variables but event indicators, one by one; of a large mechanism they are many."""
-        return tuple(self.each("parameter", "input", "output", "local", "independent"))
-
     def each(self, *causalities: Causality) -> Iterator[Entry]:
         """Return the entries with one of these parts, in order, as far as somebody asks for them."""
         for row in self.rows:

@@ -91,7 +91,7 @@ def test_inputs_are_found_behind_the_parameters():
     content = content_of(system)
     for title, causality in (("Inputs", "input"), ("Outputs", "output"), ("Parameters and start values", "parameter")):
         names = [row.find("td").text for row in tables[title].findall("tr")[1:]]
-        assert names == [entry.variable.name for entry in content.entries if entry.causality == causality][:MOST_ROWS]
+        assert names == [entry.variable.name for entry in content.each(causality)][:MOST_ROWS]
 
 
 def titled(page):

@@ -71,7 +71,8 @@ def test_members_are_inputs_and_outputs_of_the_fmu_and_names_are_unique():
         system = lw.compile(mech)
         for outputs in (None, ["energy"]):
             content, files = files_of(system, outputs)
-            causality = {entry.variable.name: entry.causality for entry in content.entries}
+            every = content.each("parameter", "input", "output", "local", "independent")
+            causality = {entry.variable.name: entry.causality for entry in every}
             root = ElementTree.fromstring(files[XML])
             names = [t.get("name") for t in root.iter("Terminal")]
             assert len(names) == len(set(names))
