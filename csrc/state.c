@@ -99,10 +99,15 @@ lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
 
 static const lw_field no_field = {"nothing", "", 0, 0, 0, LW_INTERNAL, LW_STAGE_NONE};
 
+/* The first field that ends behind the offset, by bisection: importers read hundreds of variables at a time. */
 static const lw_field *field_at(const lw_state *s, uint32_t offset) {
-  for (const lw_field *f = s->model->field; f < s->model->field + LW_FIELD_COUNT; f++)
-    if (offset < (uint32_t)(f->first + f->rows * f->columns)) return f;
-  return &no_field;
+  const lw_field *from = s->model->field, *to = from + LW_FIELD_COUNT, *const end = to;
+  while (from < to) {
+    const lw_field *middle = from + (to - from) / 2;
+    if (offset < (uint32_t)(middle->first + middle->rows * middle->columns)) to = middle;
+    else from = middle + 1;
+  }
+  return from < end ? from : &no_field;
 }
 
 lw_access lw_access_of(const lw_state *s, uint32_t offset) { return field_at(s, offset)->access; }
