@@ -30,6 +30,21 @@ static fmu_status integration_failed(const fmu *f, lw_ode_outcome outcome) {
                  lw_ode_time(f->ode), outcome_text(outcome), lw_state_message(f->state));
 }
 
+/* Accepted or rejected, in one communication step: wild inputs must not make it endless. */
+static const int64_t most_tries = 10000000;
+
+static int64_t tries_of(const fmu *f) {
+  const lw_ode_statistics counts = lw_ode_counts(f->ode);
+  return counts.steps + counts.rejected;
+}
+
+static fmu_status gave_up(const fmu *f) {
+  return fmu_say(&f->log, FMU_DISCARD,
+                 "after %g steps the integration has come to t = %.9g only; a shorter communication step, a looser "
+                 "tolerance or, if the mechanism is stiff, the solver rodas5p may succeed",
+                 (double)most_tries, lw_ode_time(f->ode));
+}
+
 static fmu_status start_integrator(fmu *f) {
   const double asked = f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
   const double tolerance = fmax(tolerance_of_step * asked, smallest_tolerance);
@@ -93,6 +108,7 @@ typedef struct course {
   double asked, end; /* the communication point, and where the step ends: an early return may come before */
   double told;       /* how far the importer has been told */
   int bounded;       /* inputs change at communication points */
+  int64_t last_try;  /* of the integrator's count */
 } course;
 
 /* Lets the importer know where the integrator has come to. */
@@ -113,6 +129,7 @@ static fmu_status meet_event(fmu *f, const course *c, fmu_step *step) {
 }
 
 static fmu_status go_on(fmu *f, const course *c) {
+  if (tries_of(f) >= c->last_try) return gave_up(f);
   const double stop = f->run.stop_defined ? fmax(f->run.stop_time, c->end) : unlimited;
   return one_step(f, c->bounded || f->run.input_changed ? c->end : stop);
 }
@@ -167,7 +184,7 @@ fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step) {
   if (status != FMU_OK) return status;
   lw_state_save(f->state, f->kept);
   fmu_begin_inputs(f);
-  course c = {time + length, time + length, start.time, f->run.input_changed};
+  course c = {time + length, time + length, start.time, f->run.input_changed, f->ode ? tries_of(f) + most_tries : 0};
   f->run.input_changed = 0;
   status = f->ode ? advance(f, &c, step) : stand(f, c.end);
   if (status == FMU_OK) {

@@ -4,7 +4,9 @@ import math
 
 import pytest
 
-TIME, Q = 4, 6
+from support.fmi_calls import DISCARD
+
+STIFFNESS, TIME, Q = 0, 4, 6
 
 
 def test_many_tiny_steps_do_not_drift(fake):
@@ -23,3 +25,16 @@ def test_steps_of_every_size(fake):
         time = instance.step(time, length)
         assert instance.get([TIME]) == [time]
         assert instance.get([Q])[0] == pytest.approx(math.cos(time), abs=1e-6)
+
+
+def test_a_step_that_would_never_end_is_given_up(fake):
+    """A spring of 1e22 N/m swings 1e10 times in a step; a shorter one succeeds."""
+    instance = fake.new("CS")
+    instance.set([STIFFNESS], [1e22])
+    instance.initialize(tolerance=1e-6)
+    assert instance.try_step(0.0, 1.0)[0] == DISCARD
+    assert "rodas5p" in instance.last
+    assert instance.get([TIME, Q]) == [0.0, 1.0]
+    time = instance.step(0.0, 1e-9)
+    assert instance.get([TIME]) == [time] == [1e-9]
+    assert instance.get([Q])[0] == pytest.approx(math.cos(100.0), abs=1e-2)
