@@ -6,6 +6,7 @@ as a functional mock-up unit (`export_fmu`).
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ from linkwork.description import (
 )
 from linkwork.errors import (
     AssemblyError,
+    CosimError,
     ExportError,
     FmuError,
     LinkworkError,
@@ -67,6 +69,7 @@ __all__ = [
     "AssemblyError",
     "CoarseGrained",
     "Comparison",
+    "CosimError",
     "Crossing",
     "Cylindrical",
     "Event",
@@ -122,4 +125,6 @@ def __getattr__(name: str) -> Any:
         from linkwork.checking import check_fmu
 
         return check_fmu
+    if name == "cosim":
+        return import_module("linkwork.cosim")
     raise AttributeError(f"module 'linkwork' has no attribute {name!r}")

@@ -17,8 +17,8 @@ class SingularityError(LinkworkError):
     """The equations of motion have no unique solution in the present pose."""
 
 
-class SolverError(LinkworkError):
-    """An integration stopped early.
+class Unfinished(LinkworkError):
+    """A computation stopped early.
 
     Attributes
     ----------
@@ -29,6 +29,14 @@ class SolverError(LinkworkError):
     def __init__(self, message: str, result: object | None = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class SolverError(Unfinished):
+    """An integration stopped early; what had been computed is its `result`."""
+
+
+class CosimError(Unfinished):
+    """A system of FMUs cannot be run, or its run stopped early; what had been computed is its `result`."""
 
 
 class ExportError(LinkworkError):

@@ -1,0 +1,9 @@
+"""Co-simulation: systems of FMUs, whoever made them, run together by a master algorithm.
+
+A `System` is described (or read from an ``.ssp``), run (`run`) by a master (`Jacobi`, `GaussSeidel`, `Adaptive`), and
+gives a `Result`. Nothing here knows the core of Linkwork.
+"""
+
+from linkwork.cosim.description import Component, Connection, Experiment, System
+
+__all__ = ["Component", "Connection", "Experiment", "System"]

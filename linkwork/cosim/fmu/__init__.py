@@ -1,0 +1,1 @@
+"""FMUs as a host calls them, through FMPy."""

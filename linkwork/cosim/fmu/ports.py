@@ -1,0 +1,100 @@
+"""Values of an instance that are exchanged: prepared once, so that a call copies numbers and nothing else."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from linkwork.cosim.fmu.model import REAL, TEXT, WHOLE, Variable
+
+C_TYPES: dict[str, Any] = {
+    "Real": ctypes.c_double,
+    "Float64": ctypes.c_double,
+    "Float32": ctypes.c_float,
+    "Integer": ctypes.c_int,
+    **{f"Int{bits}": getattr(ctypes, f"c_int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"UInt{bits}": getattr(ctypes, f"c_uint{bits}") for bits in (8, 16, 32, 64)},
+    "String": ctypes.c_char_p,
+}
+
+
+class Group:
+    """Variables of one FMI type: their references and a buffer, as the FMU's functions take them."""
+
+    def __init__(self, kind: str, c_type: Any, variables: Sequence[Variable]) -> None:
+        self.type = kind
+        self.variables = tuple(variables)
+        self.n_references = len(variables)
+        self.n_values = sum(one.size for one in variables)
+        self.references = (ctypes.c_uint32 * self.n_references)(*(one.reference for one in variables))
+        self.buffer = (c_type * self.n_values)()
+        #: The buffer's numbers, shared; None for strings.
+        self.numbers: Any = None if kind == "String" else np.frombuffer(self.buffer, dtype=np.dtype(c_type))
+
+
+class Ports:
+    """Variables that are read, or written, together.
+
+    Attributes
+    ----------
+    variables
+        Bank by bank, and within a bank in the order given.
+    real, whole
+        Their values, as arrays of doubles and of 64-bit integers; arrays of FMI 3.0 take several places.
+    text
+        Those of strings.
+    """
+
+    def __init__(self, variables: Sequence[Variable], type_of: Callable[[Variable], tuple[str, Any]]) -> None:
+        groups: dict[tuple[str, str], list[Variable]] = {}
+        c_types = {}
+        for one in variables:
+            kind, c_type = type_of(one)
+            groups.setdefault((str(one.bank), kind), []).append(one)
+            c_types[kind] = c_type
+        self.groups: dict[str, list[Group]] = {bank: [] for bank in (REAL, WHOLE, TEXT)}
+        for (bank, kind), members in groups.items():
+            self.groups[bank].append(Group(kind, c_types[kind], members))
+        self.all = tuple(group for bank in self.groups.values() for group in bank)
+        self.variables = tuple(one for group in self.all for one in group.variables)
+        self.places = self._places()
+        only = self.groups[REAL]
+        shared = len(only) == 1 and only[0].numbers.dtype == np.float64
+        self.real = only[0].numbers if shared else np.zeros(sum(one.n_values for one in only))
+        self.whole = np.zeros(sum(one.n_values for one in self.groups[WHOLE]), dtype=np.int64)
+        self.text = [""] * sum(one.n_values for one in self.groups[TEXT])
+        self._copied = [] if shared else _slices(self.real, only)
+        self._copied += _slices(self.whole, self.groups[WHOLE])
+
+    def _places(self) -> dict[str, tuple[str, slice]]:
+        """Where each variable lies: its bank and its part of that."""
+        places = {}
+        for bank, groups in self.groups.items():
+            begin = 0
+            for one in (one for group in groups for one in group.variables):
+                places[one.name] = (bank, slice(begin, begin + one.size))
+                begin += one.size
+        return places
+
+    def taken(self) -> None:
+        """Bring what an FMU has written into the buffers to `real`, `whole` and `text`."""
+        for values, numbers in self._copied:
+            values[:] = numbers
+        for group in self.groups[TEXT]:
+            self.text[:] = [(one or b"").decode("utf-8", "replace") for one in group.buffer]
+
+    def given(self) -> None:
+        """Bring `real`, `whole` and `text` to the buffers, for an FMU to read."""
+        for values, numbers in self._copied:
+            np.copyto(numbers, values, casting="unsafe")
+        for group in self.groups[TEXT]:
+            for i, one in enumerate(self.text):
+                group.buffer[i] = one.encode()
+
+
+def _slices(values: Any, groups: Sequence[Group]) -> list[tuple[Any, Any]]:
+    ends = np.cumsum([0, *(group.n_values for group in groups)])
+    return [(values[a:b], group.numbers) for a, b, group in zip(ends[:-1], ends[1:], groups, strict=True)]
