@@ -1,0 +1,186 @@
+"""The contract of an instance: the calls of FMI for Co-Simulation, the same for each version."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwork.cosim.fmu.model import FmuModel, Variable
+from linkwork.cosim.fmu.ports import Ports
+from linkwork.errors import FmuError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+FloatArray = NDArray[np.float64]
+
+STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
+DISCARD = 2
+MOST_MESSAGES = 5  # in the text of an error
+
+
+class Outcome(NamedTuple):
+    """How a step went.
+
+    `reached` is the time it came to; `event`: the FMU wants to go to Event Mode there; `terminate`: it wants the
+    simulation to end; `discarded`: it could not come further, and a shorter step may succeed.
+    """
+
+    reached: float
+    event: bool = False
+    terminate: bool = False
+    discarded: bool = False
+
+
+class Update(NamedTuple):
+    """What an update of discrete states says: whether another is needed, and the time of the next event if known."""
+
+    needed: bool
+    terminate: bool
+    next_event: float | None
+
+
+def call(
+    method: Callable[Concatenate[Instance, P], T],
+) -> Callable[Concatenate[Instance, P], T]:
+    """Turn a failure of an FMI call within `method` into an `FmuError` that says whose it is."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def guarded(self: Instance, *args: P.args, **kwargs: P.kwargs) -> T:
+        if self.trace is not None:
+            self.trace(name, self.time)
+        try:
+            return method(self, *args, **kwargs)
+        except (FmuError, KeyboardInterrupt):
+            raise
+        except Exception as problem:  # whatever FMPy, ctypes or a missing function make of it
+            raise self.failure(name, problem) from problem
+
+    return guarded
+
+
+class Instance(ABC):
+    """An instance of an FMU in Co-Simulation.
+
+    Attributes
+    ----------
+    name, model
+        Its own name, and its FMU.
+    inputs, outputs, extras
+        Its exchanged variables, and what is only recorded; see `bind`.
+    time
+        The communication point it is at [s].
+    in_event_mode
+        Whether it is in Event Mode (FMI 3.0).
+    trace
+        Called before each call to the FMU with the call's name and the time, if not None.
+    """
+
+    def __init__(self, name: str, model: FmuModel) -> None:
+        self.name = name
+        self.model = model
+        self.time = 0.0
+        self.in_event_mode = False
+        self.trace: Callable[[str, float], None] | None = None
+        self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
+        self.inputs = self.outputs = self.extras = self.ports(())
+
+    def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], extras: Sequence[Variable]) -> None:
+        """Say which variables will be written and read."""
+        self.inputs, self.outputs, self.extras = self.ports(inputs), self.ports(outputs), self.ports(extras)
+
+    def ports(self, variables: Sequence[Variable]) -> Ports:
+        """Prepare variables for `read` and `write`."""
+        return Ports(variables, self.type_of)
+
+    def failure(self, name: str, problem: Exception) -> FmuError:
+        """Return the error that says what failed, and what the FMU says of it."""
+        status = getattr(problem, "status", None)
+        how = f"returned {STATUS[status]}" if status in range(len(STATUS)) else f"failed: {problem}"
+        called = getattr(problem, "function", name)
+        said = f"; it says: {'; '.join(self.messages)}" if self.messages else ""
+        return FmuError(
+            f"FMU {self.model.path.name} (instance {self.name!r}): {called} {how} at t = {self.time:.9g} s{said}"
+        )
+
+    # ---- life
+
+    @abstractmethod
+    def instantiate(self) -> None:
+        """Load the library and make the instance; `free` it at the end."""
+
+    @abstractmethod
+    def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        """Go to Initialization Mode."""
+
+    @abstractmethod
+    def exit_initialization(self) -> None:
+        """Leave Initialization Mode, to Step Mode, or to Event Mode where there is one."""
+
+    @abstractmethod
+    def terminate(self) -> None:
+        """End the simulation; outputs can still be read."""
+
+    @abstractmethod
+    def free(self) -> None:
+        """Free the instance and its library, in whatever mode it is."""
+
+    # ---- values
+
+    @abstractmethod
+    def type_of(self, variable: Variable) -> tuple[str, Any]:
+        """Return the name of the FMI type by which a variable is read and written, and its C type."""
+
+    @abstractmethod
+    def read(self, ports: Ports) -> None:
+        """Get values."""
+
+    @abstractmethod
+    def write(self, ports: Ports) -> None:
+        """Set values."""
+
+    @abstractmethod
+    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
+        """Set derivatives of the real variables by time, `derivatives[k]` those of order k + 1 (FMI 2.0)."""
+
+    @abstractmethod
+    def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
+        """Return the derivative of real unknowns along `seed`, a direction of real knowns."""
+
+    # ---- steps
+
+    @abstractmethod
+    def step(self, time: float, length: float) -> Outcome:
+        """Go on by a communication step."""
+
+    @abstractmethod
+    def enter_event_mode(self) -> None:
+        """Go to Event Mode (FMI 3.0)."""
+
+    @abstractmethod
+    def update_discrete_states(self) -> Update:
+        """Update discrete states in Event Mode."""
+
+    @abstractmethod
+    def enter_step_mode(self) -> None:
+        """Go back to Step Mode."""
+
+    # ---- states
+
+    @abstractmethod
+    def save(self, reuse: Any = None) -> Any:
+        """Return a snapshot of the whole state; `reuse` is one that may be overwritten. `drop` it at the end."""
+
+    @abstractmethod
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot, which stays valid."""
+
+    @abstractmethod
+    def drop(self, snapshot: Any) -> None:
+        """Free a snapshot."""
