@@ -10,7 +10,7 @@ import numpy as np
 from fmpy import calloc, fmi2, free
 from fmpy.fmi1 import FMICallException
 
-from linkwork.cosim.fmu.instance import DISCARD, STATUS, FloatArray, Instance, Outcome, Update, call
+from linkwork.cosim.fmu.instance import DISCARD, STATUS, FloatArray, Instance, Outcome, call
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
 
@@ -135,15 +135,6 @@ class Instance2(Instance):
             reached, terminated = time, False
         self.time = max(time, reached)
         return Outcome(self.time, terminate=terminated, discarded=not terminated)
-
-    def enter_event_mode(self) -> None:
-        raise NotImplementedError("FMI 2.0 has no Event Mode in Co-Simulation")
-
-    def update_discrete_states(self) -> Update:
-        raise NotImplementedError("FMI 2.0 has no Event Mode in Co-Simulation")
-
-    def enter_step_mode(self) -> None:
-        raise NotImplementedError("FMI 2.0 has no Event Mode in Co-Simulation")
 
     # ---- states
 

@@ -91,9 +91,6 @@ class Instance3(Instance):
         for group in ports.all:
             self._set[group.type](component, group.references, group.n_references, group.buffer, group.n_values)
 
-    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
-        raise NotImplementedError("FMI 3.0 has no derivatives of inputs")
-
     @call
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
         references = [[one.reference for one in ports.variables] for ports in (unknowns, knowns)]
