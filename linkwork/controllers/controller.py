@@ -25,8 +25,8 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
     """Base of controllers with direct feedthrough, units and optionally a sample time.
 
     A subclass declares its variables in ``__init__`` and defines `outputs` and, if it has a state, `update`. A variable
-    is an attribute by its name, ``self.kp``; names with dots are items, ``self["A.q"]``. Every other attribute is state:
-    it is saved and restored with the FMU's, but for those named in `unsaved`, which must not change.
+    is an attribute by its name, ``self.kp``; names with dots are items, ``self["A.q"]``. Every other attribute is
+    state: saved and restored with the FMU's, but for those named in `unsaved`, which must not change.
 
     Attributes
     ----------
@@ -115,7 +115,9 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
 
     # ---- what PythonFMU calls ----
 
-    def setup_experiment(self, start_time: float, stop_time: float | None = None, tolerance: float | None = None) -> None:
+    def setup_experiment(
+        self, start_time: float, stop_time: float | None = None, tolerance: float | None = None
+    ) -> None:
         """Start the clock."""
         self.time = self.start_time = start_time
         self._fresh = False
@@ -140,7 +142,7 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
     def _take_samples(self, begin: float, end: float) -> None:
         """Take the samples that are due from `begin` on and before `end`."""
         slack = SLACK * self.sample_time
-        while (due := self._due()) < end - slack:
+        while (due := self._sample_due()) < end - slack:
             if due > begin + slack:
                 self.time, self._fresh = due, False
             self._sample(self.time, self.sample_time)
@@ -150,40 +152,48 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
         self._refresh(t)
         self.update(t, dt)
 
-    def _due(self) -> float:
+    def _sample_due(self) -> float:
         """When the next sample is due, s."""
         return self.start_time + self._samples * self.sample_time
 
     def _refresh(self, t: float) -> None:
         """Compute the outputs where they may have changed: always, or when a sample is due."""
         if not self._fresh:
-            if self.sample_time <= 0.0 or self._due() <= t + SLACK * self.sample_time:
+            if self.sample_time <= 0.0 or self._sample_due() <= t + SLACK * self.sample_time:
                 self.outputs(t)
             self._fresh = True
 
     def get_real(self, vrs: list[int]) -> list[float]:
         """Return values, outputs for the present inputs."""
-        return self._get(super().get_real, vrs)
+        found: list[float] = super().get_real(self._current(vrs))
+        return found
 
     def get_integer(self, vrs: list[int]) -> list[int]:
         """Return values, outputs for the present inputs."""
-        return self._get(super().get_integer, vrs)
+        found: list[int] = super().get_integer(self._current(vrs))
+        return found
 
     def get_boolean(self, vrs: list[int]) -> list[bool]:
         """Return values, outputs for the present inputs."""
-        return self._get(super().get_boolean, vrs)
+        found: list[bool] = super().get_boolean(self._current(vrs))
+        return found
 
     def get_string(self, vrs: list[int]) -> list[str]:
         """Return values, outputs for the present inputs."""
-        return self._get(super().get_string, vrs)
+        found: list[str] = super().get_string(self._current(vrs))
+        return found
 
-    def _get(self, getter: Any, vrs: list[int]) -> Any:
+    def _current(self, vrs: list[int]) -> list[int]:
+        """Compute the outputs if some are asked for."""
         if not (self._fresh or self._computed.isdisjoint(vrs)):
             self._refresh(self.time)
-        return getter(vrs)
+        return vrs
 
     def set_real(self, vrs: list[int], values: list[float]) -> None:
-        """Set inputs or parameters."""
+        """Set inputs or parameters; what is no number is refused here, before it spreads."""
+        for reference, value in zip(vrs, values, strict=True):
+            if value != value:
+                raise ValueError(f"{self.vars[reference].name} is set to a value that is not a number")
         self._fresh = False
         super().set_real(vrs, values)
 

@@ -36,7 +36,8 @@ def describe(slave: Any, identifier: str, token: str, serialises: bool) -> bytes
     _add_units(root, getattr(slave, "units", {}))
     _add_structure(root, getattr(slave, "dependencies", {}))
     indent(root)
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, "utf-8")
+    text: bytes = tostring(root, "utf-8", xml_declaration=True)
+    return text
 
 
 def _refuse_twins(names: list[str]) -> None:
@@ -83,7 +84,8 @@ def _add_structure(root: Element, dependencies: Mapping[str, tuple[str, ...]]) -
     """Write the outputs anew with what they depend on, and as unknowns of the initialisation."""
     structure = root.find("ModelStructure")
     nodes = root.find("ModelVariables")
-    assert structure is not None and nodes is not None
+    assert structure is not None
+    assert nodes is not None
     structure.clear()
     index = {node.get("name"): str(i) for i, node in enumerate(nodes, start=1)}
     parameters = [index[node.get("name")] for node in nodes if node.get("causality") == "parameter"]
@@ -94,7 +96,7 @@ def _add_structure(root: Element, dependencies: Mapping[str, tuple[str, ...]]) -
             continue
         group = SubElement(structure, part)
         for node in listed:
-            name = node.get("name")
+            name = node.get("name", "")
             unknown = SubElement(group, "Unknown", index=index[name])
             if name in dependencies:
                 strangers = [one for one in dependencies[name] if one not in index]

@@ -1,4 +1,4 @@
-"""The module that PythonFMU runs in an FMU: the user's class, guarded. It is copied into each FMU and knows no other.
+"""What runs a user's class in an FMU under PythonFMU's library. It is copied into each FMU and knows no other module.
 
 PythonFMU finds classes by the names of modules, of which a process has one each; saves registered variables alone; and
 gives references back that it does not have, after an exception and at each instantiation. So the user's files are
@@ -17,15 +17,22 @@ import json
 import pickle
 import sys
 import traceback
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 FACTS = "slave.json"  # names the user's file and class
+# The module that PythonFMU's library looks for, in a folder beside it the user's files. It is executed twice: imported,
+# and again for the names of its classes, of which it forgets one reference each.
+ENTRY = """from importlib import import_module
+from pathlib import Path
+Slave = globals().get("Slave") or import_module(__name__ + "_guard").load(Path(__file__).with_suffix(""))
+"""
 _CALLS = ("setup_experiment", "enter_initialization_mode", "exit_initialization_mode", "do_step", "terminate")
-_CALLS += tuple(f"{verb}_{kind}" for verb in ("get", "set") for kind in ("real", "integer", "boolean", "string"))
+_ACCESS = tuple(f"{verb}_{kind}" for verb in ("get", "set") for kind in ("real", "integer", "boolean", "string"))
 # What PythonFMU keeps in a slave; it changes with the slave's class alone. It holds on to the very queue.
 _MACHINERY = {"vars", "log_queue", "instance_name", "resources", "visible", "guid", "modelName", "default_experiment"}
 _MACHINERY |= {"author", "license", "version", "copyright", "description", "_owners"}
@@ -42,7 +49,8 @@ def load_module(folder: Path, file: str) -> ModuleType:
     """Import a file; modules beside it are its own, whatever else the process has imported under their names."""
     name = f"{folder.name}_{Path(file).stem}"
     specification = importlib.util.spec_from_file_location(name, folder / file)
-    assert specification is not None and specification.loader is not None
+    assert specification is not None
+    assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     with _own_modules(folder):
         sys.modules[name] = module
@@ -67,8 +75,9 @@ def _own_modules(folder: Path) -> Iterator[None]:
 
 def guarded(user_class: type, folder_name: str) -> type:
     """Return a class of the same name and model that saves its whole state and survives exceptions."""
-    calls = {name: _reporting(getattr(user_class, name), name) for name in _CALLS}
-    left_out = _MACHINERY.union(*(vars(base).get("unsaved", ()) for base in user_class.__mro__))
+    calls = {name: _reporting(getattr(user_class, name), name) for name in (*_CALLS, *_ACCESS)}
+    calls |= {name: _reporting(getattr(Guard, name), name) for name in ("_get_fmu_state", "_set_fmu_state")}
+    left_out = frozenset(_MACHINERY).union(*(vars(base).get("unsaved", ()) for base in user_class.__mro__))
     return type(user_class.__name__, (Guard, user_class), calls | {"_folder_name": folder_name, "_left_out": left_out})
 
 
@@ -87,6 +96,10 @@ def _reporting(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 def _report(slave: Any, headline: str) -> None:
     """Tell on standard error what PythonFMU tells a log that is mostly off; keep what it will give back twice."""
     print(f"{headline}\n{traceback.format_exc()}", file=sys.stderr, flush=True)
+    _keep_all(slave)
+
+
+def _keep_all(slave: Any) -> None:
     for one in (slave, type(slave), slave.log_queue):
         _keep(one)
 
@@ -102,16 +115,19 @@ class Guard:
     vars: dict[int, Any]
     _folder_name = ""
     _owners: tuple[tuple[str, ...], ...] = ()
-    _left_out: set[str] = set()
+    _left_out: frozenset[str] = frozenset()
+    _living: ClassVar[list[weakref.ref[Any]]] = []
 
     def __init__(self, **kwargs: Any) -> None:
-        _keep(globals())  # at each instantiation
+        if self._folder_name in sys.modules:
+            _keep(vars(sys.modules[self._folder_name]))  # at each instantiation
         try:
             super().__init__(**kwargs | {"resources": str(Path(kwargs["resources"]) / self._folder_name)})
         except Exception:
             print(f"{type(self).__name__} cannot be made:\n{traceback.format_exc()}", file=sys.stderr, flush=True)
             raise
         self._owners = tuple(sorted(_owners(self), key=len))
+        self._living[:] = [one for one in self._living if one() is not None] + [weakref.ref(self)]
 
     def _get_fmu_state(self) -> dict[str, Any]:
         attributes = {name: value for name, value in vars(self).items() if name not in self._left_out}
@@ -133,14 +149,28 @@ class Guard:
             vars(owner).update(vars(restored))
             setattr(_at(self, path[:-1]), path[-1], owner)
 
-    @staticmethod
-    def _fmu_state_to_bytes(state: dict[str, Any]) -> bytes:
-        return pickle.dumps(state, protocol=5)
+    @classmethod
+    def _fmu_state_to_bytes(cls, state: dict[str, Any]) -> bytes:
+        with cls._survived():
+            return pickle.dumps(state, protocol=5)
 
-    @staticmethod
-    def _fmu_state_from_bytes(state: bytes) -> dict[str, Any]:
-        found: dict[str, Any] = pickle.loads(state)
-        return found
+    @classmethod
+    def _fmu_state_from_bytes(cls, state: bytes) -> dict[str, Any]:
+        with cls._survived():
+            found: dict[str, Any] = pickle.loads(state)
+            return found
+
+    @classmethod
+    @contextmanager
+    def _survived(cls) -> Iterator[None]:
+        """Keep all instances where one is meant, and PythonFMU does not say which."""
+        try:
+            yield
+        except Exception:
+            for one in cls._living:
+                if (slave := one()) is not None:
+                    _keep_all(slave)
+            raise
 
 
 def _owners(slave: Any) -> set[tuple[str, ...]]:
@@ -157,9 +187,3 @@ def _owners(slave: Any) -> set[tuple[str, ...]]:
 
 def _at(slave: Any, path: tuple[str, ...]) -> Any:
     return functools.reduce(lambda owner, name: getattr(owner, name, None), path, slave)
-
-
-# PythonFMU executes this text twice: as a module, and for the names of its classes.
-_FILES = Path(__file__).with_suffix("")
-if (_FILES / FACTS).is_file():
-    Slave = globals().get("Slave") or load(_FILES)

@@ -140,7 +140,8 @@ def _content(source: Path, files: dict[str, bytes], class_name: str | None, stag
         "modelDescription.xml": xml,
         **{f"binaries/{place}/{identifier}{lib.suffix}": lib.read_bytes() for place, lib in _libraries()},
         "resources/slavemodule.txt": folder.name.encode(),
-        f"resources/{folder.name}.py": Path(guard.__file__).read_bytes(),
+        f"resources/{folder.name}.py": guard.ENTRY.encode(),
+        f"resources/{folder.name}_guard.py": Path(guard.__file__).read_bytes(),
         **{f"resources/{folder.name}/{name}": data for name, data in files.items()},
         **{f"resources/pythonfmu/{one.name}": one.read_bytes() for one in sorted(_pythonfmu().glob("*.py"))},
     }
@@ -178,7 +179,9 @@ def _remedy(missing: str, source: Path) -> str:
 
 def _told(error: BaseException, source: Path) -> str:
     """Return what happened, and in which line of the file."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == source.name]
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == source.name
+    ]
     place = f" (line {lines[-1]})" if lines else ""
     return f"{type(error).__name__}: {error}{place}"
 
@@ -194,7 +197,11 @@ def _the_class(module: ModuleType, source: Path, class_name: str | None) -> type
         if class_name not in defined:
             raise FmuError(f"{source} has no controller {class_name!r}; {suggest(class_name, defined)}")
         return defined[class_name]
-    last = [one for one in defined.values() if not any(other is not one and issubclass(other, one) for other in defined.values())]
+    last = [
+        one
+        for one in defined.values()
+        if not any(other is not one and issubclass(other, one) for other in defined.values())
+    ]
     complete = list(dict.fromkeys(one for one in last if not inspect.isabstract(one)))
     if len(complete) == 1:
         return complete[0]

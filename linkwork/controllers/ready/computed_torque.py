@@ -7,7 +7,6 @@ and gravity included. With more drives than freedoms these are the least loads.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,8 @@ from linkwork.errors import FmuError
 
 if TYPE_CHECKING:
     from linkwork.description import Mechanism
+    from linkwork.state import State
+    from linkwork.system import System
 
 FloatArray = NDArray[np.float64]
 
@@ -33,9 +34,7 @@ class ComputedTorque(Controller):
         super().__init__(**kwargs)
         import linkwork as lw
 
-        text = (Path(self.resources) / "mechanism.json").read_text(encoding="utf-8")
-        mechanism = lw.Mechanism.from_dict(json.loads(text))
-        self.system = lw.compile(mechanism)
+        self.system = lw.compile(lw.Mechanism.from_dict(self.setting("mechanism")))
         self.joints: list[str] = self.setting("actuated")
         start = self.system.assemble()
         for joint in self.joints:
@@ -50,9 +49,7 @@ class ComputedTorque(Controller):
         self.add_parameter("kd", 20.0, "1/s", "gain on the error of the speeds")
         self.add_sample_time()
         self.pose = _pose(start)
-        n = len(self.joints)
-        loads = np.vstack([np.zeros(n), np.eye(n)])
-        self.probes = {joint: loads[:, k] for k, joint in enumerate(self.joints)}
+        self.probes = _probes(self.joints)
 
     def outputs(self, t: float) -> None:
         """The drives' loads."""
@@ -62,9 +59,7 @@ class ComputedTorque(Controller):
             + self.kp * (self[f"{j}.q_d"] - self[f"{j}.q"])
             for j in self.joints
         ]
-        found = self.system.by_joint(self.system.accelerations(self._state(t), tau=self.probes, time=t))
-        answers = np.array([found[joint] for joint in self.joints])
-        free, matrix = answers[:, 0], answers[:, 1:] - answers[:, :1]
+        free, matrix = _affine(self.system, self._state(t), self.probes, t)
         loads = np.linalg.lstsq(matrix, np.array(wished) - free, rcond=1e-10)[0]
         for joint, load in zip(self.joints, loads, strict=True):
             self[f"{joint}.tau"] = float(load)
@@ -77,6 +72,19 @@ class ComputedTorque(Controller):
         q = {joint: self[f"{joint}.q"] for joint in self.joints}
         u = {joint: self[f"{joint}.u"] for joint in self.joints}
         return self.system.assemble(q | {j: v for j, v in self.pose.items() if j not in q}, u, time=t)
+
+
+def _probes(joints: Sequence[str]) -> dict[str, FloatArray]:
+    """Return loads by joint, (drives + 1,) each: none at all, then one of each drive."""
+    loads = np.eye(len(joints) + 1, len(joints), k=-1)
+    return {joint: loads[:, k] for k, joint in enumerate(joints)}
+
+
+def _affine(system: System, state: State, probes: dict[str, FloatArray], t: float) -> tuple[FloatArray, FloatArray]:
+    """Return b (drives,) and M (drives, drives) of the drives' accelerations b + M tau."""
+    found = system.by_joint(system.accelerations(state, tau=probes, time=t))
+    answers = np.array([found[joint] for joint in probes])
+    return answers[:, 0], answers[:, 1:] - answers[:, :1]
 
 
 def _pose(state: Any) -> dict[str, Any]:
@@ -117,32 +125,30 @@ def computed_torque(
     from linkwork.controllers import package
 
     _refuse(mechanism, actuated)
-    settings = {"actuated": list(actuated), "kp": kp, "kd": kd, "sample_time": sample_time}
-    return package(__file__, path, settings=settings, data={"mechanism.json": json.dumps(mechanism.to_dict()).encode()})
+    settings = {"mechanism": mechanism.to_dict(), "actuated": list(actuated)}
+    return package(__file__, path, settings=settings | {"kp": kp, "kd": kd, "sample_time": sample_time})
 
 
 def _refuse(mechanism: Mechanism, actuated: Sequence[str]) -> None:
-    import linkwork as lw
+    from linkwork.compiler.compile import compile
     from linkwork.description.checks import suggest
+    from linkwork.freedoms import degrees_of_freedom
 
+    if isinstance(actuated, str) or not actuated:
+        raise FmuError(f"computed_torque: name the joints that have drives, as in ['L', 'R'], not {actuated!r}")
     for joint in actuated:
         if joint not in mechanism.joints:
             raise FmuError(f"computed_torque: there is no joint {joint!r}; {suggest(joint, mechanism.joints)}")
         if mechanism.joints[joint].kind.type_name not in ("revolute", "prismatic"):
-            raise FmuError(f"computed_torque: joint {joint!r} has no single coordinate; drive revolute or prismatic ones")
-    system = lw.compile(mechanism)
+            raise FmuError(
+                f"computed_torque: joint {joint!r} has several coordinates; drive revolute or prismatic ones"
+            )
+    system = compile(mechanism)
     state = system.assemble()
-    n = len(actuated)
-    loads = np.vstack([np.zeros(n), np.eye(n)])
-    answers = system.accelerations(state, tau={joint: loads[:, k] for k, joint in enumerate(actuated)})
-    # What the drives move, and what may move at all.
-    moved = int(np.linalg.matrix_rank(np.asarray(answers)[1:] - np.asarray(answers)[0], tol=1e-9)) if n else 0
-    named = system.by_joint(answers)
-    seen = np.array([named[joint] for joint in actuated]) if n else np.zeros((0, 1))
-    told = int(np.linalg.matrix_rank(seen[:, 1:] - seen[:, :1], tol=1e-9)) if n else 0
-    freedoms = lw.freedoms.degrees_of_freedom(system, state)
-    if min(moved, told) < freedoms:
+    moved = np.linalg.svd(_affine(system, state, _probes(actuated), 0.0)[1], compute_uv=False)
+    determined, freedoms = int((moved > 1e-9 * moved[0]).sum()), degrees_of_freedom(system, state)
+    if determined < freedoms:
         raise FmuError(
             f"computed_torque: the mechanism has {freedoms} degrees of freedom, of which "
-            f"the drives {', '.join(actuated) or '(none)'} determine {min(moved, told)}: name more joints"
+            f"the drives {', '.join(actuated)} determine {determined}: name more joints"
         )

@@ -1,4 +1,4 @@
-"""Commands latches of a plant: each where its angle is near a target, slowly, and long enough; in a row or each alone."""
+"""Commands latches of a plant: each where its angle is near a target, slowly and long enough; in a row or alone."""
 
 from __future__ import annotations
 

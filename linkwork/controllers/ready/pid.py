@@ -1,9 +1,9 @@
 """PID with filtered derivative, limits and anti-windup, for samples h apart.
 
-    v = feedforward + kp (b w - y) + I + kd (c w - y - x)/Tf,     u = v within [u_min, u_max]
-    x := x + (1 - exp(-h/Tf)) (c w - y - x)                       exact for a value that is held
-    I := I + h (ki (w - y) + (u - v)/Tt)                          back-calculation, or for Tt = 0 clamping:
-    I stays while u is at a limit and ki (w - y) drives it further.
+v = feedforward + kp (b w - y) + I + kd (c w - y - x)/Tf,     u = v within [u_min, u_max]
+x := x + (1 - exp(-h/Tf)) (c w - y - x)                       exact for a value that is held
+I := I + h (ki (w - y) + (u - v)/Tt)                          back-calculation, or for Tt = 0 clamping:
+I stays while u is at a limit and ki (w - y) drives it further.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def _pieces(
     t: NDArray[np.float64], y: NDArray[np.float64], interpolation: str, periodic: bool, name: str
 ) -> list[list[float]]:
     if interpolation == "linear":
-        return np.column_stack([y[:-1], np.diff(y) / np.diff(t)]).tolist()
+        return [[float(begin), float(slope)] for begin, slope in zip(y, np.diff(y) / np.diff(t), strict=False)]
     if interpolation != "cubic":
         raise FmuError(f"signal: interpolation is linear or cubic, not {interpolation!r}")
     if periodic and y[0] != y[-1]:
@@ -115,4 +115,4 @@ def _pieces(
     from scipy.interpolate import CubicSpline
 
     spline = CubicSpline(t, y, bc_type="periodic" if periodic else "not-a-knot")
-    return np.ascontiguousarray(spline.c[::-1].T).tolist()
+    return [[float(factor) for factor in piece] for piece in spline.c[::-1].T]

@@ -1,8 +1,8 @@
 """Skyhook damping by a damper whose coefficient is switched or set: of a body, as though it hung from the sky.
 
-    F on the body = -c (v_body - v_wheel)
-    c = c_max, or continuous c_sky v_body/(v_body - v_wheel) within [c_min, c_max],   where v_body (v_body - v_wheel) > 0
-    c = c_min                                                                         elsewhere: it would push the body on
+F on the body = -c (v_body - v_wheel)
+c = c_max, or continuous c_sky v_body/(v_body - v_wheel) within [c_min, c_max],   where v_body (v_body - v_wheel) > 0
+c = c_min                                                                         elsewhere: it would push the body on
 """
 
 from __future__ import annotations

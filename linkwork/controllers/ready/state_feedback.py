@@ -37,11 +37,12 @@ class StateFeedback(Controller):
         for i, name in enumerate(self.u_names):
             self.add_parameter(f"u0[{i + 1}]", u0[i], units.get(name, "1"), f"operating point of {name}")
             for j, state in enumerate(self.x_names):
-                self.add_parameter(f"K[{i + 1},{j + 1}]", K[i][j], description=f"{name} by {state}")
+                unit = f"{units[name]}/({units[state]})" if name in units and state in units else "1"
+                self.add_parameter(f"K[{i + 1},{j + 1}]", K[i][j], unit, f"{name} by {state}")
         self.add_sample_time()
 
     def outputs(self, t: float) -> None:
-        """u = u0 - K (x - x0)."""
+        """Compute u = u0 - K (x - x0)."""
         away = [self[name] - self[f"x0[{j}]"] for j, name in enumerate(self.x_names, start=1)]
         for i, name in enumerate(self.u_names, start=1):
             push = sum(self[f"K[{i},{j}]"] * x for j, x in enumerate(away, start=1))
@@ -81,11 +82,11 @@ def gain(
     if np.any(model.A[np.ix_(rows, left)]):
         raise MechanismError("states that are left out act on those taken: name all states, or a part that moves alone")
     A, B = model.A[np.ix_(rows, rows)], model.B[np.ix_(rows, columns)]
-    Q, R = _weights(Q, len(rows), "Q"), _weights(R, len(columns), "R")
-    if np.linalg.eigvalsh(Q)[0] < -1e-12 * np.abs(Q).max() or np.linalg.eigvalsh(R)[0] <= 0.0:
+    its_Q, its_R = _weights(Q, len(rows), "Q"), _weights(R, len(columns), "R")
+    if np.linalg.eigvalsh(its_Q)[0] < -1e-12 * np.abs(its_Q).max() or np.linalg.eigvalsh(its_R)[0] <= 0.0:
         raise MechanismError("Q must be positive semidefinite and R positive definite: give positive weights")
     _refuse_unreachable(A, B, [model.states[i] for i in rows])
-    return _held(A, B, Q, R, sample_time) if sample_time > 0.0 else _continuous(A, B, Q, R)
+    return _held(A, B, its_Q, its_R, sample_time) if sample_time > 0.0 else _continuous(A, B, its_Q, its_R)
 
 
 _NO_SOLUTION = (
@@ -101,7 +102,7 @@ def _continuous(A: FloatArray, B: FloatArray, Q: FloatArray, R: FloatArray) -> F
         P = solve_continuous_are(A, B, Q, R)
     except np.linalg.LinAlgError as error:
         raise MechanismError(_NO_SOLUTION) from error
-    K: FloatArray = np.linalg.solve(R, B.T @ P)
+    K = np.asarray(np.linalg.solve(R, B.T @ P), dtype=np.float64)
     if not np.linalg.eigvals(A - B @ K).real.max() < 0.0:
         raise MechanismError(_NO_SOLUTION)
     return K
@@ -117,7 +118,7 @@ def _held(A: FloatArray, B: FloatArray, Q: FloatArray, R: FloatArray, h: float) 
         P = solve_discrete_are(F, G, Q, R)
     except np.linalg.LinAlgError as error:
         raise MechanismError(_NO_SOLUTION) from error
-    K: FloatArray = np.linalg.solve(R + G.T @ P @ G, G.T @ P @ F)
+    K = np.asarray(np.linalg.solve(R + G.T @ P @ G, G.T @ P @ F), dtype=np.float64)
     if not np.abs(np.linalg.eigvals(F - G @ K)).max() < 1.0:
         raise MechanismError(_NO_SOLUTION)
     return K
@@ -154,6 +155,20 @@ def _weights(given: ArrayLike, n: int, what: str) -> FloatArray:
     return np.array(matrix)
 
 
+def _holding(model: LinearModel, rows: list[int], columns: list[int]) -> FloatArray:
+    """Return what is to be added to the inputs so that the operating point is an equilibrium."""
+    B, left = model.B[np.ix_(rows, columns)], model.xdot[rows]
+    more = np.linalg.lstsq(B, -left, rcond=None)[0]
+    remains = np.abs(left + B @ more)
+    if remains.max() > 1e-6 * max(1.0, np.abs(left).max()):
+        name = model.states[rows[int(remains.argmax())]]
+        raise MechanismError(
+            f"the inputs cannot hold the operating point: der({name}) stays {remains.max():.3g}; "
+            "linearize at rest, and where the inputs balance the other loads"
+        )
+    return np.asarray(more, dtype=np.float64)
+
+
 def state_feedback(
     model: LinearModel,
     Q: ArrayLike,
@@ -170,7 +185,7 @@ def state_feedback(
     Parameters
     ----------
     model, Q, R, states, inputs, sample_time
-        As of `gain`; the operating point is that of the model.
+        As of `gain`; the operating point is that of the model, u0 with what holds it there if `model.u` does not.
     path
         Of the FMU.
     names
@@ -179,7 +194,7 @@ def state_feedback(
     Raises
     ------
     MechanismError
-        As `gain` does.
+        As `gain` does, and where the inputs cannot hold the operating point.
     """
     from linkwork.controllers import package
 
@@ -190,15 +205,10 @@ def state_feedback(
     settings = {
         "states": x,
         "inputs": u,
-        "units": {shown[name]: unit for name, unit in _units(model).items()},
+        "units": {shown[name]: unit for name, unit in model.units.items() if name in shown},
         "K": K.tolist(),
         "x0": model.x[rows].tolist(),
-        "u0": model.u[columns].tolist(),
+        "u0": (model.u[columns] + _holding(model, rows, columns)).tolist(),
         "sample_time": sample_time,
     }
     return package(__file__, path, settings=settings)
-
-
-def _units(model: LinearModel) -> dict[str, str]:
-    """Return the units of states and inputs, as far as the model knows them."""
-    return dict(getattr(model, "units", {}))

@@ -1,6 +1,6 @@
 """A motion from point to point, at rest in each, with waits: a polynomial of degree five between two points.
 
-    q = p + (10 s^3 - 15 s^4 + 6 s^5) (p' - p),   s from 0 to 1 over the move: the least jerk from rest to rest
+q = p + (10 s^3 - 15 s^4 + 6 s^5) (p' - p),   s from 0 to 1 over the move: the least jerk from rest to rest
 """
 
 from __future__ import annotations
