@@ -26,10 +26,12 @@ from typing import Any, ClassVar
 
 FACTS = "slave.json"  # names the user's file and class
 # The module that PythonFMU's library looks for, in a folder beside it the user's files. It is executed twice: imported,
-# and again for the names of its classes, of which it forgets one reference each.
+# and again for the names of its classes, each time leaving some memory behind. `own` keeps its dictionary, which the
+# library gives back before an instance can take a reference for it.
 ENTRY = """from importlib import import_module
 from pathlib import Path
-Slave = globals().get("Slave") or import_module(__name__ + "_guard").load(Path(__file__).with_suffix(""))
+own = globals()
+Slave = own.get("Slave") or import_module(__name__ + "_guard").load(Path(__file__).with_suffix(""))
 """
 _CALLS = ("setup_experiment", "enter_initialization_mode", "exit_initialization_mode", "do_step", "terminate")
 _ACCESS = tuple(f"{verb}_{kind}" for verb in ("get", "set") for kind in ("real", "integer", "boolean", "string"))
