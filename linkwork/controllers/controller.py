@@ -50,7 +50,7 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
         self.settings = _settings(self.resources)
         self.units: dict[str, str] = {}
         self.dependencies: dict[str, tuple[str, ...]] = {}
-        self.settings_read: set[str] = set()
+        self.settings_read: dict[str, None] = {}
         self.time = self.start_time = 0.0
         self._samples = 0  # taken so far
         self._fresh = False  # outputs belong to the present inputs and state
@@ -93,7 +93,7 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
 
     def setting(self, name: str, default: Any = None) -> Any:
         """Return what was given to `package` under a name."""
-        self.settings_read.add(name)
+        self.settings_read[name] = None
         return self.settings.get(name, default)
 
     def __getitem__(self, name: str) -> Any:

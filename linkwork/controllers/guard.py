@@ -49,7 +49,7 @@ def load(folder: Path) -> type:
 
 def load_module(folder: Path, file: str) -> ModuleType:
     """Import a file; modules beside it are its own, whatever else the process has imported under their names."""
-    name = f"{folder.name}_{Path(file).stem}"
+    name = module_name(folder, file)
     specification = importlib.util.spec_from_file_location(name, folder / file)
     assert specification is not None
     assert specification.loader is not None
@@ -58,6 +58,11 @@ def load_module(folder: Path, file: str) -> ModuleType:
         sys.modules[name] = module
         specification.loader.exec_module(module)
     return module
+
+
+def module_name(folder: Path, file: str) -> str:
+    """Return the name under which a file of the user is imported."""
+    return f"{folder.name}_{file.partition('.')[0]}"
 
 
 @contextmanager

@@ -91,7 +91,7 @@ def _collect(source: Path, resources: list[Path]) -> dict[str, bytes]:
     """Return the content of the file and of all that shall be beside it, by name."""
     if source.suffix != ".py":
         raise FmuError(f"{source} is no Python file: name one that ends in .py")
-    files = {source.name: _read(source)}
+    files = {_main(source): _read(source)}
     for one in resources:
         parts = sorted(p for p in one.rglob("*") if p.is_file()) if one.is_dir() else [one]
         for part in parts:
@@ -102,6 +102,11 @@ def _collect(source: Path, resources: list[Path]) -> dict[str, bytes]:
                 raise FmuError(f"resource {part}: the FMU has a file {name} already; rename it")
             files[name] = _read(part)
     return files
+
+
+def _main(source: Path) -> str:
+    """Return the file's name in the FMU, which hides no module: a controller may be called signal.py."""
+    return f"{source.stem}.main.py"
 
 
 def _read(path: Path) -> bytes:
@@ -135,7 +140,7 @@ def _content(source: Path, files: dict[str, bytes], class_name: str | None, stag
         raise FmuError(f"{source}: {error}") from error
     except Exception as error:  # whatever the user's getters do
         raise FmuError(f"{source}: its variables cannot be described: {_told(error, source)}") from error
-    files = files | {guard.FACTS: json.dumps({"file": source.name, "class": found.__name__}).encode()}
+    files = files | {guard.FACTS: json.dumps({"file": _main(source), "class": found.__name__}).encode()}
     return {
         "modelDescription.xml": xml,
         **{f"binaries/{place}/{identifier}{lib.suffix}": lib.read_bytes() for place, lib in _libraries()},
@@ -158,7 +163,7 @@ def _libraries() -> list[tuple[str, Path]]:
 
 def _imported(folder: Path, source: Path) -> ModuleType:
     try:
-        return guard.load_module(folder, source.name)
+        return guard.load_module(folder, _main(source))
     except SyntaxError as error:
         raise FmuError(f"{source}, line {error.lineno}: {error.msg}") from error
     except ModuleNotFoundError as error:
@@ -166,7 +171,7 @@ def _imported(folder: Path, source: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise FmuError(f"{source} cannot be imported: {_told(error, source)}") from error
     finally:
-        sys.modules.pop(f"{folder.name}_{source.stem}", None)
+        sys.modules.pop(guard.module_name(folder, _main(source)), None)
 
 
 def _remedy(missing: str, source: Path) -> str:
@@ -180,7 +185,9 @@ def _remedy(missing: str, source: Path) -> str:
 def _told(error: BaseException, source: Path) -> str:
     """Return what happened, and in which line of the file."""
     lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).name == source.name
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).name == _main(source)
     ]
     place = f" (line {lines[-1]})" if lines else ""
     return f"{type(error).__name__}: {error}{place}"
@@ -222,7 +229,7 @@ def _tried(slave_class: type, staged: Path, source: Path) -> tuple[Any, bool]:
             slave: Any = slave_class(instance_name="description", resources=str(staged))
     except Exception as error:
         raise FmuError(f"{made} cannot be made: {_told(error, source)}") from error
-    unread = sorted(set(getattr(slave, "settings", {})) - getattr(slave, "settings_read", set()))
+    unread = sorted(set(getattr(slave, "settings", {})) - set(getattr(slave, "settings_read", ())))
     if unread and hasattr(slave, "settings_read"):
         raise FmuError(f"{made} has no setting {unread[0]!r}; {suggest(unread[0], slave.settings_read)}")
     try:
