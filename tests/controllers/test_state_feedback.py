@@ -108,9 +108,7 @@ def test_outputs_are_the_formula_for_any_numbers(run, tmp_path):
     A, B = random.normal(size=(n, n)), random.normal(size=(n, m))
     x0 = random.normal(size=n)
     names = tuple(f"x{k}" for k in range(n))
-    model = lw.LinearModel(
-        A, B, np.eye(n), np.zeros((n, m)), names, ("a", "b"), names, x0, np.ones(m), x0, np.zeros(n)
-    )
+    model = lw.LinearModel(A, B, np.eye(n), np.zeros((n, m)), names, ("a", "b"), names, x0, np.ones(m), x0, np.zeros(n))
     K = controllers.gain(model, 1.0, 1.0)
     slave, x = run(controllers.state_feedback(model, 1.0, 1.0, tmp_path / "k.fmu")), random.normal(size=n)
     slave.start(dict(zip(names, x, strict=True)))

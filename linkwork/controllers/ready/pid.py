@@ -1,14 +1,13 @@
 """PID with filtered derivative, limits and anti-windup, for samples h apart.
 
-v = feedforward + kp (b w - y) + I + kd (c w - y - x)/Tf,     u = v within [u_min, u_max]
-x := x + (1 - exp(-h/Tf)) (c w - y - x)                       exact for a value that is held
-I := I + h (ki (w - y) + (u - v)/Tt)                          back-calculation, or for Tt = 0 clamping:
+v = feedforward + kp (b w - y) + I + kd r,     u = v within [u_min, u_max]
+r = (Tf r_ + z - z_)/(Tf + h_), z = c w - y    backward difference of Tf r' + r = z'; _: of the sample before
+I := I + h (ki (w - y) + (u - v)/Tt)           back-calculation, or for Tt = 0 clamping:
 I stays while u is at a limit and ki (w - y) drives it further.
 """
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -40,39 +39,39 @@ class Pid(Controller):
         self.add_parameter("integral_start", 0.0, u, "start of the integral part", tunable=False)
         self.add_sample_time()
         self.integral = 0.0
-        self.filtered: float | None = None  # None: no sample so far, no derivative
+        self.rate = 0.0
+        self.before: tuple[float, float] | None = None  # z of the sample before, and how long ago that was
         self.unlimited = 0.0
 
     def check(self) -> None:
         """Refuse what divides by zero, and limits that cross."""
         if not self.u_min <= self.u_max:
             raise ValueError(f"u_min = {self.u_min:g} is above u_max = {self.u_max:g}")
-        if self.kd != 0.0 and not self.filter_time > 0.0:
-            raise ValueError("kd needs a positive filter_time")
-        if self.tracking_time < 0.0:
-            raise ValueError("tracking_time must not be negative")
+        if self.filter_time < 0.0 or self.tracking_time < 0.0:
+            raise ValueError("filter_time and tracking_time must not be negative")
         self.integral = self.integral_start
 
     def outputs(self, t: float) -> None:
         """u, limited."""
-        v = self.feedforward + self.kp * (self.setpoint_weight * self.setpoint - self.measurement) + self.integral
-        if self.kd != 0.0 and self.filtered is not None:
-            v += self.kd * (self._differentiated() - self.filtered) / self.filter_time
+        proportional = self.kp * (self.setpoint_weight * self.setpoint - self.measurement)
+        v = self.feedforward + proportional + self.integral + self.kd * self._rate()
         self.unlimited = v
         self.u = min(max(v, self.u_min), self.u_max)
 
     def update(self, t: float, dt: float) -> None:
         """The integral and the filter."""
-        value = self._differentiated()
-        if self.filtered is None:
-            self.filtered = value
-        elif self.filter_time > 0.0:
-            self.filtered -= math.expm1(-dt / self.filter_time) * (value - self.filtered)
+        self.rate, self.before = self._rate(), (self._differentiated(), dt)
         drive, excess = self.ki * (self.setpoint - self.measurement), self.u - self.unlimited
         if self.tracking_time > 0.0:
             self.integral += dt * (drive + excess / self.tracking_time)
         elif excess * drive >= 0.0:
             self.integral += dt * drive
+
+    def _rate(self) -> float:
+        if self.before is None:  # the first sample
+            return 0.0
+        before, ago = self.before
+        return float((self.filter_time * self.rate + self._differentiated() - before) / (self.filter_time + ago))
 
     def _differentiated(self) -> float:
         return float(self.derivative_weight * self.setpoint - self.measurement)
