@@ -22,9 +22,11 @@ def describe(slave: Any, identifier: str, token: str, serialises: bool) -> bytes
     Raises
     ------
     FmuError
-        If two variables share a name, or a unit cannot be read or belongs to no variable.
+        If there are no variables, or two of one name; if a unit cannot be read or belongs to none.
     """
     variables = list(slave.vars.values())
+    if not variables:
+        raise FmuError("it declares no variables: give it inputs and outputs")
     _refuse_twins([variable.name for variable in variables])
     abilities = {"canGetAndSetFMUstate": True, "canSerializeFMUstate": serialises}
     root = slave.to_xml(abilities)

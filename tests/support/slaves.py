@@ -17,7 +17,7 @@ class Slave:
     """One instance."""
 
     def __init__(self, fmu: Path, folder: Path, name: str = "one") -> None:
-        self.description = read_model_description(str(fmu), validate=True)
+        self.description = read_model_description(str(fmu), validate=True, validate_variable_names=True)
         self.variables = {variable.name: variable for variable in self.description.modelVariables}
         extract(str(fmu), str(folder))
         identifier = self.description.coSimulation.modelIdentifier
