@@ -43,7 +43,11 @@ _MACHINERY |= {"author", "license", "version", "copyright", "description", "_own
 def load(folder: Path) -> type:
     """Return the class of the FMU whose files are in a folder."""
     facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-    module = load_module(folder, facts["file"])
+    try:
+        module = load_module(folder, facts["file"])
+    except Exception:
+        _tell(f"{facts['class']} cannot be loaded in {sys.executable}:")
+        raise
     return guarded(getattr(module, facts["class"]), folder.name)
 
 
@@ -101,9 +105,14 @@ def _reporting(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _report(slave: Any, headline: str) -> None:
-    """Tell on standard error what PythonFMU tells a log that is mostly off; keep what it will give back twice."""
-    print(f"{headline}\n{traceback.format_exc()}", file=sys.stderr, flush=True)
+    """Tell what happened, and keep what PythonFMU will give back twice."""
+    _tell(headline)
     _keep_all(slave)
+
+
+def _tell(headline: str) -> None:
+    """Tell on standard error of the present exception: PythonFMU tells a log alone, which is mostly off."""
+    print(f"{headline}\n{traceback.format_exc()}", file=sys.stderr, flush=True)
 
 
 def _keep_all(slave: Any) -> None:
@@ -128,10 +137,13 @@ class Guard:
     def __init__(self, **kwargs: Any) -> None:
         if self._folder_name in sys.modules:
             _keep(vars(sys.modules[self._folder_name]))  # at each instantiation
+        resources = kwargs["resources"]
+        while resources in sys.path:  # PythonFMU leaves it there, once for each instance
+            sys.path.remove(resources)
         try:
-            super().__init__(**kwargs | {"resources": str(Path(kwargs["resources"]) / self._folder_name)})
+            super().__init__(**kwargs | {"resources": str(Path(resources) / self._folder_name)})
         except Exception:
-            print(f"{type(self).__name__} cannot be made:\n{traceback.format_exc()}", file=sys.stderr, flush=True)
+            _tell(f"{type(self).__name__} cannot be made:")
             raise
         self._owners = tuple(sorted(_owners(self), key=len))
         self._living[:] = [one for one in self._living if one() is not None] + [weakref.ref(self)]

@@ -41,6 +41,8 @@ PYTHON_ARROWS = {
     },
     "linkwork.checking": {"numpy", "fmpy", "linkwork.errors"},
     "linkwork.cosim": {"numpy", "fmpy", "linkwork.errors", "linkwork.result"},
+    "linkwork.controllers.guard": set(),  # it is copied into FMUs
+    "linkwork.controllers.controller": {"pythonfmu"},
     "linkwork._core_build": {"cffi"},
     "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},
 }

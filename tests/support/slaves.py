@@ -69,9 +69,11 @@ class Slaves:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.made: list[Slave] = []
+        self.count = 0  # those that failed as well: a library that is loaded must not be written over
 
     def __call__(self, fmu: Path) -> Slave:
-        self.made.append(Slave(fmu, self.folder / f"unpacked {len(self.made)}", f"slave{len(self.made)}"))
+        self.count += 1
+        self.made.append(Slave(fmu, self.folder / f"unpacked {self.count}", f"slave{self.count}"))
         return self.made[-1]
 
 
