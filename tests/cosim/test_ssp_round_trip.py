@@ -98,7 +98,10 @@ def test_what_comes_back_can_be_saved_again(system: System, tmp_path: Path) -> N
 def test_types_of_values_come_back(system: System, tmp_path: Path) -> None:
     values = System.load(system.save(tmp_path / "bench.ssp")).components["a"].parameters
     assert {name: type(value) for name, value in values.items()} == {
-        **{"k": float, "n": int, "b": bool, "s": str},
+        "k": float,
+        "n": int,
+        "b": bool,
+        "s": str,
         "Größe.µ": float,
     }
 
@@ -155,11 +158,8 @@ def test_fmpy_reads_the_structure_and_the_parameter_sets(system: System, tmp_pat
 
 
 def test_units_of_one_name_that_differ_have_names_of_their_own(tmp_path: Path) -> None:
-    fmus = [
-        write_fmu(tmp_path / f"{n}.fmu", [variable("x", "input", unit="t", start="0"), variable("y", "output", unit="t")],
-                  units={"t": f'kg="1" factor="{n}"'})
-        for n in (1000, 907)
-    ]  # fmt: skip
+    parts = [variable("x", "input", unit="t", start="0"), variable("y", "output", unit="t")]
+    fmus = [write_fmu(tmp_path / f"{n}.fmu", parts, units={"t": f'kg="1" factor="{n}"'}) for n in (1000, 907)]
     system = System("tons")
     for name, fmu in zip("ab", fmus, strict=True):
         system.add(name, fmu)
@@ -207,10 +207,13 @@ ANY = st.one_of(NUMBERS, st.integers(), st.booleans(), TEXTS, st.lists(NUMBERS, 
 OWN = st.fixed_dictionaries(
     {},
     optional={
-        **dict.fromkeys(("k", "Größe.µ"), NUMBERS),
-        **{"n": st.integers(-(2**70), 2**70), "b": st.booleans(), "s": TEXTS},
+        "k": NUMBERS,
+        "Größe.µ": NUMBERS,
+        "n": st.integers(-(2**70), 2**70),
+        "b": st.booleans(),
+        "s": TEXTS,
     },
-)  # fmt: skip
+)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -237,7 +237,8 @@ class Structure:
     def _bindings(self, element: Element, owner: str, document: Document) -> None:
         for one in below(element, "ParameterBindings", "ParameterBinding"):
             self.bindings.append(Binding(owner, one, document))
-            if one.get("source") is not None and document.archive is self.document.archive:
+            is_here = document.archive is self.document.archive and one.get("sourceBase", "SSD") == "SSD"
+            if one.get("source") and is_here:
                 self.bound.add(document.archive.resolve(one, document.file))
 
 
@@ -251,7 +252,7 @@ def content(element: Element, document: Document, root: str) -> Element:
     """
     if element.get("sourceBase", "SSD") != "SSD":
         raise fault(element, "files within a component are not supported; put it beside the SSD")
-    if element.get("source") is not None:
+    if element.get("source"):
         file = document.archive.resolve(element, document.file)
         return parse(document.archive.read(file), f"{document.archive.where}: {file}", root)
     for one in _inline(element, root):
