@@ -1,4 +1,4 @@
-"""Does a system fit its FMUs? All that is wrong is found before anything runs, and told at once."""
+"""Whether a system fits its FMUs: all that is wrong is found before anything runs, and told at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a value fit a variable?"""
+"""Whether a value fits a variable."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from fmpy import calloc, fmi2, free
 from fmpy.fmi1 import FMICallException
 
-from linkwork.cosim.fmu.instance import DISCARD, STATUS, FloatArray, Instance, Outcome, Update, call
+from linkwork.cosim.fmu.instance import DISCARD, STATUS, FloatArray, Instance, Outcome, call
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
 
@@ -20,8 +20,8 @@ KINDS = {"Real": "Real", "Integer": "Integer", "Enumeration": "Integer", "Boolea
 class Instance2(Instance):
     """An instance of FMI 2.0."""
 
-    def __init__(self, name: str, model: FmuModel) -> None:
-        super().__init__(name, model)
+    def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
+        super().__init__(name, model, number)
         self.fmu: Any = None
 
     # ---- life
@@ -70,6 +70,7 @@ class Instance2(Instance):
     def terminate(self) -> None:
         self.fmu.terminate()
 
+    @call
     def free(self) -> None:
         if self.fmu is None:
             return
@@ -135,15 +136,6 @@ class Instance2(Instance):
             reached, terminated = time, False
         self.time = max(time, reached)
         return Outcome(self.time, terminate=terminated, discarded=not terminated)
-
-    def enter_event_mode(self) -> None:
-        raise NotImplementedError("FMI 2.0 has no Event Mode in Co-Simulation")
-
-    def update_discrete_states(self) -> Update:
-        raise NotImplementedError("FMI 2.0 has no Event Mode in Co-Simulation")
-
-    def enter_step_mode(self) -> None:
-        raise NotImplementedError("FMI 2.0 has no Event Mode in Co-Simulation")
 
     # ---- states
 

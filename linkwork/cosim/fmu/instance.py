@@ -13,14 +13,35 @@ from numpy.typing import NDArray
 
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
+from linkwork.cosim.isolated.breadcrumb import Call, note
 from linkwork.errors import FmuError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+S = TypeVar("S", bound="Instance")
 FloatArray = NDArray[np.float64]
 
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
 DISCARD = 2
+#: What a crash is said to have happened in.
+CALLS = {
+    "instantiate": Call.instantiate,
+    "enter_initialization": Call.enterInitializationMode,
+    "exit_initialization": Call.exitInitializationMode,
+    "terminate": Call.terminate,
+    "free": Call.freeInstance,
+    "read": Call.get,
+    "write": Call.set,
+    "write_derivatives": Call.set,
+    "directional": Call.getDerivatives,
+    "step": Call.doStep,
+    "enter_event_mode": Call.enterEventMode,
+    "update_discrete_states": Call.updateDiscreteStates,
+    "enter_step_mode": Call.enterStepMode,
+    "save": Call.getState,
+    "restore": Call.setState,
+    "drop": Call.freeState,
+}
 MOST_MESSAGES = 5  # in the text of an error
 
 
@@ -45,16 +66,14 @@ class Update(NamedTuple):
     next_event: float | None
 
 
-def call(
-    method: Callable[Concatenate[Instance, P], T],
-) -> Callable[Concatenate[Instance, P], T]:
+def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """Turn a failure of an FMI call within `method` into an `FmuError` that says whose it is."""
     name = method.__name__
+    code = CALLS[name]
 
     @functools.wraps(method)
-    def guarded(self: Instance, *args: P.args, **kwargs: P.kwargs) -> T:
-        if self.trace is not None:
-            self.trace(name, self.time)
+    def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        note(self.number, code, self.time)
         try:
             return method(self, *args, **kwargs)
         except (FmuError, KeyboardInterrupt):
@@ -70,30 +89,35 @@ class Instance(ABC):
 
     Attributes
     ----------
-    name, model
-        Its own name, and its FMU.
-    inputs, outputs, extras
-        Its exchanged variables, and what is only recorded; see `bind`.
+    name, model, number
+        Its own name, its FMU, and its position in the system.
+    inputs, discrete_inputs, outputs, extras
+        Its exchanged variables, and what is only recorded; see `bind`. Discrete inputs are those that FMI 3.0 lets be
+        set in Event Mode only.
     time
         The communication point it is at [s].
     in_event_mode
         Whether it is in Event Mode (FMI 3.0).
-    trace
-        Called before each call to the FMU with the call's name and the time, if not None.
+    needs_update
+        Whether it has asked there for another update of its discrete states.
     """
 
-    def __init__(self, name: str, model: FmuModel) -> None:
+    def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
         self.name = name
+        self.number = number
         self.model = model
         self.time = 0.0
         self.in_event_mode = False
-        self.trace: Callable[[str, float], None] | None = None
+        self.needs_update = False
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
-        self.inputs = self.outputs = self.extras = self.ports(())
+        self.inputs = self.discrete_inputs = self.outputs = self.extras = self.ports(())
 
     def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], extras: Sequence[Variable]) -> None:
-        """Say which variables will be written and read."""
-        self.inputs, self.outputs, self.extras = self.ports(inputs), self.ports(outputs), self.ports(extras)
+        """Say which variables will be written and read; `extras` are read to be recorded only."""
+        apart = self.model.abilities.event_mode
+        self.inputs = self.ports([one for one in inputs if not (apart and one.variability == "discrete")])
+        self.discrete_inputs = self.ports([one for one in inputs if apart and one.variability == "discrete"])
+        self.outputs, self.extras = self.ports(outputs), self.ports(extras)
 
     def ports(self, variables: Sequence[Variable]) -> Ports:
         """Prepare variables for `read` and `write`."""
@@ -101,7 +125,7 @@ class Instance(ABC):
 
     def failure(self, name: str, problem: Exception) -> FmuError:
         """Return the error that says what failed, and what the FMU says of it."""
-        status = getattr(problem, "status", None)
+        status = getattr(problem, "status", -1)
         how = f"returned {STATUS[status]}" if status in range(len(STATUS)) else f"failed: {problem}"
         called = getattr(problem, "function", name)
         said = f"; it says: {'; '.join(self.messages)}" if self.messages else ""
@@ -145,9 +169,9 @@ class Instance(ABC):
     def write(self, ports: Ports) -> None:
         """Set values."""
 
-    @abstractmethod
     def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
         """Set derivatives of the real variables by time, `derivatives[k]` those of order k + 1 (FMI 2.0)."""
+        raise NotImplementedError
 
     @abstractmethod
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
@@ -159,17 +183,17 @@ class Instance(ABC):
     def step(self, time: float, length: float) -> Outcome:
         """Go on by a communication step."""
 
-    @abstractmethod
     def enter_event_mode(self) -> None:
         """Go to Event Mode (FMI 3.0)."""
+        raise NotImplementedError
 
-    @abstractmethod
     def update_discrete_states(self) -> Update:
         """Update discrete states in Event Mode."""
+        raise NotImplementedError
 
-    @abstractmethod
     def enter_step_mode(self) -> None:
         """Go back to Step Mode."""
+        raise NotImplementedError
 
     # ---- states
 

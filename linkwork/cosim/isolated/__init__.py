@@ -1,0 +1,1 @@
+"""Runs in a process of its own: an FMU that crashes or hangs takes nothing with it but that process."""

@@ -1,0 +1,206 @@
+"""Jobs for a process of its own, which is started again when an FMU has ended it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, cast
+
+import numpy as np
+
+from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhere
+from linkwork.cosim.isolated.job import Answer, Job
+from linkwork.cosim.isolated.messages import receive, send
+from linkwork.errors import CosimError
+
+SAID = 2000  # characters of what was printed last that an error quotes
+
+
+class Died(CosimError):
+    """The process ended in the middle of a job: an FMU crashed, ended it, or took too long."""
+
+
+class Child:
+    """A process that runs systems of FMUs.
+
+    It keeps unpacked FMUs from job to job, and ends with this one. One thread at a time may use it.
+
+    Parameters
+    ----------
+    time_limit
+        The longest that a job may take [s]; None: for ever.
+    """
+
+    def __init__(self, *, time_limit: float | None = None) -> None:
+        self.time_limit = time_limit
+        self._folder = tempfile.TemporaryDirectory(prefix="linkwork_child_", ignore_cleanup_errors=True)
+        self._crumb = Path(self._folder.name) / "breadcrumb"
+        self._said: IO[bytes] = open(Path(self._folder.name) / "said", "a+b")  # noqa: SIM115  (closed by close())
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process, if there is one."""
+        return self._process.pid if self._process else None
+
+    def run(self, job: Job) -> Answer:
+        """Run a system.
+
+        Raises
+        ------
+        CosimError
+            If the run fails; what it had given until then is its `result`, an `Answer`. A `Died` if an FMU crashed,
+            ended the process or took longer than the time limit; the next job has a new process.
+        """
+        if self._closed:
+            raise CosimError("this child is closed; make another one")
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+        assert self._process is not None
+        self._said.truncate(0)
+        late = threading.Event()
+        timer = threading.Timer(self.time_limit, self._abort, (self._process, late)) if self.time_limit else None
+        if timer:
+            timer.daemon = True
+            timer.start()
+        answer = Answer()
+        try:
+            return self._talk(self._process, job, answer)
+        except (EOFError, OSError) as gone:
+            raise Died(self._how_it_ended(job, late.is_set()), answer) from gone
+        except BaseException as problem:
+            if not isinstance(problem, CosimError):
+                self._end()  # interrupted, or a job that cannot be sent: nobody knows what it would answer next
+            raise
+        finally:
+            if timer:
+                timer.cancel()
+
+    def kill(self) -> None:
+        """End the process, from any thread; who waits for an answer gets a `Died`."""
+        process = self._process
+        if process:
+            process.kill()
+
+    def close(self) -> None:
+        """End the process and leave nothing behind."""
+        self._closed = True
+        self._end()
+        self._said.close()
+        self._folder.cleanup()
+
+    # ---- the process ------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self._end()
+        write_nowhere(self._crumb)
+        # Threads of numpy's are of no use here, and many children would start many.
+        environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ, VARIABLE: str(self._crumb)}
+        self._process = subprocess.Popen(
+            # -P: nothing is imported from the folder in which it stands.
+            [sys.executable, "-P", "-X", "faulthandler", "-m", "linkwork.cosim.isolated.child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            env=environment,
+            start_new_session=True,  # an interruption from the keyboard is for the parent
+        )
+
+    def _end(self) -> None:
+        process = self._process
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    @staticmethod
+    def _abort(process: subprocess.Popen[bytes], late: threading.Event) -> None:
+        late.set()
+        process.kill()
+
+    # ---- messages ---------------------------------------------------------------------------------------
+
+    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: Answer) -> Answer:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        _hand_over(cast("Any", process.stdin), job)
+        blocks: list[tuple[Any, Any]] = []
+        try:
+            while True:
+                kind, *content = receive(cast("Any", process.stdout))
+                if kind == "begin":
+                    answer.names, answer.units = content
+                elif kind == "rows":
+                    blocks.append((content[0], content[1]))
+                elif kind == "error":
+                    raise CosimError(content[0], answer)
+                else:
+                    answer.notices, answer.statistics = content
+                    answer.complete = True
+                    return answer
+        finally:
+            if blocks:
+                answer.t = np.concatenate([t for t, _ in blocks])
+                answer.values = np.concatenate([values for _, values in blocks])
+            else:
+                answer.values = np.zeros((0, len(answer.names)))
+
+    # ---- what went wrong --------------------------------------------------------------------------------
+
+    def _how_it_ended(self, job: Job, late: bool) -> str:
+        assert self._process is not None
+        code = self._process.wait()
+        who, where = self._place(job)
+        if late:
+            return f"{who} took too long: it was{where or ' at work'} when {self.time_limit:g} s (time_limit) were over"
+        if code < 0:
+            try:
+                name = signal.Signals(-code).name
+            except ValueError:
+                name = f"signal {-code}"
+            hint = "; was there memory enough?" if name == "SIGKILL" else ""
+            return f"{who} crashed with {name}{where}{hint}{self._quoted()}"
+        return f"{who} ended the process with exit code {code}{where}{self._quoted()}"
+
+    def _place(self, job: Job) -> tuple[str, str]:
+        """Who was called last, and what and when."""
+        place = last_place(self._crumb)
+        components = list(job.system.components.values())
+        if place is None or place.instance >= len(components):
+            return f"the process that ran {job.system.name!r}", ""
+        one = components[place.instance]
+        return f"FMU {one.fmu.name} (instance {one.name!r})", f" in {place.call.name} at t = {place.t:.6g} s"
+
+    def _quoted(self) -> str:
+        """What was printed last, without the stacks of Python."""
+        self._said.seek(0)
+        text = self._said.read().decode("utf-8", "replace").partition("Fatal Python error")[0].strip()
+        return f"; it said: {text[-SAID:]}" if text else ""
+
+
+def _hand_over(stream: Any, job: Job) -> None:
+    try:
+        send(stream, job)
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        raise CosimError(f"the settings cannot be sent to another process: {problem}; use plain values") from problem
