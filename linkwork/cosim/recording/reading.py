@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.cosim.recording.parquet_sink import arrow, batches, stream_of
-from linkwork.cosim.recording.result import Result, Statistics
+from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.sinks import check_suffix
 from linkwork.errors import CosimError
 
@@ -46,7 +46,9 @@ def read_csv(path: Path) -> Any:
         file.readline()
         cells = CELL.findall(file.readline().rstrip("\r\n"))
     texts = {place: str for place, cell in enumerate(cells) if cell.startswith('"')}
-    return pd.read_csv(path, converters=texts, float_precision="round_trip", skipinitialspace=True)
+    newest = [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
+    digits: Any = {} if newest else {"float_precision": "round_trip"}  # as pandas does by itself now
+    return pd.read_csv(path, converters=texts, skipinitialspace=True, **digits)
 
 
 def _ends_with_newline(path: Path) -> bool:
@@ -71,6 +73,8 @@ def _of_stream(path: Path) -> Result:
 
 
 def _of_table(path: Path, table: Any) -> Result:
+    from linkwork.cosim.masters.base import Statistics
+
     about = json.loads((table.schema.metadata or {}).get(b"linkwork", b"{}"))
     units = {one.name: (one.metadata or {}).get(b"unit", b"").decode() for one in table.schema}
     t, columns = _split(path, {name: table[name].to_numpy() for name in table.column_names})

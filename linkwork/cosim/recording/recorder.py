@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwork.cosim.recording.result import Result, Statistics
+from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.sinks import Sink
+
+if TYPE_CHECKING:
+    from linkwork.cosim.masters.base import Statistics
 
 FIRST_ROOM = 1024  # rows
 CHUNK = 4096  # rows handed to a sink at once ...
-LONGEST_WAIT = 1.0  # ... or as many as came within so many seconds
+LONGEST_WAIT = 0.05  # s; or as many as came within that: what a crash can lose
 
 
 class Recorded(NamedTuple):
@@ -129,7 +132,7 @@ class Recorder:
         )
 
     def end(self, result: Result) -> None:
-        """Hand the sink the last rows and what is known of the run besides; it can be called but once."""
+        """Hand the sink the last rows and what is known of the run besides; to be called however the run ends."""
         if self.sink is not None:
             self.flush()
             self.sink.end(result.about())
