@@ -20,8 +20,8 @@ KINDS = {"Real": "Real", "Integer": "Integer", "Enumeration": "Integer", "Boolea
 class Instance2(Instance):
     """An instance of FMI 2.0."""
 
-    def __init__(self, name: str, model: FmuModel) -> None:
-        super().__init__(name, model)
+    def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
+        super().__init__(name, model, number)
         self.fmu: Any = None
 
     # ---- life
@@ -70,6 +70,7 @@ class Instance2(Instance):
     def terminate(self) -> None:
         self.fmu.terminate()
 
+    @call
     def free(self) -> None:
         if self.fmu is None:
             return

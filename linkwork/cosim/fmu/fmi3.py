@@ -22,8 +22,8 @@ KINDS = (
 class Instance3(Instance):
     """An instance of FMI 3.0; in Event Mode where the FMU has one."""
 
-    def __init__(self, name: str, model: FmuModel) -> None:
-        super().__init__(name, model)
+    def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
+        super().__init__(name, model, number)
         self.fmu: Any = None
         self._event, self._terminate, self._early = (fmi3.fmi3Boolean() for _ in range(3))
         self._reached = fmi3.fmi3Float64()
@@ -62,6 +62,7 @@ class Instance3(Instance):
     def terminate(self) -> None:
         self.fmu.terminate()
 
+    @call
     def free(self) -> None:
         if self.fmu is None:
             return

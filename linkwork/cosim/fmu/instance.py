@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
+from linkwork.cosim.isolated.breadcrumb import Call, note
 from linkwork.errors import FmuError
 
 P = ParamSpec("P")
@@ -22,6 +23,25 @@ FloatArray = NDArray[np.float64]
 
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
 DISCARD = 2
+#: What a crash is said to have happened in.
+CALLS = {
+    "instantiate": Call.instantiate,
+    "enter_initialization": Call.enterInitializationMode,
+    "exit_initialization": Call.exitInitializationMode,
+    "terminate": Call.terminate,
+    "free": Call.freeInstance,
+    "read": Call.get,
+    "write": Call.set,
+    "write_derivatives": Call.set,
+    "directional": Call.getDerivatives,
+    "step": Call.doStep,
+    "enter_event_mode": Call.enterEventMode,
+    "update_discrete_states": Call.updateDiscreteStates,
+    "enter_step_mode": Call.enterStepMode,
+    "save": Call.getState,
+    "restore": Call.setState,
+    "drop": Call.freeState,
+}
 MOST_MESSAGES = 5  # in the text of an error
 
 
@@ -49,11 +69,11 @@ class Update(NamedTuple):
 def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """Turn a failure of an FMI call within `method` into an `FmuError` that says whose it is."""
     name = method.__name__
+    code = CALLS[name]
 
     @functools.wraps(method)
     def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if self.trace is not None:
-            self.trace(name, self.time)
+        note(self.number, code, self.time)
         try:
             return method(self, *args, **kwargs)
         except (FmuError, KeyboardInterrupt):
@@ -69,8 +89,8 @@ class Instance(ABC):
 
     Attributes
     ----------
-    name, model
-        Its own name, and its FMU.
+    name, model, number
+        Its own name, its FMU, and its position in the system.
     inputs, discrete_inputs, outputs, extras
         Its exchanged variables, and what is only recorded; see `bind`. Discrete inputs are those that FMI 3.0 lets be
         set in Event Mode only.
@@ -80,17 +100,15 @@ class Instance(ABC):
         Whether it is in Event Mode (FMI 3.0).
     needs_update
         Whether it has asked there for another update of its discrete states.
-    trace
-        Called before each call to the FMU with the call's name and the time, if not None.
     """
 
-    def __init__(self, name: str, model: FmuModel) -> None:
+    def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
         self.name = name
+        self.number = number
         self.model = model
         self.time = 0.0
         self.in_event_mode = False
         self.needs_update = False
-        self.trace: Callable[[str, float], None] | None = None
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
         self.inputs = self.discrete_inputs = self.outputs = self.extras = self.ports(())
 

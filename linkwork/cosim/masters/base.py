@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
-from linkwork.cosim.network import Network
-
-
-@dataclass
-class Statistics:
-    """What a run took.
-
-    `steps` are accepted communication steps, `rejected` those whose error was too large, `rollbacks` how often
-    instances went back to an earlier state, `events` how often one or more of them were in Event Mode, `iterations`
-    the evaluations of algebraic loops.
-    """
-
-    steps: int = 0
-    rejected: int = 0
-    rollbacks: int = 0
-    events: int = 0
-    iterations: int = 0
+from linkwork.cosim.network import Network, events
+from linkwork.cosim.recording.result import Statistics
 
 
 class Master(ABC):
@@ -36,6 +21,8 @@ class Master(ABC):
         Of the run under way.
     notices
         What a user should know of it, such as instances that cannot go back.
+    events
+        Time and component of each event.
     ended
         Whether an FMU has asked for the end of the simulation.
     """
@@ -43,12 +30,13 @@ class Master(ABC):
     def __init__(self) -> None:
         self.statistics = Statistics()
         self.notices: list[str] = []
+        self.events: list[tuple[float, str]] = []
         self.ended = False
 
-    def begin(self, network: Network, start: float, stop: float) -> None:
-        """Prepare for a run."""
-        self.network, self.start, self.stop = network, start, stop
-        self.statistics, self.notices, self.ended = Statistics(), [], False
+    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> None:
+        """Prepare for a run; `record` is called where values jump, before they do."""
+        self.network, self.start, self.stop, self.record = network, start, stop, record
+        self.statistics, self.notices, self.events, self.ended = Statistics(), [], [], False
 
     @abstractmethod
     def advance(self, time: float, limit: float) -> float:
@@ -61,6 +49,15 @@ class Master(ABC):
         FmuError
             If an FMU fails.
         """
+
+    def settle(self, time: float, asked: Iterable[str]) -> bool:
+        """Handle events at a communication point if there are any; return whether there were."""
+        changed = set(asked) | self.network.with_changed_discrete_inputs()
+        if changed:
+            self.record(time)
+            self.ended |= events.settle(self.network, time, asked)
+            self.events += [(time, one.name) for one in self.network.each(changed)]
+        return bool(changed)
 
     def notice(self, text: str) -> None:
         """Say something once."""

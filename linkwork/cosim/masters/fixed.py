@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from linkwork.cosim.fmu.instance import FloatArray, Instance
 from linkwork.cosim.masters.base import Master
 from linkwork.cosim.masters.extrapolation import Extrapolation
 from linkwork.cosim.masters.together import Together
-from linkwork.cosim.network import Network, events
+from linkwork.cosim.network import Network
 from linkwork.errors import CosimError
 
 ROUNDING = 1e-9  # of a step: a communication point so near is the one meant
@@ -43,9 +43,9 @@ class FixedStep(Master):
         self.step = step
         self.extrapolation = extrapolation
 
-    def begin(self, network: Network, start: float, stop: float) -> None:
+    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> None:
         """Prepare for a run."""
-        super().begin(network, start, stop)
+        super().begin(network, start, stop, record)
         self._inputs = Extrapolation(self.extrapolation, network)
         self._inputs.note(network, start)
         self._together = Together(self, self.ordered())
@@ -76,9 +76,7 @@ class FixedStep(Master):
         """Do one step towards a goal, which an event or a discarded step may cut short; return the time reached."""
         reached, asked = self._together.step(time, goal)
         self.network.exchange(reached)
-        if asked or self.network.with_changed_discrete_inputs():
-            self.ended |= events.settle(self.network, reached, asked)
-            self.statistics.events += 1
+        if self.settle(reached, asked):
             self._inputs.forget()
         self._inputs.note(self.network, reached)
         self.statistics.steps += 1

@@ -38,23 +38,23 @@ def build(system: System, models: Models, externals: Externals, recorded: Sequen
     """
     exchanged = _exchanged(system, models, externals, recorded)
     instances = {}
-    for name, one in exchanged.items():
-        instances[name] = make_instance(name, models[name])
+    for number, (name, one) in enumerate(exchanged.items()):
+        instances[name] = make_instance(name, models[name], number)
         instances[name].bind(one.inputs, one.outputs, one.extras)
     wires = _wires(system, models, instances)
     feeds = _feeds(system, instances, externals)
     return Network(instances, wires, feeds, _levels(models, wires, externals, system, instances))
 
 
-def make_instance(name: str, model: FmuModel) -> Instance:
+def make_instance(name: str, model: FmuModel, number: int = 0) -> Instance:
     """Make an instance of the FMU's version."""
     if model.fmi3:
         from linkwork.cosim.fmu.fmi3 import Instance3
 
-        return Instance3(name, model)
+        return Instance3(name, model, number)
     from linkwork.cosim.fmu.fmi2 import Instance2
 
-    return Instance2(name, model)
+    return Instance2(name, model, number)
 
 
 def _exchanged(system: System, models: Models, externals: Externals, recorded: Sequence[Node]) -> dict[str, Exchanged]:
