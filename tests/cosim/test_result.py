@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkwork.cosim.masters import Statistics
-from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.selection import chosen
 from linkwork.errors import CosimError
 from support.cosim import Live

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.cosim.recording.parquet_sink import arrow, batches, stream_of
-from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sinks import check_suffix
 from linkwork.errors import CosimError
 
@@ -73,8 +73,6 @@ def _of_stream(path: Path) -> Result:
 
 
 def _of_table(path: Path, table: Any) -> Result:
-    from linkwork.cosim.masters.base import Statistics
-
     about = json.loads((table.schema.metadata or {}).get(b"linkwork", b"{}"))
     units = {one.name: (one.metadata or {}).get(b"unit", b"").decode() for one in table.schema}
     t, columns = _split(path, {name: table[name].to_numpy() for name in table.column_names})

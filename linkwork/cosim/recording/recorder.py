@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sinks import Sink
-
-if TYPE_CHECKING:
-    from linkwork.cosim.masters.base import Statistics
 
 FIRST_ROOM = 1024  # rows
 CHUNK = 4096  # rows handed to a sink at once ...
@@ -133,8 +130,11 @@ class Recorder:
 
     def end(self, result: Result) -> None:
         """Hand the sink the last rows and what is known of the run besides; to be called however the run ends."""
-        if self.sink is not None:
+        if self.sink is None:
+            return
+        try:
             self.flush()
+        finally:
             self.sink.end(result.about())
 
     def _make_room(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from linkwork.cosim.masters.base import Statistics
-
 Column = NDArray[Any]
+
+
+@dataclass
+class Statistics:
+    """What a run took: communication steps, those rejected, rollbacks of instances, iterations of loops."""
+
+    steps: int = 0
+    rejected: int = 0
+    rollbacks: int = 0
+    iterations: int = 0
 
 
 class Result:
@@ -48,7 +56,7 @@ class Result:
     notices
         What a user should know of the run, as sentences.
     statistics
-        Steps, rejected steps, rollbacks, events and iterations; None if not known.
+        Steps, rejected steps, rollbacks and iterations; None if not known.
     aborted
         Whether the run ended before its time.
     """
