@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import signal
 import sys
 import threading
@@ -20,13 +21,15 @@ from linkwork.cosim.isolated.messages import receive, send
 from linkwork.cosim.isolated.reduction import SINKS
 from linkwork.errors import LinkworkError
 
+FOLDER = "LINKWORK_CHILD_FOLDER"  # of the environment: what the parent made for this process
+
 
 def main() -> None:
     """Do jobs until nobody asks for more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
     asked, answers = _own_pipes()
     jobs: queue.Queue[Job | Exception] = queue.Queue()
-    threading.Thread(target=_listen, args=(asked, jobs), daemon=True).start()
+    threading.Thread(target=_listen, args=(asked, jobs, os.environ.pop(FOLDER, None)), daemon=True).start()
     models: dict[Path, Any] = {}
     while True:
         _do(jobs.get(), answers, models)
@@ -41,12 +44,14 @@ def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
     return asked, answers
 
 
-def _listen(stream: BinaryIO, jobs: queue.Queue[Job | Exception]) -> None:
+def _listen(stream: BinaryIO, jobs: queue.Queue[Job | Exception], folder: str | None) -> None:
     """Take jobs as they come; without a parent there is nothing left to do."""
     while True:
         try:
             jobs.put(receive(stream))
         except (EOFError, OSError):
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)  # a parent that was killed cannot
             os._exit(0)
         except Exception as problem:  # what it names cannot be imported here
             jobs.put(problem)

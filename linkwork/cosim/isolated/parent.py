@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from typing import IO, Any, cast
 import numpy as np
 
 from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhere
+from linkwork.cosim.isolated.child import FOLDER
 from linkwork.cosim.isolated.job import Answer, Job
 from linkwork.cosim.isolated.messages import receive, send
 from linkwork.errors import CosimError
@@ -111,8 +113,18 @@ class Child:
     def _start(self) -> None:
         self._end()
         write_nowhere(self._crumb)
-        # Threads of numpy's are of no use here, and many children would start many.
-        environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ, VARIABLE: str(self._crumb)}
+        temporary = Path(self._folder.name) / "temporary"  # what a child that dies leaves behind, goes with the next
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(exist_ok=True)
+        environment = {
+            # Threads of numpy's are of no use here, and many children would start many.
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            **os.environ,
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary)),
+            VARIABLE: str(self._crumb),
+            FOLDER: self._folder.name,
+        }
         self._process = subprocess.Popen(
             # -P: nothing is imported from the folder in which it stands.
             [sys.executable, "-P", "-X", "faulthandler", "-m", "linkwork.cosim.isolated.child"],
