@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from linkwork.description.checks import FloatArray
 
@@ -34,14 +36,16 @@ MOST_IN_LEGEND = 16  # rows; more names make more columns
 
 def plot_columns(
     t: FloatArray,
-    columns: Mapping[str, FloatArray],
+    columns: Mapping[str, NDArray[Any]],
     units: Mapping[str, str],
     title: str,
     path: str | os.PathLike[str] | None,
+    events: Iterable[float] = (),
 ) -> Figure:
     """Plot columns over time, one panel for each unit, and save the picture if a path is given.
 
-    A joint or body has the same colour in all panels as long as no panel shows two columns of it.
+    A joint or body has the same colour in all panels as long as no panel shows two columns of it. Whole numbers and
+    Booleans are drawn as steps, times of events as thin lines.
     """
     panels: dict[str, list[str]] = {}
     for name in columns:
@@ -51,8 +55,11 @@ def plot_columns(
     all_axes = figure.subplots(max(1, len(panels)), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (unit, names) in zip(all_axes, panels.items(), strict=False):
         for name in names:
-            axes.plot(t, columns[name], label=name, color=colors[name], linewidth=1.5)
-        axes.set_ylabel(f"{QUANTITIES.get(unit, 'value')} [{_printed(unit)}]")
+            style = "default" if columns[name].dtype.kind == "f" else "steps-post"
+            axes.plot(t, columns[name], label=name, color=colors[name], linewidth=1.5, drawstyle=style)
+        for time in events:
+            axes.axvline(time, color=GREY, linewidth=0.6, zorder=1)
+        axes.set_ylabel(f"{QUANTITIES.get(unit, 'value')} [{_printed(unit)}]" if unit else "value")
         _dress(axes, len(names))
     all_axes[-1].set_xlabel("time [s]", color=INK)
     all_axes[0].set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")

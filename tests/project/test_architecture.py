@@ -40,7 +40,10 @@ PYTHON_ARROWS = {
         "sksundae",
     },
     "linkwork.checking": {"numpy", "fmpy", "linkwork.errors"},
-    "linkwork.cosim": {"numpy", "fmpy", "linkwork.errors", "linkwork.result"},
+    "linkwork.cosim": {
+        *("numpy", "scipy", "fmpy", "pandas", "pyarrow", "matplotlib", "distributed"),
+        *("linkwork.errors", "linkwork.progress", "linkwork.plotting"),
+    },
     "linkwork._core_build": {"cffi"},
     "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},
 }

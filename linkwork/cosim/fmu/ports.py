@@ -68,6 +68,7 @@ class Ports:
         self.text = [""] * sum(one.n_values for one in self.groups[TEXT])
         self._copied = [] if shared else _slices(self.real, only)
         self._copied += _slices(self.whole, self.groups[WHOLE])
+        self._marked: Values | None = None
 
     def _places(self) -> dict[str, tuple[str, slice]]:
         """Where each variable lies: its bank and its part of that."""
@@ -78,6 +79,28 @@ class Ports:
                 places[one.name] = (bank, slice(begin, begin + one.size))
                 begin += one.size
         return places
+
+    def copy(self) -> tuple[Values, Values | None]:
+        """The values as they are now and were when marked, to `paste` later."""
+        return self._values(), self._marked
+
+    def _values(self) -> Values:
+        return self.real.copy(), self.whole.copy(), self.text.copy()
+
+    def paste(self, copy: tuple[Values, Values | None]) -> None:
+        """Bring values back."""
+        (self.real[:], self.whole[:], self.text[:]), self._marked = copy
+
+    def mark(self) -> None:
+        """Remember the values as they are now."""
+        self._marked = self._values()
+
+    def changed(self) -> bool:
+        """Whether values differ from those marked."""
+        if self._marked is None:
+            return bool(self.variables)
+        real, whole, text = self._marked
+        return self.text != text or not (np.array_equal(self.real, real) and np.array_equal(self.whole, whole))
 
     def taken(self) -> None:
         """Bring what an FMU has written into the buffers to `real`, `whole` and `text`."""
@@ -93,6 +116,9 @@ class Ports:
         for group in self.groups[TEXT]:
             for i, one in enumerate(self.text):
                 group.buffer[i] = one.encode()
+
+
+Values = tuple[Any, Any, list[str]]
 
 
 def _slices(values: Any, groups: Sequence[Group]) -> list[tuple[Any, Any]]:

@@ -1,0 +1,146 @@
+"""Instances of FMI 3.0."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from fmpy import fmi3
+from fmpy.fmi1 import FMICallException
+
+from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, Update, call
+from linkwork.cosim.fmu.model import FmuModel, Variable
+from linkwork.cosim.fmu.ports import C_TYPES, Ports
+
+KINDS = (
+    *("Float64", "Float32", "Boolean", "String"),
+    *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)),
+)
+
+
+class Instance3(Instance):
+    """An instance of FMI 3.0; in Event Mode where the FMU has one."""
+
+    def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
+        super().__init__(name, model, number)
+        self.fmu: Any = None
+        self._event, self._terminate, self._early = (fmi3.fmi3Boolean() for _ in range(3))
+        self._reached = fmi3.fmi3Float64()
+        self._told = [ctypes.byref(one) for one in (self._event, self._terminate, self._early, self._reached)]
+
+    # ---- life
+
+    @call
+    def instantiate(self) -> None:
+        self.fmu = fmi3.FMU3Slave(
+            guid=self.model.token,
+            unzipDirectory=str(self.model.folder),
+            modelIdentifier=self.model.identifier,
+            instanceName=self.name,
+        )
+        events = self.model.abilities.event_mode
+        self.fmu.instantiate(loggingOn=True, eventModeUsed=events, earlyReturnAllowed=events, logMessage=self._log)
+        self._get = {kind: getattr(self.fmu, f"fmi3Get{kind}") for kind in KINDS}
+        self._set = {kind: getattr(self.fmu, f"fmi3Set{kind}") for kind in KINDS}
+
+    def _log(self, _environment: Any, status: int, _category: bytes, message: bytes | None) -> None:
+        if status > 0:
+            self.messages.append((message or b"").decode(errors="replace").strip())
+
+    @call
+    def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        self.time = start
+        self.fmu.enterInitializationMode(tolerance=tolerance, startTime=start, stopTime=stop)
+
+    @call
+    def exit_initialization(self) -> None:
+        self.fmu.exitInitializationMode()
+        self.in_event_mode = self.model.abilities.event_mode
+
+    @call
+    def terminate(self) -> None:
+        self.fmu.terminate()
+
+    @call
+    def free(self) -> None:
+        if self.fmu is None:
+            return
+        component, self.fmu.component = getattr(self.fmu, "component", None), None
+        if component:
+            self.fmu.fmi3FreeInstance(component)
+        self.fmu.freeLibrary()
+        self.fmu = None
+
+    # ---- values
+
+    def type_of(self, variable: Variable) -> tuple[str, Any]:
+        kind = "Int64" if variable.type == "Enumeration" else variable.type
+        return kind, ctypes.c_bool if kind == "Boolean" else C_TYPES[kind]
+
+    @call
+    def read(self, ports: Ports) -> None:
+        component = self.fmu.component
+        for group in ports.all:
+            self._get[group.type](component, group.references, group.n_references, group.buffer, group.n_values)
+        ports.taken()
+
+    @call
+    def write(self, ports: Ports) -> None:
+        ports.given()
+        component = self.fmu.component
+        for group in ports.all:
+            self._set[group.type](component, group.references, group.n_references, group.buffer, group.n_values)
+
+    @call
+    def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
+        references = [[one.reference for one in ports.variables] for ports in (unknowns, knowns)]
+        return np.array(self.fmu.getDirectionalDerivative(*references, list(seed), unknowns.real.size))
+
+    # ---- steps
+
+    @call
+    def step(self, time: float, length: float) -> Outcome:
+        self._event.value = self._terminate.value = self._early.value = False
+        self._reached.value = time
+        try:
+            self.fmu.fmi3DoStep(self.fmu.component, time, length, False, *self._told)
+        except FMICallException as problem:
+            if problem.status != DISCARD:
+                raise
+            self.time = max(time, self._reached.value)
+            return Outcome(self.time, discarded=True)
+        self.time = self._reached.value if self._early.value else time + length
+        return Outcome(self.time, self._event.value, self._terminate.value)
+
+    @call
+    def enter_event_mode(self) -> None:
+        self.fmu.enterEventMode()
+        self.in_event_mode = True
+
+    @call
+    def update_discrete_states(self) -> Update:
+        needed, terminate, _nominals, _values, defined, next_event = self.fmu.updateDiscreteStates()
+        return Update(needed, terminate, next_event if defined else None)
+
+    @call
+    def enter_step_mode(self) -> None:
+        self.fmu.enterStepMode()
+        self.in_event_mode = False
+
+    # ---- states
+
+    @call
+    def save(self, reuse: Any = None) -> Any:
+        state = fmi3.fmi3FMUState() if reuse is None else reuse[0]
+        self.fmu.fmi3GetFMUState(self.fmu.component, ctypes.byref(state))
+        return state, self.time, self.in_event_mode
+
+    @call
+    def restore(self, snapshot: Any) -> None:
+        state, self.time, self.in_event_mode = snapshot
+        self.fmu.fmi3SetFMUState(self.fmu.component, state)
+
+    @call
+    def drop(self, snapshot: Any) -> None:
+        self.fmu.fmi3FreeFMUState(self.fmu.component, ctypes.byref(snapshot[0]))

@@ -1,0 +1,210 @@
+"""The contract of an instance: the calls of FMI for Co-Simulation, the same for each version."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwork.cosim.fmu.model import FmuModel, Variable
+from linkwork.cosim.fmu.ports import Ports
+from linkwork.cosim.isolated.breadcrumb import Call, note
+from linkwork.errors import FmuError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+S = TypeVar("S", bound="Instance")
+FloatArray = NDArray[np.float64]
+
+STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
+DISCARD = 2
+#: What a crash is said to have happened in.
+CALLS = {
+    "instantiate": Call.instantiate,
+    "enter_initialization": Call.enterInitializationMode,
+    "exit_initialization": Call.exitInitializationMode,
+    "terminate": Call.terminate,
+    "free": Call.freeInstance,
+    "read": Call.get,
+    "write": Call.set,
+    "write_derivatives": Call.set,
+    "directional": Call.getDerivatives,
+    "step": Call.doStep,
+    "enter_event_mode": Call.enterEventMode,
+    "update_discrete_states": Call.updateDiscreteStates,
+    "enter_step_mode": Call.enterStepMode,
+    "save": Call.getState,
+    "restore": Call.setState,
+    "drop": Call.freeState,
+}
+MOST_MESSAGES = 5  # in the text of an error
+
+
+class Outcome(NamedTuple):
+    """How a step went.
+
+    `reached` is the time it came to; `event`: the FMU wants to go to Event Mode there; `terminate`: it wants the
+    simulation to end; `discarded`: it could not come further, and a shorter step may succeed.
+    """
+
+    reached: float
+    event: bool = False
+    terminate: bool = False
+    discarded: bool = False
+
+
+class Update(NamedTuple):
+    """What an update of discrete states says: whether another is needed, and the time of the next event if known."""
+
+    needed: bool
+    terminate: bool
+    next_event: float | None
+
+
+def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Turn a failure of an FMI call within `method` into an `FmuError` that says whose it is."""
+    name = method.__name__
+    code = CALLS[name]
+
+    @functools.wraps(method)
+    def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        note(self.number, code, self.time)
+        try:
+            return method(self, *args, **kwargs)
+        except (FmuError, KeyboardInterrupt):
+            raise
+        except Exception as problem:  # whatever FMPy, ctypes or a missing function make of it
+            raise self.failure(name, problem) from problem
+
+    return guarded
+
+
+class Instance(ABC):
+    """An instance of an FMU in Co-Simulation.
+
+    Attributes
+    ----------
+    name, model, number
+        Its own name, its FMU, and its position in the system.
+    inputs, discrete_inputs, outputs, extras
+        Its exchanged variables, and what is only recorded; see `bind`. Discrete inputs are those that FMI 3.0 lets be
+        set in Event Mode only.
+    time
+        The communication point it is at [s].
+    in_event_mode
+        Whether it is in Event Mode (FMI 3.0).
+    needs_update
+        Whether it has asked there for another update of its discrete states.
+    """
+
+    def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
+        self.name = name
+        self.number = number
+        self.model = model
+        self.time = 0.0
+        self.in_event_mode = False
+        self.needs_update = False
+        self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
+        self.inputs = self.discrete_inputs = self.outputs = self.extras = self.ports(())
+
+    def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], extras: Sequence[Variable]) -> None:
+        """Say which variables will be written and read; `extras` are read to be recorded only."""
+        apart = self.model.abilities.event_mode
+        self.inputs = self.ports([one for one in inputs if not (apart and one.variability == "discrete")])
+        self.discrete_inputs = self.ports([one for one in inputs if apart and one.variability == "discrete"])
+        self.outputs, self.extras = self.ports(outputs), self.ports(extras)
+
+    def ports(self, variables: Sequence[Variable]) -> Ports:
+        """Prepare variables for `read` and `write`."""
+        return Ports(variables, self.type_of)
+
+    def failure(self, name: str, problem: Exception) -> FmuError:
+        """Return the error that says what failed, and what the FMU says of it."""
+        status = getattr(problem, "status", -1)
+        how = f"returned {STATUS[status]}" if status in range(len(STATUS)) else f"failed: {problem}"
+        called = getattr(problem, "function", name)
+        said = f"; it says: {'; '.join(self.messages)}" if self.messages else ""
+        return FmuError(
+            f"FMU {self.model.path.name} (instance {self.name!r}): {called} {how} at t = {self.time:.9g} s{said}"
+        )
+
+    # ---- life
+
+    @abstractmethod
+    def instantiate(self) -> None:
+        """Load the library and make the instance; `free` it at the end."""
+
+    @abstractmethod
+    def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        """Go to Initialization Mode."""
+
+    @abstractmethod
+    def exit_initialization(self) -> None:
+        """Leave Initialization Mode, to Step Mode, or to Event Mode where there is one."""
+
+    @abstractmethod
+    def terminate(self) -> None:
+        """End the simulation; outputs can still be read."""
+
+    @abstractmethod
+    def free(self) -> None:
+        """Free the instance and its library, in whatever mode it is."""
+
+    # ---- values
+
+    @abstractmethod
+    def type_of(self, variable: Variable) -> tuple[str, Any]:
+        """Return the name of the FMI type by which a variable is read and written, and its C type."""
+
+    @abstractmethod
+    def read(self, ports: Ports) -> None:
+        """Get values."""
+
+    @abstractmethod
+    def write(self, ports: Ports) -> None:
+        """Set values."""
+
+    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
+        """Set derivatives of the real variables by time, `derivatives[k]` those of order k + 1 (FMI 2.0)."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
+        """Return the derivative of real unknowns along `seed`, a direction of real knowns."""
+
+    # ---- steps
+
+    @abstractmethod
+    def step(self, time: float, length: float) -> Outcome:
+        """Go on by a communication step."""
+
+    def enter_event_mode(self) -> None:
+        """Go to Event Mode (FMI 3.0)."""
+        raise NotImplementedError
+
+    def update_discrete_states(self) -> Update:
+        """Update discrete states in Event Mode."""
+        raise NotImplementedError
+
+    def enter_step_mode(self) -> None:
+        """Go back to Step Mode."""
+        raise NotImplementedError
+
+    # ---- states
+
+    @abstractmethod
+    def save(self, reuse: Any = None) -> Any:
+        """Return a snapshot of the whole state; `reuse` is one that may be overwritten. `drop` it at the end."""
+
+    @abstractmethod
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot, which stays valid."""
+
+    @abstractmethod
+    def drop(self, snapshot: Any) -> None:
+        """Free a snapshot."""

@@ -1,0 +1,6 @@
+"""Master algorithms: in what order and by what steps instances advance."""
+
+from linkwork.cosim.masters.base import Master
+from linkwork.cosim.masters.fixed import GaussSeidel, Jacobi
+
+__all__ = ["GaussSeidel", "Jacobi", "Master"]

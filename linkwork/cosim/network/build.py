@@ -1,0 +1,125 @@
+"""Builds the network of a system: instances made, what they exchange prepared, connections laid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from linkwork.cosim.description import System
+from linkwork.cosim.description.references import split
+from linkwork.cosim.description.units import conversion
+from linkwork.cosim.fmu.instance import Instance
+from linkwork.cosim.fmu.model import FmuModel, Variable
+from linkwork.cosim.fmu.ports import Ports
+from linkwork.cosim.network.externals import Externals, Feed
+from linkwork.cosim.network.levels import Level, Node, make_levels
+from linkwork.cosim.network.network import Network
+from linkwork.cosim.network.routes import Wire
+
+Models = Mapping[str, FmuModel]
+
+
+@dataclass
+class Exchanged:
+    """The variables of an instance that are exchanged, and those that are recorded besides."""
+
+    inputs: list[Variable] = field(default_factory=list)
+    outputs: list[Variable] = field(default_factory=list)
+    extras: list[Variable] = field(default_factory=list)
+
+
+def build(system: System, models: Models, externals: Externals, recorded: Sequence[Node]) -> Network:
+    """Build a network; its instances are made but not yet instantiated in their libraries.
+
+    Raises
+    ------
+    CosimError
+        If a variable is not there or an external input does not fit.
+    """
+    exchanged = _exchanged(system, models, externals, recorded)
+    instances = {}
+    for number, (name, one) in enumerate(exchanged.items()):
+        instances[name] = make_instance(name, models[name], number)
+        instances[name].bind(one.inputs, one.outputs, one.extras)
+    wires = _wires(system, models, instances)
+    feeds = _feeds(system, instances, externals)
+    return Network(instances, wires, feeds, _levels(models, wires, externals, system, instances))
+
+
+def make_instance(name: str, model: FmuModel, number: int = 0) -> Instance:
+    """Make an instance of the FMU's version."""
+    if model.fmi3:
+        from linkwork.cosim.fmu.fmi3 import Instance3
+
+        return Instance3(name, model, number)
+    from linkwork.cosim.fmu.fmi2 import Instance2
+
+    return Instance2(name, model, number)
+
+
+def _exchanged(system: System, models: Models, externals: Externals, recorded: Sequence[Node]) -> dict[str, Exchanged]:
+    exchanged = {name: Exchanged() for name in system.components}
+    for connection in system.connections:
+        for reference, kind in ((connection.source, "outputs"), (connection.target, "inputs")):
+            _include(exchanged, models, split(reference, system.components), kind)
+    for reference in externals:
+        _include(exchanged, models, split(reference, system.components), "inputs")
+    for node in recorded:
+        one = exchanged[node[0]]
+        if all(node[1] != there.name for there in (*one.inputs, *one.outputs)):
+            _include(exchanged, models, node, "extras")
+    return exchanged
+
+
+def _include(exchanged: Mapping[str, Exchanged], models: Models, node: Node, kind: str) -> None:
+    name, variable = node
+    there: list[Variable] = getattr(exchanged[name], kind)
+    one = models[name].variable(variable)
+    if one not in there:
+        there.append(one)
+
+
+def _wires(system: System, models: Models, instances: Mapping[str, Instance]) -> list[Wire]:
+    wires = []
+    for connection in system.connections:
+        owner, output = split(connection.source, system.components)
+        taker, target = split(connection.target, system.components)
+        factor, offset = connection.factor, connection.offset
+        if connection.convert_units:
+            scale, shift = conversion(models[owner].unit(output), models[taker].unit(target))
+            # The linear map of a connection acts on the value in the unit of its target.
+            factor, offset = factor * scale, connection.offset + factor * shift
+        ports = _input_ports(instances[taker], target)
+        wires.append(Wire(owner, instances[owner].outputs, output, taker, ports, target, factor, offset))
+    return wires
+
+
+def _input_ports(instance: Instance, name: str) -> Ports:
+    return instance.discrete_inputs if name in instance.discrete_inputs.places else instance.inputs
+
+
+def _feeds(system: System, instances: Mapping[str, Instance], externals: Externals) -> dict[str, list[Feed]]:
+    feeds: dict[str, list[Feed]] = {}
+    for reference, given in externals.items():
+        name, variable = split(reference, system.components)
+        feeds.setdefault(name, []).append(Feed(reference, given, _input_ports(instances[name], variable), variable))
+    return feeds
+
+
+def _levels(
+    models: Models, wires: Sequence[Wire], externals: Externals, system: System, instances: Mapping[str, Instance]
+) -> list[Level]:
+    """Discrete inputs of FMI 3.0 are set in Event Mode only, and so have no part in it."""
+    fed = [split(reference, system.components) for reference in externals]
+    inputs = {name: [one.name for one in instance.inputs.variables] for name, instance in instances.items()}
+    feedthrough = {}
+    for wire in wires:
+        depends = models[wire.owner].dependencies.get(wire.output)
+        names = inputs[wire.owner]
+        feedthrough[wire.owner, wire.output] = [one for one in names if depends is None or one in depends]
+    connections = [
+        ((wire.owner, wire.output), (wire.taker, wire.input))
+        for wire in wires
+        if wire.target is instances[wire.taker].inputs
+    ]
+    return make_levels(connections, feedthrough, [node for node in fed if node[1] in inputs[node[0]]])

@@ -1,0 +1,62 @@
+"""Inputs that come from outside the system: constants, functions of time, series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from linkwork.cosim.fmu.model import REAL, TEXT, WHOLE
+from linkwork.cosim.fmu.ports import Ports
+from linkwork.errors import CosimError
+
+External = float | Callable[[float], float] | tuple[Any, Any]
+
+
+class Feed:
+    """An external input of an instance."""
+
+    def __init__(self, name: str, given: External, ports: Ports, variable: str) -> None:
+        bank, self._place = ports.places[variable]
+        self._values: Any = {REAL: ports.real, WHOLE: ports.whole, TEXT: ports.text}[bank]
+        self._name = name
+        self._function = _function(name, given, stepwise=bank != REAL)
+
+    def apply(self, time: float) -> None:
+        """Put the value at a time in its place.
+
+        Raises
+        ------
+        CosimError
+            If the function fails or gives no finite number.
+        """
+        try:
+            value = self._function(time)
+            self._values[self._place] = value
+        except Exception as problem:
+            raise CosimError(f"the external input of {self._name!r} fails at t = {time:.9g} s: {problem}") from problem
+        if not np.all(np.isfinite(value)):
+            raise CosimError(f"the external input of {self._name!r} is {value} at t = {time:.9g} s")
+
+
+def _function(name: str, given: External, *, stepwise: bool) -> Callable[[float], Any]:
+    if callable(given):
+        return given
+    if not isinstance(given, tuple):
+        return lambda _time: given
+    try:
+        times, values = (np.asarray(one, dtype=float) for one in given)
+        fits = times.ndim == 1 and times.shape == values.shape and times.size > 0
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise CosimError(f"the external input of {name!r} must be a number, a function of time, or (times, values)")
+    if np.any(np.diff(times) < 0) or not np.all(np.isfinite([times, values])):
+        raise CosimError(f"the external input of {name!r}: times must rise, and all must be finite")
+    if stepwise:
+        return lambda time: values[max(0, int(np.searchsorted(times, time, side="right")) - 1)]
+    return lambda time: np.interp(time, times, values)
+
+
+Externals = Mapping[str, External]

@@ -1,0 +1,98 @@
+"""In what order values are exchanged at a communication point, so that direct feedthrough is honoured.
+
+An output that depends on inputs is read after these are written. Outputs and inputs are nodes of a graph, with arrows
+from an input to the outputs that depend on it and along connections; its levels are the order, and what goes in a
+circle is an algebraic loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+Node = tuple[str, str]  # instance, variable
+
+
+@dataclass(frozen=True)
+class Level:
+    """One round of an exchange.
+
+    `reads` names the instances whose outputs are read first, `writes` those whose inputs are written then; `loops` are
+    algebraic loops, each as the inputs on it, which are solved between the two.
+    """
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    loops: tuple[tuple[Node, ...], ...] = ()
+
+
+def make_levels(
+    connections: Iterable[tuple[Node, Node]], feedthrough: Mapping[Node, Iterable[str]], fed: Iterable[Node] = ()
+) -> list[Level]:
+    """Return the levels.
+
+    `feedthrough` gives the connected inputs of the same instance that an output depends on; `fed` are inputs that are
+    fed from outside.
+    """
+    feeds = [(("in", *target), ("out", *source)) for source, target in connections]
+    passes = [(("out", *output), ("in", output[0], name)) for output, names in feedthrough.items() for name in names]
+    needs = feeds + passes
+    alone = {("out", *output) for output in feedthrough} | {("in", *taker) for taker in fed}
+    nodes = sorted({node for arrow in needs for node in arrow} | alone)
+    if not nodes:
+        return []
+    groups = _strongly_connected(nodes, needs)
+    depth = _depths(groups, nodes, needs)
+    levels = []
+    for k in range(max(depth) + 1):
+        here = [members for members, at in zip(groups, depth, strict=True) if at == k]
+        loops = tuple(tuple(node[1:] for node in one if node[0] == "in") for one in here if len(one) > 1)
+        flat = [node for one in here for node in one]
+        levels.append(
+            Level(
+                tuple(dict.fromkeys(node[1] for node in flat if node[0] == "out")),
+                tuple(dict.fromkeys(node[1] for node in flat if node[0] == "in")),
+                loops,
+            )
+        )
+    return levels
+
+
+Typed = tuple[str, str, str]  # "in" or "out", instance, variable
+
+
+def _strongly_connected(nodes: list[Typed], needs: list[tuple[Typed, Typed]]) -> list[list[Typed]]:
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    number = {node: i for i, node in enumerate(nodes)}
+    rows, columns = ([number[arrow[side]] for arrow in needs] for side in (0, 1))
+    graph = coo_array((np.ones(len(needs)), (rows, columns)), shape=(len(nodes), len(nodes)))
+    count, labels = connected_components(graph, directed=True, connection="strong")
+    groups: list[list[Typed]] = [[] for _ in range(count)]
+    for node, label in zip(nodes, labels, strict=True):
+        groups[label].append(node)
+    return groups
+
+
+def _depths(groups: list[list[Typed]], nodes: list[Typed], needs: list[tuple[Typed, Typed]]) -> list[int]:
+    """How many rounds come before each group: what needs a loop, and an output that needs an input, is one deeper."""
+    owner = {node: i for i, members in enumerate(groups) for node in members}
+    needed: list[set[tuple[int, int]]] = [set() for _ in groups]
+    for node, need in needs:
+        if owner[node] != owner[need]:
+            needed[owner[node]].add((owner[need], node[0] == "out" or len(groups[owner[need]]) > 1))
+    depth = [-1] * len(groups)
+    for start in range(len(groups)):
+        stack = [start]
+        while stack:
+            group = stack[-1]
+            open_ones = [other for other, _ in needed[group] if depth[other] < 0]
+            if open_ones:
+                stack.extend(open_ones)
+                continue
+            depth[group] = max((depth[other] + step for other, step in needed[group]), default=0)
+            stack.pop()
+    return depth

@@ -1,0 +1,119 @@
+"""A network: the instances of a system, and how values go between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwork.cosim.fmu.instance import Instance
+from linkwork.cosim.network.externals import Feed
+from linkwork.cosim.network.levels import Level
+from linkwork.cosim.network.loops import Loop
+from linkwork.cosim.network.routes import Route, Wire, make_routes
+from linkwork.cosim.network.snapshots import Snapshots
+
+
+class Network:
+    """Live instances and what connects them.
+
+    Attributes
+    ----------
+    instances
+        By name, in the order of the system.
+    wires
+        All connections, as they end in ports of instances.
+    snapshots
+        Saves and restores instances.
+    next_events
+        When instances expect their next event, by name [s].
+    iterations
+        How often algebraic loops have been evaluated.
+    """
+
+    def __init__(
+        self,
+        instances: Mapping[str, Instance],
+        wires: Sequence[Wire],
+        feeds: Mapping[str, Sequence[Feed]],
+        levels: Sequence[Level],
+    ) -> None:
+        self.instances = dict(instances)
+        self.wires = list(wires)
+        self.snapshots = Snapshots(self.instances)
+        self.next_events: dict[str, float] = {}
+        self.iterations = 0
+        self._feeds = {name: list(feeds.get(name, ())) for name in instances}
+        self._routes = {name: self._routes_to(name, "inputs") for name in instances}
+        self._discrete = {name: routes for name in instances if (routes := self._routes_to(name, "discrete_inputs"))}
+        self._levels = [
+            (
+                [self.instances[name] for name in level.reads],
+                [Loop(self, loop) for loop in level.loops],
+                [self.instances[name] for name in level.writes],
+            )
+            for level in levels
+        ]
+
+    def _routes_to(self, name: str, ports: str) -> list[Route]:
+        target: Any = getattr(self.instances[name], ports)
+        return make_routes([wire for wire in self.wires if wire.taker == name and wire.target is target])
+
+    def feed(self, instance: Instance, time: float) -> None:
+        """Bring the values of connected outputs and external inputs at a time to an instance's continuous inputs."""
+        for route in self._routes[instance.name]:
+            route.carry()
+        for feed in self._feeds[instance.name]:
+            feed.apply(time)
+
+    def feed_from(self, instance: Instance, sources: Sequence[Instance]) -> NDArray[np.bool_]:
+        """Bring over outputs of some instances only; return which of the real inputs come from them."""
+        names = {one.name for one in sources}
+        fed = np.zeros(instance.inputs.real.size, dtype=bool)
+        for route in self._routes[instance.name]:
+            if route.owner in names:
+                route.carry()
+                if route.target is instance.inputs.real:
+                    fed[route.targets] = True
+        return fed
+
+    def exchange(self, time: float) -> None:
+        """Bring all inputs to what the outputs are now, direct feedthrough and algebraic loops included.
+
+        Raises
+        ------
+        CosimError
+            If a loop has no solution to be found, or an external input fails.
+        FmuError
+            If an FMU fails.
+        """
+        for reads, loops, writes in self._levels:
+            for instance in reads:
+                instance.read(instance.outputs)
+            for loop in loops:
+                self.iterations += loop.solve(time)
+            for instance in writes:
+                self.feed(instance, time)
+                instance.write(instance.inputs)
+        for routes in self._discrete.values():
+            for route in routes:
+                route.carry()
+
+    def with_changed_discrete_inputs(self) -> set[str]:
+        """The instances whose discrete inputs are not what was last written to them."""
+        return {name for name in self._discrete if self.instances[name].discrete_inputs.changed()}
+
+    def read_extras(self) -> None:
+        """Read what is only recorded."""
+        for instance in self.instances.values():
+            if instance.extras.all:
+                instance.read(instance.extras)
+
+    def each(self, names: Iterable[str] | None = None) -> list[Instance]:
+        """The instances named, in the order of the system; by default all."""
+        if names is None:
+            return list(self.instances.values())
+        wanted = set(names)
+        return [one for name, one in self.instances.items() if name in wanted]

@@ -1,0 +1,45 @@
+"""Snapshots of instances, with the values in their ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from linkwork.cosim.fmu.instance import Instance
+
+
+class Snapshots:
+    """One snapshot for each instance and label; those of an earlier time under the same label are overwritten."""
+
+    def __init__(self, instances: Mapping[str, Instance]) -> None:
+        self._instances = instances
+        self._kept: dict[tuple[str, str], tuple[Any, list[Any]]] = {}
+        self.restored = 0
+
+    def save(self, names: Iterable[str], label: str = "") -> None:
+        """Keep the state of instances."""
+        for name in names:
+            instance = self._instances[name]
+            before = self._kept.get((label, name))
+            state = instance.save(before[0] if before else None)
+            self._kept[label, name] = (state, [ports.copy() for ports in _all_ports(instance)])
+
+    def restore(self, names: Iterable[str], label: str = "") -> None:
+        """Go back to the state kept, which may be done again."""
+        for name in names:
+            instance = self._instances[name]
+            state, values = self._kept[label, name]
+            instance.restore(state)
+            for ports, copy in zip(_all_ports(instance), values, strict=True):
+                ports.paste(copy)
+        self.restored += 1
+
+    def drop(self) -> None:
+        """Free all snapshots."""
+        for (_, name), (state, _) in self._kept.items():
+            self._instances[name].drop(state)
+        self._kept.clear()
+
+
+def _all_ports(instance: Instance) -> list[Any]:
+    return [instance.inputs, instance.discrete_inputs, instance.outputs]

@@ -1,0 +1,117 @@
+"""Results as Parquet, with units, events and notices.
+
+A Parquet file can be read only once its end is written. Until then rows are kept beside it as a stream of Arrow, which
+can be read at any time, also after a crash.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from linkwork.cosim.recording.sinks import cannot_write
+from linkwork.errors import CosimError
+
+ROW_GROUP = 65536  # rows
+
+
+def arrow() -> Any:
+    """Return PyArrow.
+
+    Raises
+    ------
+    CosimError
+        If it is not installed.
+    """
+    try:
+        import pyarrow
+    except ImportError as missing:
+        raise CosimError("Parquet files need PyArrow: pip install 'linkwork[cosim]'") from missing
+    return pyarrow
+
+
+def stream_of(path: Path) -> Path:
+    """Where the rows of a Parquet file are until it is complete."""
+    return path.with_name(path.name + ".part")
+
+
+class ParquetSink:
+    """A Parquet file, and its rows as a stream of Arrow until the end."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.stream = stream_of(path)
+        self._arrow = arrow()
+        self._schema: Any = None
+        try:
+            path.unlink(missing_ok=True)  # what is there is not taken for this run's
+            self._file = self.stream.open("wb")
+        except OSError as problem:
+            raise cannot_write(path, problem) from problem
+        self._writer: Any = None
+
+    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
+        """Write the names, units and types of the columns."""
+        pa = self._arrow
+        kinds = {float: pa.float64(), int: pa.int64(), bool: pa.bool_(), str: pa.string()}
+        fields = [pa.field("time", pa.float64(), metadata={"unit": "s"})]
+        fields += [pa.field(n, kinds[t], metadata={"unit": units[n]}) for n, t in zip(names, types, strict=True)]
+        self._schema = pa.schema(fields)
+        try:
+            self._writer = pa.ipc.new_stream(self._file, self._schema)
+        except OSError as problem:
+            raise cannot_write(self.path, problem) from problem
+
+    def rows(self, t: Any, columns: Sequence[Any]) -> None:
+        """Write rows to the stream."""
+        pa = self._arrow
+        arrays = [pa.array(values, type=of.type) for values, of in zip([t, *columns], self._schema, strict=True)]
+        try:
+            self._writer.write_batch(pa.record_batch(arrays, schema=self._schema))
+            self._file.flush()
+        except OSError as problem:
+            raise cannot_write(self.path, problem) from problem
+
+    def end(self, about: Mapping[str, Any]) -> None:
+        """Make the Parquet file of the stream."""
+        try:
+            self._writer.close()
+            self._file.close()
+            complete(self.path, about)
+        except OSError as problem:
+            raise cannot_write(self.path, problem) from problem
+
+
+def complete(path: Path, about: Mapping[str, Any]) -> None:
+    """Make a Parquet file of its stream, as far as that was written, and remove the stream."""
+    pa = arrow()
+    import pyarrow.parquet as pq
+
+    with stream_of(path).open("rb") as file:
+        reader = pa.ipc.open_stream(file)
+        schema = reader.schema.with_metadata({"linkwork": json.dumps(about)})
+        with pq.ParquetWriter(path, schema) as writer:
+            for table in _groups(batches(reader), schema):
+                writer.write_table(table)
+    stream_of(path).unlink()
+
+
+def batches(reader: Any) -> Iterator[Any]:
+    """The batches of a stream, up to where it was cut off."""
+    with suppress(StopIteration, OSError, arrow().ArrowInvalid):
+        while True:
+            yield reader.read_next_batch()
+
+
+def _groups(parts: Iterator[Any], schema: Any) -> Iterator[Any]:
+    """Tables of about `ROW_GROUP` rows."""
+    held: list[Any] = []
+    for one in parts:
+        held.append(one)
+        if sum(len(batch) for batch in held) >= ROW_GROUP:
+            yield arrow().Table.from_batches(held).cast(schema)
+            held = []
+    yield arrow().Table.from_batches(held, schema=held[0].schema if held else schema).cast(schema)

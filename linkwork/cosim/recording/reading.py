@@ -1,0 +1,92 @@
+"""Results read back from files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from linkwork.cosim.recording.parquet_sink import arrow, batches, stream_of
+from linkwork.cosim.recording.result import Result, Statistics
+from linkwork.cosim.recording.sinks import check_suffix
+from linkwork.errors import CosimError
+
+CELL = re.compile(r'(?:^|,)("(?:[^"]|"")*"|[^,]*)')
+
+
+def read(path: Path) -> Result:
+    """Read a result; see `Result.read`."""
+    check_suffix(path)
+    whole = path.is_file()
+    csv = path.suffix.lower() == ".csv"
+    if not whole and (csv or not stream_of(path).is_file()):
+        raise CosimError(f"there is no file {path}")
+    try:
+        return _of_csv(path) if csv else _of_parquet(path) if whole else _of_stream(path)
+    except (OSError, ValueError) as problem:  # pandas' and PyArrow's errors are of these
+        raise CosimError(f"{path} cannot be read as a result: {problem}") from problem
+
+
+def _of_csv(path: Path) -> Result:
+    table = read_csv(path)
+    cut_off = not _ends_with_newline(path)  # a row, or a number in it, may lack its end
+    notices = ["the file's last row has no end and is left out"] * cut_off
+    t, columns = _split(path, {str(name): table[name].to_numpy()[: -1 if cut_off else None] for name in table})
+    return Result(path.stem, t, columns, notices=notices, aborted=cut_off)
+
+
+def read_csv(path: Path) -> Any:
+    """Return a table of pandas in which texts are what stands in quotes."""
+    try:
+        import pandas as pd
+    except ImportError as missing:
+        raise CosimError("CSV files are read by pandas: pip install 'linkwork[cosim]'") from missing
+    with path.open(encoding="utf-8", newline="") as file:
+        file.readline()
+        cells = CELL.findall(file.readline().rstrip("\r\n"))
+    texts = {place: str for place, cell in enumerate(cells) if cell.startswith('"')}
+    return pd.read_csv(path, converters=texts, float_precision="round_trip", skipinitialspace=True)
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 1))
+        return file.read() == b"\n"
+
+
+def _of_parquet(path: Path) -> Result:
+    arrow()  # says what is missing
+    import pyarrow.parquet as pq
+
+    return _of_table(path, pq.read_table(path))
+
+
+def _of_stream(path: Path) -> Result:
+    with stream_of(path).open("rb") as file:
+        reader = arrow().ipc.open_stream(file)
+        result = _of_table(path, arrow().Table.from_batches(batches(reader), schema=reader.schema))
+    result.aborted = True
+    return result
+
+
+def _of_table(path: Path, table: Any) -> Result:
+    about = json.loads((table.schema.metadata or {}).get(b"linkwork", b"{}"))
+    units = {one.name: (one.metadata or {}).get(b"unit", b"").decode() for one in table.schema}
+    t, columns = _split(path, {name: table[name].to_numpy() for name in table.column_names})
+    return Result(
+        about.get("name", path.stem),
+        t,
+        columns,
+        units,
+        events=[(float(t), str(who)) for t, who in about.get("events", ())],
+        notices=about.get("notices", ()),
+        statistics=Statistics(**about["statistics"]) if about.get("statistics") else None,
+        aborted=about.get("aborted", False),
+    )
+
+
+def _split(path: Path, columns: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    if "time" not in columns:
+        raise CosimError(f"{path} has no column 'time'; it has: {', '.join(list(columns)[:8])}")
+    return columns.pop("time"), columns

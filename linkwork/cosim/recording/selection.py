@@ -1,0 +1,32 @@
+"""Names chosen by patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from linkwork.cosim.description.references import known
+
+
+def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "variable", where: str = "") -> list[str]:
+    """Return the names that fit a pattern, each once, in the order of the patterns.
+
+    A pattern is a name, or has ``*`` for any text and ``?`` for any letter; brackets are what they are in names.
+
+    >>> chosen(["*.u", "crank.r[1]"], ["A.q", "A.u", "crank.r[1]", "crank.r[2]"])
+    ['A.u', 'crank.r[1]']
+
+    Raises
+    ------
+    CosimError
+        If no name fits a pattern; names that are near are suggested.
+    """
+    table = dict.fromkeys(names)
+    found: dict[str, None] = {}
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        literal = pattern.replace("[", "[[]")
+        fitting = [pattern] if pattern in table else [name for name in names if fnmatchcase(name, literal)]
+        if not fitting:
+            known(pattern, table, what, where)  # says what is near
+        found |= dict.fromkeys(fitting)
+    return list(found)

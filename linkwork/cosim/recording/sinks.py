@@ -1,0 +1,107 @@
+"""Where results go while a run is under way: files by their suffix, several at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from linkwork.errors import CosimError
+
+SUFFIXES = (".csv", ".parquet")
+
+
+class Sink(Protocol):
+    """Takes the rows of a run in chunks: `begin` once, `rows` again and again, `end` once."""
+
+    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
+        """Learn what the columns are; a type is float, int, bool or str."""
+
+    def rows(self, t: Any, columns: Sequence[Any]) -> None:
+        """Take rows: times (n,), and for each column an array (n,), all of them only valid during the call."""
+
+    def end(self, about: Mapping[str, Any]) -> None:
+        """Complete the file; `about` is what `Result.about` tells."""
+
+
+def open_sink(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Sink:
+    """Open files for results: ``.csv`` or ``.parquet``, one or several.
+
+    Raises
+    ------
+    CosimError
+        If a suffix is another, a file is named twice, or it cannot be written.
+    """
+    wanted = [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(one) for one in paths]
+    for path in wanted:
+        check_suffix(path)
+        if sum(other.absolute() == path.absolute() for other in wanted) > 1:
+            raise CosimError(f"results cannot go to {path} twice; give each file a name of its own")
+    for path in wanted:
+        check_place(path)
+    sinks = [_open(path) for path in wanted]
+    return sinks[0] if len(sinks) == 1 else Several(sinks)
+
+
+def check_suffix(path: Path) -> None:
+    """Raise a `CosimError` if there is no way to write results as such a file."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise CosimError(f"results cannot be written to {path}: name it {' or '.join(f'*{one}' for one in SUFFIXES)}")
+
+
+def check_place(path: Path) -> None:
+    """Raise a `CosimError` if a file cannot be written where it is meant to be."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise CosimError(f"cannot write {path}: there is no folder {folder}; make it first")
+    if path.is_dir():
+        raise CosimError(f"cannot write {path}: it is a folder")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise CosimError(f"cannot write {path}: no permission; choose another place")
+
+
+def cannot_write(path: Path, problem: OSError) -> CosimError:
+    """Return the error that says why a file cannot be written."""
+    return CosimError(f"cannot write {path}: {problem.strerror or problem}; choose another place or make room")
+
+
+def _open(path: Path) -> Sink:
+    if path.suffix.lower() == ".csv":
+        from linkwork.cosim.recording.csv_sink import CsvSink
+
+        return CsvSink(path)
+    from linkwork.cosim.recording.parquet_sink import ParquetSink
+
+    return ParquetSink(path)
+
+
+class Several:
+    """Sinks that all get the same."""
+
+    def __init__(self, sinks: Sequence[Sink]) -> None:
+        self.sinks = tuple(sinks)
+
+    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
+        """Tell all of them."""
+        for one in self.sinks:
+            one.begin(names, units, types)
+
+    def rows(self, t: Any, columns: Sequence[Any]) -> None:
+        """Hand rows to all of them."""
+        self._all("rows", t, columns)
+
+    def end(self, about: Mapping[str, Any]) -> None:
+        """Complete all files."""
+        self._all("end", about)
+
+    def _all(self, method: str, *values: Any) -> None:
+        """One that fails does not keep the others from their rows."""
+        failed = None
+        for one in self.sinks:
+            try:
+                getattr(one, method)(*values)
+            except CosimError as problem:
+                failed = failed or problem
+        if failed:
+            raise failed

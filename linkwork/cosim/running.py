@@ -1,0 +1,230 @@
+"""Running a system: from its description to results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from linkwork.cosim.description import System, Value
+from linkwork.cosim.description.references import split
+from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
+from linkwork.cosim.masters import Jacobi, Master
+from linkwork.cosim.network.build import build
+from linkwork.cosim.network.externals import Externals
+from linkwork.cosim.network.levels import Node
+from linkwork.cosim.network.network import Network
+from linkwork.cosim.network.starting import start as start_network
+from linkwork.cosim.recording.recorder import Recorded, Recorder
+from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.selection import chosen
+from linkwork.cosim.recording.sinks import Sink
+from linkwork.errors import CosimError, FmuError
+from linkwork.progress import Progress
+
+STEPS = 1000  # of a run whose step nobody says
+MOST_STANDSTILLS = 1000  # communication steps at one time, at events
+
+
+def run(
+    system: System,
+    stop: float | None = None,
+    *,
+    start: float | None = None,
+    master: Master | None = None,
+    parameters: Mapping[str, Value] | None = None,
+    parameter_sets: str | Iterable[str] = (),
+    inputs: Externals | None = None,
+    record: str | Iterable[str] | None = None,
+    tolerance: float | None = None,
+    progress: bool | None = None,
+    sink: Sink | None = None,
+    models: dict[Path, FmuModel] | None = None,
+) -> Result:
+    """Run a system of FMUs.
+
+    Parameters
+    ----------
+    system
+        What is run.
+    stop, start
+        When it ends and begins [s]; None: as the system's experiment says.
+    master
+        How it is run: `Jacobi`, `GaussSeidel` or `Adaptive`. None: Jacobi, by the smallest step that an FMU's default
+        experiment names, or by a thousand steps.
+    parameters, parameter_sets
+        Values by ``component.variable``, over those of parameter sets by name, over those of the components.
+    inputs
+        External inputs by ``component.variable``: a number, a function of time, or (times, values).
+    record
+        Patterns of variables as ``component.variable``; None: all outputs and all connected inputs.
+    tolerance
+        Handed to the FMUs' own integrators; None: their own choice.
+    progress
+        Whether to show how far it has come; None: on a terminal only.
+    sink
+        Takes the rows as they come, such as `recording.sinks.open_sink` gives; None: they are kept in memory.
+    models
+        FMUs that are read and unpacked already, by path; what is missing is added.
+
+    Returns
+    -------
+    Result
+        Its `aborted` is true if it was interrupted from the keyboard.
+
+    Raises
+    ------
+    CosimError
+        If the system cannot be run, or an FMU fails on the way; results so far are the error's `result`.
+    """
+    begin = system.experiment.start if start is None else start
+    end = system.experiment.stop if stop is None else stop
+    if not (math.isfinite(begin) and math.isfinite(end) and begin < end):
+        raise CosimError(f"a run goes from a start time to a later stop time, not from {begin!r} s to {end!r} s")
+    known_models = models_of(system, models)
+    notices: list[str] = []
+    values = _by_component(system, known_models, system.parameters(parameter_sets, parameters))
+    recorded = recorded_variables(system, known_models, record, inputs or {})
+    network = build(system, known_models, inputs or {}, recorded)
+    master = master or Jacobi(_usual_step(known_models.values(), end - begin))
+    recorder = Recorder(system.name, _places(network, recorded), sink)
+    return Run(network, master, recorder, notices).go(values, begin, end, tolerance, progress)
+
+
+class Run:
+    """A run under way."""
+
+    def __init__(self, network: Network, master: Master, recorder: Recorder, notices: list[str]) -> None:
+        self.network, self.master, self.recorder, self.notices = network, master, recorder, notices
+
+    def go(
+        self,
+        values: Mapping[str, Mapping[str, Value]],
+        begin: float,
+        end: float,
+        tolerance: float | None,
+        progress: bool | None,
+    ) -> Result:
+        """Initialise, step to the end, and free everything; return what was recorded."""
+        try:
+            with Progress(progress, begin, end) as shown:
+                self.master.ended = start_network(self.network, values, begin, end, tolerance)
+                self._steps(begin, end, shown)
+                for instance in self.network.each():
+                    instance.terminate()
+            return self._result()
+        except KeyboardInterrupt:
+            return self._result(aborted=True)
+        except (CosimError, FmuError) as problem:
+            raise CosimError(str(problem), self._result(aborted=True)) from problem
+        finally:
+            self._free()
+
+    def _steps(self, begin: float, end: float, shown: Progress) -> None:
+        ended = self.master.ended
+        self.master.begin(self.network, begin, end, self._record)
+        self.master.ended = ended
+        self._record(begin)
+        time, standstills = begin, 0
+        while time < end and not self.master.ended:
+            before, time = time, self.master.advance(time, end)
+            standstills = 0 if time > before else standstills + 1
+            if standstills > MOST_STANDSTILLS:
+                raise CosimError(f"events follow each other without end at t = {time:.9g} s")
+            self._record(time)
+            shown.show(time)
+
+    def _record(self, time: float) -> None:
+        self.network.read_extras()
+        self.recorder.row(time)
+
+    def _result(self, *, aborted: bool = False) -> Result:
+        self.recorder.flush()
+        statistics = self.master.statistics
+        statistics.rollbacks = self.network.snapshots.restored
+        statistics.iterations = self.network.iterations
+        return self.recorder.result(
+            events=self.master.events,
+            notices=[*self.notices, *self.master.notices],
+            statistics=statistics,
+            aborted=aborted,
+        )
+
+    def _free(self) -> None:
+        with suppress(FmuError):  # after a failure, an FMU may refuse
+            self.network.snapshots.drop()
+        for instance in self.network.each():
+            instance.free()
+
+
+def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, FmuModel]:
+    """Return the FMU of each component; each file is read once.
+
+    Raises
+    ------
+    CosimError
+        If there are no components, or an FMU cannot be read.
+    """
+    if not system.components:
+        raise CosimError(f"the system {system.name!r} has no components; add FMUs to it")
+    there = {} if models is None else models
+    for one in system.components.values():
+        if one.fmu not in there:
+            there[one.fmu] = read_model(one.fmu)
+    return {name: there[one.fmu] for name, one in system.components.items()}
+
+
+def recorded_variables(
+    system: System, models: Mapping[str, FmuModel], record: str | Iterable[str] | None, externals: Externals
+) -> list[Node]:
+    """Return the variables that are recorded, by component and name.
+
+    Raises
+    ------
+    CosimError
+        If no variable fits a pattern.
+    """
+    if record is not None:
+        names = [f"{name}.{one.name}" for name, model in models.items() for one in model.variables.values() if one.bank]
+        return [split(name, system.components) for name in chosen(record, names)]
+    outputs = [(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
+    fed = [*(one.target for one in system.connections), *externals]
+    return [*outputs, *(split(target, system.components) for target in fed)]
+
+
+def _by_component(
+    system: System, models: Mapping[str, FmuModel], values: Mapping[str, Value]
+) -> dict[str, dict[str, Value]]:
+    table: dict[str, dict[str, Value]] = {}
+    for reference, value in values.items():
+        component, name = split(reference, system.components)
+        models[component].variable(name)
+        table.setdefault(component, {})[name] = value
+    return table
+
+
+def _usual_step(models: Iterable[FmuModel], length: float) -> float:
+    return min([length / STEPS, *(model.step_size for model in models if model.step_size)])
+
+
+def _places(network: Network, recorded: Iterable[Node]) -> list[Recorded]:
+    """Where the recorder finds each variable; arrays give a column for each element."""
+    places = []
+    for component, name in recorded:
+        instance = network.instances[component]
+        every = (instance.inputs, instance.discrete_inputs, instance.outputs, instance.extras)
+        ports = next(one for one in every if name in one.places)
+        bank, place = ports.places[name]
+        source = {REAL: ports.real, TEXT: ports.text}.get(bank, ports.whole)
+        variable = instance.model.variable(name)
+        for k in range(variable.size):
+            label = f"{component}.{name}" + (f"[{k + 1}]" if variable.size > 1 else "")
+            places.append(Recorded(label, variable.unit, _type(variable), source, place.start + k))
+    return places
+
+
+def _type(variable: Variable) -> type:
+    if variable.type == "Boolean":
+        return bool
+    return {REAL: float, TEXT: str}.get(str(variable.bank), int)
