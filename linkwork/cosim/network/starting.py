@@ -117,4 +117,3 @@ def _whole(value: Any, variable: Variable) -> Any:
     if value != int(value) or (variable.type == "Boolean" and value not in (0, 1)):
         raise ValueError(value)
     return int(value)
-
