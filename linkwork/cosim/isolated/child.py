@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -66,29 +67,18 @@ def _do(job: Job | Exception, answers: BinaryIO, models: dict[Path, Any]) -> Non
     forget()
     for path in set(models) - {one.fmu for one in job.system.components.values()}:
         del models[path]  # another system begins
-    sink = SINKS[job.keep](
-        lambda names, units: send(answers, ("begin", names, units)),
-        lambda t, values: send(answers, ("rows", t, values)),
-    )
+    sink = SINKS[job.keep](lambda kind, content: send(answers, (kind, content)))
     try:
-        result = run(job.system, **job.settings, sink=sink, models=models)
+        result = run(job.system, **job.settings, progress=False, sink=sink, models=models)
+        sink.end(result.about())
+        send(answers, ("done", result.about()))
     except LinkworkError as problem:
-        sink.end()
         send(answers, ("error", str(problem)))
     except Exception as problem:
-        import traceback
-
         traceback.print_exc()
-        sink.end()
         send(answers, ("error", f"{type(problem).__name__}: {problem}"))
-    else:
-        send(answers, ("done", tuple(result.notices), _plain(result.statistics)))
     forget()
     sys.stderr.flush()
-
-
-def _plain(statistics: Any) -> dict[str, Any]:
-    return dict(vars(statistics)) if hasattr(statistics, "__dict__") else dict(statistics)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, cast
@@ -19,8 +21,9 @@ import numpy as np
 
 from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhere
 from linkwork.cosim.isolated.child import FOLDER
-from linkwork.cosim.isolated.job import Answer, Job
+from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.messages import receive, send
+from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.errors import CosimError
 
 SAID = 2000  # characters of what was printed last that an error quotes
@@ -62,13 +65,13 @@ class Child:
         """Of the process, if there is one."""
         return self._process.pid if self._process else None
 
-    def run(self, job: Job) -> Answer:
+    def run(self, job: Job) -> Result:
         """Run a system.
 
         Raises
         ------
         CosimError
-            If the run fails; what it had given until then is its `result`, an `Answer`. A `Died` if an FMU crashed,
+            If the run fails; what it had given until then is its `result`. A `Died` if an FMU crashed,
             ended the process or took longer than the time limit; the next job has a new process.
         """
         if self._closed:
@@ -82,11 +85,11 @@ class Child:
         if timer:
             timer.daemon = True
             timer.start()
-        answer = Answer()
+        answer = _Answer()
         try:
             return self._talk(self._process, job, answer)
         except (EOFError, OSError) as gone:
-            raise Died(self._how_it_ended(job, late.is_set()), answer) from gone
+            raise Died(self._how_it_ended(job, late.is_set()), answer.result(job)) from gone
         except BaseException as problem:
             if not isinstance(problem, CosimError):
                 self._end()  # interrupted, or a job that cannot be sent: nobody knows what it would answer next
@@ -153,30 +156,20 @@ class Child:
 
     # ---- messages ---------------------------------------------------------------------------------------
 
-    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: Answer) -> Answer:
+    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: _Answer) -> Result:
         assert process.stdin is not None
         assert process.stdout is not None
         _hand_over(cast("Any", process.stdin), job)
-        blocks: list[tuple[Any, Any]] = []
-        try:
-            while True:
-                kind, *content = receive(cast("Any", process.stdout))
-                if kind == "begin":
-                    answer.names, answer.units = content
-                elif kind == "rows":
-                    blocks.append((content[0], content[1]))
-                elif kind == "error":
-                    raise CosimError(content[0], answer)
-                else:
-                    answer.notices, answer.statistics = content
-                    answer.complete = True
-                    return answer
-        finally:
-            if blocks:
-                answer.t = np.concatenate([t for t, _ in blocks])
-                answer.values = np.concatenate([values for _, values in blocks])
+        while True:
+            kind, content = receive(cast("Any", process.stdout))
+            if kind == "begin":
+                answer.names, answer.units, answer.types = content
+            elif kind == "rows":
+                answer.blocks.append(content)
+            elif kind == "error":
+                raise CosimError(content, answer.result(job))
             else:
-                answer.values = np.zeros((0, len(answer.names)))
+                return answer.result(job, content)
 
     # ---- what went wrong --------------------------------------------------------------------------------
 
@@ -209,6 +202,34 @@ class Child:
         self._said.seek(0)
         text = self._said.read().decode("utf-8", "replace").partition("Fatal Python error")[0].strip()
         return f"; it said: {text[-SAID:]}" if text else ""
+
+
+@dataclass
+class _Answer:
+    """What a run has given so far."""
+
+    names: list[str] = field(default_factory=list)
+    units: dict[str, str] = field(default_factory=dict)
+    types: list[str] = field(default_factory=list)
+    blocks: list[tuple[Any, list[Any]]] = field(default_factory=list)  # times, columns
+
+    def result(self, job: Job, about: Mapping[str, Any] | None = None) -> Result:
+        """All of it; `about` is what the child tells of a run that came to its end."""
+        told = about or {}
+        columns = {
+            name: np.concatenate([np.empty(0, dtype=kind), *(block[1][k] for block in self.blocks)])
+            for k, (name, kind) in enumerate(zip(self.names, self.types, strict=True))
+        }
+        return Result(
+            job.system.name,
+            np.concatenate([np.empty(0), *(t for t, _ in self.blocks)]),
+            columns,
+            self.units,
+            events=[(float(t), str(who)) for t, who in told.get("events", ())],
+            notices=told.get("notices", ()),
+            statistics=Statistics(**told["statistics"]) if told.get("statistics") else None,
+            aborted=about is None or told["aborted"],
+        )
 
 
 def _hand_over(stream: Any, job: Job) -> None:

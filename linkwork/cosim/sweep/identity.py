@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -37,6 +38,12 @@ def identity(system: System, points: Points, settings: Mapping[str, Any], keep: 
         "keep": keep,
         "versions": {"python": platform.python_version(), "machine": platform.machine(), **_versions()},
     }
+
+
+def arguments_of(thing: Any) -> dict[str, Any]:
+    """What an object such as a master was made with, without what a run has left in it."""
+    names = [name for name in inspect.signature(type(thing).__init__).parameters if hasattr(thing, name)]
+    return {name: getattr(thing, name) for name in names}
 
 
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
@@ -74,7 +81,7 @@ def plain(thing: Any) -> Any:
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         content = {one.name: getattr(thing, one.name) for one in dataclasses.fields(thing)}
     elif hasattr(thing, "__dict__") and not callable(thing):
-        content = vars(thing)
+        content = arguments_of(thing)
     else:
         return repr(thing)
     return {"type": type(thing).__name__, **{str(name): plain(value) for name, value in content.items()}}

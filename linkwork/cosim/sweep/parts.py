@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.cosim.isolated.job import Answer
+from linkwork.cosim.recording.result import Result
 from linkwork.errors import CosimError
 
 POINT, TIME = "point", "time"
@@ -43,12 +43,11 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def write_part(path: Path, answers: Sequence[tuple[int, Answer]]) -> None:
+def write_part(path: Path, answers: Sequence[tuple[int, Result]]) -> None:
     """Write what points gave; all have the same columns."""
     points = np.repeat([point for point, _ in answers], [len(one.t) for _, one in answers])
-    values = np.concatenate([one.values for _, one in answers])
     columns = {POINT: points.astype(np.int64), TIME: np.concatenate([one.t for _, one in answers])}
-    columns |= {name: np.ascontiguousarray(values[:, k]) for k, name in enumerate(answers[0][1].names)}
+    columns |= {name: np.concatenate([one[name] for _, one in answers]) for name in answers[0][1].names}
     whole = pa.table(columns)
     write_atomically(
         path, lambda place: pq.write_table(whole, place, row_group_size=ROWS_IN_GROUP, use_dictionary=[POINT])

@@ -20,7 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.cosim.isolated.job import Answer
+from linkwork.cosim.recording.result import Result
 from linkwork.cosim.sweep import parts
 from linkwork.cosim.sweep.identity import differences
 from linkwork.cosim.sweep.sampling import Points
@@ -66,17 +66,17 @@ class Store:
         self.finished: NDArray[np.bool_] = np.zeros(len(points), dtype=bool)
         self._next_part = 0
         self._take_stock()
-        self._waiting: list[tuple[int, Answer]] = []
+        self._waiting: list[tuple[int, Result]] = []
         self._failures: list[dict[str, Any]] = []
         self._size = 0
         self._began = self._flushed = time.monotonic()
 
-    def add(self, point: int, answer: Answer) -> None:
+    def add(self, point: int, answer: Result) -> None:
         """Take what a point gave."""
         if self._waiting and self._waiting[0][1].names != answer.names:
             self.flush()
         self._waiting.append((point, answer))
-        self._size += answer.values.nbytes + answer.t.nbytes
+        self._size += answer.t.nbytes + sum(answer[name].nbytes for name in answer.names)
         if self._size >= PART_SIZE:
             self.flush()
         self.flush_if_due()

@@ -16,7 +16,8 @@ from linkwork.cosim.description import System
 from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import read_model
 from linkwork.cosim.isolated.job import KEEP, Job
-from linkwork.cosim.sweep.identity import identity
+from linkwork.cosim.masters import Master
+from linkwork.cosim.sweep.identity import arguments_of, identity
 from linkwork.cosim.sweep.progress import SweepProgress
 from linkwork.cosim.sweep.result import SweepResult
 from linkwork.cosim.sweep.runners.base import ERROR, Notify, Outcome, Runner, Task
@@ -35,8 +36,8 @@ def sweep(
     folder: str | os.PathLike[str],
     *,
     stop: float | None = None,
-    master: Any = None,
-    record: Iterable[str] | None = None,
+    master: Master | None = None,
+    record: str | Iterable[str] | None = None,
     keep: str = "all",
     workers: int | None = None,
     scheduler: str | None = None,
@@ -89,7 +90,8 @@ def sweep(
     system = system if isinstance(system, System) else System.load(system)
     points = points if isinstance(points, Points) else table(points)
     _check(system, points, keep, workers, scheduler, retries, time_limit)
-    settings = {"stop": stop, "master": master, "record": None if record is None else list(record)}
+    patterns = [record] if isinstance(record, str) else record
+    settings = {"stop": stop, "master": _unused(master), "record": None if patterns is None else list(patterns)}
     header = identity(system, points, settings, keep)
     notices: list[str] = []
     line = SweepProgress(progress, len(points))
@@ -155,6 +157,11 @@ def _run(store: Store, points: Points, runner: Runner, retries: int, line: Sweep
         return True
     finally:
         runner.close()
+
+
+def _unused(master: Master | None) -> Master | None:
+    """The same master as it was made: one that has run holds FMUs."""
+    return None if master is None else type(master)(**arguments_of(master))
 
 
 def _attempts(outcome: Outcome, retries: int) -> int:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from linkwork.cosim.isolated.job import Answer, Job
+from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.parent import Child, Died
+from linkwork.cosim.recording.result import Result
 from linkwork.cosim.sweep.sampling import Value
 from linkwork.errors import CosimError
 
@@ -33,7 +34,7 @@ class Outcome:
     """What came of it: an answer, or how it failed and why."""
 
     task: Task
-    answer: Answer | None
+    answer: Result | None
     failure: str = ""
     error: str = ""
 
