@@ -54,9 +54,10 @@ class Recorder:
         self._copies = [(block.rows, block.source, block.places) for block in self._blocks]
         self._last: tuple[float, list[Any]] | None = None  # the last row that a sink has
         self._next = 0.0
+        self._longest_wait = float(getattr(sink, "longest_wait", LONGEST_WAIT))  # a sink may want them sooner
         if sink is not None:
             sink.begin(self.names, self.units, [one.type for one in self.variables])
-            self._next = time.monotonic() + LONGEST_WAIT
+            self._next = time.monotonic() + self._longest_wait
 
     @property
     def names(self) -> list[str]:
@@ -98,7 +99,7 @@ class Recorder:
         for _, _, values in self._texts:
             values.clear()
         self.sink.rows(self._t[:n], columns)
-        self._next = time.monotonic() + LONGEST_WAIT
+        self._next = time.monotonic() + self._longest_wait
 
     def result(
         self,
