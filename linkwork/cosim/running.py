@@ -87,7 +87,7 @@ def run(
     values = _by_component(system, known_models, system.parameters(parameter_sets, parameters))
     recorded = recorded_variables(system, known_models, record, inputs or {})
     network = build(system, known_models, inputs or {}, recorded)
-    master = master or Jacobi(_usual_step(known_models.values(), end - begin))
+    master = master or Jacobi(usual_step(known_models.values(), end - begin))
     recorder = Recorder(system.name, _places(network, recorded), sink)
     return Run(network, master, recorder, notices).go(values, begin, end, tolerance, progress)
 
@@ -209,7 +209,8 @@ def _by_component(
     return table
 
 
-def _usual_step(models: Iterable[FmuModel], length: float) -> float:
+def usual_step(models: Iterable[FmuModel], length: float) -> float:
+    """Return the communication step of a run for which nobody names one [s]."""
     return min([length / STEPS, *(model.step_size for model in models if model.step_size)])
 
 

@@ -42,7 +42,7 @@ PYTHON_ARROWS = {
     "linkwork.checking": {"numpy", "fmpy", "linkwork.errors"},
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "pandas", "pyarrow", "matplotlib", "distributed"),
-        *("linkwork.errors", "linkwork.progress", "linkwork.plotting"),
+        *("linkwork.errors", "linkwork.progress", "linkwork.plotting", "linkwork.printing"),
     },
     "linkwork._core_build": {"cffi"},
     "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},
