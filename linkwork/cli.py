@@ -1,4 +1,5 @@
-"""The command line: ``linkwork info``, ``simulate``, ``compare``, ``export``, ``check`` and ``run``.
+"""The command line: ``linkwork info``, ``simulate``, ``compare``, ``export``, ``check``, ``run`` and
+``sweep``.
 
 Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
 """
@@ -19,6 +20,7 @@ from linkwork.checking import command as check_command
 from linkwork.comparison import command as compare_command
 from linkwork.compiler.methods import METHODS
 from linkwork.cosim import command as run_command
+from linkwork.cosim.sweep import command as sweep_command
 from linkwork.explain import equation, groups
 from linkwork.export import command as export_command
 from linkwork.formulations.registry import formulation_names
@@ -65,6 +67,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_export(commands)
     _add_check(commands)
     _add_run(commands)
+    _add_sweep(commands)
     return parser
 
 
@@ -407,3 +410,18 @@ def _add_run(commands: Any) -> None:
     )
     run_command.add_arguments(parser)
     parser.set_defaults(run=run_command.run)
+
+
+# ---- sweep ------------------------------------------------------------------------------------------
+
+
+def _add_sweep(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "sweep",
+        "run a system of FMUs for many values of its parameters",
+        "Each point runs in a process apart, here\nor on a Dask cluster; the same command goes on where it stopped.",
+        "linkwork sweep car.ssp --grid plant.mode=1,2,3 --latin plant.m=0.5..2 plant.c=1..10:log --samples 200 -o out",
+    )
+    sweep_command.add_arguments(parser)
+    parser.set_defaults(run=sweep_command.run)

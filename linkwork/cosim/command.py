@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.cosim.description import System
+from linkwork.cosim.description.references import known
 from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
 from linkwork.cosim.recording.collected import Collected
@@ -173,10 +174,13 @@ class Names:
         }
 
     def full(self, name: str) -> str:
-        """Return a name with its component's."""
-        if name not in self._sizes and self._only is not None and f"{self._only}.{name}" in self._sizes:
-            return f"{self._only}.{name}"
-        return name
+        """Return a variable with its component's name."""
+        if name in self._sizes or self._only is None:
+            known(name, self._sizes, "variable", self._where)
+            return name
+        name = name.removeprefix(f"{self._only}.")
+        known(name, {one.removeprefix(f"{self._only}."): one for one in self._sizes}, "variable", self._where)
+        return f"{self._only}.{name}"
 
     def fitting(self, patterns: Iterable[str]) -> list[str]:
         """Return the variables that fit patterns."""

@@ -53,9 +53,12 @@ def master_of(arguments: argparse.Namespace, usual_step: Callable[[], float]) ->
 
 def number(text: str) -> float:
     """Take an argument as a finite number."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text} is not a finite number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
     return value
 
 

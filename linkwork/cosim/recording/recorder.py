@@ -13,7 +13,7 @@ from linkwork.cosim.recording.sinks import Sink
 
 FIRST_ROOM = 1024  # rows
 CHUNK = 4096  # rows handed to a sink at once ...
-LONGEST_WAIT = 0.05  # s; or as many as came within that: what a crash can lose
+LONGEST_WAIT = 0.05  # s; or as many as came within that, or within a tenth of the run so far: what a crash loses
 
 
 class Recorded(NamedTuple):
@@ -53,11 +53,11 @@ class Recorder:
         self._texts = [(one.source, one.place, list[str]()) for one in self.variables if one.type is str]
         self._copies = [(block.rows, block.source, block.places) for block in self._blocks]
         self._last: tuple[float, list[Any]] | None = None  # the last row that a sink has
-        self._next = 0.0
+        self._began = self._next = 0.0
         self._longest_wait = float(getattr(sink, "longest_wait", LONGEST_WAIT))  # a sink may want them sooner
         if sink is not None:
             sink.begin(self.names, self.units, [one.type for one in self.variables])
-            self._next = time.monotonic() + self._longest_wait
+            self._began = self._next = time.monotonic()
 
     @property
     def names(self) -> list[str]:
@@ -99,7 +99,8 @@ class Recorder:
         for _, _, values in self._texts:
             values.clear()
         self.sink.rows(self._t[:n], columns)
-        self._next = time.monotonic() + self._longest_wait
+        now = time.monotonic()
+        self._next = now + min(self._longest_wait, 0.1 * (now - self._began))
 
     def result(
         self,
