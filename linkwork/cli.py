@@ -1,5 +1,4 @@
-"""The command line: ``linkwork info``, ``simulate``, ``compare``, ``export``, ``check``, ``run`` and
-``sweep``.
+"""The command line: ``linkwork info``, ``simulate``, ``compare``, ``export``, ``check``, ``run``, ``sweep``.
 
 Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
 """
