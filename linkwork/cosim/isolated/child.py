@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from linkwork.cosim.isolated.breadcrumb import forget
-from linkwork.cosim.isolated.job import Job
+from linkwork.cosim.isolated.job import TO_SINK, Job
 from linkwork.cosim.isolated.messages import receive, send
-from linkwork.cosim.isolated.reduction import SINKS
+from linkwork.cosim.isolated.reduction import SINKS, Numbers, Passing
 from linkwork.errors import LinkworkError
 
 
@@ -56,30 +56,46 @@ def _do(job: Job | Exception, answers: BinaryIO, models: dict[Path, Any]) -> Non
     from linkwork.cosim.running import run
 
     if isinstance(job, Exception):
-        send(answers, ("error", f"the job cannot be read: {type(job).__name__}: {job}"))
+        send(answers, ("error", f"the job cannot be read: {type(job).__name__}: {job}", *_known_of(None)))
         return
     forget()
     for path in set(models) - {one.fmu for one in job.system.components.values()}:
         del models[path]  # another system begins
-    sink = SINKS[job.keep](
-        lambda names, units: send(answers, ("begin", names, units)),
-        lambda t, values: send(answers, ("rows", t, values)),
-    )
+    sink = _sink(job.keep, answers)
     try:
         result = run(job.system, **job.settings, sink=sink, models=models)
     except LinkworkError as problem:
-        sink.end()
-        send(answers, ("error", str(problem)))
+        sink.end({})
+        send(answers, ("error", str(problem), *_known_of(getattr(problem, "result", None))))
     except Exception as problem:
         import traceback
 
         traceback.print_exc()
-        sink.end()
-        send(answers, ("error", f"{type(problem).__name__}: {problem}"))
+        sink.end({})
+        send(answers, ("error", f"{type(problem).__name__}: {problem}", *_known_of(None)))
     else:
-        send(answers, ("done", tuple(result.notices), _plain(result.statistics)))
+        sink.end({})
+        send(answers, ("done", *_known_of(result)))
     forget()
     sys.stderr.flush()
+
+
+def _sink(keep: str, answers: BinaryIO) -> Numbers | Passing:
+    if keep == TO_SINK:
+        return Passing(lambda message: send(answers, message))
+    return Numbers(
+        SINKS[keep](
+            lambda names, units: send(answers, ("begin", names, units)),
+            lambda t, values: send(answers, ("rows", t, values)),
+        )
+    )
+
+
+def _known_of(result: Any) -> tuple[Any, ...]:
+    """Notices, statistics and events."""
+    if result is None:
+        return (), {}, ()
+    return tuple(result.notices), _plain(result.statistics), tuple(result.events)
 
 
 def _plain(statistics: Any) -> dict[str, Any]:

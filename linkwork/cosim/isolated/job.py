@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from linkwork.cosim.description import System
 
 KEEP = ("all", "final", "summary")
+TO_SINK = "sink"
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Job:
     settings
         Arguments of `linkwork.cosim.running.run`; they must be such as can be pickled.
     keep
-        Of the recorded variables ``all`` values, the ``final`` ones, or a ``summary`` (`reduction`).
+        Of the recorded variables ``all`` values, the ``final`` ones, or a ``summary`` (`reduction`); `TO_SINK`: all
+        go in their types to the sink that the parent has been given.
     """
 
     system: System
@@ -49,6 +51,8 @@ class Answer:
         What the run has to say.
     statistics
         Its counts by name.
+    events
+        (time, component) of each.
     complete
         Whether it came to its end.
     """
@@ -59,6 +63,7 @@ class Answer:
     values: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     notices: tuple[str, ...] = ()
     statistics: dict[str, Any] = field(default_factory=dict)
+    events: tuple[tuple[float, str], ...] = ()
     complete: bool = False
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:

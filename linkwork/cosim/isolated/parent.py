@@ -19,6 +19,7 @@ import numpy as np
 from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhere
 from linkwork.cosim.isolated.job import Answer, Job
 from linkwork.cosim.isolated.messages import receive, send
+from linkwork.cosim.recording.sinks import Sink
 from linkwork.errors import CosimError
 
 SAID = 2000  # characters of what was printed last that an error quotes
@@ -60,8 +61,10 @@ class Child:
         """Of the process, if there is one."""
         return self._process.pid if self._process else None
 
-    def run(self, job: Job) -> Answer:
+    def run(self, job: Job, sink: Sink | None = None) -> Answer:
         """Run a system.
+
+        With a `sink`, which a job that keeps `TO_SINK` needs, rows go there as they come; to `end` it is the caller's.
 
         Raises
         ------
@@ -82,7 +85,7 @@ class Child:
             timer.start()
         answer = Answer()
         try:
-            return self._talk(self._process, job, answer)
+            return self._talk(self._process, job, answer, sink)
         except (EOFError, OSError) as gone:
             raise Died(self._how_it_ended(job, late.is_set()), answer) from gone
         except BaseException as problem:
@@ -141,7 +144,7 @@ class Child:
 
     # ---- messages ---------------------------------------------------------------------------------------
 
-    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: Answer) -> Answer:
+    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: Answer, sink: Sink | None) -> Answer:
         assert process.stdin is not None
         assert process.stdout is not None
         _hand_over(cast("Any", process.stdin), job)
@@ -149,14 +152,17 @@ class Child:
         try:
             while True:
                 kind, *content = receive(cast("Any", process.stdout))
-                if kind == "begin":
+                if sink is not None and kind in ("begin", "rows"):
+                    self._pass_on(sink, kind, content)
+                elif kind == "begin":
                     answer.names, answer.units = content
                 elif kind == "rows":
                     blocks.append((content[0], content[1]))
                 elif kind == "error":
+                    answer.notices, answer.statistics, answer.events = content[1:]
                     raise CosimError(content[0], answer)
                 else:
-                    answer.notices, answer.statistics = content
+                    answer.notices, answer.statistics, answer.events = content
                     answer.complete = True
                     return answer
         finally:
@@ -165,6 +171,13 @@ class Child:
                 answer.values = np.concatenate([values for _, values in blocks])
             else:
                 answer.values = np.zeros((0, len(answer.names)))
+
+    def _pass_on(self, sink: Sink, kind: str, content: list[Any]) -> None:
+        try:
+            getattr(sink, kind)(*content)
+        except CosimError:
+            self._end()  # there is nowhere to go for what it has yet to say
+            raise
 
     # ---- what went wrong --------------------------------------------------------------------------------
 

@@ -128,4 +128,42 @@ class Summary:
         self._send(np.array([self._t]), row)
 
 
+class Numbers:
+    """Gives one of these sinks, which know numbers alone, the columns of a recorder; texts are not a number."""
+
+    def __init__(self, sink: All | Final | Summary) -> None:
+        self._sink = sink
+
+    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
+        """Take the names of the columns."""
+        self._sink.begin(names, units)
+
+    def rows(self, t: Any, columns: Sequence[Any]) -> None:
+        """Take rows: t (n,), and n values of each column."""
+        numbers = [np.full(len(t), np.nan) if one.dtype.kind == "U" else one for one in columns]
+        self._sink.rows(t, np.column_stack(numbers) if numbers else np.zeros((len(t), 0)))
+
+    def end(self, about: Mapping[str, Any]) -> None:
+        """Pass on what is left."""
+        self._sink.end()
+
+
+class Passing:
+    """Passes all on as it comes, in its types."""
+
+    def __init__(self, send: Callable[[tuple[Any, ...]], None]) -> None:
+        self._send = send
+
+    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
+        """Pass on what the columns are."""
+        self._send(("begin", list(names), dict(units), list(types)))
+
+    def rows(self, t: Any, columns: Sequence[Any]) -> None:
+        """Pass rows on."""
+        self._send(("rows", np.array(t), [np.array(one) for one in columns]))
+
+    def end(self, about: Mapping[str, Any]) -> None:
+        """What is known of the run goes with the answer."""
+
+
 SINKS: dict[str, type[All] | type[Final] | type[Summary]] = {"all": All, "final": Final, "summary": Summary}
