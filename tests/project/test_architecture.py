@@ -41,7 +41,7 @@ PYTHON_ARROWS = {
     },
     "linkwork.checking": {"numpy", "fmpy", "linkwork.errors"},
     "linkwork.cosim": {
-        *("numpy", "scipy", "fmpy", "pandas", "pyarrow", "matplotlib", "distributed"),
+        *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
         *("linkwork.errors", "linkwork.progress", "linkwork.plotting"),
     },
     "linkwork._core_build": {"cffi"},

@@ -76,6 +76,9 @@ class System:
         self.connections: list[Connection] = []
         self.parameter_sets: dict[str, dict[str, Value]] = {}
         self.experiment = Experiment()
+        self.external_inputs: list[Connection] = []  # from names outside, such as "speed", to inputs
+        self.external_outputs: list[Connection] = []  # from outputs to names outside
+        self._unpacked: object = None  # owns the folder of FMUs that came in an archive
 
     def __repr__(self) -> str:
         return f"System({self.name!r}: {len(self.components)} components, {len(self.connections)} connections)"

@@ -45,6 +45,10 @@ class Variable:
         Its name in the model description, or "".
     nominal
         Its usual size.
+    low, high
+        The range of its values, where the model description gives one.
+    enumeration, items
+        Name of its type, and name and value of each item, if it is an enumeration.
     """
 
     name: str
@@ -58,6 +62,10 @@ class Variable:
     unit: str
     nominal: float
     description: str
+    low: float = -math.inf
+    high: float = math.inf
+    enumeration: str = ""
+    items: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -207,7 +215,20 @@ def _variable(one: Any) -> Variable:
         unit=one.unit or (declared.unit if declared else None) or "",
         nominal=nominal if 0 < nominal < math.inf else 1.0,
         description=one.description or "",
+        low=_bound(one, "min", -math.inf),
+        high=_bound(one, "max", math.inf),
+        enumeration=declared.name if declared and one.type == "Enumeration" else "",
+        items=_items(declared) if declared and one.type == "Enumeration" else (),
     )
+
+
+def _bound(one: Any, name: str, otherwise: float) -> float:
+    text = getattr(one, name) or getattr(one.declaredType, name, None)
+    return float(text) if text else otherwise
+
+
+def _items(declared: Any) -> tuple[tuple[str, int], ...]:
+    return tuple((item.name, int(item.value)) for item in declared.items or ())
 
 
 def _unit(one: Any) -> Unit:

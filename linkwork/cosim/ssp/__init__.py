@@ -1,0 +1,1 @@
+"""Systems as archives of SSP 1.0 (System Structure and Parameterization), to be exchanged with other tools."""

@@ -1,0 +1,142 @@
+"""The zip archives that SSP files are."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from linkwork.cosim.ssp.elements import Element, fault, near
+from linkwork.errors import CosimError
+
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def write_archive(path: Path, files: Mapping[str, bytes | Path]) -> None:
+    """Write an archive that depends on its content only, and appears when it is complete.
+
+    Raises
+    ------
+    CosimError
+        If it cannot be written or a file not be read.
+    """
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                data = content if isinstance(content, bytes) else content.read_bytes()
+                archive.writestr(_entry(name), data)
+        part.replace(path)
+    except OSError as problem:
+        part.unlink(missing_ok=True)
+        raise CosimError(
+            f"cannot write {path}: {problem.strerror or problem}; choose a folder that exists"
+        ) from problem
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, EPOCH)
+    info.compress_type = zipfile.ZIP_STORED if name.endswith(".fmu") else zipfile.ZIP_DEFLATED  # FMUs are zips
+    info.create_system = 3  # Unix, wherever it is written
+    info.external_attr = 0o644 << 16
+    return info
+
+
+class Archive:
+    """An archive that is read; what others need as files is unpacked into `folder`.
+
+    Raises
+    ------
+    CosimError
+        If it is no zip archive, or has paths that leave it.
+    """
+
+    def __init__(self, where: str, file: Path | BytesIO, folder: Path) -> None:
+        self.where = where
+        self.folder = folder
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except (OSError, zipfile.BadZipFile) as problem:
+            text = problem.strerror if isinstance(problem, OSError) else problem
+            raise CosimError(f"{where} cannot be read: {text or problem}; an .ssp is a zip archive") from problem
+        self.names = [name for name in self._zip.namelist() if not name.endswith("/")]
+        for name in self._zip.namelist():
+            if _leaves(name):
+                self._zip.close()
+                raise CosimError(f"{where} has a file {name!r} that lies outside of the archive; do not trust it")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+    def read(self, name: str) -> bytes:
+        """The content of a file.
+
+        Raises
+        ------
+        CosimError
+            If it is damaged or not there.
+        """
+        if name not in self.names:
+            raise CosimError(f"{self.where} has no file {name!r}; {near(name, self.names)}")
+        try:
+            return self._zip.read(name)
+        except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as problem:
+            raise CosimError(f"{self.where}: the file {name!r} cannot be read: {problem}; get it anew") from problem
+
+    def unpack(self, name: str) -> Path:
+        """The path of a file, unpacked.
+
+        Raises
+        ------
+        CosimError
+            If it is damaged or not there.
+        """
+        path = self.folder / name
+        if not path.exists():
+            data = self.read(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        return path
+
+    def resolve(self, element: Element, base: str) -> str:
+        """The file that the attribute `source` of an element names but for its fragment, relative to the file `base`.
+
+        Raises
+        ------
+        CosimError
+            If it lies elsewhere or is not there.
+        """
+        source = element.get("source").partition("#")[0]
+        for text in (source, unquote(source)):  # not every tool escapes what is no URI
+            name = _joined(PurePosixPath(base).parent, text)
+            if name in self.names:
+                return str(name)
+        parts = urlsplit(source)
+        if parts.scheme or parts.netloc or not parts.path or name is None or source.startswith("/"):
+            raise fault(element, f"its source {source!r} is no file of this archive; put it there, under resources/")
+        raise fault(element, f"its source {source!r} is missing in the archive; {near(name, self.names)}")
+
+
+def _leaves(name: str) -> bool:
+    return name.startswith("/") or "\\" in name or ":" in name.split("/")[0] or ".." in name.split("/")
+
+
+def _joined(folder: PurePosixPath, source: str) -> str | None:
+    """A path in an archive; None if it leaves the archive."""
+    parts: list[str] = []
+    for part in [*folder.parts, *source.split("/")]:
+        if part == "..":
+            if not parts:
+                return None
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)

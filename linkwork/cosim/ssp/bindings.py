@@ -1,0 +1,102 @@
+"""Which values the parameter bindings of an archive give to which components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from linkwork.cosim.description import Value
+from linkwork.cosim.description.units import Unit
+from linkwork.cosim.ssp.elements import Element, below, fault, text_of
+from linkwork.cosim.ssp.links import PLAIN, Links, Map, map_of
+from linkwork.cosim.ssp.structure import Binding, Structure, content, unit_map
+from linkwork.cosim.ssp.values import Given, given_values
+
+VALUES = "application/x-ssp-parameter-set"
+MAPPING = "application/x-ssp-parameter-mapping"
+
+
+class Bindings:
+    """Values by component; a binding of an outer system wins over inner ones, a later one over earlier ones.
+
+    What matches no variable is left out, as SSP says: parameter files are shared.
+    """
+
+    def __init__(self, structure: Structure, links: Links) -> None:
+        self._structure = structure
+        self._links = links
+        self._values: dict[str, dict[str, Value]] = {name: {} for name in structure.components}
+        for binding in structure.bindings:
+            for given, own in _mapped(binding):
+                self._give(binding.owner, given, own)
+
+    def of(self, component: str) -> dict[str, Value]:
+        """The values of a component's parameters, start values and inputs."""
+        return self._values[component]
+
+    def _give(self, owner: str, given: Given, own: Map) -> None:
+        """Find what a name means at `owner`: a variable of a component, or a connector that leads to some."""
+        full = f"{owner}.{given.name}" if owner else given.name
+        if ("", full) in self._structure.ports:
+            self._give_connector(("", full), given, own)
+        head, dot, _ = full.rpartition(".")
+        while dot:
+            name = full[len(head) + 1 :]
+            if head in self._structure.components:
+                self._set(head, name, given, own)
+                return
+            if (head, name) in self._structure.ports:
+                self._give_connector((head, name), given, own)
+            head, dot, _ = head.rpartition(".")
+
+    def _give_connector(self, node: tuple[str, str], given: Given, own: Map) -> None:
+        declared = self._structure.ports[node].unit
+        value = _in_unit(given, declared, own)
+        for (component, name), chain in self._links.fed_by(node):
+            along = self._links.map_along(chain, declared or given.unit)
+            self._set(component, name, replace(given, value=value, unit=None), along)
+
+    def _set(self, component: str, name: str, given: Given, own: Map) -> None:
+        model = self._structure.model(component)
+        if name in model.variables:
+            self._values[component][name] = _in_unit(given, model.unit(name), own)
+
+
+def _in_unit(given: Given, unit: Unit | None, own: Map) -> Value:
+    """A value in a unit, mapped."""
+    value = given.value
+    total = own
+    if given.unit is not None and unit is not None and own.convert:
+        total = own.after(*unit_map(given.unit, unit, given.element))
+    if (total.factor, total.offset) == (1.0, 0.0):
+        return value
+    if isinstance(value, (bool, str, tuple)):
+        raise fault(given.element, f"{value!r} cannot be transformed linearly; remove the transformation")
+    mapped = total.factor * value + total.offset
+    return int(mapped) if isinstance(value, int) and mapped.is_integer() else mapped
+
+
+def _mapped(binding: Binding) -> Iterator[tuple[Given, Map]]:
+    """The values of a binding by the names that they have at its owner."""
+    element, document = binding.element, binding.document
+    _check_type(element, VALUES)
+    prefix = element.get("prefix", "")
+    values = [
+        replace(one, name=prefix + one.name)
+        for one in given_values(content(element, document, "ParameterSet"), document.tables)
+    ]
+    mappings = list(below(element, "ParameterMapping"))
+    if not mappings:
+        yield from ((one, PLAIN) for one in values)
+        return
+    _check_type(mappings[0], MAPPING)
+    by_name = {one.name: one for one in values}
+    for entry in below(content(mappings[0], document, "ParameterMapping"), "MappingEntry"):
+        source = text_of(entry, "source")
+        if source in by_name:
+            yield replace(by_name[source], name=text_of(entry, "target")), map_of(entry)
+
+
+def _check_type(element: Element, kind: str) -> None:
+    if element.get("type", kind) != kind:
+        raise fault(element, f"its type {element.get('type')!r} is not supported, only {kind!r}")

@@ -1,0 +1,176 @@
+"""XML of SSP 1.0: its names, how foreign files are parsed safely, and errors that say where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any
+
+from linkwork.errors import CosimError
+
+try:
+    from lxml import etree
+except ImportError as missing:
+    raise CosimError("SSP archives need FMPy: pip install 'linkwork[cosim]'") from missing
+
+Element = Any  # of lxml, which has no types
+
+SPACES = {
+    "ssd": "http://ssp-standard.org/SSP1/SystemStructureDescription",
+    "ssc": "http://ssp-standard.org/SSP1/SystemStructureCommon",
+    "ssv": "http://ssp-standard.org/SSP1/SystemStructureParameterValues",
+    "ssm": "http://ssp-standard.org/SSP1/SystemStructureParameterMapping",
+    "ssb": "http://ssp-standard.org/SSP1/SystemStructureSignalDictionary",
+    "linkwork": "urn:linkwork:ssp",
+}
+ANNOTATION = "org.linkwork.ssp"  # what SSP has no place for
+TRUTH = {"true": True, "1": True, "false": False, "0": False}
+
+
+def new(tag: str, /, **attributes: str | None) -> Element:
+    """An element such as ``ssd:System``; attributes that are None are left out."""
+    return add(None, tag, **attributes)
+
+
+def add(parent: Element | None, tag: str, /, **attributes: str | None) -> Element:
+    """The same within another one."""
+    space, _, name = tag.partition(":")
+    full, given = f"{{{SPACES[space]}}}{name}", {key: text for key, text in attributes.items() if text is not None}
+    if parent is None:
+        used = {key: SPACES[key] for key in ("ssc", "ssv", "linkwork")} | {space: SPACES[space]}
+        return etree.Element(full, given, nsmap=used)
+    return etree.SubElement(parent, full, given)
+
+
+def annotation(parent: Element, name: str) -> Element:
+    """An element of our own as an annotation of `parent`; it must be the last one there."""
+    group = etree.SubElement(parent, f"{{{etree.QName(parent).namespace}}}Annotations")
+    return add(add(group, "ssc:Annotation", type=ANNOTATION), f"linkwork:{name}")
+
+
+def own_annotation(parent: Element) -> Element | None:
+    """The element that `annotation` has made, if there is one."""
+    for one in below(parent, "Annotations", "Annotation"):
+        if one.get("type") == ANNOTATION and len(one):
+            return one[0]
+    return None
+
+
+def to_bytes(root: Element) -> bytes:
+    """A file's content."""
+    etree.cleanup_namespaces(root)
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
+
+
+def parse(data: bytes, where: str, root: str) -> Element:
+    """Parse a file whose outermost element is `root`; nothing outside of it is ever read.
+
+    Raises
+    ------
+    CosimError
+        If it is no XML, has a document type, or is something else or of another version of SSP.
+    """
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        element = etree.fromstring(data, parser, base_url=where)
+    except (etree.XMLSyntaxError, ValueError) as problem:
+        raise CosimError(f"{where} is no complete XML: {problem}; write it anew") from problem
+    if element.getroottree().docinfo.internalDTD is not None:
+        raise CosimError(f"{where} has a document type (DTD), which SSP does not know; remove it")
+    check_root(element, root)
+    return element
+
+
+def check_root(element: Element, root: str) -> None:
+    """See that an element is `root` of SSP 1.
+
+    Raises
+    ------
+    CosimError
+        If it is not.
+    """
+    if local(element) != root:
+        raise fault(element, f"a {root} is expected here")
+    version = element.get("version", "1.0")
+    if not version.startswith("1."):
+        raise fault(element, f"it is of SSP {version}; export it as SSP 1.0")
+
+
+def local(element: Element) -> str:
+    """The name of an element without its namespace; some tools mix ``ssd`` and ``ssc`` up."""
+    return str(etree.QName(element).localname)
+
+
+def below(element: Element, *path: str) -> Iterator[Element]:
+    """All elements at a path of local names."""
+    for child in element:
+        if local(child) != path[0]:
+            continue
+        if len(path) == 1:
+            yield child
+        else:
+            yield from below(child, *path[1:])
+
+
+def text_of(element: Element, name: str) -> str:
+    """An attribute that must be there.
+
+    Raises
+    ------
+    CosimError
+        If it is not.
+    """
+    text = element.get(name)
+    if text is None:
+        raise fault(element, f"its attribute '{name}' is missing")
+    return str(text)
+
+
+def number_of(element: Element, name: str, otherwise: float | None = None) -> float:
+    """An attribute that is a number.
+
+    Raises
+    ------
+    CosimError
+        If it is none, or is missing and there is nothing else to take.
+    """
+    if otherwise is not None and element.get(name) is None:
+        return otherwise
+    text = text_of(element, name)
+    try:
+        return float(text)
+    except ValueError:
+        raise fault(element, f"its attribute {name}={text!r} is no number") from None
+
+
+def truth_of(element: Element, name: str, otherwise: bool | None = None) -> bool:
+    """An attribute that is true or false.
+
+    Raises
+    ------
+    CosimError
+        If it is neither, or is missing and there is nothing else to take.
+    """
+    if otherwise is not None and element.get(name) is None:
+        return otherwise
+    text = text_of(element, name)
+    if text not in TRUTH:
+        raise fault(element, f"its attribute {name}={text!r} is neither true nor false")
+    return TRUTH[text]
+
+
+def fault(element: Element, text: str) -> CosimError:
+    """An error that says in which file and element it lies."""
+    name = element.get("name")
+    called = f" {name!r}" if name else ""
+    where = element.getroottree().docinfo.URL
+    return CosimError(f"{where}, line {element.sourceline}: <{local(element)}>{called}: {text}")
+
+
+def near(name: str, names: object) -> str:
+    """What a name could have meant, for an error's text."""
+    there = [str(one) for one in names]  # type: ignore[attr-defined]
+    close = get_close_matches(name, there, n=3, cutoff=0.6) or there[:8]
+    return f"there are: {', '.join(close)}" if close else "there is none"

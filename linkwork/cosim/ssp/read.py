@@ -1,0 +1,99 @@
+"""Read archives of SSP 1.0, whoever wrote them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from linkwork.cosim.description import Experiment, System
+from linkwork.cosim.ssp.archive import Archive
+from linkwork.cosim.ssp.bindings import Bindings
+from linkwork.cosim.ssp.elements import below, number_of, parse
+from linkwork.cosim.ssp.links import Links
+from linkwork.cosim.ssp.structure import Document, Structure
+from linkwork.cosim.ssp.values import given_values
+from linkwork.cosim.ssp.write import STRUCTURE
+from linkwork.errors import CosimError
+
+
+class Folder:
+    """A temporary folder that lives as long as it is referred to; copies of a system share it, pickles lose it."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="linkwork_ssp_", ignore_cleanup_errors=True)
+        self.path = Path(self._folder.name)
+
+    def __deepcopy__(self, memo: object) -> Folder:
+        return self
+
+    def __reduce__(self) -> tuple[type[object], tuple[()]]:
+        return object, ()
+
+
+def read_ssp(path: Path, ssd: str = STRUCTURE) -> System:
+    """Read a system; its FMUs are unpacked into a folder that lives as long as the system or a copy of it.
+
+    Nested systems and archives are flattened: ``plant`` in the system ``sub`` is the component ``sub.plant``. White
+    space and slashes in names become underscores. Parameters bound to components or systems become the components'
+    own; parameter files that nothing is bound to are the system's parameter sets. Connectors of the system itself are
+    in `System.external_inputs` and `external_outputs`.
+
+    Parameters
+    ----------
+    path
+        The archive.
+    ssd
+        Which of its system structure descriptions to read.
+
+    Raises
+    ------
+    CosimError
+        If it cannot be read, does not fit together, or has what is not supported.
+    """
+    if not path.is_file():
+        raise CosimError(f"there is no file {path}")
+    folder = Folder()
+    archive = Archive(str(path), path, folder.path)
+    try:
+        return _system(archive, ssd, folder)
+    finally:
+        archive.close()
+
+
+def _system(archive: Archive, ssd: str, folder: Folder) -> System:
+    document = Document.open(archive, ssd)
+    structure = Structure(document)
+    links = Links(structure)
+    bindings = Bindings(structure, links)
+    system = System(document.root.get("name", ""), description=document.root.get("description", ""))
+    for name, component in structure.components.items():
+        system.add(name, component.fmu, parameters=bindings.of(name), required=component.required)
+    for connection in links.connections():
+        system.connect(
+            connection.source,
+            connection.target,
+            factor=connection.factor,
+            offset=connection.offset,
+            convert_units=connection.convert_units,
+        )
+    system.external_inputs, system.external_outputs = links.inputs(), links.outputs()
+    for experiment in below(document.root, "DefaultExperiment"):
+        start = number_of(experiment, "startTime", 0.0)
+        system.experiment = Experiment(start, number_of(experiment, "stopTime", start + 1.0))
+    _read_sets(system, structure)
+    system._unpacked = folder
+    return system
+
+
+def _read_sets(system: System, structure: Structure) -> None:
+    """Parameter files that nothing refers to; whether components are there is asked when one is used."""
+    archive = structure.document.archive
+    for file in archive.names:
+        if not file.endswith(".ssv") or file in structure.bound:
+            continue
+        root = parse(archive.read(file), f"{archive.where}: {file}", "ParameterSet")
+        name = root.get("name") or Path(file).stem
+        if name in system.parameter_sets:
+            raise CosimError(f"{archive.where} has two parameter sets {name!r}; rename one of them")
+        values = given_values(root, structure.document.tables)
+        system.parameter_sets[name] = {one.name: structure.in_own_unit(one) for one in values}

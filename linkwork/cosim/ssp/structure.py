@@ -1,0 +1,296 @@
+"""The elements of an SSP archive, flattened: components with their FMUs, connectors, links, parameter bindings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+
+from linkwork.cosim.description import Value
+from linkwork.cosim.description.references import split
+from linkwork.cosim.description.units import Unit, conversion
+from linkwork.cosim.fmu.model import FmuModel, read_model
+from linkwork.cosim.ssp.archive import Archive
+from linkwork.cosim.ssp.elements import Element, below, fault, local, near, own_annotation, parse, text_of
+from linkwork.cosim.ssp.tables import Tables, tables_of
+from linkwork.cosim.ssp.values import Given
+from linkwork.errors import CosimError
+
+FMU = "application/x-fmu-sharedlibrary"
+ARCHIVE = "application/x-ssp-package"
+DESCRIPTION = "application/x-ssp-definition"
+GIVES = {"output", "calculatedParameter"}
+TAKES = {"input"}
+EITHER = {"parameter", "inout"}
+DEEPEST = 16
+
+Node = tuple[str, str]  # owner and connector
+
+
+@dataclass
+class Document:
+    """A system structure description in an archive."""
+
+    archive: Archive
+    file: str
+    root: Element
+    tables: Tables
+    depth: int = 0
+
+    @classmethod
+    def open(cls, archive: Archive, file: str, depth: int = 0) -> Document:
+        """Read one.
+
+        Raises
+        ------
+        CosimError
+            If it is not there, or is none of SSP 1.0.
+        """
+        if file not in archive.names:
+            there = [name for name in archive.names if name.endswith(".ssd")]
+            raise CosimError(f"{archive.where} has no {file}, which an SSP begins with; {near(file, there)}")
+        root = parse(archive.read(file), f"{archive.where}: {file}", "SystemStructureDescription")
+        return cls(archive, file, root, tables_of(root), depth)
+
+    def system(self) -> Element:
+        """Its outermost system.
+
+        Raises
+        ------
+        CosimError
+            If it has none.
+        """
+        for element in below(self.root, "System"):
+            return element
+        raise fault(self.root, "it has no System")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A component."""
+
+    fmu: Path
+    required: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Port:
+    """A connector; `inner` if it belongs to a component, not to a system or dictionary."""
+
+    kind: str
+    unit: Unit | None
+    inner: bool
+
+
+@dataclass(frozen=True)
+class Link:
+    """What feeds a connector, and how."""
+
+    source: Node
+    element: Element
+
+
+@dataclass
+class Binding:
+    """Parameters bound to a component or system (its path in the flattened system)."""
+
+    owner: str
+    element: Element
+    document: Document
+
+
+@dataclass
+class Structure:
+    """All that a description and the ones within it say."""
+
+    document: Document
+    components: dict[str, Part] = field(default_factory=dict)
+    ports: dict[Node, Port] = field(default_factory=dict)
+    links: dict[Node, Link] = field(default_factory=dict)
+    bindings: list[Binding] = field(default_factory=list)  # inner ones first: outer ones win
+    bound: set[str] = field(default_factory=set)  # parameter files of the outermost archive
+    _models: dict[Path, FmuModel] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._system(self.document.system(), "", self.document, {})
+
+    def model(self, component: str) -> FmuModel:
+        """What the FMU of a component says of itself."""
+        fmu = self.components[component].fmu
+        if fmu not in self._models:
+            self._models[fmu] = read_model(fmu)
+        return self._models[fmu]
+
+    def in_own_unit(self, given: Given) -> Value:
+        """A value for a ``component.variable``, in the variable's unit; unchanged if there is no such component."""
+        if given.unit is None or not isinstance(given.value, float):
+            return given.value
+        try:
+            component, name = split(given.name, self.components)
+            unit = self.model(component).unit(name)
+        except CosimError:
+            return given.value
+        factor, offset = unit_map(given.unit, unit, given.element)
+        return factor * given.value + offset
+
+    def _system(self, element: Element, path: str, document: Document, dictionaries: dict[str, str]) -> None:
+        self._connectors(element, path, document, inner=False)
+        dictionaries = dictionaries | self._dictionaries(element, path, document)
+        owners: dict[str, str] = {}
+        for child in (one for group in below(element, "Elements") for one in group):
+            name = text_of(child, "name")
+            if name in owners:
+                raise fault(child, "another element has this name; rename one of them")
+            if local(child) == "SignalDictionaryReference":
+                owners[name] = _dictionary(child, dictionaries)
+                continue
+            owners[name] = f"{path}.{_plain(name)}" if path else _plain(name)
+            if local(child) == "System":
+                self._system(child, owners[name], document, dictionaries)
+            elif local(child) == "Component":
+                self._component(child, owners[name], document)
+        for connection in below(element, "Connections", "Connection"):
+            self._connection(connection, path, owners)
+        self._bindings(element, path, document)
+
+    def _component(self, element: Element, path: str, document: Document) -> None:
+        text_of(element, "source")
+        kind, source = element.get("type", FMU), element.get("source")
+        if kind == FMU:
+            if path in self.components:
+                raise fault(element, f"there are two components {path!r} once nested systems are flattened; rename one")
+            fmu = document.archive.unpack(document.archive.resolve(element, document.file))
+            self.components[path] = Part(fmu, _required(element))
+            self._connectors(element, path, document, inner=True)
+            self._bindings(element, path, document)
+        elif kind in (ARCHIVE, DESCRIPTION) and not source.startswith("#"):
+            inner = self._inner(element, kind, document)
+            self._system(inner.system(), path, inner, {})
+            self._bindings(element, path, document)
+        else:
+            raise fault(element, f"components of type {kind!r} from {source!r} are not supported, only FMUs and SSPs")
+
+    def _inner(self, element: Element, kind: str, document: Document) -> Document:
+        archive = document.archive
+        if document.depth == DEEPEST:
+            raise fault(element, f"archives and descriptions are nested more than {DEEPEST} deep")
+        file = archive.resolve(element, document.file)
+        if kind == DESCRIPTION:
+            return Document.open(archive, file, document.depth + 1)
+        data = BytesIO(archive.read(file))
+        inner = Archive(f"{archive.where}: {file}", data, archive.folder / f"{file}.unpacked")
+        chosen = element.get("source").partition("#")[2]
+        return Document.open(inner, chosen or "SystemStructure.ssd", document.depth + 1)
+
+    def _connectors(self, element: Element, owner: str, document: Document, inner: bool) -> None:
+        for one in below(element, "Connectors", "Connector"):
+            units = [child.get("unit") for child in below(one, "Real")]
+            unit = document.tables.unit(units[0], one) if units and units[0] else None
+            kind = text_of(one, "kind")
+            if kind not in GIVES | TAKES | EITHER:
+                raise fault(one, f"its kind {kind!r} is none of SSP 1.0")
+            self.ports[owner, text_of(one, "name")] = Port(kind, unit, inner)
+
+    def _dictionaries(self, element: Element, path: str, document: Document) -> dict[str, str]:
+        """Note the entries of signal dictionaries as connectors; the owner of each by the dictionary's name."""
+        owners = {}
+        for one in below(element, "SignalDictionaries", "SignalDictionary"):
+            name = text_of(one, "name")
+            owner = owners[name] = f"{path}\n{name}"  # no component is called so
+            root = content(one, document, "SignalDictionary")
+            tables = tables_of(root, document.tables)
+            for entry in below(root, "DictionaryEntry"):
+                units = [child.get("unit") for child in below(entry, "Real")]
+                unit = tables.unit(units[0], entry) if units and units[0] else None
+                self.ports[owner, text_of(entry, "name")] = Port("inout", unit, False)
+        return owners
+
+    def _connection(self, element: Element, path: str, owners: dict[str, str]) -> None:
+        start, end = (self._end(element, side, path, owners) for side in ("start", "end"))
+        if not (self._may(start, path, GIVES) and self._may(end, path, TAKES)):
+            if not (self._may(end, path, GIVES) and self._may(start, path, TAKES)):
+                ends = " and ".join(repr(".".join(node)) for node in (start, end))
+                raise fault(element, f"{ends} both give or both take values; connect an output to an input")
+            start, end = end, start
+        if end in self.links:
+            raise fault(element, f"{'.'.join(end)!r} is fed by another connection already; remove one")
+        self.links[end] = Link(start, element)
+
+    def _end(self, element: Element, side: str, path: str, owners: dict[str, str]) -> Node:
+        name, connector = element.get(f"{side}Element"), text_of(element, f"{side}Connector")
+        if name is not None and name not in owners:
+            raise fault(element, f"there is no element {name!r}; {near(name, owners)}")
+        node = (path if name is None else owners[name], connector)
+        if node not in self.ports:
+            there = [other for owner, other in self.ports if owner == node[0]]
+            whose = "the system" if name is None else repr(name)
+            raise fault(element, f"{whose} has no connector {connector!r}; {near(connector, there)}")
+        return node
+
+    def _may(self, node: Node, path: str, role: set[str]) -> bool:
+        """Whether a connector may give or take values within the system at `path`; its own ones do the opposite."""
+        kind = self.ports[node].kind
+        return kind in EITHER or (kind in role) == (node[0] != path or self.ports[node].inner)
+
+    def _bindings(self, element: Element, owner: str, document: Document) -> None:
+        for one in below(element, "ParameterBindings", "ParameterBinding"):
+            self.bindings.append(Binding(owner, one, document))
+            is_here = document.archive is self.document.archive and one.get("sourceBase", "SSD") == "SSD"
+            if one.get("source") and is_here:
+                self.bound.add(document.archive.resolve(one, document.file))
+
+
+def content(element: Element, document: Document, root: str) -> Element:
+    """What an element holds itself, or the file that its `source` names.
+
+    Raises
+    ------
+    CosimError
+        If there is neither, or it is something else.
+    """
+    if element.get("sourceBase", "SSD") != "SSD":
+        raise fault(element, "files within a component are not supported; put it beside the SSD")
+    if element.get("source"):
+        file = document.archive.resolve(element, document.file)
+        return parse(document.archive.read(file), f"{document.archive.where}: {file}", root)
+    for one in _inline(element, root):
+        return one
+    raise fault(element, f"it has neither a source nor a {root} within")
+
+
+def _inline(element: Element, root: str) -> Iterator[Element]:
+    yield from below(element, root)
+    yield from below(element, "ParameterValues", root)
+
+
+def _dictionary(reference: Element, dictionaries: dict[str, str]) -> str:
+    name = text_of(reference, "dictionary")
+    if name not in dictionaries:
+        raise fault(reference, f"there is no signal dictionary {name!r}; {near(name, dictionaries)}")
+    return dictionaries[name]
+
+
+def _required(element: Element) -> tuple[str, ...]:
+    ours = own_annotation(element)
+    return () if ours is None else tuple(text_of(one, "name") for one in below(ours, "Required"))
+
+
+def _plain(name: str) -> str:
+    """A name without what names of components cannot have."""
+    return re.sub(r"[\s/\\]", "_", name)
+
+
+def unit_map(source: Unit, target: Unit, element: Element) -> tuple[float, float]:
+    """Factor and offset from one unit to another.
+
+    Raises
+    ------
+    CosimError
+        If they measure different quantities.
+    """
+    try:
+        return conversion(source, target)
+    except CosimError as problem:
+        raise fault(element, f"{problem}; give the value in the variable's unit") from problem
