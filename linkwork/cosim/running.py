@@ -140,16 +140,21 @@ class Run:
         self.recorder.row(time)
 
     def _result(self, *, aborted: bool = False) -> Result:
-        self.recorder.flush()
         statistics = self.master.statistics
         statistics.rollbacks = self.network.snapshots.restored
         statistics.iterations = self.network.iterations
-        return self.recorder.result(
+        result = self.recorder.result(
             events=self.master.events,
             notices=[*self.notices, *self.master.notices],
             statistics=statistics,
             aborted=aborted,
         )
+        try:
+            self.recorder.end(result)
+        except CosimError:
+            if not aborted:
+                raise  # else there is an error already that says more
+        return result
 
     def _free(self) -> None:
         with suppress(FmuError):  # after a failure, an FMU may refuse

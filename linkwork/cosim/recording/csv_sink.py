@@ -33,7 +33,10 @@ class CsvSink:
 
     def end(self, about: Mapping[str, Any]) -> None:
         """Close the file."""
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as problem:
+            raise cannot_write(self.path, problem) from problem
 
     def _write(self, text: str) -> None:
         try:

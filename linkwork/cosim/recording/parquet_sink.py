@@ -77,6 +77,10 @@ class ParquetSink:
 
     def end(self, about: Mapping[str, Any]) -> None:
         """Make the Parquet file of the stream."""
+        if self._file.closed:
+            return
+        if self._writer is None:
+            self.begin((), {}, ())  # nothing has been recorded
         try:
             self._writer.close()
             self._file.close()

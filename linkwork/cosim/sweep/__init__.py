@@ -1,0 +1,11 @@
+"""Sweeps: one system run for many values of its parameters, on the cores of this machine or of a cluster.
+
+`sweep` runs the points that `grid`, `latin` and `table` make, keeps results in a folder, and goes on where it was
+stopped. `SweepResult` reads such a folder.
+"""
+
+from linkwork.cosim.sweep.result import SweepResult
+from linkwork.cosim.sweep.sampling import Points, grid, latin, table
+from linkwork.cosim.sweep.sweeping import sweep
+
+__all__ = ["Points", "SweepResult", "grid", "latin", "sweep", "table"]
