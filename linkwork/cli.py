@@ -1,4 +1,4 @@
-"""The command line: ``linkwork info``, ``simulate``, ``compare``, ``export``, ``check``, ``run``, ``sweep``, ``controller``.
+"""The command line, ``linkwork COMMAND``: each command is written in the room of what it does.
 
 Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
 """
