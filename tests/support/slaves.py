@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,12 +70,13 @@ class Slaves:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.made: list[Slave] = []
-        self.count = 0  # those that failed as well: a library that is loaded must not be written over
+        self.numbers = itertools.count()  # of those that failed as well: no loaded library may be written over
 
     def __call__(self, fmu: Path) -> Slave:
-        self.count += 1
-        self.made.append(Slave(fmu, self.folder / f"unpacked {self.count}", f"slave{self.count}"))
-        return self.made[-1]
+        number = next(self.numbers)
+        one = Slave(fmu, self.folder / f"unpacked {number}", f"slave{number}")
+        self.made.append(one)
+        return one
 
 
 @contextlib.contextmanager
