@@ -18,7 +18,8 @@ class Slave:
     """One instance."""
 
     def __init__(self, fmu: Path, folder: Path, name: str = "one") -> None:
-        self.description = read_model_description(str(fmu), validate=True, validate_variable_names=True)
+        strictly = {"validate": True, "validate_variable_names": True, "validate_model_structure": True}
+        self.description = read_model_description(str(fmu), **strictly)
         self.variables = {variable.name: variable for variable in self.description.modelVariables}
         extract(str(fmu), str(folder))
         identifier = self.description.coSimulation.modelIdentifier
