@@ -87,7 +87,7 @@ def run(
     values = _by_component(system, known_models, system.parameters(parameter_sets, parameters))
     recorded = recorded_variables(system, known_models, record, inputs or {})
     network = build(system, known_models, inputs or {}, recorded)
-    master = master or Jacobi(_usual_step(known_models.values(), end - begin))
+    master = master or Jacobi(usual_step(known_models.values(), end - begin))
     recorder = Recorder(system.name, _places(network, recorded), sink)
     return Run(network, master, recorder, notices).go(values, begin, end, tolerance, progress)
 
@@ -140,16 +140,21 @@ class Run:
         self.recorder.row(time)
 
     def _result(self, *, aborted: bool = False) -> Result:
-        self.recorder.flush()
         statistics = self.master.statistics
         statistics.rollbacks = self.network.snapshots.restored
         statistics.iterations = self.network.iterations
-        return self.recorder.result(
+        result = self.recorder.result(
             events=self.master.events,
             notices=[*self.notices, *self.master.notices],
             statistics=statistics,
             aborted=aborted,
         )
+        try:
+            self.recorder.end(result)
+        except CosimError:
+            if not aborted:
+                raise  # else there is an error already that says more
+        return result
 
     def _free(self) -> None:
         with suppress(FmuError):  # after a failure, an FMU may refuse
@@ -204,7 +209,8 @@ def _by_component(
     return table
 
 
-def _usual_step(models: Iterable[FmuModel], length: float) -> float:
+def usual_step(models: Iterable[FmuModel], length: float) -> float:
+    """Return the communication step of a run for which nobody names one [s]."""
     return min([length / STEPS, *(model.step_size for model in models if model.step_size)])
 
 

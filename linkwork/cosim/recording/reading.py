@@ -46,7 +46,9 @@ def read_csv(path: Path) -> Any:
         file.readline()
         cells = CELL.findall(file.readline().rstrip("\r\n"))
     texts = {place: str for place, cell in enumerate(cells) if cell.startswith('"')}
-    return pd.read_csv(path, converters=texts, float_precision="round_trip", skipinitialspace=True)
+    newest = [int(part) for part in pd.__version__.split(".")[:2]] >= [3, 1]
+    digits: Any = {} if newest else {"float_precision": "round_trip"}  # as pandas does by itself now
+    return pd.read_csv(path, converters=texts, skipinitialspace=True, **digits)
 
 
 def _ends_with_newline(path: Path) -> bool:

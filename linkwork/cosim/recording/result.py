@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Column = NDArray[Any]
-TYPES = (float, int, bool, str)
 
 
 @dataclass

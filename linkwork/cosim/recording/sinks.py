@@ -13,7 +13,7 @@ SUFFIXES = (".csv", ".parquet")
 
 
 class Sink(Protocol):
-    """Takes the rows of a run in chunks: `begin` once, `rows` again and again, `end` once."""
+    """Takes the rows of a run in chunks: `begin` once, `rows` again and again, and `end`, more than once at will."""
 
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
         """Learn what the columns are; a type is float, int, bool or str."""
@@ -36,7 +36,7 @@ def open_sink(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
     wanted = [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(one) for one in paths]
     for path in wanted:
         check_suffix(path)
-        if sum(other.absolute() == path.absolute() for other in wanted) > 1:
+        if sum(other.resolve() == path.resolve() for other in wanted) > 1:
             raise CosimError(f"results cannot go to {path} twice; give each file a name of its own")
     for path in wanted:
         check_place(path)
