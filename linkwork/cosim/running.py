@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from linkwork.cosim.description import System, Value
+from linkwork.cosim.description.checks import check_system
 from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
 from linkwork.cosim.masters import Jacobi, Master
@@ -83,8 +84,9 @@ def run(
     if not (math.isfinite(begin) and math.isfinite(end) and begin < end):
         raise CosimError(f"a run goes from a start time to a later stop time, not from {begin!r} s to {end!r} s")
     known_models = models_of(system, models)
-    notices: list[str] = []
-    values = _by_component(system, known_models, system.parameters(parameter_sets, parameters))
+    chosen = system.parameters(parameter_sets, parameters)
+    notices = check_system(system, known_models, values=chosen, fed=inputs or ())
+    values = _by_component(system, known_models, chosen)
     recorded = recorded_variables(system, known_models, record, inputs or {})
     network = build(system, known_models, inputs or {}, recorded)
     master = master or Jacobi(usual_step(known_models.values(), end - begin))
