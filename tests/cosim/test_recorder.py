@@ -235,7 +235,9 @@ def test_memory_of_a_sink_holds_what_it_has_not_yet_got(monkeypatch):
     for i in range(9000):
         recorder.row(live.set(i))
         if i in (0, 1, 50, 4095, 4096, 4097, 8999):
-            t, columns = sink.layout.held(sink.buffer)
+            before = sum(map(len, sink.t))
+            t, columns = sink.layout.held(sink.buffer, before)
+            assert len(sink.layout.held(sink.buffer, before + 1)[0]) == 0
             parts = [*sink.columns, [columns[k] for k in range(len(columns))]]
             expected = Live.expected(i + 1)
             np.testing.assert_array_equal(np.concatenate([*sink.t, t]), 0.1 * np.arange(i + 1))
