@@ -18,7 +18,7 @@ from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
 from linkwork.cosim.recording.collected import Collected
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.selection import chosen
+from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sinks import check_place, open_sink
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
 from linkwork.cosim.summary import as_text, summarise
@@ -127,7 +127,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     recorded = [".".join(one) for one in recorded_variables(system, models, None, inputs)]
     if arguments.record:
         recorded = names.fitting(arguments.record)
-    shown = names.fitting(arguments.columns) if arguments.columns else recorded
+    shown = names.fitting(arguments.columns, recorded) if arguments.columns else recorded
     settings = {
         "start": start,
         "stop": stop,
@@ -179,8 +179,8 @@ class Names:
         if name in self._variables or self._only is None:
             known(name, self._variables, "variable", self._where)
             return name
-        name = name.removeprefix(f"{self._only}.")
-        known(name, {one.removeprefix(f"{self._only}."): one for one in self._variables}, "variable", self._where)
+        name = self._short(name)
+        known(name, {self._short(one): one for one in self._variables}, "variable", self._where)
         return f"{self._only}.{name}"
 
     def value(self, name: str, text: str) -> tuple[str, Any]:
@@ -191,18 +191,19 @@ class Names:
         values = tuple(_value(name, part, variable) for part in parts)
         return name, values if variable.size > 1 else values[0]
 
-    def fitting(self, patterns: Iterable[str]) -> list[str]:
-        """Return the variables that fit patterns."""
+    def fitting(self, patterns: Iterable[str], first: Sequence[str] = ()) -> list[str]:
+        """Return the variables that fit patterns: for each those of `first`, or of all if there are none."""
         found: list[str] = []
         for pattern in patterns:
-            try:
-                found += chosen(pattern, list(self._variables), where=self._where)
-            except CosimError:
-                if self._only is None:
-                    raise
-                short = [name.removeprefix(f"{self._only}.") for name in self._variables]
-                found += [f"{self._only}.{name}" for name in chosen(pattern, short, where=self._where)]
+            fitting = self._fit(pattern, first) or self._fit(pattern, list(self._variables))
+            found += fitting or chosen(pattern, [self._short(one) for one in self._variables], where=self._where)
         return list(dict.fromkeys(found))
+
+    def _fit(self, pattern: str, names: Sequence[str]) -> list[str]:
+        return [name for name in names if fits(name, pattern) or fits(self._short(name), pattern)]
+
+    def _short(self, name: str) -> str:
+        return name.removeprefix(f"{self._only}.") if self._only else name
 
     def labels(self, names: Iterable[str]) -> list[str]:
         """Return the columns that variables have: arrays one for each element."""
