@@ -25,6 +25,7 @@ class Instance2(Instance):
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
         super().__init__(name, model, number)
         self._ear: Ear | None = None
+        self._failed = False  # its step was discarded; FMI 2.0 forbids to set anything then
 
     # ---- life
 
@@ -80,6 +81,8 @@ class Instance2(Instance):
 
     @call
     def write(self, ports: Ports) -> None:
+        if self._failed:
+            return
         ports.given()
         component = self.fmu.component
         for group in ports.all:
@@ -110,10 +113,12 @@ class Instance2(Instance):
             if problem.status != DISCARD:
                 raise
             return self._discarded(time, length)
+        self._failed = False
         self.time = time + length
         return Outcome(self.time)
 
     def _discarded(self, time: float, length: float) -> Outcome:
+        self._failed = True
         reached, terminated = time, False
         with contextlib.suppress(FMICallException):  # the FMU may not say
             reached = self.fmu.getRealStatus(fmi2.fmi2LastSuccessfulTime)
@@ -134,6 +139,7 @@ class Instance2(Instance):
     @call
     def restore(self, snapshot: Any) -> None:
         state, self.time = snapshot
+        self._failed = False
         self.fmu.fmi2SetFMUstate(self.fmu.component, state)
 
     @call
