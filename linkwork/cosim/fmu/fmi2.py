@@ -32,7 +32,7 @@ class Instance2(Instance):
     @call
     def instantiate(self) -> None:
         self.fmu = load(fmi2.FMU2Slave, self.model, self.name)
-        self._ear = Ear(self.name, self.messages)
+        self._ear = Ear(self.name, self.messages, plain=self.model.tool.startswith("PythonFMU"))
         self.fmu.instantiate(callbacks=self._ear.callbacks, loggingOn=True)
         kinds = set(KINDS.values())
         self._get = {kind: getattr(self.fmu, f"fmi2Get{kind}") for kind in kinds}

@@ -168,7 +168,7 @@ class Instance(ABC):
         if fmu is None:
             return
         if self.model.lost:
-            _KEPT.append((fmu, self.model, self.forget()))
+            _KEPT.append((fmu, self.forget()))
             return
         component, fmu.component = getattr(fmu, "component", None), None
         try:

@@ -21,9 +21,12 @@ _numbers = itertools.count(1)
 
 
 class Ear:
-    """Takes the messages of an instance for as long as it lives."""
+    """Takes the messages of an instance until it is closed.
 
-    def __init__(self, name: str, messages: deque[str]) -> None:
+    `plain`: they have no arguments, and a percent sign in them is one. Those of PythonFMU are so.
+    """
+
+    def __init__(self, name: str, messages: deque[str], *, plain: bool = False) -> None:
         self.name = name.encode()
         self.messages = messages
         self.number = next(_numbers)
@@ -32,15 +35,20 @@ class Ear:
         self.callbacks.allocateMemory = _ALLOCATE
         self.callbacks.freeMemory = _FREE
         self.callbacks.componentEnvironment = self.number
-        with contextlib.suppress(Exception):  # FMPy has no proxy for some platforms; arguments stay out of texts there
-            from fmpy.logging import addLoggerProxy
-
-            addLoggerProxy(ctypes.byref(self.callbacks))
+        if not plain:
+            _add_proxy(self.callbacks)
         _listening[self.number] = self
 
     def close(self) -> None:
         """Listen no more."""
         _listening.pop(self.number, None)
+
+
+def _add_proxy(callbacks: Any) -> None:
+    with contextlib.suppress(Exception):  # FMPy has no proxy for some platforms; arguments stay out of texts there
+        from fmpy.logging import addLoggerProxy
+
+        addLoggerProxy(ctypes.byref(callbacks))
 
 
 def _log(environment: int | None, name: bytes | None, status: int, _category: Any, message: bytes | None) -> None:

@@ -100,6 +100,7 @@ class FmuModel:
     abilities: Abilities
     step_size: float | None
     experiment: tuple[float | None, float | None]
+    tool: str = ""  # that made it
     lost: bool = False
     _unpacked: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
@@ -188,6 +189,7 @@ def read_model(path: Path) -> FmuModel:
             _number(description.defaultExperiment, "startTime"),
             _number(description.defaultExperiment, "stopTime"),
         ),
+        tool=description.generationTool or "",
     )
 
 
