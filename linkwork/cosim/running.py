@@ -87,13 +87,13 @@ def run(
     if not (math.isfinite(begin) and math.isfinite(end) and begin < end):
         raise CosimError(f"a run goes from a start time to a later stop time, not from {begin!r} s to {end!r} s")
     known_models = models_of(system, models)
-    parameters = {name: plain(value) for name, value in (parameters or {}).items()}
     check_inputs(system, known_models, inputs or {})
-    notices = check_system(system, known_models, values=parameters, fed=inputs or ())
-    values = _by_component(system, known_models, system.parameters(parameter_sets, parameters))
+    settings = {name: plain(value) for name, value in system.parameters(parameter_sets, parameters).items()}
+    notices = check_system(system, known_models, values=settings, fed=inputs or ())
+    values = _by_component(system, known_models, settings)
     recorded = recorded_variables(system, known_models, record, inputs or {})
     network = build(system, known_models, inputs or {}, recorded)
-    master = master or Jacobi(_usual_step(known_models.values(), end - begin))
+    master = master or Jacobi(usual_step(known_models.values(), end - begin))
     notices += uneven(known_models, getattr(master, "step", None), end - begin)
     recorder = Recorder(system.name, _places(network, recorded), sink)
     return Run(network, master, recorder, notices).go(values, begin, end, tolerance, progress)
@@ -247,7 +247,8 @@ def _by_component(
     return table
 
 
-def _usual_step(models: Iterable[FmuModel], length: float) -> float:
+def usual_step(models: Iterable[FmuModel], length: float) -> float:
+    """Return the communication step of a run for which nobody names one [s]."""
     named = [one.step_size for one in models if one.step_size and 0 < one.step_size < math.inf]
     return min([*named, length]) if named else length / STEPS
 

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import signal
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from linkwork.cosim.isolated.breadcrumb import forget
-from linkwork.cosim.isolated.job import TO_SINK, Job
+from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.messages import receive, send
-from linkwork.cosim.isolated.reduction import SINKS, Numbers, Passing
+from linkwork.cosim.isolated.reduction import SINKS
 from linkwork.errors import LinkworkError
+
+FOLDER = "LINKWORK_CHILD_FOLDER"  # of the environment: what the parent made for this process
 
 
 def main() -> None:
@@ -26,7 +30,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
     asked, answers = _own_pipes()
     jobs: queue.Queue[Job | Exception] = queue.Queue()
-    threading.Thread(target=_listen, args=(asked, jobs), daemon=True).start()
+    threading.Thread(target=_listen, args=(asked, jobs, os.environ.pop(FOLDER, None)), daemon=True).start()
     models: dict[Path, Any] = {}
     while True:
         _do(jobs.get(), answers, models)
@@ -41,12 +45,14 @@ def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
     return asked, answers
 
 
-def _listen(stream: BinaryIO, jobs: queue.Queue[Job | Exception]) -> None:
+def _listen(stream: BinaryIO, jobs: queue.Queue[Job | Exception], folder: str | None) -> None:
     """Take jobs as they come; without a parent there is nothing left to do."""
     while True:
         try:
             jobs.put(receive(stream))
         except (EOFError, OSError):
+            if folder:
+                shutil.rmtree(folder, ignore_errors=True)  # a parent that was killed cannot
             os._exit(0)
         except Exception as problem:  # what it names cannot be imported here
             jobs.put(problem)
@@ -56,50 +62,23 @@ def _do(job: Job | Exception, answers: BinaryIO, models: dict[Path, Any]) -> Non
     from linkwork.cosim.running import run
 
     if isinstance(job, Exception):
-        send(answers, ("error", f"the job cannot be read: {type(job).__name__}: {job}", *_known_of(None)))
+        send(answers, ("error", (f"the job cannot be read: {type(job).__name__}: {job}", None)))
         return
     forget()
     for path in set(models) - {one.fmu for one in job.system.components.values()}:
         del models[path]  # another system begins
-    sink = _sink(job.keep, answers)
+    sink = SINKS[job.keep](lambda kind, content: send(answers, (kind, content)))
     try:
-        result = run(job.system, **job.settings, sink=sink, models=models)
+        result = run(job.system, **job.settings, progress=False, sink=sink, models=models)
+        send(answers, ("done", result.about()))
     except LinkworkError as problem:
-        sink.end({})
-        send(answers, ("error", str(problem), *_known_of(getattr(problem, "result", None))))
+        so_far = getattr(problem, "result", None)
+        send(answers, ("error", (str(problem), so_far.about() if so_far else None)))
     except Exception as problem:
-        import traceback
-
         traceback.print_exc()
-        sink.end({})
-        send(answers, ("error", f"{type(problem).__name__}: {problem}", *_known_of(None)))
-    else:
-        sink.end({})
-        send(answers, ("done", *_known_of(result)))
+        send(answers, ("error", (f"{type(problem).__name__}: {problem}", None)))
     forget()
     sys.stderr.flush()
-
-
-def _sink(keep: str, answers: BinaryIO) -> Numbers | Passing:
-    if keep == TO_SINK:
-        return Passing(lambda message: send(answers, message))
-    return Numbers(
-        SINKS[keep](
-            lambda names, units: send(answers, ("begin", names, units)),
-            lambda t, values: send(answers, ("rows", t, values)),
-        )
-    )
-
-
-def _known_of(result: Any) -> tuple[Any, ...]:
-    """Notices, statistics and events."""
-    if result is None:
-        return (), {}, ()
-    return tuple(result.notices), _plain(result.statistics), tuple(result.events)
-
-
-def _plain(statistics: Any) -> dict[str, Any]:
-    return dict(vars(statistics)) if hasattr(statistics, "__dict__") else dict(statistics)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, cast
@@ -17,11 +20,15 @@ from typing import IO, Any, cast
 import numpy as np
 
 from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhere
-from linkwork.cosim.isolated.job import Answer, Job
+from linkwork.cosim.isolated.child import FOLDER
+from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.messages import receive, send
+from linkwork.cosim.recording.chunk import Layout
+from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sinks import Sink
 from linkwork.errors import CosimError
 
+TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str}
 SAID = 2000  # characters of what was printed last that an error quotes
 
 
@@ -61,15 +68,15 @@ class Child:
         """Of the process, if there is one."""
         return self._process.pid if self._process else None
 
-    def run(self, job: Job, sink: Sink | None = None) -> Answer:
+    def run(self, job: Job, sink: Sink | None = None) -> Result:
         """Run a system.
 
-        With a `sink`, which a job that keeps `TO_SINK` needs, rows go there as they come; to `end` it is the caller's.
+        A `sink` gets the rows as they come, and the result none; to `end` it is the caller's.
 
         Raises
         ------
         CosimError
-            If the run fails; what it had given until then is its `result`, an `Answer`. A `Died` if an FMU crashed,
+            If the run fails; what it had given until then is its `result`. A `Died` if an FMU crashed,
             ended the process or took longer than the time limit; the next job has a new process.
         """
         if self._closed:
@@ -83,14 +90,17 @@ class Child:
         if timer:
             timer.daemon = True
             timer.start()
-        answer = Answer()
+        answer = _Answer(sink)
         try:
-            return self._talk(self._process, job, answer, sink)
+            return self._talk(self._process, job, answer)
         except (EOFError, OSError) as gone:
-            raise Died(self._how_it_ended(job, late.is_set()), answer) from gone
+            how = self._how_it_ended(job, late.is_set())
+            answer.take_left()
+            raise Died(how, answer.result(job)) from gone
         except BaseException as problem:
             if not isinstance(problem, CosimError):
                 self._end()  # interrupted, or a job that cannot be sent: nobody knows what it would answer next
+                answer.take_left()
             raise
         finally:
             if timer:
@@ -114,8 +124,18 @@ class Child:
     def _start(self) -> None:
         self._end()
         write_nowhere(self._crumb)
-        # Threads of numpy's are of no use here, and many children would start many.
-        environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ, VARIABLE: str(self._crumb)}
+        temporary = Path(self._folder.name) / "temporary"  # what a child that dies leaves behind, goes with the next
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(exist_ok=True)
+        environment = {
+            # Threads of numpy's are of no use here, and many children would start many.
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            **os.environ,
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary)),
+            VARIABLE: str(self._crumb),
+            FOLDER: self._folder.name,
+        }
         self._process = subprocess.Popen(
             # -P: nothing is imported from the folder in which it stands.
             [sys.executable, "-P", "-X", "faulthandler", "-m", "linkwork.cosim.isolated.child"],
@@ -144,37 +164,26 @@ class Child:
 
     # ---- messages ---------------------------------------------------------------------------------------
 
-    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: Answer, sink: Sink | None) -> Answer:
+    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: _Answer) -> Result:
         assert process.stdin is not None
         assert process.stdout is not None
         _hand_over(cast("Any", process.stdin), job)
-        blocks: list[tuple[Any, Any]] = []
-        try:
-            while True:
-                kind, *content = receive(cast("Any", process.stdout))
-                if sink is not None and kind in ("begin", "rows"):
-                    self._pass_on(sink, kind, content)
-                elif kind == "begin":
-                    answer.names, answer.units = content
-                elif kind == "rows":
-                    blocks.append((content[0], content[1]))
-                elif kind == "error":
-                    answer.notices, answer.statistics, answer.events = content[1:]
-                    raise CosimError(content[0], answer)
-                else:
-                    answer.notices, answer.statistics, answer.events = content
-                    answer.complete = True
-                    return answer
-        finally:
-            if blocks:
-                answer.t = np.concatenate([t for t, _ in blocks])
-                answer.values = np.concatenate([values for _, values in blocks])
+        while True:
+            kind, content = receive(cast("Any", process.stdout))
+            if kind == "begin":
+                self._pass_on(answer.begin, content)
+            elif kind == "memory":
+                answer.left = content
+            elif kind == "rows":
+                self._pass_on(answer.rows, content)
+            elif kind == "error":
+                raise CosimError(content[0], answer.result(job, content[1]))
             else:
-                answer.values = np.zeros((0, len(answer.names)))
+                return answer.result(job, content)
 
-    def _pass_on(self, sink: Sink, kind: str, content: list[Any]) -> None:
+    def _pass_on(self, taker: Callable[..., None], content: tuple[Any, ...]) -> None:
         try:
-            getattr(sink, kind)(*content)
+            taker(*content)
         except CosimError:
             self._end()  # there is nowhere to go for what it has yet to say
             raise
@@ -210,6 +219,58 @@ class Child:
         self._said.seek(0)
         text = self._said.read().decode("utf-8", "replace").partition("Fatal Python error")[0].strip()
         return f"; it said: {text[-SAID:]}" if text else ""
+
+
+@dataclass
+class _Answer:
+    """What a run has given so far, where no sink takes it."""
+
+    sink: Sink | None = None
+    left: tuple[Path, Layout] | None = None  # memory with rows that are not yet taken
+    names: list[str] = field(default_factory=list)
+    units: dict[str, str] = field(default_factory=dict)
+    types: list[str] = field(default_factory=list)
+    blocks: list[tuple[Any, list[Any]]] = field(default_factory=list)  # times, columns
+
+    def begin(self, names: list[str], units: dict[str, str], types: list[str]) -> None:
+        if self.sink:
+            self.sink.begin(names, units, [TYPES[one] for one in types])
+        else:
+            self.names, self.units, self.types = names, units, types
+
+    def rows(self, t: Any, columns: list[Any]) -> None:
+        if self.sink:
+            self.sink.rows(t, columns)
+        else:
+            self.blocks.append((t, columns))
+
+    def take_left(self) -> None:
+        """Take the rows that a process which has ended could not pass on."""
+        if self.left is None:
+            return
+        path, layout = self.left
+        with contextlib.suppress(OSError):
+            t, columns = layout.held(path.read_bytes())
+            if len(t):
+                self.rows(t, [columns[k] for k in range(len(columns))])
+
+    def result(self, job: Job, about: Mapping[str, Any] | None = None) -> Result:
+        """All of it; `about` is what the child tells of a run that did not end it."""
+        told = about or {}
+        columns = {
+            name: np.concatenate([np.empty(0, dtype=kind), *(block[1][k] for block in self.blocks)])
+            for k, (name, kind) in enumerate(zip(self.names, self.types, strict=True))
+        }
+        return Result(
+            job.system.name,
+            np.concatenate([np.empty(0), *(t for t, _ in self.blocks)]),
+            columns,
+            self.units,
+            events=[(float(t), str(who)) for t, who in told.get("events", ())],
+            notices=told.get("notices", ()),
+            statistics=Statistics(**told["statistics"]) if told.get("statistics") else None,
+            aborted=about is None or told["aborted"],
+        )
 
 
 def _hand_over(stream: Any, job: Job) -> None:

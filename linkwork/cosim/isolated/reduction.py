@@ -1,6 +1,6 @@
-"""What is kept of a run, as a sink that passes rows on in blocks.
+"""What is kept of a run, as a sink that passes rows on.
 
-A summary has for each variable x
+A summary has for each variable x that is a number
 
     min(x), max(x), final(x), rms(x) = sqrt(integral of x^2 dt / duration), by the trapezoidal rule.
 
@@ -9,161 +9,121 @@ Rows are summed up one after another, whatever blocks they come in, so that ever
 
 from __future__ import annotations
 
-import time
+import mmap
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Send = Callable[[Floats, Floats], None]  # times (n,) and values (n, columns)
-Begin = Callable[[tuple[str, ...], dict[str, str]], None]
-EVERY = 0.05  # s: what a crash can lose
-MOST = 1 << 16  # values in a block
+from linkwork.cosim.recording.chunk import Layout
+
+Send = Callable[[str, Any], None]  # "begin" with (names, units, types), "rows" with (times, columns)
+SOON = 0.05  # s after which rows are passed on, for what a crash leaves
 
 
 class All:
-    """Every row."""
+    """Every row; see `Sink`."""
 
-    def __init__(self, begin: Begin, send: Send) -> None:
-        self._begin, self._send = begin, send
-        self._t: list[Floats] = []
-        self._values: list[Floats] = []
-        self._size, self._next = 0, 0.0
+    longest_wait = SOON
 
-    def begin(self, names: Sequence[str], units: Mapping[str, str]) -> None:
-        """Take the names of the columns."""
-        self._begin(tuple(names), dict(units))
-        self._next = time.monotonic() + EVERY
+    def __init__(self, send: Send) -> None:
+        self.send = send
 
-    def row(self, t: float, values: Any) -> None:
-        """Take a row."""
-        self.rows(np.array([t], dtype=float), np.array(values, dtype=float)[np.newaxis])
+    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
+        """Take names and types of the columns."""
+        self.send("begin", (list(names), dict(units), [one.__name__ for one in types]))
 
-    def rows(self, t: Any, values: Any) -> None:
-        """Take rows: t (n,), values (n, columns)."""
-        self._t.append(np.array(t, dtype=float))
-        self._values.append(np.array(values, dtype=float))
-        self._size += self._values[-1].size
-        if self._size > MOST or time.monotonic() > self._next:
-            self._flush()
+    def memory(self, layout: Layout) -> Any:
+        """Give memory for rows that are yet to be taken, which the parent can read after a crash."""
+        path = Path(tempfile.gettempdir()) / "rows"
+        path.unlink(missing_ok=True)
+        path.write_bytes(bytes(layout.n_bytes))
+        with path.open("r+b") as file:
+            memory = mmap.mmap(file.fileno(), layout.n_bytes)
+        self.send("memory", (path, layout))
+        return memory
 
-    def end(self) -> None:
-        """Pass on what is left."""
-        self._flush()
+    def rows(self, t: Any, columns: Sequence[Any]) -> None:
+        """Take rows."""
+        self.send("rows", (t, list(columns)))
 
-    def _flush(self) -> None:
-        if self._t:
-            self._send(np.concatenate(self._t), np.concatenate(self._values))
-        self._t, self._values, self._size = [], [], 0
-        self._next = time.monotonic() + EVERY
+    def end(self, about: Mapping[str, Any]) -> None:
+        """Pass on what is left; nothing may be."""
 
 
-class Final:
+class Final(All):
     """The last row."""
 
-    def __init__(self, begin: Begin, send: Send) -> None:
-        self._begin, self._send = begin, send
-        self._last: tuple[float, Floats] | None = None
+    memory = None  # type: ignore[assignment]  # what a crash leaves is not the last row
 
-    def begin(self, names: Sequence[str], units: Mapping[str, str]) -> None:
-        """Take the names of the columns."""
-        self._begin(tuple(names), dict(units))
+    def __init__(self, send: Send) -> None:
+        super().__init__(send)
+        self._last: tuple[Any, list[Any]] | None = None
 
-    def row(self, t: float, values: Any) -> None:
-        """Take a row."""
-        self._last = float(t), np.array(values, dtype=float)
+    def rows(self, t: Any, columns: Sequence[Any]) -> None:
+        """Take rows."""
+        self._last = t[-1:].copy(), [one[-1:].copy() for one in columns]
 
-    def rows(self, t: Any, values: Any) -> None:
-        """Take rows: t (n,), values (n, columns)."""
-        if len(t):
-            self.row(t[-1], values[-1])
-
-    def end(self) -> None:
-        """Pass it on."""
+    def end(self, about: Mapping[str, Any]) -> None:
+        """Pass on the last."""
         if self._last:
-            self._send(np.array([self._last[0]]), self._last[1][np.newaxis])
+            self.send("rows", self._last)
+            self._last = None
 
 
-class Summary:
+class Summary(All):
     """Least, greatest, last value and root mean square of each variable, as one row."""
 
-    def __init__(self, begin: Begin, send: Send) -> None:
-        self._begin, self._send = begin, send
-        self._first = self._t = 0.0
-        self._last: Floats | None = None
-        self._least = self._greatest = self._squares = np.zeros(0)
+    memory = None  # type: ignore[assignment]
+    KINDS = ("min", "max", "final", "rms")
 
-    def begin(self, names: Sequence[str], units: Mapping[str, str]) -> None:
-        """Take the names of the columns."""
-        kinds = ("min", "max", "final", "rms")
-        all_names = tuple(f"{kind}({name})" for name in names for kind in kinds)
-        self._begin(all_names, {f"{kind}({name})": units.get(name, "") for name in names for kind in kinds})
+    def __init__(self, send: Send) -> None:
+        super().__init__(send)
+        self._numbers: list[int] = []  # which columns
+        self._squares = self._least = self._greatest = np.zeros(0)
+        self._first: float | None = None
+        self._t, self._last = np.zeros(0), np.zeros((0, 0))  # of the last row
 
-    def row(self, t: float, values: Any) -> None:
-        """Take a row."""
-        values = np.array(values, dtype=float)
-        if self._last is None:
-            self._first = t
-            self._least, self._greatest, self._squares = values.copy(), values.copy(), np.zeros(len(values))
-        else:
-            np.minimum(self._least, values, out=self._least)
-            np.maximum(self._greatest, values, out=self._greatest)
-            self._squares += (0.5 * (t - self._t)) * (self._last * self._last + values * values)
-        self._t, self._last = float(t), values
+    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
+        """Take names and types of the columns."""
+        self._numbers = [k for k, one in enumerate(types) if one is not str]
+        of = {f"{kind}({names[k]})": units.get(names[k], "") for k in self._numbers for kind in self.KINDS}
+        self.send("begin", (list(of), of, ["float"] * len(of)))
 
-    def rows(self, t: Any, values: Any) -> None:
-        """Take rows: t (n,), values (n, columns)."""
-        for one, row in zip(t, values, strict=True):
-            self.row(float(one), row)
+    def rows(self, t: Any, columns: Sequence[Any]) -> None:
+        """Take rows."""
+        values = np.array([columns[k] for k in self._numbers], dtype=float).reshape(len(self._numbers), len(t)).T
+        if self._first is None:
+            self._first = float(t[0])
+            self._squares = np.zeros(values.shape[1])
+            self._least, self._greatest = values[0], values[0]
+            self._t, self._last = t[:1].copy(), values[:1]
+        times, rows = np.concatenate([self._t, t]), np.concatenate([self._last, values])
+        squares = rows * rows
+        terms = (0.5 * np.diff(times))[:, np.newaxis] * (squares[:-1] + squares[1:])
+        self._squares = _added_in_order(self._squares, terms)
+        self._least = np.minimum(self._least, values.min(axis=0))
+        self._greatest = np.maximum(self._greatest, values.max(axis=0))
+        self._t, self._last = t[-1:].copy(), values[-1:]
 
-    def end(self) -> None:
+    def end(self, about: Mapping[str, Any]) -> None:
         """Pass the row on."""
-        if self._last is None:
+        if self._first is None:
             return
-        duration = self._t - self._first
-        rms = np.sqrt(self._squares / duration) if duration > 0 else abs(self._last)
-        row = np.stack([self._least, self._greatest, self._last, rms], axis=1).reshape(1, -1)
-        self._send(np.array([self._t]), row)
+        duration = float(self._t[0]) - self._first
+        rms = np.sqrt(self._squares / duration) if duration > 0 else abs(self._last[0])
+        row = np.stack([self._least, self._greatest, self._last[0], rms], axis=1).ravel()
+        self.send("rows", (self._t, list(row[:, np.newaxis])))
+        self._first = None
 
 
-class Numbers:
-    """Gives one of these sinks, which know numbers alone, the columns of a recorder; texts are not a number."""
-
-    def __init__(self, sink: All | Final | Summary) -> None:
-        self._sink = sink
-
-    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
-        """Take the names of the columns."""
-        self._sink.begin(names, units)
-
-    def rows(self, t: Any, columns: Sequence[Any]) -> None:
-        """Take rows: t (n,), and n values of each column."""
-        numbers = [np.full(len(t), np.nan) if one.dtype.kind == "U" else one for one in columns]
-        self._sink.rows(t, np.column_stack(numbers) if numbers else np.zeros((len(t), 0)))
-
-    def end(self, about: Mapping[str, Any]) -> None:
-        """Pass on what is left."""
-        self._sink.end()
+def _added_in_order(start: NDArray[np.float64], terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A sum by pairs would depend on the length of blocks."""
+    whole: NDArray[np.float64] = np.cumsum(np.concatenate([start[np.newaxis], terms]), axis=0)[-1]
+    return whole
 
 
-class Passing:
-    """Passes all on as it comes, in its types."""
-
-    def __init__(self, send: Callable[[tuple[Any, ...]], None]) -> None:
-        self._send = send
-
-    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
-        """Pass on what the columns are."""
-        self._send(("begin", list(names), dict(units), list(types)))
-
-    def rows(self, t: Any, columns: Sequence[Any]) -> None:
-        """Pass rows on."""
-        self._send(("rows", np.array(t), [np.array(one) for one in columns]))
-
-    def end(self, about: Mapping[str, Any]) -> None:
-        """What is known of the run goes with the answer."""
-
-
-SINKS: dict[str, type[All] | type[Final] | type[Summary]] = {"all": All, "final": Final, "summary": Summary}
+SINKS: dict[str, type[All]] = {"all": All, "final": Final, "summary": Summary}

@@ -1,0 +1,287 @@
+"""The command line of runs: a system or an FMU in; results, pictures and a summary out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linkwork.cosim.description import System
+from linkwork.cosim.description.references import known
+from linkwork.cosim.fmu.model import FmuModel
+from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
+from linkwork.cosim.recording.collected import Collected
+from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.selection import chosen
+from linkwork.cosim.recording.sinks import check_place, open_sink
+from linkwork.cosim.running import models_of, recorded_variables, usual_step
+from linkwork.cosim.summary import as_text, summarise
+from linkwork.errors import CosimError
+from linkwork.printing import picture
+from linkwork.progress import Progress
+
+INTERRUPTED = 130  # as shells expect of a program that was interrupted
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a run to a parser."""
+    add = parser.add_argument
+    add("system", type=Path, metavar="SYSTEM", help="an .ssp, or one .fmu")
+    add("--start-time", type=number, metavar="T", help="[s] (default: the system's own)")
+    add("--stop-time", type=number, metavar="T", help="[s] (default: the system's own)")
+    set_help = "a parameter or start value; may be repeated; with one FMU its variable's name is enough"
+    add("--set", type=_assignment, action="append", default=[], metavar="COMPONENT.VARIABLE=VALUE", help=set_help)
+    add("--parameter-set", action="append", default=[], metavar="NAME", help="of the system; may be repeated")
+    input_help = "external inputs over time, with columns time and component.variable; linear in between"
+    add("--input", type=Path, metavar="FILE.csv", help=input_help)
+    add("--fmu-tolerance", type=positive, metavar="TOL", help="for the integrators in the FMUs (default: their own)")
+    record_help = "what to record, as plant.A.q or 'plant.*' (default: all outputs and connected inputs)"
+    add("--record", nargs="+", metavar="PATTERN", help=record_help)
+    output_help = "write results as .csv or .parquet while it runs; may be repeated"
+    add("-o", "--output", type=Path, action="append", default=[], metavar="FILE", help=output_help)
+    add("--columns", nargs="+", metavar="PATTERN", help="what to print and plot (default: what is recorded)")
+    add("--plot", type=picture, metavar="FILE", help="save a plot: .png, .svg or .pdf")
+    add("--diagram", type=picture, metavar="FILE", help="draw the system: .png, .svg or .pdf")
+    add("--in-process", action="store_true", help="run FMUs in this very process: quicker to start; a crash ends all")
+    add("--json", action="store_true", help="print the summary as JSON")
+    add("--quiet", action="store_true", help="show neither progress nor summary")
+    add_master_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run as the arguments say and print a summary; what came before a failure or an interrupt is written all the same.
+
+    Raises
+    ------
+    CosimError
+        If it cannot be run or fails on the way; the text says where the results so far are.
+    """
+    plan = make_plan(arguments)
+    if arguments.diagram:
+        plan.system.draw(arguments.diagram)
+    collected = Collected(
+        plan.columns if arguments.plot else (), open_sink(arguments.output) if arguments.output else None
+    )
+    result, problem = (in_process if arguments.in_process else isolated)(plan, collected, quiet=arguments.quiet)
+    wall = time.perf_counter() - collected.started if collected.started is not None else 0.0
+    if arguments.plot and collected.reached is not None:
+        collected.kept(result).plot(plan.columns, arguments.plot)
+    written = [*arguments.output, *([arguments.plot] if arguments.plot else [])] if collected.last else []
+    if problem:
+        raise CosimError(f"{problem}{_where(collected, written)}", result) from problem
+    summary = summarise(plan, result, collected, wall, [*written, *([arguments.diagram] if arguments.diagram else [])])
+    if not arguments.quiet:
+        print(json.dumps(summary, indent=2) if arguments.json else as_text(summary, collected.units))
+    if result.aborted:
+        print(f"interrupted{_where(collected, written)}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+# ---- what is run ------------------------------------------------------------------------------------
+
+
+@dataclass
+class Plan:
+    """A run as it was asked for: the system, the arguments of `linkwork.cosim.run`, the columns to be shown."""
+
+    system: System
+    start: float
+    stop: float
+    settings: dict[str, Any]
+    columns: list[str]
+    master: str
+
+
+def make_plan(arguments: argparse.Namespace) -> Plan:
+    """Look at everything that can be wrong before anything runs or is written.
+
+    Raises
+    ------
+    CosimError
+        If something does not fit.
+    """
+    for path in [*arguments.output, *(one for one in (arguments.plot, arguments.diagram) if one)]:
+        check_place(path)
+    if arguments.plot:
+        import linkwork.plotting  # noqa: F401  (what it lacks is said before the run, not after it)
+    system, models = load(arguments.system)
+    start = system.experiment.start if arguments.start_time is None else arguments.start_time
+    stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time
+    if stop <= start:
+        raise CosimError(f"the run is to stop at {stop:g} s, but begins at {start:g} s; see --stop-time, --start-time")
+    if arguments.step and arguments.step > (stop - start) * (1 + 1e-9):
+        raise CosimError(f"--step {arguments.step:g} s is longer than the run of {stop - start:g} s")
+    master = master_of(arguments, lambda: usual_step(models.values(), stop - start))
+    names = Names(system, models)
+    inputs = read_inputs(arguments.input, names) if arguments.input else {}
+    recorded = [".".join(one) for one in recorded_variables(system, models, None, inputs)]
+    if arguments.record:
+        recorded = names.fitting(arguments.record)
+    shown = names.fitting(arguments.columns) if arguments.columns else recorded
+    settings = {
+        "start": start,
+        "stop": stop,
+        "master": master,
+        "parameters": {names.full(name): value for name, value in arguments.set},
+        "parameter_sets": arguments.parameter_set,
+        "inputs": inputs,
+        "record": list(dict.fromkeys([*recorded, *shown])),
+        "tolerance": arguments.fmu_tolerance,
+    }
+    text = f"{arguments.master}, " + (f"step {master.step:g} s" if hasattr(master, "step") else "adaptive steps")
+    return Plan(system, start, stop, settings, names.labels(shown), text)
+
+
+def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
+    """Return a system and the FMU of each component; one FMU alone brings its own experiment.
+
+    Raises
+    ------
+    CosimError
+        If there is none, or it cannot be read.
+    """
+    if path.suffix.lower() not in (".ssp", ".fmu"):
+        raise CosimError(f"{path} is neither an .ssp nor an .fmu; 'linkwork simulate' takes mechanisms")
+    if not path.is_file():
+        raise CosimError(f"there is no file {path}")
+    system = System.load(path)
+    models = models_of(system, None)
+    if path.suffix.lower() == ".fmu":
+        (model,) = models.values()
+        first, last = model.experiment
+        system.experiment.start = first or 0.0
+        system.experiment.stop = system.experiment.start + 1.0 if last is None else last
+    return system, models
+
+
+class Names:
+    """The variables of a system by ``component.variable``; with one component the variable's name is enough."""
+
+    def __init__(self, system: System, models: dict[str, FmuModel]) -> None:
+        self._where = f"the system {system.name!r}"
+        self._only = next(iter(models)) if len(models) == 1 else None
+        self._sizes = {
+            f"{name}.{one.name}": one.size
+            for name, model in models.items()
+            for one in model.variables.values()
+            if one.bank
+        }
+
+    def full(self, name: str) -> str:
+        """Return a variable with its component's name."""
+        if name in self._sizes or self._only is None:
+            known(name, self._sizes, "variable", self._where)
+            return name
+        name = name.removeprefix(f"{self._only}.")
+        known(name, {one.removeprefix(f"{self._only}."): one for one in self._sizes}, "variable", self._where)
+        return f"{self._only}.{name}"
+
+    def fitting(self, patterns: Iterable[str]) -> list[str]:
+        """Return the variables that fit patterns."""
+        found: list[str] = []
+        for pattern in patterns:
+            try:
+                found += chosen(pattern, list(self._sizes), where=self._where)
+            except CosimError:
+                if self._only is None:
+                    raise
+                short = [name.removeprefix(f"{self._only}.") for name in self._sizes]
+                found += [f"{self._only}.{name}" for name in chosen(pattern, short, where=self._where)]
+        return list(dict.fromkeys(found))
+
+    def labels(self, names: Iterable[str]) -> list[str]:
+        """Return the columns that variables have: arrays one for each element."""
+        columns = []
+        for name in names:
+            size = self._sizes[name]
+            columns += [f"{name}[{k + 1}]" for k in range(size)] if size > 1 else [name]
+        return columns
+
+
+def read_inputs(path: Path, names: Names) -> dict[str, Any]:
+    """Return the columns of a file as times and values by ``component.variable``.
+
+    Raises
+    ------
+    CosimError
+        If it cannot be read, has no column ``time``, or a name in it is none of the system's.
+    """
+    from linkwork.cosim.recording.reading import read_csv
+
+    if not path.is_file():
+        raise CosimError(f"there is no file {path}")
+    try:
+        table = read_csv(path)
+    except (OSError, ValueError) as problem:
+        raise CosimError(f"{path} cannot be read as CSV: {problem}") from problem
+    columns = {str(name).strip(): table[name].to_numpy() for name in table}
+    if "time" not in columns:
+        raise CosimError(f"{path} has no column 'time'; it has: {', '.join(list(columns)[:8])}")
+    for name, values in columns.items():
+        if values.dtype.kind not in "fiub":
+            raise CosimError(f"{path}: the column {name!r} holds {values[0]!r}, which is not a number")
+    times = columns.pop("time")
+    return {names.fitting([name])[0]: (times, values) for name, values in columns.items()}
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not COMPONENT.VARIABLE=VALUE, such as plant.A.u_start=2")
+    return name.strip(), value.strip()
+
+
+# ---- running ----------------------------------------------------------------------------------------
+
+Ending = tuple[Result, CosimError | None]
+
+
+def in_process(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
+    """Run here."""
+    from linkwork.cosim.running import run as run_system
+
+    return _ending(
+        plan,
+        lambda: run_system(plan.system, **plan.settings, sink=collected, progress=False if quiet else None),
+    )
+
+
+def isolated(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
+    """Run in a process of its own, from which rows come as they are made."""
+    from linkwork.cosim.isolated.job import Job
+    from linkwork.cosim.isolated.parent import Child
+
+    with Child() as child, Progress(False if quiet else None, plan.start, plan.stop) as shown:
+        collected.watch = shown.show
+        result, problem = _ending(plan, lambda: child.run(Job(plan.system, plan.settings), collected))
+    try:
+        collected.end(result.about())
+    except CosimError as another:
+        problem = problem or another
+    return result, problem
+
+
+def _ending(plan: Plan, work: Callable[[], Result]) -> Ending:
+    nothing = Result(plan.system.name, [], {}, aborted=True)
+    try:
+        return work(), None
+    except KeyboardInterrupt:
+        return nothing, None
+    except CosimError as problem:
+        return problem.result if isinstance(problem.result, Result) else nothing, problem
+
+
+def _where(collected: Collected, written: Sequence[Path]) -> str:
+    """Where the results so far are."""
+    if collected.reached is None:
+        return ""
+    until = f"t = {collected.reached:.9g} s"
+    if not written:
+        return f"; it had come to {until}, and -o FILE would have kept the results"
+    return f"; results until {until} are in {' and '.join(map(str, written))}"

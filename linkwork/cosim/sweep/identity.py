@@ -1,0 +1,97 @@
+"""What is swept, as JSON: enough to tell whether a folder belongs to this sweep."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from linkwork.cosim.description import System
+from linkwork.cosim.sweep.sampling import Points
+from linkwork.errors import CosimError
+
+FORMAT = 1
+MUST_AGREE = ("format", "system", "files", "points", "settings", "keep")
+DESCRIPTION = ("name", "components", "connections", "parameter_sets", "experiment")  # of a system
+PACKAGES = ("linkwork", "numpy", "fmpy")
+
+
+def identity(system: System, points: Points, settings: Mapping[str, Any], keep: str) -> dict[str, Any]:
+    """Describe a sweep.
+
+    Raises
+    ------
+    CosimError
+        If an FMU cannot be read.
+    """
+    return {
+        "format": FORMAT,
+        "system": {name: plain(getattr(system, name)) for name in DESCRIPTION},
+        "files": {one.name: digest(one.fmu) for one in system.components.values()},
+        "points": {"count": len(points), "parameters": list(points.columns), "sha256": points.digest},
+        "settings": plain(dict(settings)),
+        "keep": keep,
+        "versions": {"python": platform.python_version(), "machine": platform.machine(), **_versions()},
+    }
+
+
+def arguments_of(thing: Any) -> dict[str, Any]:
+    """What an object such as a master was made with, without what a run has left in it."""
+    names = [name for name in inspect.signature(type(thing).__init__).parameters if hasattr(thing, name)]
+    return {name: getattr(thing, name) for name in names}
+
+
+def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
+    """What makes them different sweeps."""
+    return [name for name in MUST_AGREE if ours.get(name) != theirs.get(name)]
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file.
+
+    Raises
+    ------
+    CosimError
+        If it cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as problem:
+        raise CosimError(f"the FMU {path} cannot be read: {problem}") from problem
+
+
+def plain(thing: Any) -> Any:
+    """Data that JSON can hold and give back unchanged; files count by their name."""
+    if isinstance(thing, bool | int | float | str | None):
+        return thing
+    if isinstance(thing, Path):
+        return thing.name
+    if isinstance(thing, Mapping):
+        return {str(key): plain(value) for key, value in thing.items()}
+    if isinstance(thing, list | tuple | set | frozenset):
+        return [plain(value) for value in thing]
+    if hasattr(thing, "tolist"):  # of numpy
+        return thing.tolist()
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+        content = {one.name: getattr(thing, one.name) for one in dataclasses.fields(thing)}
+    elif hasattr(thing, "__dict__") and not callable(thing):
+        content = arguments_of(thing)
+    else:
+        return repr(thing)
+    return {"type": type(thing).__name__, **{str(name): plain(value) for name, value in content.items()}}
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found

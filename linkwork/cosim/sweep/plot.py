@@ -1,0 +1,38 @@
+"""Plots of sweeps; loaded when one is asked for."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from linkwork.cosim.description.references import known
+
+try:
+    from matplotlib.figure import Figure
+except ImportError as missing:
+    raise ImportError("plots need matplotlib: pip install 'linkwork[sweep]'") from missing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def plot_points(frame: DataFrame, x: str, y: str, title: str, path: str | os.PathLike[str] | None) -> Figure:
+    """Plot a column over another, a dot for each point, and save the picture if a path is given.
+
+    Raises
+    ------
+    CosimError
+        If there is no such column.
+    """
+    for name in (x, y):
+        known(name, dict.fromkeys(frame.columns), "parameter or variable", "the sweep")
+    figure = Figure(figsize=(7.0, 4.5), layout="constrained", facecolor="white")
+    axes = figure.subplots()
+    axes.plot(frame[x], frame[y], "o", markersize=4)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(f"{title}: {len(frame)} points", loc="left", fontsize="medium")
+    axes.grid(alpha=0.3)
+    if path is not None:
+        figure.savefig(path, dpi=130)
+    return figure

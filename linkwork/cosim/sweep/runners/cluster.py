@@ -1,0 +1,201 @@
+"""Points on the workers of a Dask cluster.
+
+FMUs go to each worker once. Each worker runs its points in children of its own, so that an FMU that crashes leaves the
+worker alone; points of a worker that is lost are run by others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import queue
+import time
+import uuid
+from importlib.metadata import version
+from typing import Any
+
+from linkwork.cosim.isolated.job import Job
+from linkwork.cosim.sweep.identity import digest
+from linkwork.cosim.sweep.runners.base import LOST, Notify, Outcome, Task
+from linkwork.errors import CosimError
+
+CONNECT = 5.0  # s
+LONELY = 5.0  # s without workers, after which that is said
+LOOK = 1.0  # s between looks at the workers
+MUST_AGREE = ("python", "distributed", "dask")
+
+
+class ClusterRunner:
+    """A connection to a scheduler; see `Runner`.
+
+    Parameters
+    ----------
+    job
+        What is run, without the parameters of a point.
+    scheduler
+        Its address, such as ``tcp://192.168.0.5:8786``.
+    time_limit
+        The longest that a point may take [s].
+    notify
+        Takes what is worth knowing.
+
+    Raises
+    ------
+    CosimError
+        If no scheduler answers there, or versions do not fit.
+    """
+
+    def __init__(self, job: Job, scheduler: str, time_limit: float | None, notify: Notify) -> None:
+        self._notify = notify
+        self._client = _connect(scheduler)
+        self._address = scheduler
+        self._flying: dict[str, tuple[Task, Any]] = {}
+        self._landed: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._outcomes: list[Outcome] = []
+        self._threads, self._looked, self._seen, self._told = 0, 0.0, time.monotonic(), False
+        try:
+            _check_versions(self._client, scheduler)
+            self._shipment = self._ship(job, time_limit)
+            self._look()
+        except BaseException:
+            self._client.close()
+            raise
+
+    @property
+    def capacity(self) -> int:
+        """How many tasks should be under way: two for each thread of a worker."""
+        return 2 * max(self._threads, 2)
+
+    def submit(self, task: Task) -> None:
+        """Take a task."""
+        from linkwork.cosim.sweep.runners.worker import run_shipped
+
+        key = f"{self._shipment}-{task.point}-{task.attempt}"
+        future = self._client.submit(run_shipped, self._shipment, task, key=key, pure=False)
+        self._flying[key] = (task, future)
+        future.add_done_callback(lambda done: self._landed.put(done.key))
+
+    def next(self, timeout: float) -> Outcome | None:
+        """The outcome of some task; None if there is none in time."""
+        self._look()
+        if not self._outcomes:
+            self._outcomes = self._gather(self._wait(timeout))
+        return self._outcomes.pop() if self._outcomes else None
+
+    def close(self) -> None:
+        """End whatever is still under way."""
+        with contextlib.suppress(Exception):  # the scheduler may have gone
+            if self._client.status == "running":
+                self._client.cancel([future for _, future in self._flying.values()], force=True)
+                self._client.unregister_worker_plugin(self._shipment)
+        self._flying.clear()
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=CONNECT)
+
+    # ---- the cluster ------------------------------------------------------------------------------------
+
+    def _ship(self, job: Job, time_limit: float | None) -> str:
+        from linkwork.cosim.sweep.runners.worker import Shipment
+
+        components = job.system.components
+        files = {name: (one.fmu.name, one.fmu.read_bytes()) for name, one in components.items()}
+        content = "-".join(digest(one.fmu)[:8] for one in components.values())
+        name = f"linkwork-{content[:35]}-{uuid.uuid4().hex[:8]}"  # one sweep's end is not another's
+        self._client.register_plugin(Shipment(name, _without_folders(job), files, time_limit), name=name)
+        return name
+
+    def _look(self) -> None:
+        """See who is there."""
+        now = time.monotonic()
+        if now - self._looked < LOOK:
+            return
+        self._looked = now
+        if self._client.status != "running":
+            raise CosimError(
+                f"the scheduler at {self._address} has gone; what is finished is kept, "
+                "and the same sweep goes on from there"
+            )
+        try:
+            self._threads = sum(self._client.nthreads().values())
+        except OSError:
+            return  # it reconnects, or its status tells
+        if self._threads:
+            self._seen, self._told = now, False
+        elif now - self._seen > LONELY and not self._told:
+            self._notify(f"the scheduler at {self._address} has no workers; waiting: dask worker {self._address}")
+            self._told = True
+
+    # ---- what comes back --------------------------------------------------------------------------------
+
+    def _wait(self, timeout: float) -> list[str]:
+        keys: list[str] = []
+        with contextlib.suppress(queue.Empty):
+            keys.append(self._landed.get(timeout=timeout))
+            while True:
+                keys.append(self._landed.get_nowait())
+        return keys
+
+    def _gather(self, keys: list[str]) -> list[Outcome]:
+        """Fetch what has landed, all at once."""
+        flown = [self._flying.pop(key) for key in keys if key in self._flying]
+        try:
+            return list(self._client.gather([future for _, future in flown])) if flown else []
+        except Exception:  # some have failed: one by one
+            return [self._one(task, future) for task, future in flown]
+
+    def _one(self, task: Task, future: Any) -> Outcome:
+        try:
+            outcome: Outcome = future.result(timeout=30.0)
+            return outcome
+        except Exception as problem:  # its worker was lost too often, or it cannot be read
+            return Outcome(task, None, LOST, f"{type(problem).__name__}: {problem}")
+
+
+def _connect(scheduler: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as missing:
+        raise CosimError("clusters need Dask: pip install 'linkwork[sweep]'") from missing
+    try:
+        client: Any = Client
+        return client(scheduler, timeout=CONNECT, set_as_default=False, name="linkwork-sweep")
+    except Exception as problem:  # OSError, TimeoutError, ValueError, CommClosedError, ...
+        raise CosimError(
+            f"no scheduler answers at {scheduler} ({type(problem).__name__}: {problem}); "
+            "start one with 'dask scheduler' and give the address that it prints, such as tcp://192.168.0.5:8786"
+        ) from problem
+
+
+def _check_versions(client: Any, scheduler: str) -> None:
+    """See that all can talk to each other, and give the same results."""
+    from linkwork.cosim.sweep.runners.worker import version_here
+
+    found = client.get_versions(check=False)
+    ours = _packages(found["client"])
+    others = {f"the scheduler at {scheduler}": found["scheduler"], **found["workers"]}
+    for where, theirs in others.items():
+        if theirs and _packages(theirs) != ours:
+            raise CosimError(f"{where} has {_packages(theirs)}, this process {ours}; install the same versions")
+    try:
+        workers = client.run(version_here)
+    except Exception as problem:
+        raise CosimError(
+            f"workers at {scheduler} cannot load linkwork ({type(problem).__name__}: {problem}); "
+            "install it there: pip install 'linkwork[sweep]'"
+        ) from problem
+    for where, theirs in workers.items():
+        if theirs != version("linkwork"):
+            raise CosimError(
+                f"the worker {where} has linkwork {theirs}, this process {version('linkwork')}; install the same there"
+            )
+
+
+def _packages(one: Any) -> dict[str, str]:
+    """Versions that must agree; of Python the minor one."""
+    packages = {**one["packages"], "python": ".".join(str(one["packages"]["python"]).split(".")[:2])}
+    return {name: str(packages.get(name)) for name in MUST_AGREE}
+
+
+def _without_folders(job: Job) -> Job:
+    """A job whose description can be sent anywhere."""
+    return Job(copy.deepcopy(job.system), job.settings, job.keep)

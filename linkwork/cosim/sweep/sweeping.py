@@ -1,0 +1,199 @@
+"""`sweep`: a system run at many points, by whoever is there to run them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwork.cosim.description import System
+from linkwork.cosim.description.references import split
+from linkwork.cosim.fmu.model import read_model
+from linkwork.cosim.isolated.job import KEEP, Job
+from linkwork.cosim.masters import Master
+from linkwork.cosim.sweep.identity import arguments_of, identity
+from linkwork.cosim.sweep.progress import SweepProgress
+from linkwork.cosim.sweep.result import SweepResult
+from linkwork.cosim.sweep.runners.base import ERROR, Notify, Outcome, Runner, Task
+from linkwork.cosim.sweep.runners.local import LocalRunner
+from linkwork.cosim.sweep.sampling import Points, table
+from linkwork.cosim.sweep.store import Store
+from linkwork.errors import CosimError
+
+WAIT = 0.5  # s between looks at the clock
+SETTABLE = ("parameter", "structuralParameter", "input", "output", "local")  # the latter two by their start values
+
+
+def sweep(
+    system: System | str | os.PathLike[str],
+    points: Points | Any,
+    folder: str | os.PathLike[str],
+    *,
+    stop: float | None = None,
+    master: Master | None = None,
+    record: str | Iterable[str] | None = None,
+    keep: str = "all",
+    workers: int | None = None,
+    scheduler: str | None = None,
+    retries: int = 2,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+    notify: Callable[[str], None] | None = None,
+) -> SweepResult:
+    """Run a system at many points.
+
+    Each point runs in a process apart, so that an FMU that crashes or hangs costs that point alone. What is finished is
+    in the folder; the same call goes on from there, and tries points that failed again. Results do not depend on who
+    computed them. An interruption from the keyboard ends the sweep and keeps what is finished.
+
+    Parameters
+    ----------
+    system
+        The system, or the path of an ``.ssp`` or ``.fmu``.
+    points
+        From `grid`, `latin`, `table` and products of them; or what `table` takes.
+    folder
+        For the results, of this sweep alone.
+    stop, master, record
+        As `linkwork.cosim.run` takes them: when each run ends [s], its master algorithm, patterns of what is recorded.
+    keep
+        ``"all"`` recorded values, the ``"final"`` ones, or a ``"summary"``: min, max, final and rms.
+    workers
+        The number of processes on this machine; None: one for each core.
+    scheduler
+        The address of a Dask cluster's scheduler, to run there.
+    retries
+        How often a point that crashed or took too long is run again; one that reported an error is run again once.
+    time_limit
+        The longest that a point may take [s].
+    progress
+        Whether to show a line on standard error; None: on a terminal only.
+    notify
+        Takes notices as they come; they are in `SweepResult.notices` as well.
+
+    Returns
+    -------
+    SweepResult
+        With the points that failed, and why, as `failures`.
+
+    Raises
+    ------
+    CosimError
+        If there is nothing to sweep, the folder belongs to another sweep, or no scheduler answers.
+    """
+    system = system if isinstance(system, System) else System.load(system)
+    points = points if isinstance(points, Points) else table(points)
+    _check(system, points, keep, workers, scheduler, retries, time_limit)
+    patterns = [record] if isinstance(record, str) else record
+    settings = {"stop": stop, "master": _unused(master), "record": None if patterns is None else list(patterns)}
+    header = identity(system, points, settings, keep)
+    notices: list[str] = []
+    line = SweepProgress(progress, len(points))
+
+    def tell(text: str) -> None:
+        notices.append(text)
+        line.clear()
+        if notify:
+            notify(text)
+        else:
+            line.say(text)
+
+    store = Store(Path(folder), header, points, tell)
+    aborted = False
+    try:
+        if not store.finished.all():
+            runner = _runner(Job(system, settings, keep), workers, scheduler, time_limit, tell)
+            aborted = _run(store, points, runner, retries, line)
+    finally:
+        line.clear()
+        store.close()
+    result = SweepResult(folder)
+    result.aborted, result.notices = aborted, notices
+    return result
+
+
+def _runner(job: Job, workers: int | None, scheduler: str | None, time_limit: float | None, tell: Notify) -> Runner:
+    if scheduler is None:
+        return LocalRunner(job, workers, time_limit)
+    from linkwork.cosim.sweep.runners.cluster import ClusterRunner
+
+    return ClusterRunner(job, scheduler, time_limit, tell)
+
+
+def _run(store: Store, points: Points, runner: Runner, retries: int, line: SweepProgress) -> bool:
+    """Run what is not finished; return True if that was interrupted."""
+    fresh = (Task(int(i), points[int(i)]) for i in np.flatnonzero(~store.finished))
+    again: deque[Task] = deque()
+    under_way = failed = 0
+    done = int(store.finished.sum())
+    line.begin(done)
+    try:
+        while True:
+            while under_way < runner.capacity and (task := again.popleft() if again else next(fresh, None)):
+                runner.submit(task)
+                under_way += 1
+            if not under_way:
+                return False
+            if outcome := runner.next(WAIT):
+                under_way -= 1
+                if outcome.answer:
+                    store.add(outcome.task.point, outcome.answer)
+                    done += 1
+                elif outcome.task.attempt < _attempts(outcome, retries):
+                    again.append(replace(outcome.task, attempt=outcome.task.attempt + 1))
+                else:
+                    task = outcome.task
+                    store.fail(task.point, task.attempt, outcome.error, task.parameters)
+                    failed += 1
+            store.flush_if_due()
+            line.show(done, failed)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        runner.close()
+
+
+def _unused(master: Master | None) -> Master | None:
+    """The same master as it was made: one that has run holds FMUs."""
+    return None if master is None else type(master)(**arguments_of(master))
+
+
+def _attempts(outcome: Outcome, retries: int) -> int:
+    """How often such a point is run at most: what reports an error will do so again."""
+    return 1 + (min(retries, 1) if outcome.failure == ERROR else retries)
+
+
+def _check(
+    system: System,
+    points: Points,
+    keep: str,
+    workers: int | None,
+    scheduler: str | None,
+    retries: int,
+    time_limit: float | None,
+) -> None:
+    """Refuse before the first run what would fail in each."""
+    if keep not in KEEP:
+        raise CosimError(f"keep is one of {', '.join(KEEP)}, not {keep!r}")
+    if workers is not None and scheduler is not None:
+        raise CosimError("workers counts processes of this machine; a cluster has its own: give one of the two")
+    if workers is not None and workers < 1:
+        raise CosimError(f"a sweep needs at least one worker, not {workers}")
+    if retries < 0:
+        raise CosimError(f"retries is 0 or more, not {retries}")
+    if time_limit is not None and not 0 < time_limit < math.inf:
+        raise CosimError(f"time_limit is a time above zero [s], not {time_limit:g}")
+    models = {name: read_model(one.fmu) for name, one in system.components.items()}
+    for reference in points.columns:
+        component, variable = split(reference, system.components)
+        found = models[component].variable(variable)
+        if found.causality not in SETTABLE:
+            raise CosimError(
+                f"{reference} is {found.causality} and cannot be swept; sweep parameters, inputs or start values"
+            )
