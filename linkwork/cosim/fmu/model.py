@@ -84,7 +84,10 @@ class Abilities:
 
 @dataclass
 class FmuModel:
-    """An FMU's file, what its model description says, and where it is unpacked."""
+    """An FMU's file, what its model description says, and where it is unpacked.
+
+    `lost` is true once an instance has returned fatal: FMI forbids all further calls, of other instances too.
+    """
 
     path: Path
     fmi: str
@@ -97,6 +100,8 @@ class FmuModel:
     abilities: Abilities
     step_size: float | None
     experiment: tuple[float | None, float | None]
+    tool: str = ""  # that made it
+    lost: bool = False
     _unpacked: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
     @property
@@ -184,6 +189,7 @@ def read_model(path: Path) -> FmuModel:
             _number(description.defaultExperiment, "startTime"),
             _number(description.defaultExperiment, "stopTime"),
         ),
+        tool=description.generationTool or "",
     )
 
 
