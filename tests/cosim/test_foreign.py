@@ -121,7 +121,9 @@ def test_what_may_exist_once_only_is_refused_twice_and_runs_once_and_again(tmp_p
     for _ in range(2):
         assert len(run(system, 0.5, master=Jacobi(0.25))) == 3
     system.add("two", fmu)
-    with pytest.raises(CosimError, match=r"foreign.fmu can be instantiated only once in a process, and one, two are of"):
+    with pytest.raises(
+        CosimError, match=r"foreign.fmu can be instantiated only once in a process, and one, two are of"
+    ):
         run(system, 0.5)
 
 
