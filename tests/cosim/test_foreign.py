@@ -121,7 +121,9 @@ def test_what_may_exist_once_only_is_refused_twice_and_runs_once_and_again(tmp_p
     for _ in range(2):
         assert len(run(system, 0.5, master=Jacobi(0.25))) == 3
     system.add("two", fmu)
-    with pytest.raises(CosimError, match=r"foreign.fmu can be instantiated only once in a process, and one, two are of"):
+    with pytest.raises(
+        CosimError, match=r"foreign.fmu can be instantiated only once in a process, and one, two are of"
+    ):
         run(system, 0.5)
 
 
@@ -250,7 +252,8 @@ def left_behind() -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("mode", ["sound", "fails", "no_init", "no_exit", "no_end", "ends"])
-def test_repeated_runs_leave_nothing_behind(mode, lag, mass, tmp_path):
+def test_repeated_runs_leave_nothing_behind(mode, lag, mass, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     system = System("again")
     for version in VERSIONS:
         fmu = foreign(tmp_path / f"foreign{version[0]}.fmu", version)
