@@ -100,7 +100,7 @@ def test_enumerations_are_checked(fmu):
         system.add("one", fmu(version), parameters={"level": 5})
         assert run(system, 0.5, master=STEP, record="one.level")["one.level"][-1] == 5
         system.components["one"].parameters["level"] = 2
-        with pytest.raises(CosimError, match=r"one.level=2 .*give one of 1 \(low\), 5 \(high\)"):
+        with pytest.raises(CosimError, match=r"'one'\): 'level' .* cannot be 2; give one of 1 \(low\), 5 \(high\)"):
             run(system, 0.5)
 
 

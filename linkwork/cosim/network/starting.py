@@ -118,7 +118,7 @@ def _whole(value: Any, variable: Variable) -> int:
     if isinstance(value, str):
         if value.lower() in TRUE + FALSE and variable.type == "Boolean":
             return int(value.lower() in TRUE)
-        value = int(value)  # not by way of a double, which has 53 bits
+        value = float(value) if "." in value or "e" in value.lower() else int(value)  # a double has 53 bits
     if value != int(value) or (variable.type == "Boolean" and value not in (0, 1)):
         raise ValueError(value)
     # The bits of an unsigned number of 64 bits are kept as those of a signed one.
