@@ -1,4 +1,4 @@
-"""The command line: ``linkwork info``, ``simulate``, ``compare``, ``export``, ``check``, ``run``, ``sweep``.
+"""The command line, ``linkwork COMMAND``: each command is written in the room of what it does.
 
 Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
 """
@@ -18,6 +18,7 @@ import linkwork as lw
 from linkwork.checking import command as check_command
 from linkwork.comparison import command as compare_command
 from linkwork.compiler.methods import METHODS
+from linkwork.controllers import command as controller_command
 from linkwork.cosim import command as run_command
 from linkwork.cosim.sweep import command as sweep_command
 from linkwork.explain import equation, groups
@@ -65,6 +66,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_export(commands)
     _add_check(commands)
+    _add_controller(commands)
     _add_run(commands)
     _add_sweep(commands)
     return parser
@@ -424,3 +426,18 @@ def _add_sweep(commands: Any) -> None:
     )
     sweep_command.add_arguments(parser)
     parser.set_defaults(run=sweep_command.run)
+
+
+# ---- controller -------------------------------------------------------------------------------------
+
+
+def _add_controller(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "controller",
+        "write a controller in Python as an FMU",
+        "A file of your own, or a ready one;\nfor Co-Simulation beside the FMUs of mechanisms.",
+        "linkwork controller pid -o pid.fmu --set kp=20 --set ki=5",
+    )
+    controller_command.add_arguments(parser)
+    parser.set_defaults(run=controller_command.run)

@@ -42,6 +42,8 @@ class LinearModel:
         The operating point; in an equilibrium xdot is zero.
     independents
         Which coordinates and speeds the states are; None: all of them.
+    units
+        Of states, inputs and outputs by name.
     """
 
     A: FloatArray
@@ -56,6 +58,7 @@ class LinearModel:
     y: FloatArray
     xdot: FloatArray
     independents: Independents | None = field(default=None, repr=False)
+    units: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def eigenvalues(self) -> NDArray[np.complex128]:
@@ -187,7 +190,8 @@ def _model(
     n = len(x)
     blocks = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
     A, B, C, D = map(np.ascontiguousarray, blocks)
-    return LinearModel(A, B, C, D, _names(x), _names(u), _names(y), x0, u0, y0, xdot0, chosen)
+    units = {variable.name: variable.unit for variable in (*x, *u, *y)}
+    return LinearModel(A, B, C, D, _names(x), _names(u), _names(y), x0, u0, y0, xdot0, chosen, units)
 
 
 def _chosen(system: System, names: Sequence[str] | None, kinds: tuple[Kind, ...], what: str) -> list[Variable]:

@@ -320,6 +320,20 @@ def test_n_body_pendulum(example, tmp_path, capsys, needs):
         assert differences.residuals - 10 * differences.n * differences.jacobians > 0.8 * exact.residuals
 
 
+def test_cosim_split(example, tmp_path, needs):
+    """Masters have the orders that they promise, against the mechanism in one piece."""
+    needs("fmpy")
+    needs("matplotlib")
+    module = example("cosim_split")
+    errors = module.main(tmp_path)
+    assert (tmp_path / "cosim_split.png").is_file()
+    assert (tmp_path / "cosim_split.ssp").is_file()
+    for (name, order), slope in module.slopes(errors).items():
+        assert slope == pytest.approx(order + 1, abs=0.25), (name, order)
+    assert errors["Jacobi", 2][-1] < 1e-6
+    assert np.ptp(module.whole(np.linspace(0.0, module.END, 101)), axis=0)[::2].min() > 0.3, "both linkages move"
+
+
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):
     needs("fmpy")
     needs("matplotlib")

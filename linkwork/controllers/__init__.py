@@ -1,0 +1,52 @@
+"""Controllers as FMUs: ready ones, and what packages one's own.
+
+They are FMUs of FMI 2.0 for Co-Simulation, written in Python, and take PythonFMU: ``pip install 'linkwork[cosim]'``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from linkwork.controllers.controller import Controller
+    from linkwork.controllers.packaging import package
+    from linkwork.controllers.ready.computed_torque import computed_torque
+    from linkwork.controllers.ready.latch_supervisor import latch_supervisor
+    from linkwork.controllers.ready.pid import pid
+    from linkwork.controllers.ready.signal import signal
+    from linkwork.controllers.ready.skyhook import skyhook
+    from linkwork.controllers.ready.state_feedback import gain, state_feedback
+    from linkwork.controllers.ready.trajectory import trajectory
+
+__all__ = [
+    "Controller",
+    "computed_torque",
+    "gain",
+    "latch_supervisor",
+    "package",
+    "pid",
+    "signal",
+    "skyhook",
+    "state_feedback",
+    "trajectory",
+]
+
+READY = ("pid", "state_feedback", "computed_torque", "skyhook", "latch_supervisor", "trajectory", "signal")
+_HOMES = {
+    **{name: f"ready.{name}" for name in READY},
+    "Controller": "controller",
+    "gain": "ready.state_feedback",
+    "package": "packaging",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'linkwork.controllers' has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"linkwork.controllers.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:  # loaded when asked for: the rest of Linkwork needs no PythonFMU
+        if error.name != "pythonfmu":
+            raise
+        raise ImportError("controllers need PythonFMU: pip install 'linkwork[cosim]'", name=error.name) from error

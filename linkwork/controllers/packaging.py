@@ -1,0 +1,247 @@
+"""Packages a class of controllers as an FMU of FMI 2.0 for Co-Simulation that runs it by PythonFMU."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import io
+import json
+import re
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from uuid import UUID
+
+import pythonfmu
+from pythonfmu import Fmi2Slave
+
+from linkwork.controllers import guard
+from linkwork.controllers.description import describe
+from linkwork.description.checks import suggest
+from linkwork.errors import ExportError, FmuError
+from linkwork.export.archive import write_archive
+
+_OURS = (guard.FACTS, "settings.json")
+
+
+def package(
+    source: str | Path,
+    path: str | Path | None = None,
+    *,
+    resources: Iterable[str | Path] = (),
+    settings: Mapping[str, Any] | None = None,
+    class_name: str | None = None,
+    requirements: str | Path | None = None,
+) -> Path:
+    """Package a Python file that defines a subclass of PythonFMU's ``Fmi2Slave``, or of `Controller`, as an FMU.
+
+    The file is run and the class made once, for the model description. The FMU holds the file, not what it imports:
+    Python with the same packages is needed where it runs.
+
+    Parameters
+    ----------
+    source
+        The file.
+    path
+        Of the FMU; by default the file's name with ``.fmu`` in the present folder.
+    resources
+        Further files and folders: modules that the file imports, data that it reads. They are beside it in the FMU,
+        in the folder ``self.resources``.
+    settings
+        What a `Controller` finds under `settings`: start values of its parameters, and whatever else it reads.
+    class_name
+        Which class, where the file has several.
+    requirements
+        A ``requirements.txt`` that the FMU carries, for ``pythonfmu deploy``.
+
+    Returns
+    -------
+    Path
+        Of the FMU. The same files give the same bytes.
+
+    Raises
+    ------
+    FmuError
+        If the file cannot be read or run, holds no such class or several, or its variables are not in order; the text
+        names the file and the remedy.
+    """
+    source = Path(source)
+    target = Path(f"{source.stem}.fmu") if path is None else Path(path)
+    files = _collect(source, [Path(one) for one in resources])
+    if settings:
+        files["settings.json"] = _as_json(settings)
+    if not target.absolute().parent.is_dir():
+        raise FmuError(f"cannot write {target}: there is no folder {target.parent}; make it first")
+    extra = {} if requirements is None else {"resources/requirements.txt": _read(Path(requirements))}
+    with tempfile.TemporaryDirectory(prefix="linkwork_") as staged:
+        content = _content(source, files, class_name, Path(staged))
+    try:
+        write_archive(target, content | extra)
+    except ExportError as error:
+        raise FmuError(str(error)) from error
+    return target
+
+
+def _collect(source: Path, resources: list[Path]) -> dict[str, bytes]:
+    """Return the content of the file and of all that shall be beside it, by name."""
+    if source.suffix != ".py":
+        raise FmuError(f"{source} is no Python file: name one that ends in .py")
+    files = {_main(source): _read(source)}
+    for one in resources:
+        parts = sorted(p for p in one.rglob("*") if p.is_file()) if one.is_dir() else [one]
+        for part in parts:
+            name = part.relative_to(one.parent).as_posix()
+            if "__pycache__" in part.parts:
+                continue
+            if name in files or name in _OURS:
+                raise FmuError(f"resource {part}: the FMU has a file {name} already; rename it")
+            files[name] = _read(part)
+    return files
+
+
+def _main(source: Path) -> str:
+    """Return the file's name in the FMU, which hides no module: a controller may be called signal.py."""
+    return f"{source.stem}.main.py"
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FmuError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _as_json(settings: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(settings, indent=1, allow_nan=True).encode()
+    except TypeError as error:
+        raise FmuError(f"settings must be numbers, texts, lists and dictionaries: {error}") from error
+
+
+def _content(source: Path, files: dict[str, bytes], class_name: str | None, staged: Path) -> dict[str, bytes]:
+    """Return the FMU's files by path, what is in the XML found out by running the class from a folder as in the FMU."""
+    identifier = re.sub(r"\W|^(?=\d)", "_", source.stem, flags=re.ASCII)
+    stamp = hashlib.sha256(repr((sorted(files.items()), class_name)).encode())
+    folder = staged / f"{identifier}_{stamp.hexdigest()[:12]}"
+    for name, data in files.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(data)
+    found = _the_class(_imported(folder, source), source, class_name)
+    slave, serialises = _tried(guard.guarded(found, folder.name), staged, source)
+    try:
+        xml = describe(slave, identifier, f"{{{UUID(bytes=stamp.digest()[:16])}}}", serialises)
+    except FmuError as error:
+        raise FmuError(f"{source}: {error}") from error
+    except Exception as error:  # whatever the user's getters do
+        raise FmuError(f"{source}: its variables cannot be described: {_told(error, source)}") from error
+    files = files | {guard.FACTS: json.dumps({"file": _main(source), "class": found.__name__}).encode()}
+    return {
+        "modelDescription.xml": xml,
+        **{f"binaries/{place}/{identifier}{lib.suffix}": lib.read_bytes() for place, lib in _libraries()},
+        "resources/slavemodule.txt": folder.name.encode(),
+        f"resources/{folder.name}.py": guard.ENTRY.encode(),
+        f"resources/{folder.name}_guard.py": Path(guard.__file__).read_bytes(),
+        **{f"resources/{folder.name}/{name}": data for name, data in files.items()},
+        **{f"resources/pythonfmu/{one.name}": one.read_bytes() for one in sorted(_pythonfmu().glob("*.py"))},
+    }
+
+
+def _pythonfmu() -> Path:
+    return Path(pythonfmu.__file__).parent
+
+
+def _libraries() -> list[tuple[str, Path]]:
+    found = (_pythonfmu() / "resources" / "binaries").glob("*/*")
+    return sorted((one.parent.name, one) for one in found if one.suffix in (".so", ".dll", ".dylib"))
+
+
+def _imported(folder: Path, source: Path) -> ModuleType:
+    try:
+        return guard.load_module(folder, _main(source))
+    except SyntaxError as error:
+        raise FmuError(f"{source}, line {error.lineno}: {error.msg}") from error
+    except ModuleNotFoundError as error:
+        raise FmuError(f"{source}: {error}{_remedy(error.name or '', source)}") from error
+    except (Exception, SystemExit) as error:
+        raise FmuError(f"{source} cannot be imported: {_told(error, source)}") from error
+    finally:
+        sys.modules.pop(guard.module_name(folder, _main(source)), None)
+
+
+def _remedy(missing: str, source: Path) -> str:
+    top = missing.partition(".")[0]
+    for one in (source.parent / f"{top}.py", source.parent / top):
+        if one.exists():
+            return f"; it is beside the file: add it as a resource, {one}"
+    return "; install it, or add its file as a resource"
+
+
+def _told(error: BaseException, source: Path) -> str:
+    """Return what happened, and in which line of the file."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).name == _main(source)
+    ]
+    place = f" (line {lines[-1]})" if lines else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _the_class(module: ModuleType, source: Path, class_name: str | None) -> type:
+    """Return the class that is meant: of those defined in the file the one that no other derives from."""
+    defined = {
+        name: one
+        for name, one in vars(module).items()
+        if inspect.isclass(one) and issubclass(one, Fmi2Slave) and one.__module__ == module.__name__
+    }
+    if class_name is not None:
+        if class_name not in defined:
+            raise FmuError(f"{source} has no controller {class_name!r}; {suggest(class_name, defined)}")
+        return defined[class_name]
+    last = [
+        one
+        for one in defined.values()
+        if not any(other is not one and issubclass(other, one) for other in defined.values())
+    ]
+    complete = list(dict.fromkeys(one for one in last if not inspect.isabstract(one)))
+    if len(complete) == 1:
+        return complete[0]
+    if complete:
+        names = ", ".join(one.__name__ for one in complete)
+        raise FmuError(f"{source} defines several controllers, {names}: name one (class_name=, --class)")
+    if last:
+        missing = ", ".join(sorted(last[0].__abstractmethods__))  # type: ignore[attr-defined]
+        raise FmuError(f"{source}: class {last[0].__name__} does not define {missing}")
+    raise FmuError(f"{source} defines no controller: derive a class from linkwork.controllers.Controller or Fmi2Slave")
+
+
+def _tried(slave_class: type, staged: Path, source: Path) -> tuple[Any, bool]:
+    """Return an instance whose state was saved and restored, and whether it can be written as bytes."""
+    made = f"{source}: class {slave_class.__name__}"
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):  # the error tells it all
+            slave: Any = slave_class(instance_name="description", resources=str(staged))
+    except Exception as error:
+        raise FmuError(f"{made} cannot be made: {_told(error, source)}") from error
+    unread = sorted(set(getattr(slave, "settings", {})) - set(getattr(slave, "settings_read", ())))
+    if unread and hasattr(slave, "settings_read"):
+        raise FmuError(f"{made} has no setting {unread[0]!r}; {suggest(unread[0], slave.settings_read)}")
+    try:
+        state = slave._get_fmu_state()
+        slave._set_fmu_state(state)
+    except Exception as error:
+        raise FmuError(
+            f"{made}: its state cannot be copied: {_told(error, source)}; "
+            "name attributes that are no state in the class's tuple `unsaved`"
+        ) from error
+    try:
+        slave._fmu_state_from_bytes(slave._fmu_state_to_bytes(state))
+    except Exception:  # whatever its parts raise
+        return slave, False
+    return slave, True

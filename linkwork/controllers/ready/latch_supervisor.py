@@ -1,0 +1,115 @@
+"""Commands latches of a plant: each where its angle is near a target, slowly and long enough; in a row or alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from linkwork.controllers import Controller
+from linkwork.errors import FmuError
+
+SLACK = 1e-9  # s, by which a hold time may be missed
+
+
+class LatchSupervisor(Controller):
+    """Its outputs go to the commands of the plant, such as ``latch1.command``; a command that was given stays."""
+
+    unsaved = ("latches",)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.latches: dict[str, dict[str, Any]] = self.setting("latches", {"latch": {"angle": "q", "speed": "u"}})
+        seen: set[str] = set()
+        for latch, facts in self.latches.items():
+            unit = facts.get("unit", "rad")
+            for name, its_unit in ((facts["angle"], unit), (facts["speed"], f"{unit}/s")):
+                if name not in seen:
+                    self.add_input(name, 0.0, its_unit, "measured")
+                    seen.add(name)
+            self.add_output(f"{latch}.command", "1", "closes the latch", kind=bool)
+            self.add_parameter(f"{latch}.target", facts.get("target", 0.0), unit, "where it shall close")
+        self.add_output("stage", "1", "how many commands were given", kind=int)
+        units = {facts.get("unit", "rad") for facts in self.latches.values()}
+        unit = units.pop() if len(units) == 1 else "1"
+        self.add_parameter("window", 0.01, unit, "largest distance to the target")
+        self.add_parameter("max_speed", 0.05, f"{unit}/s" if unit != "1" else "1", "largest speed")
+        self.add_parameter("hold_time", 0.0, "s", "how long both must hold")
+        self.add_parameter("sequence", True, description="one latch after the other; else each by itself")
+        self.closed = dict.fromkeys(self.latches, False)
+        self.held = dict.fromkeys(self.latches, 0.0)
+
+    def outputs(self, t: float) -> None:
+        """Commands given, and those due now."""
+        for latch in self.latches:
+            self[f"{latch}.command"] = self.closed[latch] or self._due(latch)
+        self.stage = sum(self[f"{latch}.command"] for latch in self.latches)
+
+    def update(self, t: float, dt: float) -> None:
+        """Remember commands, and count how long each latch has held still."""
+        watched = [latch for latch in self.latches if self._watched(latch)]
+        for latch in self.latches:
+            still = latch in watched and self._still(latch)
+            self.closed[latch] = self[f"{latch}.command"]
+            self.held[latch] = self.held[latch] + dt if still else 0.0
+
+    def _due(self, latch: str) -> bool:
+        return self._watched(latch) and self._still(latch) and self.held[latch] >= self.hold_time - SLACK
+
+    def _watched(self, latch: str) -> bool:
+        """Whether it is its turn: all before it were closed earlier."""
+        if not self.sequence:
+            return True
+        names = list(self.latches)
+        return all(self.closed[one] for one in names[: names.index(latch)])
+
+    def _still(self, latch: str) -> bool:
+        facts = self.latches[latch]
+        away = abs(self[facts["angle"]] - self[f"{latch}.target"])
+        return bool(away <= self.window and abs(self[facts["speed"]]) <= self.max_speed)
+
+
+def latch_supervisor(
+    path: str | Path,
+    latches: Mapping[str, Mapping[str, Any] | str],
+    *,
+    window: float = 0.01,
+    max_speed: float = 0.05,
+    hold_time: float = 0.0,
+    sequence: bool = True,
+) -> Path:
+    """Write a supervisor of latches as an FMU.
+
+    Parameters
+    ----------
+    path
+        Of the FMU.
+    latches
+        By latch the joint to watch, ``{"latch1": "H1"}``, for ``H1.q`` and ``H1.u`` near 0 rad; or a dictionary with
+        ``angle``, ``speed`` (names of the inputs), ``target`` and ``unit`` (rad; m of sliding joints). In the order of
+        the sequence.
+    window, max_speed, hold_time, sequence
+        A latch is commanded when it has been within `window` of its target, rad, and not faster than `max_speed`,
+        rad/s, for `hold_time`, s; with `sequence` not before the one listed before it.
+
+    Raises
+    ------
+    FmuError
+        If a latch is not described so.
+    """
+    from linkwork.controllers import package
+
+    if not isinstance(latches, Mapping) or not latches:
+        raise FmuError("latch_supervisor: name at least one latch, as in {'latch1': 'H1'}")
+    described = {latch: _described(latch, facts) for latch, facts in latches.items()}
+    settings = {"window": window, "max_speed": max_speed, "hold_time": hold_time, "sequence": sequence}
+    return package(__file__, path, settings=settings | {"latches": described})
+
+
+def _described(latch: str, facts: Mapping[str, Any] | str) -> dict[str, Any]:
+    if isinstance(facts, str):
+        return {"angle": f"{facts}.q", "speed": f"{facts}.u"}
+    unknown = set(facts) - {"angle", "speed", "target", "unit"}
+    if unknown or not {"angle", "speed"} <= set(facts):
+        raise FmuError(f"latch {latch!r}: give angle and speed, and if need be target and unit, not {dict(facts)}")
+    return dict(facts)

@@ -1,0 +1,104 @@
+"""PID with filtered derivative, limits and anti-windup, for samples h apart.
+
+v = feedforward + kp (b w - y) + I + kd r,     u = v within [u_min, u_max]
+r = (Tf r_ + z - z_)/(Tf + h_), z = c w - y    backward difference of Tf r' + r = z'; _: of the sample before
+I := I + h (ki (w - y) + (u - v)/Tt)           back-calculation, or for Tt = 0 clamping:
+I stays while u is at a limit and ki (w - y) drives it further.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from linkwork.controllers import Controller
+
+UNLIMITED = 1e30
+
+
+class Pid(Controller):
+    """u from set point w and measurement y."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        units = self.setting("units", {})
+        y, u = units.get("measurement", "1"), units.get("u", "1")
+        self.add_input("setpoint", 0.0, y, "w: what the measurement shall be")
+        self.add_input("measurement", 0.0, y, "y")
+        self.add_input("feedforward", 0.0, u, "added before the limits")
+        self.add_output("u", u, "the controller's output")
+        self.add_parameter("kp", 1.0, description="proportional gain, unit of u by unit of y")
+        self.add_parameter("ki", 0.0, description="integral gain, the same per second")
+        self.add_parameter("kd", 0.0, description="derivative gain, the same times second")
+        self.add_parameter("filter_time", 0.01, "s", "Tf of the derivative's filter of first order")
+        self.add_parameter("u_min", -UNLIMITED, u, "lower limit of u")
+        self.add_parameter("u_max", UNLIMITED, u, "upper limit of u")
+        self.add_parameter("tracking_time", 0.0, "s", "Tt of back-calculation; 0: clamping instead")
+        self.add_parameter("setpoint_weight", 1.0, description="b: weight of the set point in the proportional part")
+        self.add_parameter("derivative_weight", 0.0, description="c: weight of the set point in the derivative part")
+        self.add_parameter("integral_start", 0.0, u, "start of the integral part", tunable=False)
+        self.add_sample_time()
+        self.integral: float | None = None  # where it starts is not known before the first sample
+        self.rate = 0.0
+        self.before: tuple[float, float] | None = None  # z of the sample before, and how long ago that was
+        self.unlimited = 0.0
+
+    def check(self) -> None:
+        """Refuse what divides by zero, and limits that cross."""
+        if not self.u_min <= self.u_max:
+            raise ValueError(f"u_min = {self.u_min:g} is above u_max = {self.u_max:g}")
+        if self.filter_time < 0.0 or self.tracking_time < 0.0:
+            raise ValueError("filter_time and tracking_time must not be negative")
+
+    def outputs(self, t: float) -> None:
+        """u, limited."""
+        proportional = self.kp * (self.setpoint_weight * self.setpoint - self.measurement)
+        v = self.feedforward + proportional + self._integral() + self.kd * self._rate()
+        self.unlimited = v
+        self.u = min(max(v, self.u_min), self.u_max)
+
+    def update(self, t: float, dt: float) -> None:
+        """The integral and the filter."""
+        self.rate, self.before = self._rate(), (self._differentiated(), dt)
+        drive, excess = self.ki * (self.setpoint - self.measurement), self.u - self.unlimited
+        if self.tracking_time > 0.0:
+            drive += excess / self.tracking_time
+        elif excess * drive < 0.0:
+            drive = 0.0
+        self.integral = self._integral() + dt * drive
+
+    def _integral(self) -> float:
+        return float(self.integral_start if self.integral is None else self.integral)
+
+    def _rate(self) -> float:
+        if self.before is None:  # the first sample
+            return 0.0
+        before, ago = self.before
+        return float((self.filter_time * self.rate + self._differentiated() - before) / (self.filter_time + ago))
+
+    def _differentiated(self) -> float:
+        return float(self.derivative_weight * self.setpoint - self.measurement)
+
+
+def pid(path: str | Path, *, measurement_unit: str = "1", output_unit: str = "1", **parameters: float) -> Path:
+    """Write a PID controller as an FMU; `parameters` are start values of those of the FMU.
+
+    Parameters
+    ----------
+    path
+        Of the FMU.
+    measurement_unit, output_unit
+        Of set point and measurement, and of ``u``.
+    **parameters
+        kp, ki, kd, filter_time, u_min, u_max, tracking_time, setpoint_weight, derivative_weight, integral_start,
+        sample_time.
+
+    Raises
+    ------
+    FmuError
+        On an unknown parameter or unit.
+    """
+    from linkwork.controllers import package
+
+    units = {"measurement": measurement_unit, "u": output_unit}
+    return package(__file__, path, settings={"units": units, **parameters})

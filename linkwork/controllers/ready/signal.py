@@ -1,0 +1,118 @@
+"""Signals from a table over time, such as a road: straight from point to point, or a smooth cubic spline."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwork.controllers import Controller
+from linkwork.errors import FmuError
+
+
+class Signal(Controller):
+    """Values and their rates. Pieces are polynomials of the time since their begin, lowest power first."""
+
+    unsaved = ("times", "pieces", "periodic")
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.times: list[float] = self.setting("times", [0.0, 1.0])
+        self.pieces: dict[str, list[list[float]]] = self.setting("pieces", {"y": [[0.0, 1.0]]})
+        self.periodic: bool = self.setting("periodic", False)
+        units: dict[str, str] = self.setting("units", {})
+        for name in self.pieces:
+            unit = units.get(name, "1")
+            self.add_output(name, unit, "the signal", depends=())
+            self.add_output(f"{name}.rate", "1/s" if unit == "1" else f"{unit}/s", "its rate", depends=())
+        self.add_parameter("delay", 0.0, "s", "by which the signal comes later")
+        self.add_parameter("scale", 1.0, description="factor on values and rates")
+
+    def outputs(self, t: float) -> None:
+        """Values at a time; before and after the table those at its ends."""
+        first, last = self.times[0], self.times[-1]
+        clock = t - self.delay
+        if self.periodic:
+            clock = first + (clock - first) % (last - first)
+        within = first <= clock <= last
+        clock = min(max(clock, first), last)
+        k = min(bisect_right(self.times, clock), len(self.times) - 1) - 1
+        s = clock - self.times[k]
+        for name, pieces in self.pieces.items():
+            value = rate = 0.0
+            for factor in reversed(pieces[k]):  # Horner's scheme, with its derivative
+                rate = rate * s + value
+                value = value * s + factor
+            self[name] = self.scale * value
+            self[f"{name}.rate"] = self.scale * rate if within else 0.0
+
+
+def signal(
+    path: str | Path,
+    times: ArrayLike,
+    values: Mapping[str, ArrayLike] | ArrayLike,
+    *,
+    interpolation: Literal["linear", "cubic"] = "linear",
+    units: Mapping[str, str] | None = None,
+    periodic: bool = False,
+    delay: float = 0.0,
+    scale: float = 1.0,
+) -> Path:
+    """Write a table over time as an FMU that is a source of signals.
+
+    Parameters
+    ----------
+    path
+        Of the FMU.
+    times
+        (n,), s, increasing.
+    values
+        (n,) each, by name; or one array, of the signal ``y``. Of each signal there is the rate as well, ``y.rate``.
+    interpolation
+        "linear"; or "cubic": twice continuously differentiable, with SciPy's not-a-knot ends (periodic ones where
+        `periodic`).
+    units
+        By signal.
+    periodic
+        Repeat the table; else its ends are held.
+    delay, scale
+        s, and a factor.
+
+    Raises
+    ------
+    FmuError
+        If times do not increase or sizes do not fit.
+    """
+    from linkwork.controllers import package
+
+    t = np.asarray(times, dtype=float)
+    signals = values if isinstance(values, Mapping) else {"y": values}
+    if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) > 0).all():
+        raise FmuError("signal: times must be two or more numbers that increase, s")
+    pieces = {}
+    for name, its in signals.items():
+        y = np.asarray(its, dtype=float)
+        if y.shape != t.shape or not np.isfinite(y).all():
+            raise FmuError(f"signal {name!r}: give one finite number for each of the {len(t)} times")
+        pieces[name] = _pieces(t, y, interpolation, periodic, name)
+    settings = {"times": t.tolist(), "pieces": pieces, "units": dict(units or {}), "periodic": periodic}
+    return package(__file__, path, settings=settings | {"delay": delay, "scale": scale})
+
+
+def _pieces(
+    t: NDArray[np.float64], y: NDArray[np.float64], interpolation: str, periodic: bool, name: str
+) -> list[list[float]]:
+    if interpolation == "linear":
+        return [[float(begin), float(slope)] for begin, slope in zip(y, np.diff(y) / np.diff(t), strict=False)]
+    if interpolation != "cubic":
+        raise FmuError(f"signal: interpolation is linear or cubic, not {interpolation!r}")
+    if periodic and y[0] != y[-1]:
+        raise FmuError(f"signal {name!r}: a cubic that repeats must end with the value with which it begins")
+    from scipy.interpolate import CubicSpline
+
+    spline = CubicSpline(t, y, bc_type="periodic" if periodic else "not-a-knot")
+    return [[float(factor) for factor in piece] for piece in spline.c[::-1].T]

@@ -1,0 +1,60 @@
+"""Skyhook damping by a damper whose coefficient is switched or set: of a body, as though it hung from the sky.
+
+F on the body = -c (v_body - v_wheel)
+c = c_max, or continuous c_sky v_body/(v_body - v_wheel) within [c_min, c_max],   where v_body (v_body - v_wheel) > 0
+c = c_min                                                                         elsewhere: it would push the body on
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from linkwork.controllers import Controller
+
+
+class Skyhook(Controller):
+    """The force of a semi-active damper between body and wheel."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.add_input("v_body", 0.0, "m/s", "vertical speed of the body")
+        self.add_input("v_wheel", 0.0, "m/s", "vertical speed of the wheel")
+        self.add_output("c", "N.s/m", "coefficient of the damper")
+        self.add_output("force", "N", "vertical force on the body")
+        self.add_output("force_wheel", "N", "vertical force on the wheel")
+        self.add_parameter("c_min", 300.0, "N.s/m", "least coefficient")
+        self.add_parameter("c_max", 3000.0, "N.s/m", "largest coefficient")
+        self.add_parameter("c_sky", 2000.0, "N.s/m", "coefficient of the damper to the sky; of continuous control")
+        self.add_parameter("continuous", True, description="the coefficient takes all values, not only two")
+
+    def check(self) -> None:
+        """Limits of a damper."""
+        if not 0.0 <= self.c_min <= self.c_max:
+            raise ValueError(f"c_min = {self.c_min:g} and c_max = {self.c_max:g} must not be negative or crossed")
+
+    def outputs(self, t: float) -> None:
+        """Coefficient and forces."""
+        apart = self.v_body - self.v_wheel
+        self.c = self.c_min
+        if self.v_body * apart > 0.0:
+            wished = self.c_sky * abs(self.v_body)
+            if not self.continuous or wished >= self.c_max * abs(apart):  # which may be tiny
+                self.c = self.c_max
+            else:
+                self.c = max(self.c_min, wished / abs(apart))
+        self.force_wheel = self.c * apart
+        self.force = -self.force_wheel
+
+
+def skyhook(path: str | Path, *, continuous: bool = True, **parameters: float) -> Path:
+    """Write skyhook control as an FMU; `parameters`: c_min, c_max, c_sky, N s/m.
+
+    Raises
+    ------
+    FmuError
+        On an unknown parameter.
+    """
+    from linkwork.controllers import package
+
+    return package(__file__, path, settings={"continuous": continuous, **parameters})

@@ -1,0 +1,142 @@
+"""A motion from point to point, at rest in each, with waits: a polynomial of degree five between two points.
+
+q = p + (10 s^3 - 15 s^4 + 6 s^5) (p' - p),   s from 0 to 1 over the move: the least jerk from rest to rest
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork.controllers import Controller
+from linkwork.errors import FmuError
+
+
+class Trajectory(Controller):
+    """Desired coordinates, speeds and accelerations over time, such as ``L.q_d``, ``L.u_d``, ``L.a_d``."""
+
+    unsaved = ("names", "points", "begins", "moves", "cycle")
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.names: list[str] = self.setting("names", ["joint"])
+        self.points: list[list[float]] = self.setting("points", [[0.0], [1.0]])
+        self.moves: list[float] = self.setting("move_times", [1.0])
+        waits: list[float] = self.setting("dwell_times", [0.0, 0.0])
+        self.cycle: bool = self.setting("cycle", False)
+        # Rest in the first point, move, rest in the second, and so on; where each move begins.
+        rests = accumulate(move + wait for move, wait in zip(self.moves, waits[1:], strict=True))
+        self.begins = [waits[0], *(waits[0] + rest for rest in rests)]
+        for name, unit in zip(self.names, self.setting("units", ["rad"]), strict=True):
+            self.add_output(f"{name}.q_d", unit, "desired coordinate", depends=())
+            self.add_output(f"{name}.u_d", f"{unit}/s", "desired speed", depends=())
+            self.add_output(f"{name}.a_d", f"{unit}/s2", "desired acceleration", depends=())
+        self.add_parameter("start", 0.0, "s", "when the motion begins")
+        self.add_parameter("speed", 1.0, description="factor: at 2 the motion takes half the time")
+
+    def check(self) -> None:
+        """The motion goes on."""
+        if not self.speed > 0.0:
+            raise ValueError(f"speed must be positive, not {self.speed:g}")
+
+    def outputs(self, t: float) -> None:
+        """Where the motion is."""
+        clock = max(0.0, (t - self.start) * self.speed)
+        if self.cycle:
+            clock %= self.begins[-1]
+        k = bisect_right(self.begins, clock) - 1
+        if k < 0 or k >= len(self.moves):
+            rest = self.points[0] if k < 0 else self.points[-1]
+            self._put(rest, [0.0] * len(rest), 0.0, 0.0, 0.0)
+            return
+        rate = self.speed / self.moves[k]
+        s = min(1.0, (clock - self.begins[k]) / self.moves[k])
+        begin, way = self.points[k], [b - a for a, b in zip(self.points[k], self.points[k + 1], strict=True)]
+        if s >= 1.0:
+            begin, way = self.points[k + 1], [0.0] * len(way)
+        share = s * s * s * (10.0 + s * (6.0 * s - 15.0))
+        its_rate = 30.0 * s * s * (1.0 - s) * (1.0 - s) * rate
+        its_change = 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) * rate * rate
+        self._put(begin, way, share, its_rate, its_change)
+
+    def _put(self, begin: list[float], way: list[float], share: float, rate: float, change: float) -> None:
+        for name, start, distance in zip(self.names, begin, way, strict=True):
+            self[f"{name}.q_d"] = start + share * distance
+            self[f"{name}.u_d"] = rate * distance
+            self[f"{name}.a_d"] = change * distance
+
+
+def trajectory(
+    path: str | Path,
+    points: ArrayLike,
+    *,
+    names: Sequence[str],
+    units: str | Sequence[str] = "rad",
+    move_time: float | Sequence[float] = 1.0,
+    dwell_time: float | Sequence[float] = 0.0,
+    cycle: bool = False,
+    start: float = 0.0,
+    speed: float = 1.0,
+) -> Path:
+    """Write a pick-and-place motion as an FMU.
+
+    Parameters
+    ----------
+    path
+        Of the FMU.
+    points
+        (points, coordinates), at least two points.
+    names, units
+        Of the coordinates, of joints or of a tool: ``L`` gives ``L.q_d``, ``L.u_d``, ``L.a_d``.
+    move_time
+        s, of all moves or of each one (points - 1).
+    dwell_time
+        s, of rest in all points or in each one (points).
+    cycle
+        Begin again after the last point, which should be the first one.
+    start, speed
+        s, when it begins, and a factor on its pace.
+
+    Raises
+    ------
+    FmuError
+        If sizes do not fit, or times are not positive.
+    """
+    from linkwork.controllers import package
+
+    values = np.asarray(points, dtype=float)
+    names = [names] if isinstance(names, str) else list(names)
+    if values.ndim == 1 and len(names) == 1:
+        values = values[:, None]
+    if values.ndim != 2 or len(values) < 2 or values.shape[1] != len(names) or not np.isfinite(values).all():
+        raise FmuError(f"trajectory: points must be numbers of shape (points, {len(names)}) with two points or more")
+    moves = _times(move_time, len(values) - 1, "move_time")
+    waits = _times(dwell_time, len(values), "dwell_time")
+    if min(moves) <= 0.0 or min(waits) < 0.0:
+        raise FmuError("trajectory: move times must be positive and dwell times not negative")
+    if cycle and not np.array_equal(values[0], values[-1]):
+        raise FmuError("trajectory: a motion that repeats must end where it begins: add the first point at the end")
+    settings = {
+        "points": values.tolist(),
+        "names": names,
+        "units": [units] * len(names) if isinstance(units, str) else list(units),
+        "move_times": moves,
+        "dwell_times": waits,
+        "cycle": cycle,
+        "start": start,
+        "speed": speed,
+    }
+    return package(__file__, path, settings=settings)
+
+
+def _times(given: float | Sequence[float], n: int, what: str) -> list[float]:
+    values = np.asarray(given, dtype=float)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n) or not np.isfinite(values).all():
+        raise FmuError(f"trajectory: {what} must be one number or {n} numbers, s")
+    return [float(value) for value in np.broadcast_to(values, n)]
