@@ -131,6 +131,15 @@ def test_other_masters(four_bar):
     assert_same(Result.read("out.csv"), run(System.load(four_bar), 0.1, master=GaussSeidel(0.01, 1)))
 
 
+def test_the_adaptive_master(four_bar, capsys):
+    masters = pytest.importorskip("linkwork.cosim.masters.adaptive")
+    options = ["--stop-time", "0.1", "--tolerance", "1e-3", "--largest-step", "0.02", "--in-process", "-o", "out.csv"]
+    assert main(["run", four_bar, "--master", "adaptive", *options]) == 0
+    assert "with adaptive;" in capsys.readouterr().out
+    expected = run(System.load(four_bar), 0.1, master=masters.Adaptive(1e-3, largest=0.02))
+    assert_same(Result.read("out.csv"), expected)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -145,7 +154,7 @@ def test_other_masters(four_bar):
         (["--columns", "x*"], r"no variable 'x\*'"),
         (["--parameter-set", "stiff"], "no parameter set 'stiff'"),
         (["--tolerance", "1e-4"], "--tolerance is an option of --master adaptive, not of jacobi"),
-        (["--master", "adaptive", "--step", "1"], "--step is an option of --master jacobi or gauss-seidel"),
+        (["--master", "gauss-seidel", "--largest-step", "1"], "--largest-step is an option of --master adaptive"),
         (["-o", "no/out.csv"], "no folder .*no; make it first"),
         (["-o", "out.txt"], r"name it \*.csv or \*.parquet"),
         (["-o", "out.csv", "-o", "out.csv"], "twice"),
