@@ -138,7 +138,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
         "record": list(dict.fromkeys([*recorded, *shown])),
         "tolerance": arguments.fmu_tolerance,
     }
-    text = f"{arguments.master}, " + (f"step {master.step:g} s" if hasattr(master, "step") else "adaptive steps")
+    text = f"{arguments.master}" + (f", step {master.step:g} s" if hasattr(master, "step") else "")
     return Plan(system, start, stop, settings, names.labels(shown), text)
 
 

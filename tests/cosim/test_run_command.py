@@ -131,6 +131,15 @@ def test_other_masters(four_bar):
     assert_same(Result.read("out.csv"), run(System.load(four_bar), 0.1, master=GaussSeidel(0.01, 1)))
 
 
+def test_the_adaptive_master(four_bar, capsys):
+    masters = pytest.importorskip("linkwork.cosim.masters.adaptive")
+    options = ["--stop-time", "0.1", "--tolerance", "1e-3", "--largest-step", "0.02", "--in-process", "-o", "out.csv"]
+    assert main(["run", four_bar, "--master", "adaptive", *options]) == 0
+    assert "with adaptive;" in capsys.readouterr().out
+    expected = run(System.load(four_bar), 0.1, master=masters.Adaptive(1e-3, largest=0.02))
+    assert_same(Result.read("out.csv"), expected)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -139,13 +148,13 @@ def test_other_masters(four_bar):
         (["--start-time", "5", "--stop-time", "5"], r"to stop at 5 s, but begins at 5 s"),
         (["--set", "A.u_strat=3"], "no variable 'A.u_strat' in the system 'four_bar'; did you mean 'A.u_start'"),
         (["--set", "A.u_start=fast"], "A.u_start=fast: it is of type Float64, so a number is expected"),
-        (["--set", "A.q=1"], "A.q=1.0 .*the FMU computes it"),
+        (["--set", "A.q=1"], "'A.q' cannot be set, the FMU computes it"),
         (["--set", "A.tau=nan"], "is of type Float64"),
         (["--record", "A.qq"], "no variable 'A.qq' .*; did you mean 'A.q'"),
         (["--columns", "x*"], r"no variable 'x\*'"),
         (["--parameter-set", "stiff"], "no parameter set 'stiff'"),
         (["--tolerance", "1e-4"], "--tolerance is an option of --master adaptive, not of jacobi"),
-        (["--master", "adaptive", "--step", "1"], "--step is an option of --master jacobi or gauss-seidel"),
+        (["--master", "gauss-seidel", "--largest-step", "1"], "--largest-step is an option of --master adaptive"),
         (["-o", "no/out.csv"], "no folder .*no; make it first"),
         (["-o", "out.txt"], r"name it \*.csv or \*.parquet"),
         (["-o", "out.csv", "-o", "out.csv"], "twice"),
