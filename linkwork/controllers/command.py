@@ -75,7 +75,7 @@ def _ready(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
     path = arguments.output or Path(f"{name}.fmu")
     try:
         written: Path = getattr(controllers, name)(path, **settings)
-    except TypeError as error:  # arguments that it lacks or does not know
+    except (TypeError, ValueError) as error:  # arguments that it lacks, does not know or cannot read
         raise FmuError(
             f"{error}; give settings as --set NAME=VALUE, as linkwork.controllers.{name} has them"
         ) from error

@@ -16,6 +16,7 @@ import importlib.util
 import json
 import pickle
 import sys
+import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterator
@@ -43,7 +44,11 @@ _MACHINERY |= {"author", "license", "version", "copyright", "description", "_own
 def load(folder: Path) -> type:
     """Return the class of the FMU whose files are in a folder."""
     facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-    module = load_module(folder, facts["file"])
+    try:
+        module = load_module(folder, facts["file"])
+    except Exception:
+        _tell(f"{facts['class']} cannot be loaded in {sys.executable}:")
+        raise
     return guarded(getattr(module, facts["class"]), folder.name)
 
 
@@ -65,9 +70,21 @@ def module_name(folder: Path, file: str) -> str:
     return f"{folder.name}_{file.partition('.')[0]}"
 
 
+def _alone() -> threading.RLock:
+    """Return the lock under which all FMUs of a process load, each of which has this module for itself."""
+    found: threading.RLock = vars(sys).setdefault("linkwork_controllers_loading", threading.RLock())
+    return found
+
+
 @contextmanager
 def _own_modules(folder: Path) -> Iterator[None]:
     own = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
+    with _alone():
+        yield from _set_aside(folder, own)
+
+
+def _set_aside(folder: Path, own: set[str]) -> Iterator[None]:
+    """Put what the process has under the names in `own` aside for a while."""
     aside = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in own}
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
@@ -93,7 +110,7 @@ def _reporting(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     def reported(self: Any, *arguments: Any) -> Any:
         try:
             return call(self, *arguments)
-        except Exception:
+        except BaseException:
             _report(self, f"{type(self).__name__} {self.instance_name!r} failed in {name}:")
             raise
 
@@ -101,9 +118,14 @@ def _reporting(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _report(slave: Any, headline: str) -> None:
-    """Tell on standard error what PythonFMU tells a log that is mostly off; keep what it will give back twice."""
-    print(f"{headline}\n{traceback.format_exc()}", file=sys.stderr, flush=True)
+    """Tell what happened, and keep what PythonFMU will give back twice."""
+    _tell(headline)
     _keep_all(slave)
+
+
+def _tell(headline: str) -> None:
+    """Tell on standard error of the present exception: PythonFMU tells a log alone, which is mostly off."""
+    print(f"{headline}\n{traceback.format_exc()}", file=sys.stderr, flush=True)
 
 
 def _keep_all(slave: Any) -> None:
@@ -128,10 +150,14 @@ class Guard:
     def __init__(self, **kwargs: Any) -> None:
         if self._folder_name in sys.modules:
             _keep(vars(sys.modules[self._folder_name]))  # at each instantiation
+        resources = kwargs["resources"]
+        with _alone():
+            while resources in sys.path:  # PythonFMU leaves it there, once for each instance
+                sys.path.remove(resources)
         try:
-            super().__init__(**kwargs | {"resources": str(Path(kwargs["resources"]) / self._folder_name)})
+            super().__init__(**kwargs | {"resources": str(Path(resources) / self._folder_name)})
         except Exception:
-            print(f"{type(self).__name__} cannot be made:\n{traceback.format_exc()}", file=sys.stderr, flush=True)
+            _tell(f"{type(self).__name__} cannot be made:")
             raise
         self._owners = tuple(sorted(_owners(self), key=len))
         self._living[:] = [one for one in self._living if one() is not None] + [weakref.ref(self)]
@@ -173,7 +199,7 @@ class Guard:
         """Keep all instances where one is meant, and PythonFMU does not say which."""
         try:
             yield
-        except Exception:
+        except BaseException:
             for one in cls._living:
                 if (slave := one()) is not None:
                     _keep_all(slave)

@@ -4,6 +4,7 @@ import json
 import sys
 import textwrap
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -127,6 +128,33 @@ def test_two_of_a_kind_and_others_of_the_same_names_live_in_one_process(run, wri
     assert not {"mine", "factor"} & set(sys.modules)
 
 
+def test_fmus_that_threads_load_at_once_keep_their_own_modules(run, write, tmp_path):
+    text = """
+        import time
+        import factor
+        from linkwork.controllers import Controller
+
+        time.sleep(0.02)
+        import later
+
+        class Mine(Controller):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+                self.add_output("y")
+
+            def outputs(self, t):
+                self.y = factor.VALUE + later.VALUE
+    """
+    made = []
+    for k in range(6):
+        source = write(text, f"{k}/mine.py")
+        beside = [write(f"VALUE = {k}", f"{k}/{name}.py") for name in ("factor", "later")]
+        made.append(controllers.package(source, tmp_path / f"{k}.fmu", resources=beside))
+    with ThreadPoolExecutor(6) as pool:
+        running = list(pool.map(lambda fmu: run(fmu).start(), made))
+    assert [slave["y"] for slave in running] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+
+
 def test_different_ready_controllers_live_in_one_process(run, tmp_path):
     import signal as of_python
 
@@ -187,6 +215,60 @@ def test_an_exception_is_told_and_the_process_lives_on(run, write, tmp_path, cap
         assert "failed in do_step" in told
         assert "too hot" in told
     assert run(fmu).start() is not None
+
+
+def test_what_is_missing_where_it_runs_is_told(run, write, tmp_path, capfd, monkeypatch):
+    source = write("""
+        import os
+        from linkwork.controllers import Controller
+
+        if os.environ.get("AT_THE_CUSTOMERS") == "import":
+            import what_they_do_not_have
+
+        class Needy(Controller):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+                self.add_input("x")
+                if os.environ.get("AT_THE_CUSTOMERS") == "make":
+                    raise OSError("no such device")
+    """)
+    fmu = controllers.package(source, tmp_path / "n.fmu")
+    for where, told in (("import", "No module named 'what_they_do_not_have'"), ("make", "no such device")):
+        monkeypatch.setenv("AT_THE_CUSTOMERS", where)
+        for _ in range(2):
+            with pytest.raises(Exception, match="instantiate"):
+                run(fmu)
+            assert told in capfd.readouterr().err
+    monkeypatch.delenv("AT_THE_CUSTOMERS")
+    assert run(fmu).start()["x"] == 0.0
+
+
+def test_many_instances_leave_the_process_as_it_was(tmp_path, run):
+    fmu = controllers.pid(tmp_path / "p.fmu")
+    run(fmu).start()
+    before = list(sys.path)
+    slave = run(fmu)
+    for _ in range(50):
+        slave.fmu.fmi2FreeInstance(slave.fmu.component)
+        slave.fmu.instantiate()
+    slave.start({"setpoint": 2.0})
+    assert slave["u"] == 2.0
+    assert list(sys.path) == before
+
+
+def test_the_checks_of_fmus_find_nothing_but_what_the_library_cannot(tmp_path):
+    from linkwork.checking import check_fmu
+
+    for fmu in (
+        controllers.pid(tmp_path / "p.fmu", ki=1.0, output_unit="N.m"),
+        controllers.latch_supervisor(tmp_path / "l.fmu", {"latch": "H"}),
+    ):
+        report = check_fmu(fmu)
+        errors = [one.text for one in report.findings() if one.level == "error"]
+        assert len(errors) == 1
+        assert "a wrong token is accepted" in errors[0]  # PythonFMU does not hand it over
+        ran = {outcome.name for outcome in report.outcomes if outcome.skipped is None}
+        assert ran >= {"units", "structure", "life", "independence", "steps", "inputs", "snapshots", "serialisation"}
 
 
 def test_what_is_not_a_number_is_refused_by_name(run, tmp_path, capfd):

@@ -131,8 +131,13 @@ def test_a_step_over_several_samples_takes_each_of_them(run, tmp_path):
 
 def test_feed_forward_and_the_start_of_the_integral_are_added(run, tmp_path):
     slave = run(controllers.pid(tmp_path / "p.fmu", kp=2.0, integral_start=0.5))
-    slave.start({"setpoint": 1.0, "feedforward": 10.0})
+    slave.enter({"setpoint": 1.0, "feedforward": 10.0})
     assert slave["u"] == 12.5
+    slave.set({"integral_start": 1.5})
+    assert slave["u"] == 13.5
+    slave.fmu.exitInitializationMode()
+    slave.step(0.1)
+    assert slave["u"] == 13.5
 
 
 def test_units_are_those_given(run, tmp_path):

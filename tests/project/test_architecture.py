@@ -44,6 +44,8 @@ PYTHON_ARROWS = {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
         *("linkwork.errors", "linkwork.progress", "linkwork.plotting"),
     },
+    "linkwork.controllers.guard": set(),  # it is copied into FMUs
+    "linkwork.controllers.controller": {"pythonfmu"},
     "linkwork._core_build": {"cffi"},
     "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},
 }

@@ -48,7 +48,7 @@ class ComputedTorque(Controller):
         self.add_parameter("kp", 100.0, "1/s2", "gain on the error of the coordinates")
         self.add_parameter("kd", 20.0, "1/s", "gain on the error of the speeds")
         self.add_sample_time()
-        self.pose = _pose(start)
+        self.pose = self.found = _pose(start)
         self.probes = _probes(self.joints)
 
     def outputs(self, t: float) -> None:
@@ -59,14 +59,16 @@ class ComputedTorque(Controller):
             + self.kp * (self[f"{j}.q_d"] - self[f"{j}.q"])
             for j in self.joints
         ]
-        free, matrix = _affine(self.system, self._state(t), self.probes, t)
+        state = self._state(t)
+        self.found = _pose(state)
+        free, matrix = _affine(self.system, state, self.probes, t)
         loads = np.linalg.lstsq(matrix, np.array(wished) - free, rcond=1e-10)[0]
         for joint, load in zip(self.joints, loads, strict=True):
             self[f"{joint}.tau"] = float(load)
 
     def update(self, t: float, dt: float) -> None:
-        """The pose from which the next one is closed."""
-        self.pose = _pose(self._state(t))
+        """The pose found for the outputs is the one from which the next is closed."""
+        self.pose = self.found
 
     def _state(self, t: float) -> Any:
         q = {joint: self[f"{joint}.q"] for joint in self.joints}

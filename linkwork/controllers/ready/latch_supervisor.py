@@ -99,9 +99,9 @@ def latch_supervisor(
     """
     from linkwork.controllers import package
 
-    described = {latch: _described(latch, facts) for latch, facts in latches.items()}
-    if not described:
+    if not isinstance(latches, Mapping) or not latches:
         raise FmuError("latch_supervisor: name at least one latch, as in {'latch1': 'H1'}")
+    described = {latch: _described(latch, facts) for latch, facts in latches.items()}
     settings = {"window": window, "max_speed": max_speed, "hold_time": hold_time, "sequence": sequence}
     return package(__file__, path, settings=settings | {"latches": described})
 

@@ -38,7 +38,7 @@ class Pid(Controller):
         self.add_parameter("derivative_weight", 0.0, description="c: weight of the set point in the derivative part")
         self.add_parameter("integral_start", 0.0, u, "start of the integral part", tunable=False)
         self.add_sample_time()
-        self.integral = 0.0
+        self.integral: float | None = None  # where it starts is not known before the first sample
         self.rate = 0.0
         self.before: tuple[float, float] | None = None  # z of the sample before, and how long ago that was
         self.unlimited = 0.0
@@ -49,12 +49,11 @@ class Pid(Controller):
             raise ValueError(f"u_min = {self.u_min:g} is above u_max = {self.u_max:g}")
         if self.filter_time < 0.0 or self.tracking_time < 0.0:
             raise ValueError("filter_time and tracking_time must not be negative")
-        self.integral = self.integral_start
 
     def outputs(self, t: float) -> None:
         """u, limited."""
         proportional = self.kp * (self.setpoint_weight * self.setpoint - self.measurement)
-        v = self.feedforward + proportional + self.integral + self.kd * self._rate()
+        v = self.feedforward + proportional + self._integral() + self.kd * self._rate()
         self.unlimited = v
         self.u = min(max(v, self.u_min), self.u_max)
 
@@ -63,9 +62,13 @@ class Pid(Controller):
         self.rate, self.before = self._rate(), (self._differentiated(), dt)
         drive, excess = self.ki * (self.setpoint - self.measurement), self.u - self.unlimited
         if self.tracking_time > 0.0:
-            self.integral += dt * (drive + excess / self.tracking_time)
-        elif excess * drive >= 0.0:
-            self.integral += dt * drive
+            drive += excess / self.tracking_time
+        elif excess * drive < 0.0:
+            drive = 0.0
+        self.integral = self._integral() + dt * drive
+
+    def _integral(self) -> float:
+        return float(self.integral_start if self.integral is None else self.integral)
 
     def _rate(self) -> float:
         if self.before is None:  # the first sample
