@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from fmpy import calloc, fmi2, free
 from fmpy.fmi1 import FMICallException
 
-from linkwork.cosim.fmu.instance import DISCARD, STATUS, FloatArray, Instance, Outcome, call
+from linkwork.cosim.fmu.instance import DISCARD, STATUS, WARNING, FloatArray, Instance, Outcome, call
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
 
@@ -36,9 +37,12 @@ class Instance2(Instance):
         )
         self._callbacks = self._make_callbacks()
         self.fmu.instantiate(callbacks=self._callbacks, loggingOn=True)
-        kinds = set(KINDS.values())
-        self._get = {kind: getattr(self.fmu, f"fmi2Get{kind}") for kind in kinds}
-        self._set = {kind: getattr(self.fmu, f"fmi2Set{kind}") for kind in kinds}
+        self._component = self.fmu.component
+        library = self.fmu.dll  # its functions have their types from FMPy
+        self._get = {kind: getattr(library, f"fmi2Get{kind}") for kind in KINDS.values()}
+        self._set = {kind: getattr(library, f"fmi2Set{kind}") for kind in KINDS.values()}
+        self._set_derivatives, self._do_step = library.fmi2SetRealInputDerivatives, library.fmi2DoStep
+        self._save, self._restore = library.fmi2GetFMUstate, library.fmi2SetFMUstate
 
     def _make_callbacks(self) -> Any:
         def log(_environment: Any, _name: bytes, status: int, _category: bytes, message: bytes | None) -> None:
@@ -88,27 +92,30 @@ class Instance2(Instance):
 
     @call
     def read(self, ports: Ports) -> None:
-        component = self.fmu.component
-        for group in ports.all:
-            self._get[group.type](component, group.references, group.n_references, group.buffer)
-        ports.taken()
+        for kind, references, n, buffer, _ in ports.calls:
+            status = self._get[kind](self._component, references, n, buffer)
+            if status > WARNING:
+                raise FMICallException(f"fmi2Get{kind}", status)
+        if ports.copied:
+            ports.taken()
 
     @call
     def write(self, ports: Ports) -> None:
-        ports.given()
-        component = self.fmu.component
-        for group in ports.all:
-            self._set[group.type](component, group.references, group.n_references, group.buffer)
+        if ports.copied:
+            ports.given()
+        for kind, references, n, buffer, _ in ports.calls:
+            status = self._set[kind](self._component, references, n, buffer)
+            if status > WARNING:
+                raise FMICallException(f"fmi2Set{kind}", status)
 
     @call
-    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
-        for group in ports.groups["real"]:
-            for order, row in enumerate(derivatives, start=1):
-                orders = (ctypes.c_int * group.n_references)(*[order] * group.n_references)
-                values = (ctypes.c_double * group.n_references)(*row)
-                self.fmu.fmi2SetRealInputDerivatives(
-                    self.fmu.component, group.references, group.n_references, orders, values
-                )
+    def write_derivatives(self, ports: Ports, derivatives: Sequence[FloatArray]) -> None:
+        for order, row in enumerate(derivatives, start=1):
+            references, n, orders, values, numbers = ports.derivatives(order)
+            numbers[:] = row
+            status = self._set_derivatives(self._component, references, n, orders, values)
+            if status > WARNING:
+                raise FMICallException("fmi2SetRealInputDerivatives", status)
 
     @call
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
@@ -119,12 +126,11 @@ class Instance2(Instance):
 
     @call
     def step(self, time: float, length: float) -> Outcome:
-        try:
-            self.fmu.fmi2DoStep(self.fmu.component, time, length, 0)
-        except FMICallException as problem:
-            if problem.status != DISCARD:
-                raise
+        status = self._do_step(self._component, time, length, 0)
+        if status == DISCARD:
             return self._discarded(time)
+        if status > WARNING:
+            raise FMICallException("fmi2DoStep", status)
         self.time = time + length
         return Outcome(self.time)
 
@@ -142,13 +148,17 @@ class Instance2(Instance):
     @call
     def save(self, reuse: Any = None) -> Any:
         state = fmi2.fmi2FMUstate() if reuse is None else reuse[0]
-        self.fmu.fmi2GetFMUstate(self.fmu.component, ctypes.byref(state))
+        status = self._save(self._component, ctypes.byref(state))
+        if status > WARNING:
+            raise FMICallException("fmi2GetFMUstate", status)
         return state, self.time
 
     @call
     def restore(self, snapshot: Any) -> None:
         state, self.time = snapshot
-        self.fmu.fmi2SetFMUstate(self.fmu.component, state)
+        status = self._restore(self._component, state)
+        if status > WARNING:
+            raise FMICallException("fmi2SetFMUstate", status)
 
     @call
     def drop(self, snapshot: Any) -> None:

@@ -22,7 +22,7 @@ S = TypeVar("S", bound="Instance")
 FloatArray = NDArray[np.float64]
 
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
-DISCARD = 2
+WARNING, DISCARD = 1, 2
 #: What a crash is said to have happened in.
 CALLS = {
     "instantiate": Call.instantiate,
@@ -169,7 +169,7 @@ class Instance(ABC):
     def write(self, ports: Ports) -> None:
         """Set values."""
 
-    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
+    def write_derivatives(self, ports: Ports, derivatives: Sequence[FloatArray]) -> None:
         """Set derivatives of the real variables by time, `derivatives[k]` those of order k + 1 (FMI 2.0)."""
         raise NotImplementedError
 

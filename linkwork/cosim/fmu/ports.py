@@ -68,6 +68,11 @@ class Ports:
         self.text = [""] * sum(one.n_values for one in self.groups[TEXT])
         self._copied = [] if shared else _slices(self.real, only)
         self._copied += _slices(self.whole, self.groups[WHOLE])
+        #: Arguments of the calls that read or write all: type, references, their number, buffer, number of values.
+        self.calls = [(one.type, one.references, one.n_references, one.buffer, one.n_values) for one in self.all]
+        #: Whether buffers are apart from the values, so that `taken` and `given` have something to do.
+        self.copied = bool(self._copied or self.text)
+        self._derivatives: dict[int, tuple[Any, int, Any, Any, Any]] = {}
         self._marked: Values | None = None
 
     def _places(self) -> dict[str, tuple[str, slice]]:
@@ -79,6 +84,17 @@ class Ports:
                 places[one.name] = (bank, slice(begin, begin + one.size))
                 begin += one.size
         return places
+
+    def derivatives(self, order: int) -> tuple[Any, int, Any, Any, Any]:
+        """Arguments for derivatives of the real variables by time: references, number, orders, values and an array
+        that shares them (FMI 2.0, where there is one type of real)."""
+        if order not in self._derivatives:
+            references = self.groups[REAL][0].references
+            n = len(references)
+            values = (ctypes.c_double * n)()
+            orders = (ctypes.c_int * n)(*[order] * n)
+            self._derivatives[order] = (references, n, orders, values, np.frombuffer(values))
+        return self._derivatives[order]
 
     def copy(self) -> tuple[Values, Values | None]:
         """The values as they are now and were when marked, to `paste` later."""

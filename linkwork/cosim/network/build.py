@@ -102,7 +102,9 @@ def _feeds(system: System, instances: Mapping[str, Instance], externals: Externa
     feeds: dict[str, list[Feed]] = {}
     for reference, given in externals.items():
         name, variable = split(reference, system.components)
-        feeds.setdefault(name, []).append(Feed(reference, given, _input_ports(instances[name], variable), variable))
+        ports = _input_ports(instances[name], variable)
+        feed = Feed(reference, given, ports, variable, discrete=ports is instances[name].discrete_inputs)
+        feeds.setdefault(name, []).append(feed)
     return feeds
 
 
