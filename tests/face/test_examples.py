@@ -334,6 +334,26 @@ def test_cosim_split(example, tmp_path, needs):
     assert np.ptp(module.whole(np.linspace(0.0, module.END, 101)), axis=0)[::2].min() > 0.3, "both linkages move"
 
 
+def test_cosim_balance(example, tmp_path, needs):
+    """The FMUs balance the pole just as long as the linear model says, and grow from sample to sample as it does."""
+    needs("fmpy")
+    needs("pythonfmu")
+    needs("matplotlib")
+    module = example("cosim_balance")
+    runs, found, model = module.main(tmp_path)
+    assert (tmp_path / "cosim_balance.png").is_file()
+    assert (tmp_path / "cosim_balance.ssp").is_file()
+    quick, slow, late, own = (np.abs(result["plant.P.q"]) for result in runs.values())
+    assert quick.max() > np.radians(3)
+    assert max(angle[-1] for angle in (quick, slow, own)) < np.radians(0.5)
+    assert late[-50:].max() > np.radians(5)
+    for name, its in found.items():
+        for h, measured in its.items():
+            K = module.gain_for(model, 0.0 if name == "continuous" else h)
+            assert measured == pytest.approx(module.growth(model, K, h), abs=2e-3), (name, h)
+    assert {h > module.longest(model, module.gain_for(model, 0.0)) for h in found["continuous"]} == {True, False}
+
+
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):
     needs("fmpy")
     needs("matplotlib")
