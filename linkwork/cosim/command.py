@@ -312,7 +312,8 @@ def _where(collected: Collected, written: Sequence[Path]) -> str:
     """Where the results so far are."""
     if collected.reached is None:
         return ""
-    until = f"t = {collected.reached:.9g} s"
     if not written:
-        return f"; it had come to {until}, and -o FILE would have kept the results"
-    return f"; results until {until} are in {' and '.join(map(str, written))}"
+        return f"; it had come to t = {collected.reached:.9g} s, and -o FILE would have kept the results"
+    if collected.saved is None:
+        return ""
+    return f"; results until t = {collected.saved:.9g} s are in {' and '.join(map(str, written))}"

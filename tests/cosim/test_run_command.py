@@ -233,6 +233,32 @@ def test_results_until_a_failure_are_in_the_file(suffix, mood, mode, said, moody
         assert left.aborted
 
 
+LITTLE_ROOM = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
+from linkwork.cli import main
+sys.exit(main(["run", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_file_that_can_grow_no_more_ends_the_run_and_is_kept(name, mode, moody, tmp_path):
+    command = [sys.executable, "-c", LITTLE_ROOM, moody, "--stop-time", "100", "--step", "1e-3", "-o", name, *mode]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = re.search(
+        rf"error: cannot write {name}: File too large; .*; results until t = (.*) s are in {name}", done.stderr
+    )
+    assert said, done.stderr
+    left = Result.read(tmp_path / name)
+    assert left.aborted
+    assert float(said[1]) == pytest.approx(left.t[-1], rel=0.3)
+    assert left.t[-1] >= float(said[1])
+    np.testing.assert_allclose(left["moody.x"], 0.999 ** np.arange(len(left)), rtol=1e-9)
+
+
 def test_without_a_file_a_failure_says_what_would_have_kept_the_results(moody, capsys):
     error = fails(capsys, moody, "--step", "0.01", "--set", f"mood={moods.FAILS}")
     assert "it had come to t = 0.06 s, and -o FILE would have kept the results" in error
