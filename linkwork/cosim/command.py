@@ -98,6 +98,7 @@ class Plan:
     settings: dict[str, Any]
     columns: list[str]
     master: str
+    notices: list[str]
 
 
 def make_plan(arguments: argparse.Namespace) -> Plan:
@@ -123,7 +124,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     names = Names(system, models)
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
     parameters = dict(names.value(name, text) for name, text in arguments.set)
-    check_system(system, models, values=parameters, fed=inputs)
+    notices = check_system(system, models, values=parameters, fed=inputs)
     recorded = [".".join(one) for one in recorded_variables(system, models, None, inputs)]
     if arguments.record:
         recorded = names.fitting(arguments.record)
@@ -139,7 +140,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
         "tolerance": arguments.fmu_tolerance,
     }
     text = f"{arguments.master}" + (f", step {master.step:g} s" if hasattr(master, "step") else "")
-    return Plan(system, start, stop, settings, names.labels(shown), text)
+    return Plan(system, start, stop, settings, names.labels(shown), text, notices)
 
 
 def load(path: Path) -> tuple[System, dict[str, FmuModel]]:

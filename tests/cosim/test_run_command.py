@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from linkwork.cli import main
-from linkwork.cosim import GaussSeidel, Jacobi, System, run
+from linkwork.cosim import Connection, GaussSeidel, Jacobi, System, run
 from linkwork.cosim.recording.result import Result
 from support import moody as moods
 from support.cosim import exported
@@ -129,6 +129,35 @@ def test_other_masters(four_bar):
     options = ["--stop-time", "0.1", "--step", "0.01", "--quiet", "--in-process", "-o", "out.csv"]
     assert main(["run", four_bar, "--master", "gauss-seidel", "--extrapolation", "1", *options]) == 0
     assert_same(Result.read("out.csv"), run(System.load(four_bar), 0.1, master=GaussSeidel(0.01, 1)))
+
+
+def test_a_system_with_parameter_sets_and_outer_inputs(four_bar, tmp_path, capsys):
+    system = System("two")
+    for name in ("a", "b"):
+        system.add(name, four_bar)
+    system.connect("a.A.u", "b.A.tau", factor=0.1, convert_units=False)
+    system.add_parameter_set("fast", {"a.A.u_start": 4.0})
+    system.external_inputs.append(Connection("torque", "a.A.tau", factor=2.0, offset=1.0))
+    system.experiment.stop = 0.2
+    system.save(tmp_path / "two.ssp")
+    (tmp_path / "in.csv").write_text("time,torque\n0,0\n0.2,1\n")
+    options = ["--step", "0.01", "--parameter-set", "fast", "--input", "in.csv", "--diagram", "two.png"]
+    assert main(["run", "two.ssp", *options, "-o", "out.csv", "--columns", "b.A.?", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert list(facts["final"]) == ["b.A.q", "b.A.u"]
+    assert (tmp_path / "two.png").is_file()
+    expected = run(
+        System.load("two.ssp"),
+        master=Jacobi(0.01),
+        parameter_sets="fast",
+        inputs={"a.A.tau": lambda t: 1.0 + 2.0 * (t / 0.2)},
+    )
+    result = Result.read("out.csv")
+    assert result.names == expected.names
+    assert result["a.A.u"][0] == 4.0
+    np.testing.assert_allclose(result["b.A.tau"], 0.1 * result["a.A.u"], rtol=1e-15)
+    np.testing.assert_allclose(result["b.A.q"], expected["b.A.q"], rtol=1e-9)
+    assert re.search("no variable 'a.A.qq' in the system 'two'", fails(capsys, "two.ssp", "--record", "a.A.qq"))
 
 
 def test_the_adaptive_master(four_bar, capsys):
