@@ -7,10 +7,12 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from fmpy import calloc, fmi2, free
+from fmpy import fmi2
 from fmpy.fmi1 import FMICallException
 
-from linkwork.cosim.fmu.instance import DISCARD, STATUS, FloatArray, Instance, Outcome, call
+from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, call
+from linkwork.cosim.fmu.loading import load
+from linkwork.cosim.fmu.logger import Ear
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
 
@@ -22,39 +24,19 @@ class Instance2(Instance):
 
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
         super().__init__(name, model, number)
-        self.fmu: Any = None
+        self._ear: Ear | None = None
+        self._failed = False  # its step was discarded; FMI 2.0 forbids to set anything then
 
     # ---- life
 
     @call
     def instantiate(self) -> None:
-        self.fmu = fmi2.FMU2Slave(
-            guid=self.model.token,
-            unzipDirectory=str(self.model.folder),
-            modelIdentifier=self.model.identifier,
-            instanceName=self.name,
-        )
-        self._callbacks = self._make_callbacks()
-        self.fmu.instantiate(callbacks=self._callbacks, loggingOn=True)
+        self.fmu = load(fmi2.FMU2Slave, self.model, self.name)
+        self._ear = Ear(self.name, self.messages, plain=self.model.tool.startswith("PythonFMU"))
+        self.fmu.instantiate(callbacks=self._ear.callbacks, loggingOn=True)
         kinds = set(KINDS.values())
         self._get = {kind: getattr(self.fmu, f"fmi2Get{kind}") for kind in kinds}
         self._set = {kind: getattr(self.fmu, f"fmi2Set{kind}") for kind in kinds}
-
-    def _make_callbacks(self) -> Any:
-        def log(_environment: Any, _name: bytes, status: int, _category: bytes, message: bytes | None) -> None:
-            if status > 0:
-                text = (message or b"").decode(errors="replace").strip()
-                self.messages.append(text if status < len(STATUS) else f"{text} (status {status})")
-
-        callbacks = fmi2.fmi2CallbackFunctions()
-        callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(log)
-        callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
-        callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(free)
-        with contextlib.suppress(Exception):  # it writes arguments into the text, where FMPy has it for the platform
-            from fmpy.logging import addLoggerProxy
-
-            addLoggerProxy(ctypes.byref(callbacks))
-        return callbacks
 
     @call
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
@@ -72,13 +54,17 @@ class Instance2(Instance):
 
     @call
     def free(self) -> None:
-        if self.fmu is None:
-            return
-        component, self.fmu.component = getattr(self.fmu, "component", None), None
-        if component:
-            self.fmu.fmi2FreeInstance(component)
-        self.fmu.freeLibrary()
-        self.fmu = None
+        super().free()
+
+    def free_component(self, fmu: Any, component: Any) -> None:
+        fmu.fmi2FreeInstance(component)
+
+    def forget(self) -> object:
+        super().forget()
+        ear, self._ear = self._ear, None
+        if ear:
+            ear.close()
+        return ear
 
     # ---- values
 
@@ -95,6 +81,8 @@ class Instance2(Instance):
 
     @call
     def write(self, ports: Ports) -> None:
+        if self._failed:
+            return
         ports.given()
         component = self.fmu.component
         for group in ports.all:
@@ -124,17 +112,20 @@ class Instance2(Instance):
         except FMICallException as problem:
             if problem.status != DISCARD:
                 raise
-            return self._discarded(time)
+            return self._discarded(time, length)
+        self._failed = False
         self.time = time + length
         return Outcome(self.time)
 
-    def _discarded(self, time: float) -> Outcome:
-        try:
+    def _discarded(self, time: float, length: float) -> Outcome:
+        self._failed = True
+        reached, terminated = time, False
+        with contextlib.suppress(FMICallException):  # the FMU may not say
             reached = self.fmu.getRealStatus(fmi2.fmi2LastSuccessfulTime)
+        with contextlib.suppress(FMICallException):
             terminated = self.fmu.getBooleanStatus(fmi2.fmi2Terminated)
-        except FMICallException:  # the FMU does not say
-            reached, terminated = time, False
-        self.time = max(time, reached)
+        self.wants_end |= terminated
+        self.time = min(max(time, reached), time + length)
         return Outcome(self.time, terminate=terminated, discarded=not terminated)
 
     # ---- states
@@ -142,14 +133,16 @@ class Instance2(Instance):
     @call
     def save(self, reuse: Any = None) -> Any:
         state = fmi2.fmi2FMUstate() if reuse is None else reuse[0]
-        self.fmu.fmi2GetFMUstate(self.fmu.component, ctypes.byref(state))
+        self.get_state(self.fmu.fmi2GetFMUstate, self.fmu.fmi2FreeFMUstate, state)
         return state, self.time
 
     @call
     def restore(self, snapshot: Any) -> None:
         state, self.time = snapshot
+        self._failed = False
         self.fmu.fmi2SetFMUstate(self.fmu.component, state)
 
     @call
     def drop(self, snapshot: Any) -> None:
-        self.fmu.fmi2FreeFMUstate(self.fmu.component, ctypes.byref(snapshot[0]))
+        if not self.model.lost:
+            self.fmu.fmi2FreeFMUstate(self.fmu.component, ctypes.byref(snapshot[0]))

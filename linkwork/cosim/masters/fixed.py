@@ -69,8 +69,12 @@ class FixedStep(Master):
         return self.go(time, goal)
 
     def _next_point(self, time: float) -> float:
-        count = math.floor((time - self.start) / self.step + ROUNDING) + 1
-        return self.start + count * self.step
+        near = ROUNDING * self.step
+        count = math.floor((time - self.start) / self.step)
+        while self.start + count * self.step <= time + near:  # the quotient is rounded
+            count += 1
+        point = self.start + count * self.step
+        return self.stop if abs(self.stop - point) <= near else point
 
     def go(self, time: float, goal: float) -> float:
         """Do one step towards a goal, which an event or a discarded step may cut short; return the time reached."""

@@ -11,7 +11,7 @@ from linkwork.cosim.fmu.model import REAL, TEXT, WHOLE
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.errors import CosimError
 
-External = float | Callable[[float], float] | tuple[Any, Any]
+External = float | str | Callable[[float], Any] | tuple[Any, Any]
 
 
 class Feed:
@@ -20,7 +20,7 @@ class Feed:
     def __init__(self, name: str, given: External, ports: Ports, variable: str) -> None:
         bank, self._place = ports.places[variable]
         self._values: Any = {REAL: ports.real, WHOLE: ports.whole, TEXT: ports.text}[bank]
-        self._name = name
+        self._name, self._whole = name, bank == WHOLE
         self._function = _function(name, given, stepwise=bank != REAL)
 
     def apply(self, time: float) -> None:
@@ -33,6 +33,11 @@ class Feed:
         """
         try:
             value = self._function(time)
+            if isinstance(self._values, list):
+                self._values[self._place] = [value] if isinstance(value, str) else list(value)
+                return
+            if self._whole and np.any(np.not_equal(value, np.round(value))):
+                raise ValueError(f"{value} is not a whole number")
             self._values[self._place] = value
         except Exception as problem:
             raise CosimError(f"the external input of {self._name!r} fails at t = {time:.9g} s: {problem}") from problem
