@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,13 @@ from linkwork.cosim.description.references import known
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
 from linkwork.cosim.recording.collected import Collected
-from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sinks import check_place, open_sink
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
 from linkwork.cosim.summary import as_text, summarise
+from linkwork.cosim.ways import in_process, isolated
 from linkwork.errors import CosimError
 from linkwork.printing import picture
-from linkwork.progress import Progress
 
 Scalar = float | int | bool | str
 INTERRUPTED = 130  # as shells expect of a program that was interrupted
@@ -98,6 +97,7 @@ class Plan:
     settings: dict[str, Any]
     columns: list[str]
     master: str
+    notices: list[str]
 
 
 def make_plan(arguments: argparse.Namespace) -> Plan:
@@ -123,7 +123,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     names = Names(system, models)
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
     parameters = dict(names.value(name, text) for name, text in arguments.set)
-    check_system(system, models, values=parameters, fed=inputs)
+    notices = check_system(system, models, values=parameters, fed=inputs)
     recorded = [".".join(one) for one in recorded_variables(system, models, None, inputs)]
     if arguments.record:
         recorded = names.fitting(arguments.record)
@@ -139,7 +139,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
         "tolerance": arguments.fmu_tolerance,
     }
     text = f"{arguments.master}" + (f", step {master.step:g} s" if hasattr(master, "step") else "")
-    return Plan(system, start, stop, settings, names.labels(shown), text)
+    return Plan(system, start, stop, settings, names.labels(shown), text, notices)
 
 
 def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
@@ -268,51 +268,12 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-# ---- running ----------------------------------------------------------------------------------------
-
-Ending = tuple[Result, CosimError | None]
-
-
-def in_process(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
-    """Run here."""
-    from linkwork.cosim.running import run as run_system
-
-    return _ending(
-        plan,
-        lambda: run_system(plan.system, **plan.settings, sink=collected, progress=False if quiet else None),
-    )
-
-
-def isolated(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
-    """Run in a process of its own, from which rows come as they are made."""
-    from linkwork.cosim.isolated.job import Job
-    from linkwork.cosim.isolated.parent import Child
-
-    with Child() as child, Progress(False if quiet else None, plan.start, plan.stop) as shown:
-        collected.watch = shown.show
-        result, problem = _ending(plan, lambda: child.run(Job(plan.system, plan.settings), collected))
-    try:
-        collected.end(result.about())
-    except CosimError as another:
-        problem = problem or another
-    return result, problem
-
-
-def _ending(plan: Plan, work: Callable[[], Result]) -> Ending:
-    nothing = Result(plan.system.name, [], {}, aborted=True)
-    try:
-        return work(), None
-    except KeyboardInterrupt:
-        return nothing, None
-    except CosimError as problem:
-        return problem.result if isinstance(problem.result, Result) else nothing, problem
-
-
 def _where(collected: Collected, written: Sequence[Path]) -> str:
     """Where the results so far are."""
     if collected.reached is None:
         return ""
-    until = f"t = {collected.reached:.9g} s"
     if not written:
-        return f"; it had come to {until}, and -o FILE would have kept the results"
-    return f"; results until {until} are in {' and '.join(map(str, written))}"
+        return f"; it had come to t = {collected.reached:.9g} s, and -o FILE would have kept the results"
+    if collected.saved is None:
+        return ""
+    return f"; results until t = {collected.saved:.9g} s are in {' and '.join(map(str, written))}"
