@@ -102,7 +102,14 @@ def _feeds(system: System, instances: Mapping[str, Instance], externals: Externa
     feeds: dict[str, list[Feed]] = {}
     for reference, given in externals.items():
         name, variable = split(reference, system.components)
-        feeds.setdefault(name, []).append(Feed(reference, given, _input_ports(instances[name], variable), variable))
+        feeds.setdefault(name, []).append(
+            Feed(
+                f"{reference!r} (FMU {instances[name].model.path.name})",
+                given,
+                _input_ports(instances[name], variable),
+                variable,
+            )
+        )
     return feeds
 
 
