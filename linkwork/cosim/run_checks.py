@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from linkwork.cosim.description import System
+from linkwork.cosim.description import System, Value
 from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import FmuModel
+from linkwork.cosim.masters import Master
 from linkwork.cosim.network.externals import Externals
 from linkwork.errors import CosimError
 
 
-def plain(value: Any) -> Any:
-    """Return a value of a parameter without numpy's types and lists."""
+def check_settings(system: object, master: object, start: object, stop: object, tolerance: object) -> None:
+    """Check what is not of the system itself.
+
+    Raises
+    ------
+    CosimError
+        If something is not what it should be.
+    """
+    if not isinstance(system, System):
+        raise CosimError(f"what is run is a System, not {system!r}; System.load reads one from a file")
+    if not (master is None or isinstance(master, Master)):
+        raise CosimError(f"the master must be one such as Jacobi(1e-3), not {master!r}")
+    if not (_is_finite(start) and _is_finite(stop) and start < stop):  # type: ignore[operator]
+        raise CosimError(f"a run goes from a start time to a later stop time, not from {start!r} s to {stop!r} s")
+    if tolerance is not None and not (_is_finite(tolerance) and tolerance > 0):  # type: ignore[operator]
+        raise CosimError(f"the tolerance must be a positive number, such as 1e-6, not {tolerance!r}")
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and math.isfinite(value)
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Value]:
+    """Return values of parameters without numpy's types and lists.
+
+    Raises
+    ------
+    CosimError
+        If one is no value.
+    """
+    return {name: _plain(name, value) for name, value in values.items()}
+
+
+def _plain(name: str, value: Any) -> Value:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
+    parts = value if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(one, bool | int | float | str | np.generic) for one in parts):
+        raise CosimError(f"{name!r} cannot be {value!r}; give a number, True or False, a text, or a tuple of them")
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -32,7 +69,10 @@ def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Exte
     fed = {one.target: one.source for one in system.connections}
     for reference in externals:
         component, name = split(reference, system.components)
-        variable = models[component].variable(name)
+        try:
+            variable = models[component].variable(name)
+        except CosimError as problem:
+            raise CosimError(f"the external input {reference!r}: {problem}") from problem
         where = f"the external input {reference!r} (FMU {models[component].path.name})"
         if variable.causality != "input":
             what = "give it in parameters" if "arameter" in variable.causality else "choose an input"
@@ -44,9 +84,11 @@ def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Exte
 
 
 def uneven(models: Mapping[str, FmuModel], step: float | None, length: float) -> list[str]:
-    """Tell of components that need steps all of one length, where the last step is shorter."""
+    """Tell of a step that is longer than the run, and of components whose steps must be even where the last is not."""
     if step is None:
         return []
+    if step > length:
+        return [f"the communication step of {step:g} s is longer than the run of {length:g} s, which is a single step"]
     count = length / step
     rigid = [repr(name) for name, model in models.items() if not model.abilities.variable_step]
     if not rigid or abs(count - round(count)) <= 1e-9 * count:

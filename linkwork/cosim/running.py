@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from linkwork.cosim.description import System, Value
+from linkwork.cosim.description import Experiment, System, Value
 from linkwork.cosim.description.checks import check_system
 from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
@@ -23,7 +23,7 @@ from linkwork.cosim.recording.recorder import Recorded, Recorder
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.recording.sinks import Sink
-from linkwork.cosim.run_checks import check_inputs, plain, uneven
+from linkwork.cosim.run_checks import check_inputs, check_settings, plain, uneven
 from linkwork.errors import CosimError, FmuError, LinkworkError
 from linkwork.progress import Progress
 
@@ -82,13 +82,12 @@ def run(
     CosimError
         If the system cannot be run, or an FMU fails on the way; results so far are the error's `result`.
     """
-    begin = system.experiment.start if start is None else start
-    end = system.experiment.stop if stop is None else stop
-    if not (math.isfinite(begin) and math.isfinite(end) and begin < end):
-        raise CosimError(f"a run goes from a start time to a later stop time, not from {begin!r} s to {end!r} s")
+    begin = getattr(system, "experiment", Experiment()).start if start is None else start
+    end = getattr(system, "experiment", Experiment()).stop if stop is None else stop
+    check_settings(system, master, begin, end, tolerance)
     known_models = models_of(system, models)
     check_inputs(system, known_models, inputs or {})
-    settings = {name: plain(value) for name, value in system.parameters(parameter_sets, parameters).items()}
+    settings = plain(system.parameters(parameter_sets, parameters))
     notices = check_system(system, known_models, values=settings, fed=inputs or ())
     values = _by_component(system, known_models, settings)
     recorded = recorded_variables(system, known_models, record, inputs or {})
@@ -230,7 +229,7 @@ def recorded_variables(
     """
     if record is not None:
         names = [f"{name}.{one.name}" for name, model in models.items() for one in model.variables.values() if one.bank]
-        return [split(name, system.components) for name in chosen(record, names)]
+        return [split(name, system.components) for name in chosen(record, names, where=f"the system {system.name!r}")]
     outputs = [(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
     fed = [*(one.target for one in system.connections), *externals]
     return [*outputs, *(split(target, system.components) for target in fed)]

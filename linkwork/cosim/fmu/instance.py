@@ -43,6 +43,14 @@ CALLS = {
     "restore": Call.setState,
     "drop": Call.freeState,
 }
+#: What a user can do where one of them fails.
+REMEDIES = {
+    "instantiate": "export it again, or see what it needs to be there",
+    "enter_initialization": "look at its parameters and start values",
+    "exit_initialization": "look at its parameters, start values and inputs",
+    "write": "look at what it is given",
+    "step": "look at its inputs and parameters there, or take a smaller step",
+}
 MOST_MESSAGES = 5  # in the text of an error
 _KEPT: list[object] = []  # of FMUs that may not be called any more, but may have threads that call back
 
@@ -147,9 +155,9 @@ class Instance(ABC):
         how = f"returned {STATUS[status]}" if status in range(len(STATUS)) else f"failed: {problem}"
         called = getattr(problem, "function", name)
         said = f"; it says: {'; '.join(self.messages)}" if self.messages else ""
-        return FmuError(
-            f"FMU {self.model.path.name} (instance {self.name!r}): {called} {how} at t = {self.time:.9g} s{said}"
-        )
+        remedy = f"; {REMEDIES[name]}" if name in REMEDIES else ""
+        who = f"FMU {self.model.path.name} (instance {self.name!r})"
+        return FmuError(f"{who}: {called} {how} at t = {self.time:.9g} s{said}{remedy}")
 
     # ---- life
 

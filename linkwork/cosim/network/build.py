@@ -102,7 +102,8 @@ def _feeds(system: System, instances: Mapping[str, Instance], externals: Externa
     for reference, given in externals.items():
         name, variable = split(reference, system.components)
         ports = _input_ports(instances[name], variable)
-        feed = Feed(reference, given, ports, variable, discrete=ports is instances[name].discrete_inputs)
+        what = f"{reference!r} (FMU {instances[name].model.path.name})"
+        feed = Feed(what, given, ports, variable, discrete=ports is instances[name].discrete_inputs)
         feeds.setdefault(name, []).append(feed)
     return feeds
 
