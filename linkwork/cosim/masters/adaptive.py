@@ -262,5 +262,3 @@ class Adaptive(Master):
             proposed = max(proposed, self._step)
         self._step = min(max(proposed, self._smallest), self._largest)
         self._before, self._was_rejected = error, False
-
-

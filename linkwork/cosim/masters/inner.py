@@ -117,7 +117,9 @@ class GaussSeidel(Jacobi):
             instance.read(instance.outputs)
 
 
-def make_inner(network: Network, inner: str, extrapolation: int, order: Sequence[str], *, tries: bool = False) -> Jacobi:
+def make_inner(
+    network: Network, inner: str, extrapolation: int, order: Sequence[str], *, tries: bool = False
+) -> Jacobi:
     """Make one by name; `tries`: steps are tried, and `ends` known by that."""
     if inner == "gauss-seidel":
         return GaussSeidel(network, extrapolation, order, tries=tries)
