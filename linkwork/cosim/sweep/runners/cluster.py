@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import queue
+import socket
 import time
 import uuid
 from dataclasses import replace
@@ -117,7 +118,8 @@ class ClusterRunner:
                 "and the same sweep goes on from there"
             )
         try:
-            self._threads = sum(self._client.nthreads().values())
+            there = self._client.sync(self._client.scheduler.ncores, callback_timeout=CONNECT)
+            self._threads = sum(there.values())
         except OSError:
             return  # it reconnects, or its status tells
         if self._threads:
@@ -155,9 +157,12 @@ class ClusterRunner:
 def _connect(scheduler: str) -> Any:
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
     except ImportError as missing:
         raise CosimError("clusters need Dask: pip install 'linkwork[sweep]'") from missing
     try:
+        # A client that finds nobody takes long to go: see first whether there is somebody.
+        socket.create_connection(get_address_host_port(scheduler), CONNECT).close()
         client: Any = Client
         return client(scheduler, timeout=CONNECT, set_as_default=False, name="linkwork-sweep")
     except Exception as problem:  # OSError, TimeoutError, ValueError, CommClosedError, ...
