@@ -5,6 +5,9 @@ import pytest
 
 import linkwork as lw
 from linkwork.cosim import Adaptive, GaussSeidel, Jacobi, System, run
+from linkwork.cosim.fmu.fmi2 import Instance2
+from linkwork.cosim.fmu.instance import Outcome
+from linkwork.cosim.network import events
 from linkwork.cosim.network.build import build
 from linkwork.cosim.network.starting import start
 from linkwork.cosim.running import models_of
@@ -187,34 +190,52 @@ def test_beside_one_that_cannot_go_back(fmus, tmp_path, needs):
     np.testing.assert_allclose(result["ball.x.q"][-1], alone["ball3.x.q"][-1], atol=1e-9)
 
 
-REFUSING = """
-if time + step > self.edge + 1e-12 and time < self.edge - 1e-12:
-    return False
-self.y += step
-"""
+def refuse(monkeypatch, name, edge):
+    """Let an instance discard steps across a time, as far as the host can see; it comes nowhere by them."""
+    own = Instance2.step
+
+    def step(self, time, length):
+        if self.name == name and time + length > edge + 1e-12 and time < edge - 1e-12:
+            return Outcome(time, discarded=True)
+        return own(self, time, length)
+
+    monkeypatch.setattr(Instance2, "step", step)
 
 
-def test_discarded_step(fmus, tmp_path, needs):
-    """An FMU that refuses a step across a time gets shorter ones, and says nothing where it can."""
+@pytest.mark.parametrize("states", [True, False])
+def test_discarded_step(fmus, monkeypatch, tmp_path, needs, states):
+    """An FMU that refuses a step across a time gets shorter ones, together with the others where they can go back."""
     needs("pythonfmu")
-    variables = {"edge": ("Real", "parameter", 0.25), "y": ("Real", "output", 0.0)}
-    fmu = python_fmu(tmp_path, "Refusing", variables, REFUSING.strip())
+    variables = {"y": ("Real", "output", 0.0)}
+    fmu = python_fmu(tmp_path, "Clock", variables, "self.y += step", states=states)
     system = System("refusing")
-    system.add("r", fmu)
+    system.add("clock", fmu)
     system.add("m", fmus["follower", "2.0"])
+    refuse(monkeypatch, "m", 0.25)
     for master in (Jacobi(0.1), Adaptive(1e-3, first=0.1)):
         result = run(system, 0.5, master=master)
-        assert result["r.y"][-1] == pytest.approx(0.5)
+        assert result["clock.y"][-1] == pytest.approx(0.5)
         assert result.t[-1] == 0.5
+        assert any("'m' discards" in one for one in result.notices) == (not states or isinstance(master, Jacobi))
 
 
-def test_steps_that_never_succeed_name_the_fmu(tmp_path, needs):
-    needs("pythonfmu")
-    fmu = python_fmu(tmp_path, "Never", {"y": ("Real", "output", 0.0)}, "return False")
+def test_steps_that_never_succeed_name_the_fmu(fmus, monkeypatch):
     system = System("never")
-    system.add("n", fmu)
-    with pytest.raises(CosimError, match=r"no step of 'n' \(FMU Never.fmu\) from t = 0 s"):
+    system.add("n", fmus["follower", "2.0"])
+    monkeypatch.setattr(Instance2, "step", lambda _self, time, _length: Outcome(time, discarded=True))
+    with pytest.raises(CosimError, match=r"no step of 'n' \(FMU follower2.fmu\) from t = 0 s succeeds"):
         run(system, 0.5, master=Jacobi(0.1))
+
+
+def test_an_fmu_ends_the_simulation(tmp_path, needs):
+    """A Python FMU whose step returns False says that it has terminated."""
+    needs("pythonfmu")
+    fmu = python_fmu(tmp_path, "Ends", {"y": ("Real", "output", 0.0)}, "self.y = time\nreturn time < 0.25")
+    system = System("ends")
+    system.add("e", fmu)
+    result = run(system, 1.0, master=Jacobi(0.1))
+    assert 0.25 < result.t[-1] < 0.45
+    assert not result.aborted
 
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
@@ -227,8 +248,6 @@ def test_rollback_is_bitwise(fmus, version):
 
 def _played(system, detour):
     """All values of some steps, after a detour that is undone."""
-    from linkwork.cosim.network import events
-
     network = build(system, models_of(system, None), {}, [])
     try:
         start(network, {}, 0.0, 2.0, 1e-8)
