@@ -17,6 +17,7 @@ BENCHMARKS = {
     "dae": "chains as implicit equations by IDA: growth, schemes, the coupling beside one all in C (minutes)",
     "start_up": "import, compile and export in a fresh process",
     "fmu": "Co-Simulation beside Pinocchio with SciPy, Model Exchange beside the core, size, export and start of FMUs",
+    "cosim": "communication steps of two FMUs by each master, beside the same calls in a bare loop",
 }
 
 

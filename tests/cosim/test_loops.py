@@ -69,7 +69,9 @@ def test_added_mass(plant, added):
     system.add("plant", plant)
     system.connect("plant.x.a", "plant.x.tau", factor=-added, convert_units=False)
     result = run(system, 0.5, master=Jacobi(0.005, 1), tolerance=1e-10)
-    np.testing.assert_allclose(result["plant.x.a"], -SPRING * result["plant.x.q"] / (MASS + added), rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(
+        result["plant.x.a"], -SPRING * result["plant.x.q"] / (MASS + added), rtol=1e-8, atol=1e-8
+    )
     if added < MASS:  # beyond, the coupling itself is unstable, however its loop is solved
         exact = np.cos(np.sqrt(SPRING / (MASS + added)) * result.t)
         np.testing.assert_allclose(result["plant.x.q"], exact, atol=1e-3)

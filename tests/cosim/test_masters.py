@@ -56,7 +56,9 @@ def test_external_inputs_are_extrapolated(masses):
     assert abs(half["m.x.q"][-1] - exact[-1]) < 0.3 * first
 
 
-@pytest.mark.parametrize("options", [{"step": 0.0}, {"step": -1.0}, {"step": np.inf}, {"step": 1.0, "extrapolation": 3}])
+@pytest.mark.parametrize(
+    "options", [{"step": 0.0}, {"step": -1.0}, {"step": np.inf}, {"step": 1.0, "extrapolation": 3}]
+)
 def test_options_are_checked(options):
     with pytest.raises(CosimError, match="must be"):
         Jacobi(**options)
