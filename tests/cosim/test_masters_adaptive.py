@@ -11,6 +11,7 @@ from support.two_masses import TwoMasses
 FIXED = {"jacobi": Jacobi, "gauss-seidel": GaussSeidel}
 CASES = {
     "oscillating": ({}, 4.0),
+    "FMI 3.0": ({"versions": ("3.0", "2.0")}, 4.0),
     "damped": ({"damping": (1.0, 1.0)}, 4.0),
     "stiff coupling": ({"coupling": 200.0}, 2.0),
     "fast, then slow": ({"stiffness": (1000.0, 1.0), "damping": (20.0, 0.2)}, 10.0),

@@ -4,9 +4,9 @@ The polynomial p through points (t0, u0), (t1, u1), ... is, by Newton's divided 
 
     p(t) = u0 + d1 (t - t0) + d2 (t - t0)(t - t1) + d3 (t - t0)(t - t1)(t - t2),
 
-and an FMU that takes derivatives of inputs (FMI 2.0) gets those at t0, where its step begins. Another one gets constants.
-For a straight line it is the mean over the step, m = 1/h int p, which makes a step of second order as well. Otherwise
-two constants, one for each half of the step, keep the mean and the moment n = 1/h^2 int (h - s) p ds:
+and an FMU that takes derivatives of inputs (FMI 2.0) gets those at t0, where its step begins. Another one gets
+constants. For a straight line it is the mean over the step, m = 1/h int p, which makes a step of second order as well.
+Otherwise two constants, one for each half of the step, keep the mean and the moment n = 1/h^2 int (h - s) p ds:
 
     c1 + c2 = 2 m,  3 c1 + c2 = 8 n,
 
@@ -37,14 +37,16 @@ class Track:
 class Extrapolation:
     """Polynomials of an order for the inputs of each instance; order 0 holds them.
 
-    `always`: to keep track of them at order 0 as well, for those who interpolate.
+    `tries`: a step is compared with another one, so that inputs are kept track of at order 0 as well, and the moment of
+    a straight line counts, too.
     """
 
-    def __init__(self, order: int, network: Network, *, always: bool = False) -> None:
+    def __init__(self, order: int, network: Network, *, tries: bool = False) -> None:
         self.order = order
         #: Inputs for the second half of a step, by instance.
         self.later: dict[str, FloatArray] = {}
-        self._idle = not (order or always)
+        self._idle = not (order or tries)
+        self._straight = 1 if tries else 2  # from this order of polynomials on, the moment is kept
         self.tracks = {one.name: Track() for one in network.each() if one.inputs.real.size}
         self._noted = [(one.inputs.real, self.tracks[one.name]) for one in network.each(self.tracks)]
 
@@ -123,7 +125,7 @@ class Extrapolation:
             weight *= length / (k + 1)
             mean = mean + weight * row
             moment = moment + weight / (k + 2) * row
-        if len(rows) > 1 and instance.model.abilities.variable_step:
+        if len(rows) >= self._straight and instance.model.abilities.variable_step:
             self.later[instance.name] = 3.0 * mean - 4.0 * moment
             mean = 4.0 * moment - mean
         instance.inputs.real[:] = mean

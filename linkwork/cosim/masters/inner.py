@@ -1,4 +1,4 @@
-"""What instances get for a step: what is known at its begin (Jacobi), or what others have at its end (Gauss-Seidel)."""
+"""What instances get for a step: what is known at its begin (Jacobi), or at its end from others (Gauss-Seidel)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Jacobi:
     def __init__(self, network: Network, extrapolation: int, *, tries: bool = False) -> None:
         self.network = network
         self.order = self.ordered()
-        self.inputs = Extrapolation(extrapolation, network, always=tries)
+        self.inputs = Extrapolation(extrapolation, network, tries=tries)
         self.ends: tuple[float, Mapping[str, FloatArray]] | None = None
 
     def ordered(self) -> list[Instance]:
