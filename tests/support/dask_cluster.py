@@ -46,6 +46,13 @@ class DaskCluster:
         self.workers.append(self._start("distributed.cli.dask_worker", self.address, *settings))
         return self.workers[-1]
 
+    def await_workers(self) -> None:
+        """Wait until all that were started are there."""
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(sum(one.poll() is None for one in self.workers), timeout=60)
+
     def _start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", module, *arguments, "--no-dashboard"]
         return subprocess.Popen(command, stdout=self._log, stderr=self._log, env=dict(os.environ))

@@ -22,6 +22,7 @@ def cluster(tmp_path_factory, needs):
     with DaskCluster(tmp_path_factory.mktemp("cluster")) as one:
         one.add_worker()
         one.add_worker()
+        one.await_workers()
         yield one
 
 
@@ -56,6 +57,7 @@ def test_a_worker_that_is_killed_costs_no_point_and_no_bit(four_bar, tmp_path, c
     assert result.finished.all()
     assert not result.failures
     cluster.add_worker()
+    cluster.await_workers()
 
 
 def test_workers_may_come_late(moody, tmp_path, needs, monkeypatch) -> None:

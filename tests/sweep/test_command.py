@@ -66,3 +66,13 @@ def test_failed_points_are_listed_and_make_the_exit_code(moody, tmp_path, capsys
     summary = json.loads(capsys.readouterr().out)
     assert (summary["points"], summary["done"], summary["failed"]) == (2, 2, 0)
     assert SweepResult(tmp_path / "b").keep == "final"
+
+
+def test_one_fmu_needs_no_component_and_brings_its_experiment(moody, tmp_path) -> None:
+    out = tmp_path / "out"
+    settings = ["--master", "gauss-seidel", "--workers", "1", "--record", "x"]
+    assert main(["sweep", str(moody), "--grid", "k=1,2", *settings, "-o", str(out)]) == 0
+    result = SweepResult(out)
+    assert result.points.columns.tolist() == ["moody.k"]
+    assert result.trajectory(1).index[-1] == 1.0
+    assert result.header["settings"]["master"]["type"] == "GaussSeidel"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from fmpy import fmi2
 from fmpy.fmi1 import FMICallException
 
-from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, call
+from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, call, check
 from linkwork.cosim.fmu.loading import load
 from linkwork.cosim.fmu.logger import Ear
 from linkwork.cosim.fmu.model import FmuModel, Variable
@@ -34,9 +35,12 @@ class Instance2(Instance):
         self.fmu = load(fmi2.FMU2Slave, self.model, self.name)
         self._ear = Ear(self.name, self.messages, plain=self.model.tool.startswith("PythonFMU"))
         self.fmu.instantiate(callbacks=self._ear.callbacks, loggingOn=True)
-        kinds = set(KINDS.values())
-        self._get = {kind: getattr(self.fmu, f"fmi2Get{kind}") for kind in kinds}
-        self._set = {kind: getattr(self.fmu, f"fmi2Set{kind}") for kind in kinds}
+        self._component = self.fmu.component
+        library = self.fmu.dll  # its functions have their types from FMPy
+        self._get = {kind: getattr(library, f"fmi2Get{kind}") for kind in KINDS.values()}
+        self._set = {kind: getattr(library, f"fmi2Set{kind}") for kind in KINDS.values()}
+        self._set_derivatives, self._do_step = library.fmi2SetRealInputDerivatives, library.fmi2DoStep
+        self._restore = library.fmi2SetFMUstate
 
     @call
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
@@ -74,29 +78,26 @@ class Instance2(Instance):
 
     @call
     def read(self, ports: Ports) -> None:
-        component = self.fmu.component
-        for group in ports.all:
-            self._get[group.type](component, group.references, group.n_references, group.buffer)
-        ports.taken()
+        for kind, references, n, buffer, _ in ports.calls:
+            check(self._get[kind](self._component, references, n, buffer), "fmi2Get", kind)
+        if ports.copied:
+            ports.taken()
 
     @call
     def write(self, ports: Ports) -> None:
         if self._failed:
             return
-        ports.given()
-        component = self.fmu.component
-        for group in ports.all:
-            self._set[group.type](component, group.references, group.n_references, group.buffer)
+        if ports.copied:
+            ports.given()
+        for kind, references, n, buffer, _ in ports.calls:
+            check(self._set[kind](self._component, references, n, buffer), "fmi2Set", kind)
 
     @call
-    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
-        for group in ports.groups["real"]:
-            for order, row in enumerate(derivatives, start=1):
-                orders = (ctypes.c_int * group.n_references)(*[order] * group.n_references)
-                values = (ctypes.c_double * group.n_references)(*row)
-                self.fmu.fmi2SetRealInputDerivatives(
-                    self.fmu.component, group.references, group.n_references, orders, values
-                )
+    def write_derivatives(self, ports: Ports, derivatives: Sequence[FloatArray]) -> None:
+        for order, row in enumerate(derivatives, start=1):
+            references, n, orders, values, numbers = ports.derivatives(order)
+            numbers[:] = row
+            check(self._set_derivatives(self._component, references, n, orders, values), "fmi2SetRealInputDerivatives")
 
     @call
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
@@ -107,12 +108,10 @@ class Instance2(Instance):
 
     @call
     def step(self, time: float, length: float) -> Outcome:
-        try:
-            self.fmu.fmi2DoStep(self.fmu.component, time, length, 0)
-        except FMICallException as problem:
-            if problem.status != DISCARD:
-                raise
+        status = self._do_step(self._component, time, length, 0)
+        if status == DISCARD:
             return self._discarded(time, length)
+        check(status, "fmi2DoStep")
         self._failed = False
         self.time = time + length
         return Outcome(self.time)
@@ -140,7 +139,7 @@ class Instance2(Instance):
     def restore(self, snapshot: Any) -> None:
         state, self.time = snapshot
         self._failed = False
-        self.fmu.fmi2SetFMUstate(self.fmu.component, state)
+        check(self._restore(self._component, state), "fmi2SetFMUstate")
 
     @call
     def drop(self, snapshot: Any) -> None:

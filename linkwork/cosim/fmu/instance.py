@@ -23,8 +23,7 @@ S = TypeVar("S", bound="Instance")
 FloatArray = NDArray[np.float64]
 
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
-DISCARD = 2
-FATAL = 4
+WARNING, DISCARD, FATAL = 1, 2, 4
 #: What a crash is said to have happened in.
 CALLS = {
     "instantiate": Call.instantiate,
@@ -93,6 +92,14 @@ def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
             raise self.failure(name, problem) from problem
 
     return guarded
+
+
+def check(status: int, function: str, kind: str = "") -> None:
+    """Raise FMPy's error if a call failed; FMPy's own calls do so, those made directly do not."""
+    if status > WARNING:
+        from fmpy.fmi1 import FMICallException
+
+        raise FMICallException(function + kind, status)
 
 
 class Instance(ABC):
@@ -210,7 +217,7 @@ class Instance(ABC):
     def write(self, ports: Ports) -> None:
         """Set values."""
 
-    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
+    def write_derivatives(self, ports: Ports, derivatives: Sequence[FloatArray]) -> None:
         """Set derivatives of the real variables by time, `derivatives[k]` those of order k + 1 (FMI 2.0)."""
         raise NotImplementedError
 

@@ -75,6 +75,11 @@ class Ports:
             for (values, _), group in zip(whole, self.groups[WHOLE], strict=True)
             if group.numbers.dtype not in (np.int64, np.uint64)
         ]
+        #: Arguments of the calls that read or write all: type, references, their number, buffer, number of values.
+        self.calls = [(one.type, one.references, one.n_references, one.buffer, one.n_values) for one in self.all]
+        #: Whether buffers are apart from the values, so that `taken` and `given` have something to do.
+        self.copied = bool(self._copied or self.text)
+        self._derivatives: dict[int, tuple[Any, int, Any, Any, Any]] = {}
         self._marked: Values | None = None
 
     def _places(self) -> dict[str, tuple[str, slice]]:
@@ -86,6 +91,18 @@ class Ports:
                 places[one.name] = (bank, slice(begin, begin + one.size))
                 begin += one.size
         return places
+
+    def derivatives(self, order: int) -> tuple[Any, int, Any, Any, Any]:
+        """Arguments for derivatives of the real variables by time: references, number, orders, values and an array
+        that shares them (FMI 2.0, where there is one type of real).
+        """
+        if order not in self._derivatives:
+            references = self.groups[REAL][0].references
+            n = len(references)
+            values = (ctypes.c_double * n)()
+            orders = (ctypes.c_int * n)(*[order] * n)
+            self._derivatives[order] = (references, n, orders, values, np.frombuffer(values))
+        return self._derivatives[order]
 
     def copy(self) -> tuple[Values, Values | None]:
         """The values as they are now and were when marked, to `paste` later."""

@@ -17,7 +17,8 @@ External = float | str | Callable[[float], Any] | tuple[Any, Any]
 class Feed:
     """An external input of an instance."""
 
-    def __init__(self, name: str, given: External, ports: Ports, variable: str) -> None:
+    def __init__(self, name: str, given: External, ports: Ports, variable: str, *, discrete: bool = False) -> None:
+        self.discrete = discrete  # set in Event Mode only
         bank, self._place = ports.places[variable]
         self._values: Any = {REAL: ports.real, WHOLE: ports.whole, TEXT: ports.text}[bank]
         self._name, self._whole = name, bank == WHOLE

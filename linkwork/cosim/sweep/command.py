@@ -9,7 +9,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linkwork.cosim.command import Names, load
 from linkwork.cosim.isolated.job import KEEP
+from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
+from linkwork.cosim.running import usual_step
 from linkwork.cosim.sweep.sampling import Points, Value, grid, latin, table, value_of
 from linkwork.errors import CosimError
 
@@ -31,8 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, metavar="N", help="of the Latin hypercube (default: %(default)s)")
     add("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
     add("-o", "--output", type=Path, required=True, metavar="FOLDER", help="for the results; goes on if it is begun")
-    add("--stop-time", type=float, metavar="T", help="end of each run [s]")
-    _add_master(parser)
+    add("--stop-time", type=number, metavar="T", help="end of each run [s] (default: the system's own)")
     record_help = "what is recorded, such as 'plant.*' (default: all outputs and connected inputs)"
     add("--record", nargs="+", metavar="PATTERN", help=record_help)
     add("--keep", choices=KEEP, default="all", help="of each run (default: %(default)s)")
@@ -40,8 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, as tcp://192.168.0.5:8786")
     retries_help = "how often a point that crashed or took too long is run again (default: %(default)s)"
     add("--retries", type=int, default=2, metavar="N", help=retries_help)
-    add("--time-limit", type=float, metavar="S", help="of each point [s]")
+    add("--time-limit", type=positive, metavar="S", help="of each point [s]")
     add("--json", action="store_true", help="print the summary as JSON")
+    add_master_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,13 +52,17 @@ def run(arguments: argparse.Namespace) -> int:
     from linkwork.cosim.sweep.sweeping import sweep
 
     begin = time.perf_counter()
+    points = points_of(arguments)
+    system, models = load(arguments.system)
+    names = Names(system, models)
+    stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time
     result = sweep(
-        arguments.system,
-        points_of(arguments),
+        system,
+        Points({names.full(name): column for name, column in points.columns.items()}),
         arguments.output,
-        stop=arguments.stop_time,
-        master=_master(arguments),
-        record=arguments.record,
+        stop=stop,
+        master=master_of(arguments, lambda: usual_step(models.values(), stop - system.experiment.start)),
+        record=names.fitting(arguments.record) if arguments.record else None,
         keep=arguments.keep,
         workers=arguments.workers,
         scheduler=arguments.scheduler,
@@ -122,16 +129,6 @@ def _as_text(summary: dict[str, Any]) -> str:
         lines.append(f"  point {one['point']} ({values}), {one['attempts']} attempts: {one['error']}")
     more = summary["failed"] - len(summary["failures"])
     return "\n".join([*lines, *([f"  ... {more} more"] if more > 0 else [])])
-
-
-def _add_master(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--step", type=float, metavar="H", help="communication step [s] (default: as the FMUs say)")
-
-
-def _master(arguments: argparse.Namespace) -> Any:
-    from linkwork.cosim.masters import Jacobi
-
-    return None if arguments.step is None else Jacobi(arguments.step)
 
 
 def _grid(text: str) -> tuple[str, list[Value]]:
