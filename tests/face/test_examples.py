@@ -377,6 +377,26 @@ def test_cosim_skyhook(example, tmp_path, needs):
     assert set(runs["passive"]["skyhook.c"]) == {1600.0}
 
 
+def test_cosim_pick_and_place(example, tmp_path, needs):
+    """A model within the controller follows better by far, and what is left is the time between samples."""
+    needs("fmpy")
+    needs("pythonfmu")
+    needs("matplotlib")
+    module = example("cosim_pick_and_place")
+    runs = module.main(tmp_path)
+    assert (tmp_path / "cosim_pick_and_place.png").is_file()
+    assert (tmp_path / "cosim_pick_and_place_computed_torque.ssp").is_file()
+    pid, model, heavier = (module.error(result).max() for result in runs.values())
+    assert model < 5e-4 < pid / 40
+    assert model < heavier < pid
+    tool = module.tool(runs["computed torque"])
+    np.testing.assert_allclose(tool[[0, -1]], [module.PICK, module.PICK], atol=1e-4)
+    place = int(np.searchsorted(runs["PID"].t, sum(module.MOVES[:3]) + sum(module.DWELLS[:4]) - 1e-9))
+    np.testing.assert_allclose(tool[place], module.PLACE, atol=2e-5)
+    finer = module.run(module.with_model(tmp_path), master=module.Jacobi(module.STEP / 2))
+    assert model / module.error(finer).max() == pytest.approx(2.0, abs=0.1), "of first order in the step"
+
+
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):
     needs("fmpy")
     needs("matplotlib")
