@@ -370,9 +370,9 @@ def test_cosim_skyhook(example, tmp_path, needs):
     for result in runs.values():
         apart = result["car.body.v[3]"] - result["car.wheel.v[3]"]
         np.testing.assert_allclose(result["car.on_body.F[3]"], -result["skyhook.c"] * apart, atol=1e-9)
-        np.testing.assert_allclose(
-            result["car.road.F[3]"], module.TYRE * module.road(result.t), atol=module.TYRE * 1e-4
-        )
+        knots = slice(None, None, 5)  # of the spline
+        height = result["car.road.F[3]"] / module.TYRE
+        np.testing.assert_allclose(height[knots], module.road(result.t[knots]), atol=1e-9)
         assert abs(result["car.Z.a"][0]) < 1e-9, "it stands still"
     assert set(runs["passive"]["skyhook.c"]) == {1600.0}
 
