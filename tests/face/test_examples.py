@@ -397,6 +397,31 @@ def test_cosim_pick_and_place(example, tmp_path, needs):
     assert model / module.error(finer).max() == pytest.approx(2.0, abs=0.1), "of first order in the step"
 
 
+def test_cosim_solar_array(example, tmp_path, needs):
+    """Each hinge is latched once, within the window, about when the satellite's own latch would close; it stays so."""
+    needs("fmpy")
+    needs("pythonfmu")
+    needs("matplotlib")
+    module = example("cosim_solar_array")
+    runs = module.main(tmp_path)
+    assert (tmp_path / "cosim_solar_array.png").is_file()
+    assert (tmp_path / "cosim_solar_array.ssp").is_file()
+    alone = lw.simulate(module.satellite(), module.END, rtol=1e-10)
+    crossed = {hinge: event.t for hinge, event in module.latches_of(alone).items()}
+    for step, result in runs.items():
+        times = module.latched(result)
+        assert sorted(times, key=times.get) == sorted(crossed, key=crossed.get)
+        assert {when for when, _ in result.events} >= set(times.values())
+        for hinge, t in times.items():
+            held = result[f"satellite.{hinge}.q"][result.t > t]
+            assert np.ptp(held) < 1e-9
+            assert abs(held[0]) <= module.FASTEST * step / 2
+    finest = module.latched(runs[module.STEPS[-1]])
+    np.testing.assert_allclose([finest[hinge] for hinge in crossed], list(crossed.values()), atol=0.015)
+    spin = [runs[module.STEPS[-1]][f"satellite.hub.w[{k}]"][-1] for k in (1, 2, 3)]
+    np.testing.assert_allclose(spin, alone["hub.w"][-1], atol=5e-5)
+
+
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):
     needs("fmpy")
     needs("matplotlib")
