@@ -1,4 +1,4 @@
-"""The command line: ``linkwork info``, ``simulate``, ``compare``, ``export``, ``check`` and ``controller``.
+"""The command line, ``linkwork COMMAND``: each command is written in the room of what it does.
 
 Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
 """
@@ -19,10 +19,13 @@ from linkwork.checking import command as check_command
 from linkwork.comparison import command as compare_command
 from linkwork.compiler.methods import METHODS
 from linkwork.controllers import command as controller_command
+from linkwork.cosim import command as run_command
+from linkwork.cosim.sweep import command as sweep_command
 from linkwork.explain import equation, groups
 from linkwork.export import command as export_command
 from linkwork.formulations.registry import formulation_names
 from linkwork.freedoms import degrees_of_freedom
+from linkwork.printing import aligned, picture
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
@@ -53,7 +56,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line; each command knows its function as `run`."""
     parser = argparse.ArgumentParser(
         prog="linkwork",
-        description="Closed-chain multibody dynamics: look at a mechanism, simulate it, compare solvers, export it.",
+        description="Closed-chain multibody dynamics: simulate a mechanism, export it, run it with other FMUs.",
         epilog="'linkwork COMMAND --help' tells more about a command.",
     )
     parser.add_argument("--version", action="version", version=f"linkwork {lw.__version__}")
@@ -64,6 +67,8 @@ def make_parser() -> argparse.ArgumentParser:
     _add_export(commands)
     _add_check(commands)
     _add_controller(commands)
+    _add_run(commands)
+    _add_sweep(commands)
     return parser
 
 
@@ -164,44 +169,38 @@ def _as_text(facts: dict[str, Any], system: System) -> str:
         f"{facts['name']}: degrees of freedom {facts['degrees_of_freedom']}, states {facts['states']}",
         "",
         f"bodies ({len(facts['bodies'])})",
-        *_aligned([(body["name"], f"{body['mass']:g} kg") for body in facts["bodies"]]),
+        *aligned([(body["name"], f"{body['mass']:g} kg") for body in facts["bodies"]]),
         f"joints ({len(facts['joints'])})",
-        *_aligned([(j["name"], j["type"], f"{j['parent']} - {j['child']}", "cut" * j["cut"]) for j in facts["joints"]]),
+        *aligned([(j["name"], j["type"], f"{j['parent']} - {j['child']}", "cut" * j["cut"]) for j in facts["joints"]]),
     ]
     if facts["couplings"]:
         lines += [f"couplings ({len(facts['couplings'])})"]
-        lines += _aligned([(coupling["name"], coupling["equation"]) for coupling in facts["couplings"]])
+        lines += aligned([(coupling["name"], coupling["equation"]) for coupling in facts["couplings"]])
     if facts["forces"]:
         lines += [f"forces ({len(facts['forces'])})", *(f"  {force!r}" for force in system.mechanism.forces)]
     if facts["loops"]:
         lines += [f"loops ({len(facts['loops'])})"]
-        lines += _aligned([(f"cut at {loop['cut']}:", " ".join(loop["joints"])) for loop in facts["loops"]])
+        lines += aligned([(f"cut at {loop['cut']}:", " ".join(loop["joints"])) for loop in facts["loops"]])
     if facts["distances"]:
         lines += [f"distances ({len(facts['distances'])})"]
         rows = [(one["name"], f"{one['length']:g} m", " - ".join(one["bodies"])) for one in facts["distances"]]
-        lines += _aligned(rows)
+        lines += aligned(rows)
     if facts["transitions"]:
         lines += [f"transitions ({len(facts['transitions'])})"]
         all_of = system.mechanism.transitions.values()
-        lines += _aligned([(one.name, repr(one.action), "" if one.when is None else repr(one.when)) for one in all_of])
+        lines += aligned([(one.name, repr(one.action), "" if one.when is None else repr(one.when)) for one in all_of])
     lines += ["assembled start"]
     rows = [(name, f"{_tidy(value): .6g}", system.column(name).unit) for name, value in facts["start"].items()]
     rows.append(("kinetic energy", f"{facts['energy']['kinetic']: .6g}", "J"))
     rows.append(("potential energy", f"{facts['energy']['potential']: .6g}", "J"))
     if facts["loops"]:
         rows.append(("loop residual", f"{facts['loop_residual']: .1e}", "m"))
-    return "\n".join([*lines, *_aligned(rows)])
+    return "\n".join([*lines, *aligned(rows)])
 
 
 def _tidy(value: float) -> float:
     """Without what only rounding has left."""
     return value if abs(value) > 1e-12 else 0.0
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows)
-    return ["  " + "  ".join(cells).rstrip() for cells in padded]
 
 
 # ---- simulate ---------------------------------------------------------------------------------------
@@ -230,16 +229,9 @@ def _add_simulate(commands: Any) -> None:
     columns_help = "what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
     add("--columns", nargs="+", metavar="NAME", help=columns_help)
     add("--csv", type=Path, metavar="FILE", help="write columns over time as CSV")
-    add("--plot", type=_picture, metavar="FILE", help="save a plot: .png, .svg or .pdf (needs matplotlib)")
+    add("--plot", type=picture, metavar="FILE", help="save a plot: .png, .svg or .pdf (needs matplotlib)")
     add("--json", action="store_true", help="print the summary as JSON")
     parser.set_defaults(run=run_simulate)
-
-
-def _picture(text: str) -> Path:
-    path = Path(text)
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png, .svg or .pdf")
-    return path
 
 
 def _load(text: str) -> tuple[str, float]:
@@ -336,7 +328,7 @@ def _events_text(events: list[dict[str, Any]]) -> list[str]:
         for one in events[:MOST_EVENTS]
     ]
     more = len(events) - MOST_EVENTS
-    return [f"events ({len(events)})", *_aligned(rows), *([f"  ... {more} more"] if more > 0 else [])]
+    return [f"events ({len(events)})", *aligned(rows), *([f"  ... {more} more"] if more > 0 else [])]
 
 
 def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str:
@@ -351,7 +343,7 @@ def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str
         f"loop residual at most {summary['loop_residual']:.1e} m",
         *_events_text(summary["events"]),
         f"at t = {summary['t_end']:g} s",
-        *_aligned(rows),
+        *aligned(rows),
         *(f"wrote {path}" for path in (arguments.csv, arguments.plot) if path),
     ]
     return "\n".join(lines)
@@ -372,7 +364,7 @@ def _add_compare(commands: Any) -> None:
     compare_command.add_arguments(parser)
     load_help = "constant load in a joint or on a body, as 'simulate' takes it"
     parser.add_argument("--input", type=_load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
-    parser.add_argument("--plot", type=_picture, metavar="FILE", help="save error over CPU time: .png, .svg or .pdf")
+    parser.add_argument("--plot", type=picture, metavar="FILE", help="save error over CPU time: .png, .svg or .pdf")
     parser.set_defaults(run=compare_command.run)
 
 
@@ -404,6 +396,36 @@ def _add_check(commands: Any) -> None:
     )
     check_command.add_arguments(parser)
     parser.set_defaults(run=check_command.run)
+
+
+# ---- run --------------------------------------------------------------------------------------------
+
+
+def _add_run(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "run",
+        "run a system of FMUs, or one FMU",
+        "FMUs run in a process of their own, so\nthat a crash of one loses no results.",
+        "linkwork run four_bar.fmu --stop-time 2 --set A.u_start=3 -o out.csv",
+    )
+    run_command.add_arguments(parser)
+    parser.set_defaults(run=run_command.run)
+
+
+# ---- sweep ------------------------------------------------------------------------------------------
+
+
+def _add_sweep(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "sweep",
+        "run a system of FMUs for many values of its parameters",
+        "Each point runs in a process apart, here\nor on a Dask cluster; the same command goes on where it stopped.",
+        "linkwork sweep car.ssp --grid plant.mode=1,2,3 --latin plant.m=0.5..2 plant.c=1..10:log --samples 200 -o out",
+    )
+    sweep_command.add_arguments(parser)
+    parser.set_defaults(run=sweep_command.run)
 
 
 # ---- controller -------------------------------------------------------------------------------------

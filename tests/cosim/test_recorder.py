@@ -121,11 +121,11 @@ def test_several_files_at_once(tmp_path):
 
 KILLED = """
 import os, sys
-from linkwork.cosim.recording import recorder as module
+from linkwork.cosim.recording import chunk
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.sinks import open_sink
 from support.cosim import Live
-module.CHUNK = 100
+chunk.MOST_ROWS = 100
 live = Live()
 recorder = Recorder("live", live.variables(), open_sink(sys.argv[1]))
 for i in range(250):
@@ -141,7 +141,7 @@ def test_a_killed_process_leaves_what_can_be_read(suffix, tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, env=environment)
     assert done.returncode == 3
     left = Result.read(path)
-    assert 200 <= len(left) <= 250
+    assert 150 <= len(left) <= 250
     assert_holds(left, len(left))
     assert left.aborted == (suffix == ".parquet")  # rows of a CSV file do not tell
 
@@ -218,3 +218,30 @@ def test_scattered_places_and_single_ones_come_from_the_right_source():
         result = recorder.result()
         for name, value in before.items():
             np.testing.assert_array_equal(result[name], [value, value + 1.0])
+
+
+def test_memory_of_a_sink_holds_what_it_has_not_yet_got(monkeypatch):
+    """Whatever is cut off when: what the sink has and what its memory holds are all rows, each once."""
+
+    class Remembering(Kept):
+        def memory(self, layout):
+            self.layout, self.buffer = layout, bytearray(layout.n_bytes)
+            return self.buffer
+
+    monkeypatch.setattr(recorder_module, "LONGEST_WAIT", 1e9)
+    live, sink = Live(), Remembering()
+    numbers = [one for one in live.variables() if one.type is not str]
+    recorder = Recorder("live", numbers, sink)
+    for i in range(9000):
+        recorder.row(live.set(i))
+        if i in (0, 1, 50, 4095, 4096, 4097, 8999):
+            before = sum(map(len, sink.t))
+            t, columns = sink.layout.held(sink.buffer, before)
+            assert len(sink.layout.held(sink.buffer, before + 1)[0]) == 0
+            parts = [*sink.columns, [columns[k] for k in range(len(columns))]]
+            expected = Live.expected(i + 1)
+            np.testing.assert_array_equal(np.concatenate([*sink.t, t]), 0.1 * np.arange(i + 1))
+            for k, one in enumerate(numbers):
+                got = np.concatenate([part[k] for part in parts])
+                np.testing.assert_array_equal(got, expected[one.name])
+                assert got.dtype.kind == expected[one.name].dtype.kind

@@ -42,7 +42,7 @@ PYTHON_ARROWS = {
     "linkwork.checking": {"numpy", "fmpy", "linkwork.errors"},
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
-        *("linkwork.errors", "linkwork.progress", "linkwork.plotting"),
+        *("linkwork.errors", "linkwork.progress", "linkwork.plotting", "linkwork.printing"),
     },
     "linkwork.controllers.guard": set(),  # it is copied into FMUs
     "linkwork.controllers.controller": {"pythonfmu"},

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import linkwork as lw
 from linkwork.cosim.recording.recorder import Recorded
+from support.checkout import TOP
+
+
+def exported(example: str, folder: Path, *, fmi: str = "3.0", outputs: list[str] | None = None) -> Path:
+    """Export an example as an FMU."""
+    from linkwork.export.command import load_mechanism
+
+    mech = load_mechanism(TOP / "examples" / f"{example}.py")
+    return lw.export_fmu(mech, folder / f"{example}.fmu", fmi, outputs)
 
 
 class Live:

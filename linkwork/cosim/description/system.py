@@ -6,9 +6,13 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from linkwork.cosim.description.references import known, split
 from linkwork.errors import CosimError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Value = float | int | bool | str | tuple[float, ...]
 
@@ -166,6 +170,18 @@ class System:
         from linkwork.cosim.ssp.write import write_ssp
 
         return write_ssp(self, Path(path))
+
+    def draw(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw boxes for the components and arrows for the connections, and save the picture if a path is given.
+
+        Raises
+        ------
+        CosimError
+            If there is nothing to draw.
+        """
+        from linkwork.cosim.picture import draw_system
+
+        return draw_system(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> System:

@@ -68,6 +68,8 @@ def _do(job: Job | Exception, answers: BinaryIO, models: dict[Path, Any]) -> Non
     for path in set(models) - {one.fmu for one in job.system.components.values()}:
         del models[path]  # another system begins
     sink = SINKS[job.keep](lambda kind, content: send(answers, (kind, content)))
+    if not job.outlive:
+        sink.memory = None  # type: ignore[method-assign,assignment]
     try:
         result = run(job.system, **job.settings, progress=False, sink=sink, models=models)
         send(answers, ("done", result.about()))

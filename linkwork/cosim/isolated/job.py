@@ -23,8 +23,11 @@ class Job:
         Arguments of `linkwork.cosim.running.run`; they must be such as can be pickled.
     keep
         Of the recorded variables ``all`` values, the ``final`` ones, or a ``summary`` (`reduction`).
+    outlive
+        Whether every row that came before a crash is to be had after it, for which each run takes some milliseconds.
     """
 
     system: System
     settings: Mapping[str, Any] = field(default_factory=dict)
     keep: str = "all"
+    outlive: bool = True

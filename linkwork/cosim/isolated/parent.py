@@ -23,6 +23,7 @@ from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhe
 from linkwork.cosim.isolated.child import FOLDER
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.messages import receive, send
+from linkwork.cosim.recording.chunk import Layout
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sinks import Sink
 from linkwork.errors import CosimError
@@ -93,10 +94,13 @@ class Child:
         try:
             return self._talk(self._process, job, answer)
         except (EOFError, OSError) as gone:
-            raise Died(self._how_it_ended(job, late.is_set()), answer.result(job)) from gone
+            how = self._how_it_ended(job, late.is_set())
+            answer.take_left()
+            raise Died(how, answer.result(job)) from gone
         except BaseException as problem:
             if not isinstance(problem, CosimError):
                 self._end()  # interrupted, or a job that cannot be sent: nobody knows what it would answer next
+                answer.take_left()
             raise
         finally:
             if timer:
@@ -168,6 +172,8 @@ class Child:
             kind, content = receive(cast("Any", process.stdout))
             if kind == "begin":
                 self._pass_on(answer.begin, content)
+            elif kind == "memory":
+                answer.left = content
             elif kind == "rows":
                 self._pass_on(answer.rows, content)
             elif kind == "error":
@@ -220,6 +226,8 @@ class _Answer:
     """What a run has given so far, where no sink takes it."""
 
     sink: Sink | None = None
+    taken: int = 0  # rows
+    left: tuple[Path, Layout] | None = None  # memory with rows that are not yet taken
     names: list[str] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)
     types: list[str] = field(default_factory=list)
@@ -232,10 +240,21 @@ class _Answer:
             self.names, self.units, self.types = names, units, types
 
     def rows(self, t: Any, columns: list[Any]) -> None:
+        self.taken += len(t)
         if self.sink:
             self.sink.rows(t, columns)
         else:
             self.blocks.append((t, columns))
+
+    def take_left(self) -> None:
+        """Take the rows that a process which has ended could not pass on."""
+        if self.left is None:
+            return
+        path, layout = self.left
+        with contextlib.suppress(OSError):
+            t, columns = layout.held(path.read_bytes(), self.taken)
+            if len(t):
+                self.rows(t, [columns[k] for k in range(len(columns))])
 
     def result(self, job: Job, about: Mapping[str, Any] | None = None) -> Result:
         """All of it; `about` is what the child tells of a run that did not end it."""

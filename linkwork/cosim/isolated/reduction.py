@@ -9,11 +9,16 @@ Rows are summed up one after another, whatever blocks they come in, so that ever
 
 from __future__ import annotations
 
+import mmap
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from linkwork.cosim.recording.chunk import Layout
 
 Send = Callable[[str, Any], None]  # "begin" with (names, units, types), "rows" with (times, columns)
 SOON = 0.05  # s after which rows are passed on, for what a crash leaves
@@ -31,6 +36,16 @@ class All:
         """Take names and types of the columns."""
         self.send("begin", (list(names), dict(units), [one.__name__ for one in types]))
 
+    def memory(self, layout: Layout) -> Any:
+        """Give memory for rows that are yet to be taken, which the parent can read after a crash."""
+        path = Path(tempfile.gettempdir()) / "rows"
+        path.unlink(missing_ok=True)
+        with path.open("w+b") as file:
+            file.truncate(layout.n_bytes)
+            memory = mmap.mmap(file.fileno(), layout.n_bytes)
+        self.send("memory", (path, layout))
+        return memory
+
     def rows(self, t: Any, columns: Sequence[Any]) -> None:
         """Take rows."""
         self.send("rows", (t, list(columns)))
@@ -41,6 +56,8 @@ class All:
 
 class Final(All):
     """The last row."""
+
+    memory = None  # type: ignore[assignment]  # what a crash leaves is not the last row
 
     def __init__(self, send: Send) -> None:
         super().__init__(send)
@@ -60,6 +77,7 @@ class Final(All):
 class Summary(All):
     """Least, greatest, last value and root mean square of each variable, as one row."""
 
+    memory = None  # type: ignore[assignment]
     KINDS = ("min", "max", "final", "rms")
 
     def __init__(self, send: Send) -> None:

@@ -34,6 +34,7 @@ SHARE = 4.0  # how much larger the error of one step is than that of two halves,
 SAFETY = 0.9
 NOW, BEFORE = 0.7, 0.4  # exponents of the controller, over the order
 LEAST, MOST = 0.1, 2.0  # change of the step
+LEAST_SHARE = 1e-4  # of the tolerance that a step may use: where steps are so short, FMUs' own errors would be measured
 INNER, ESTIMATES = ("jacobi", "gauss-seidel"), ("doubling", "inputs")
 
 
@@ -116,7 +117,8 @@ class Adaptive(Master):
         self._inputs = self._inner.inputs
         self._inputs.note(start)
         self._together = Together(self, self._inner, always=True)
-        self._signals = Signals(network, self._interpolated() if self.estimate == "inputs" else ())
+        doubling = self.estimate == "doubling"
+        self._signals = Signals(network, () if doubling else self._interpolated(), last=doubling)
         self._largest = self.largest or (stop - start) / 10
         self._smallest = self.smallest or min(1e-10 * (stop - start), self._largest)
         self._first = min(max(self.first or (stop - start) / 1000, self._smallest), self._largest)
@@ -176,19 +178,21 @@ class Adaptive(Master):
 
     def _double(self, time: float, goal: float) -> Trial:
         """One step and two of half its length."""
+        begin = self._signals.now()
         reached, asked = self._together.step(time, goal, "whole")
         if reached <= time:
             return Trial(time, asked, 0.0, -1)
         self.network.exchange(reached)
+        whole = self._signals.now()
         found = {one.name: one.inputs.real.copy() for one in self._inner.order}
         self._back()
         self._inner.ends = reached, found
         try:
-            return self._halves(time, reached, self._signals.of(found))
+            return self._halves(time, reached, begin, whole)
         finally:
             self._inner.ends = None
 
-    def _halves(self, time: float, goal: float, whole: FloatArray) -> Trial:
+    def _halves(self, time: float, goal: float, begin: FloatArray, whole: FloatArray) -> Trial:
         middle = time + (goal - time) / 2
         reached, asked = self._together.step(time, middle, "whole", keep=False)
         self.network.exchange(reached)
@@ -199,9 +203,11 @@ class Adaptive(Master):
         self._inputs.note(middle)
         reached, asked = self._together.step(middle, goal, "half")
         self.network.exchange(reached)
-        # Where the event comes earlier than in the whole step, the difference tells that as well.
-        tolerance = SHARE * self.tolerance * (goal - time) / (self.stop - self.start)
-        return Trial(reached, asked, *self._signals.error(whole, self._signals.now(), tolerance))
+        halves = self._signals.now()
+        if reached < goal:  # an event comes a little earlier than in the whole step
+            halves += (halves - begin) * ((goal - reached) / (reached - time))
+        share = max(SHARE * (goal - time) / (self.stop - self.start), LEAST_SHARE)
+        return Trial(reached, asked, *self._signals.error(whole, halves, self.tolerance * share))
 
     def _once(self, time: float, goal: float) -> Trial:
         """One step, and inputs beside those predicted."""

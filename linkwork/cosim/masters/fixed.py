@@ -58,8 +58,12 @@ class FixedStep(Master):
         return reached
 
     def _next_point(self, time: float) -> float:
-        count = math.floor((time - self.start) / self.step + ROUNDING) + 1
-        return self.start + count * self.step
+        near = ROUNDING * self.step
+        count = math.floor((time - self.start) / self.step)
+        while self.start + count * self.step <= time + near:  # the quotient is rounded
+            count += 1
+        point = self.start + count * self.step
+        return self.stop if abs(self.stop - point) <= near else point
 
 
 class Jacobi(FixedStep):

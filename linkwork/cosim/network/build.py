@@ -23,9 +23,9 @@ Models = Mapping[str, FmuModel]
 class Exchanged:
     """The variables of an instance that are exchanged, and those that are recorded besides."""
 
-    inputs: list[Variable] = field(default_factory=list)
-    outputs: list[Variable] = field(default_factory=list)
-    extras: list[Variable] = field(default_factory=list)
+    inputs: dict[str, Variable] = field(default_factory=dict)
+    outputs: dict[str, Variable] = field(default_factory=dict)
+    extras: dict[str, Variable] = field(default_factory=dict)
 
 
 def build(system: System, models: Models, externals: Externals, recorded: Sequence[Node]) -> Network:
@@ -40,7 +40,8 @@ def build(system: System, models: Models, externals: Externals, recorded: Sequen
     instances = {}
     for number, (name, one) in enumerate(exchanged.items()):
         instances[name] = make_instance(name, models[name], number)
-        instances[name].bind(one.inputs, one.outputs, one.extras)
+        inputs, outputs, extras = ([*kind.values()] for kind in (one.inputs, one.outputs, one.extras))
+        instances[name].bind(inputs, outputs, extras)
     wires = _wires(system, models, instances)
     feeds = _feeds(system, instances, externals)
     return Network(instances, wires, feeds, _levels(models, wires, externals, system, instances))
@@ -66,17 +67,15 @@ def _exchanged(system: System, models: Models, externals: Externals, recorded: S
         _include(exchanged, models, split(reference, system.components), "inputs")
     for node in recorded:
         one = exchanged[node[0]]
-        if all(node[1] != there.name for there in (*one.inputs, *one.outputs)):
+        if node[1] not in one.inputs and node[1] not in one.outputs:
             _include(exchanged, models, node, "extras")
     return exchanged
 
 
 def _include(exchanged: Mapping[str, Exchanged], models: Models, node: Node, kind: str) -> None:
     name, variable = node
-    there: list[Variable] = getattr(exchanged[name], kind)
-    one = models[name].variable(variable)
-    if one not in there:
-        there.append(one)
+    there: dict[str, Variable] = getattr(exchanged[name], kind)
+    there.setdefault(variable, models[name].variable(variable))
 
 
 def _wires(system: System, models: Models, instances: Mapping[str, Instance]) -> list[Wire]:
@@ -103,7 +102,8 @@ def _feeds(system: System, instances: Mapping[str, Instance], externals: Externa
     for reference, given in externals.items():
         name, variable = split(reference, system.components)
         ports = _input_ports(instances[name], variable)
-        feed = Feed(reference, given, ports, variable, discrete=ports is instances[name].discrete_inputs)
+        what = f"{reference!r} (FMU {instances[name].model.path.name})"
+        feed = Feed(what, given, ports, variable, discrete=ports is instances[name].discrete_inputs)
         feeds.setdefault(name, []).append(feed)
     return feeds
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.network.externals import Feed
 from linkwork.cosim.network.levels import Level

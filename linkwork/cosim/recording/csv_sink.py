@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from linkwork.cosim.recording.sinks import cannot_write
 
@@ -15,13 +15,14 @@ class CsvSink:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._printed: list[Callable[[Any], str]] = []
-        try:
-            self._file = path.open("w", encoding="utf-8", newline="")
-        except OSError as problem:
-            raise cannot_write(path, problem) from problem
+        self._file: TextIO | None = None  # what is there stays until a run begins
 
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
         """Write the header: ``time`` and the names, in quotes where they have a comma."""
+        try:
+            self._file = self.path.open("w", encoding="utf-8", newline="")
+        except OSError as problem:
+            raise cannot_write(self.path, problem) from problem
         self._printed = [_quoted if one is str else repr for one in types]
         self._write(",".join(["time", *map(_quoted_if_needed, names)]) + "\n")
 
@@ -34,11 +35,13 @@ class CsvSink:
     def end(self, about: Mapping[str, Any]) -> None:
         """Close the file."""
         try:
-            self._file.close()
+            if self._file:
+                self._file.close()
         except OSError as problem:
             raise cannot_write(self.path, problem) from problem
 
     def _write(self, text: str) -> None:
+        assert self._file is not None
         try:
             self._file.write(text)
             self._file.flush()

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from linkwork.cosim.recording.sinks import cannot_write
 from linkwork.errors import CosimError
@@ -46,11 +46,7 @@ class ParquetSink:
         self.stream = stream_of(path)
         self._arrow = arrow()
         self._schema: Any = None
-        try:
-            path.unlink(missing_ok=True)  # what is there is not taken for this run's
-            self._file = self.stream.open("wb")
-        except OSError as problem:
-            raise cannot_write(path, problem) from problem
+        self._file: BinaryIO | None = None  # what is there stays until a run begins
         self._writer: Any = None
 
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
@@ -61,6 +57,8 @@ class ParquetSink:
         fields += [pa.field(n, kinds[t], metadata={"unit": units[n]}) for n, t in zip(names, types, strict=True)]
         self._schema = pa.schema(fields)
         try:
+            self.path.unlink(missing_ok=True)  # it is not to be taken for this run's
+            self._file = self.stream.open("wb")
             self._writer = pa.ipc.new_stream(self._file, self._schema)
         except OSError as problem:
             raise cannot_write(self.path, problem) from problem
@@ -71,16 +69,15 @@ class ParquetSink:
         arrays = [pa.array(values, type=of.type) for values, of in zip([t, *columns], self._schema, strict=True)]
         try:
             self._writer.write_batch(pa.record_batch(arrays, schema=self._schema))
-            self._file.flush()
+            if self._file:
+                self._file.flush()
         except OSError as problem:
             raise cannot_write(self.path, problem) from problem
 
     def end(self, about: Mapping[str, Any]) -> None:
         """Make the Parquet file of the stream."""
-        if self._file.closed:
+        if self._file is None or self._file.closed:
             return
-        if self._writer is None:
-            self.begin((), {}, ())  # nothing has been recorded
         try:
             self._writer.close()
             self._file.close()

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from linkwork.cosim.recording.chunk import Layout
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sinks import Sink
 
 FIRST_ROOM = 1024  # rows
-CHUNK = 4096  # rows handed to a sink at once ...
-LONGEST_WAIT = 0.05  # s; or as many as came within that: what a crash can lose
+LONGEST_WAIT = 0.05  # s until a sink gets rows; a tenth of the run so far if that is less
 
 
 class Recorded(NamedTuple):
@@ -47,17 +47,34 @@ class Recorder:
         self.variables = tuple(variables)
         self.sink = sink
         self.n = 0  # rows held
-        self._room = FIRST_ROOM if sink is None else CHUNK
-        self._t = np.empty(self._room)
-        self._blocks = _blocks(self.variables, self._room)
         self._texts = [(one.source, one.place, list[str]()) for one in self.variables if one.type is str]
-        self._copies = [(block.rows, block.source, block.places) for block in self._blocks]
+        self._sources = _sources(self.variables)
+        self._layout = Layout(
+            tuple((one.values.dtype.str, one.columns) for one in self._sources),
+            frozenset(k for k, one in enumerate(self.variables) if one.type is bool),
+        )
         self._last: tuple[float, list[Any]] | None = None  # the last row that a sink has
-        self._next = 0.0
+        self._began = self._next = 0.0
         self._longest_wait = float(getattr(sink, "longest_wait", LONGEST_WAIT))  # a sink may want them sooner
         if sink is not None:
             sink.begin(self.names, self.units, [one.type for one in self.variables])
-            self._next = time.monotonic() + self._longest_wait
+            self._began = self._next = time.monotonic()
+        self._take_memory()
+
+    def _take_memory(self) -> None:
+        if self.sink is None:
+            self._room = FIRST_ROOM
+            self._counts, self._t = np.zeros(2, dtype=np.int64), np.empty(self._room)
+            self._rows = [np.empty((self._room, len(one.columns)), one.values.dtype) for one in self._sources]
+        else:
+            self._room = self._layout.room
+            offered = None if self._texts else getattr(self.sink, "memory", None)  # texts have no place in it
+            memory = offered(self._layout) if offered else bytearray(self._layout.n_bytes)
+            self._counts, self._t, self._rows = self._layout.arrays(memory)
+        self._point()
+
+    def _point(self) -> None:
+        self._copies = [(rows, one.values, one.places) for rows, one in zip(self._rows, self._sources, strict=True)]
 
     @property
     def names(self) -> list[str]:
@@ -86,8 +103,10 @@ class Recorder:
         for source, place, values in self._texts:
             values.append(source[place])
         self.n = n + 1
-        if self.sink is not None and time.monotonic() >= self._next:
-            self.flush()
+        if self.sink is not None:
+            self._counts[0] = n + 1
+            if time.monotonic() >= self._next:
+                self.flush()
 
     def flush(self) -> None:
         """Hand all rows held to the sink, if there is one."""
@@ -95,11 +114,13 @@ class Recorder:
             return
         columns, n = self._columns(), self.n
         self._last = float(self._t[n - 1]), [values[-1:].copy() for values in columns]
+        self._counts[:] = 0, self._counts[1] + n
         self.n = 0  # before the sink may fail: no row is handed over twice
         for _, _, values in self._texts:
             values.clear()
         self.sink.rows(self._t[:n], columns)
-        self._next = time.monotonic() + self._longest_wait
+        now = time.monotonic()
+        self._next = now + min(self._longest_wait, 0.1 * (now - self._began))
 
     def result(
         self,
@@ -144,19 +165,16 @@ class Recorder:
             self.flush()
             return 0
         self._room *= 2
-        self._t = np.resize(self._t, self._room)
-        for block in self._blocks:
-            block.grow(self._room)
-        self._copies = [(block.rows, block.source, block.places) for block in self._blocks]
+        self._t = _longer(self._t, self._room)
+        self._rows = [_longer(rows, self._room) for rows in self._rows]
+        self._point()
         return self.n
 
     def _columns(self) -> list[Any]:
         """Return views of what is held, in the order of the variables."""
         columns: list[Any] = [None] * len(self.variables)
-        for block in self._blocks:
-            for k, place in enumerate(block.columns):
-                values = block.rows[: self.n, k]
-                columns[place] = values.astype(bool) if self.variables[place].type is bool else values
+        for place, values in self._layout.columns(self._rows, self.n).items():
+            columns[place] = values
         texts = (values for _, _, values in self._texts)
         for place, one in enumerate(self.variables):
             if one.type is str:
@@ -164,27 +182,29 @@ class Recorder:
         return columns
 
 
-class _Block:
-    """The rows of all that comes from one source: one copy takes them."""
+class _Source(NamedTuple):
+    """All that comes from one array: one copy takes it."""
 
-    def __init__(self, source: Any, members: list[tuple[int, int]], room: int) -> None:
-        members.sort()
-        places = [place for place, _ in members]
-        self.source = source
-        self.columns = [column for _, column in members]
-        together = places == list(range(places[0], places[0] + len(places)))
-        self.places: Any = slice(places[0], places[-1] + 1) if together else np.array(places)
-        self.rows = np.empty((room, len(members)), dtype=source.dtype)
-
-    def grow(self, room: int) -> None:
-        rows = np.empty((room, len(self.columns)), dtype=self.rows.dtype)
-        rows[: len(self.rows)] = self.rows
-        self.rows = rows
+    values: Any
+    places: Any  # a slice, or an array where they do not lie together
+    columns: tuple[int, ...]
 
 
-def _blocks(variables: Sequence[Recorded], room: int) -> list[_Block]:
+def _sources(variables: Sequence[Recorded]) -> list[_Source]:
     found: dict[int, tuple[Any, list[tuple[int, int]]]] = {}
     for column, one in enumerate(variables):
         if one.type is not str:
             found.setdefault(id(one.source), (one.source, []))[1].append((one.place, column))
-    return [_Block(source, members, room) for source, members in found.values()]
+    sources = []
+    for values, members in found.values():
+        places, columns = zip(*sorted(members), strict=True)
+        together = list(places) == list(range(places[0], places[0] + len(places)))
+        where = slice(places[0], places[-1] + 1) if together else np.array(places)
+        sources.append(_Source(values, where, columns))
+    return sources
+
+
+def _longer(array: Any, room: int) -> Any:
+    longer = np.empty((room, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer

@@ -4,8 +4,23 @@
 stopped. `SweepResult` reads such a folder.
 """
 
-from linkwork.cosim.sweep.result import SweepResult
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from linkwork.cosim.sweep.sampling import Points, grid, latin, table
-from linkwork.cosim.sweep.sweeping import sweep
+
+if TYPE_CHECKING:
+    from linkwork.cosim.sweep.result import SweepResult
+    from linkwork.cosim.sweep.sweeping import sweep
 
 __all__ = ["Points", "SweepResult", "grid", "latin", "sweep", "table"]
+
+_HOME = {"SweepResult": "result", "sweep": "sweeping"}  # they load PyArrow, when they are asked for
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

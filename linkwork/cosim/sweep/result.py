@@ -110,7 +110,8 @@ class SweepResult:
     def final(self) -> DataFrame:
         """Parameters of finished points with their last values, or their summaries."""
         last = self._gathered(last=True).drop(columns=TIME).set_index(POINT)
-        return self.points.join(last, how="inner", rsuffix=" (final)")
+        both = {name: f"{name} (final)" for name in last.columns if name in self.points.columns}
+        return self.points.join(last.rename(columns=both), how="inner")
 
     def plot(self, x: str, y: str, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot a final value or parameter over another, and save the picture if a path is given.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from linkwork.cosim.isolated.job import Job
@@ -67,7 +67,7 @@ def run_task(child: Child, job: Job, task: Task) -> Outcome:
     """Run a point in a child; `job` is without its parameters."""
     settings = {**job.settings, "parameters": dict(task.parameters)}
     try:
-        return Outcome(task, child.run(Job(job.system, settings, job.keep)))
+        return Outcome(task, child.run(replace(job, settings=settings, outlive=False)))
     except Died as problem:
         return Outcome(task, None, DIED, str(problem))
     except CosimError as problem:

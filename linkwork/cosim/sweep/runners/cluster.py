@@ -11,6 +11,7 @@ import copy
 import queue
 import time
 import uuid
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -198,4 +199,4 @@ def _packages(one: Any) -> dict[str, str]:
 
 def _without_folders(job: Job) -> Job:
     """A job whose description can be sent anywhere."""
-    return Job(copy.deepcopy(job.system), job.settings, job.keep)
+    return replace(job, system=copy.deepcopy(job.system))

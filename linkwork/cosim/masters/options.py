@@ -1,0 +1,80 @@
+"""Masters as the command line names them."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from linkwork.cosim.masters.base import Master
+from linkwork.cosim.masters.fixed import GaussSeidel, Jacobi
+from linkwork.errors import CosimError
+
+MASTERS = ("jacobi", "gauss-seidel", "adaptive")
+OF_ADAPTIVE = ("tolerance", "smallest_step", "largest_step")
+TOLERANCE = 1e-4
+
+
+def add_master_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the choice of a master algorithm to a parser; `master_of` makes it."""
+    add = parser.add_argument_group("master algorithm").add_argument
+    add("--master", choices=MASTERS, default="jacobi", help="how FMUs take turns (default: %(default)s)")
+    step_help = (
+        "communication step [s], of adaptive the first one "
+        "(default: the smallest that an FMU proposes, at most a thousandth of the run)"
+    )
+    add("--step", type=positive, metavar="DT", help=step_help)
+    extrapolation_help = "order by which inputs change within a step (default: 0; of adaptive 1)"
+    add("--extrapolation", type=int, choices=(0, 1, 2), help=extrapolation_help)
+    tolerance_help = f"of adaptive: error of a step, relative to what signals are (default: {TOLERANCE:g})"
+    add("--tolerance", type=positive, metavar="TOL", help=tolerance_help)
+    add("--smallest-step", type=positive, metavar="DT", help="of adaptive [s] (default: 1e-10)")
+    add("--largest-step", type=positive, metavar="DT", help="of adaptive [s] (default: a tenth of the run)")
+
+
+def master_of(arguments: argparse.Namespace, usual_step: Callable[[], float]) -> Master:
+    """Make the master that arguments ask for; `usual_step` gives its step if none is named [s].
+
+    Raises
+    ------
+    CosimError
+        If an option belongs to another master.
+    """
+    if arguments.master == "adaptive":
+        return _adaptive(arguments)
+    for name in OF_ADAPTIVE:
+        if getattr(arguments, name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise CosimError(f"{option} is an option of --master adaptive, not of {arguments.master}")
+    fixed = Jacobi if arguments.master == "jacobi" else GaussSeidel
+    return fixed(arguments.step or usual_step(), arguments.extrapolation or 0)
+
+
+def _adaptive(arguments: argparse.Namespace) -> Master:
+    kind: Any = import_module("linkwork.cosim.masters.adaptive").Adaptive
+    given = {"smallest": arguments.smallest_step, "largest": arguments.largest_step, "first": arguments.step}
+    if arguments.extrapolation is not None:
+        given["extrapolation"] = arguments.extrapolation
+    made: Master = kind(arguments.tolerance or TOLERANCE, **given)
+    return made
+
+
+def number(text: str) -> float:
+    """Take an argument as a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return value
+
+
+def positive(text: str) -> float:
+    """Take an argument as a finite number above zero."""
+    value = number(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above zero")
+    return value
