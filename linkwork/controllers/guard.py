@@ -16,6 +16,7 @@ import importlib.util
 import json
 import pickle
 import sys
+import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterator
@@ -69,9 +70,21 @@ def module_name(folder: Path, file: str) -> str:
     return f"{folder.name}_{file.partition('.')[0]}"
 
 
+def _alone() -> threading.RLock:
+    """Return the lock under which all FMUs of a process load, each of which has this module for itself."""
+    found: threading.RLock = vars(sys).setdefault("linkwork_controllers_loading", threading.RLock())
+    return found
+
+
 @contextmanager
 def _own_modules(folder: Path) -> Iterator[None]:
     own = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
+    with _alone():
+        yield from _set_aside(folder, own)
+
+
+def _set_aside(folder: Path, own: set[str]) -> Iterator[None]:
+    """Put what the process has under the names in `own` aside for a while."""
     aside = {name: sys.modules.pop(name) for name in list(sys.modules) if name.partition(".")[0] in own}
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
@@ -97,7 +110,7 @@ def _reporting(call: Callable[..., Any], name: str) -> Callable[..., Any]:
     def reported(self: Any, *arguments: Any) -> Any:
         try:
             return call(self, *arguments)
-        except Exception:
+        except BaseException:
             _report(self, f"{type(self).__name__} {self.instance_name!r} failed in {name}:")
             raise
 
@@ -138,8 +151,9 @@ class Guard:
         if self._folder_name in sys.modules:
             _keep(vars(sys.modules[self._folder_name]))  # at each instantiation
         resources = kwargs["resources"]
-        while resources in sys.path:  # PythonFMU leaves it there, once for each instance
-            sys.path.remove(resources)
+        with _alone():
+            while resources in sys.path:  # PythonFMU leaves it there, once for each instance
+                sys.path.remove(resources)
         try:
             super().__init__(**kwargs | {"resources": str(Path(resources) / self._folder_name)})
         except Exception:
@@ -185,7 +199,7 @@ class Guard:
         """Keep all instances where one is meant, and PythonFMU does not say which."""
         try:
             yield
-        except Exception:
+        except BaseException:
             for one in cls._living:
                 if (slave := one()) is not None:
                     _keep_all(slave)

@@ -5,8 +5,8 @@ gives a `Result`. Nothing here knows the core of Linkwork.
 """
 
 from linkwork.cosim.description import Component, Connection, Experiment, System
-from linkwork.cosim.masters import GaussSeidel, Jacobi
+from linkwork.cosim.masters import Adaptive, GaussSeidel, Jacobi
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.running import run
 
-__all__ = ["Component", "Connection", "Experiment", "GaussSeidel", "Jacobi", "Result", "System", "run"]
+__all__ = ["Adaptive", "Component", "Connection", "Experiment", "GaussSeidel", "Jacobi", "Result", "System", "run"]

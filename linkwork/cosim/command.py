@@ -6,25 +6,26 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from linkwork.cosim.description import System
+from linkwork.cosim.description.checks import check_system
 from linkwork.cosim.description.references import known
-from linkwork.cosim.fmu.model import FmuModel
+from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
 from linkwork.cosim.recording.collected import Collected
-from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.selection import chosen
+from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sinks import check_place, open_sink
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
 from linkwork.cosim.summary import as_text, summarise
+from linkwork.cosim.ways import in_process, isolated
 from linkwork.errors import CosimError
 from linkwork.printing import picture
-from linkwork.progress import Progress
 
+Scalar = float | int | bool | str
 INTERRUPTED = 130  # as shells expect of a program that was interrupted
 
 
@@ -96,6 +97,7 @@ class Plan:
     settings: dict[str, Any]
     columns: list[str]
     master: str
+    notices: list[str]
 
 
 def make_plan(arguments: argparse.Namespace) -> Plan:
@@ -119,23 +121,25 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
         raise CosimError(f"--step {arguments.step:g} s is longer than the run of {stop - start:g} s")
     master = master_of(arguments, lambda: usual_step(models.values(), stop - start))
     names = Names(system, models)
-    inputs = read_inputs(arguments.input, names) if arguments.input else {}
+    inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
+    parameters = dict(names.value(name, text) for name, text in arguments.set)
+    notices = check_system(system, models, values=parameters, fed=inputs)
     recorded = [".".join(one) for one in recorded_variables(system, models, None, inputs)]
     if arguments.record:
         recorded = names.fitting(arguments.record)
-    shown = names.fitting(arguments.columns) if arguments.columns else recorded
+    shown = names.fitting(arguments.columns, recorded) if arguments.columns else recorded
     settings = {
         "start": start,
         "stop": stop,
         "master": master,
-        "parameters": {names.full(name): value for name, value in arguments.set},
+        "parameters": parameters,
         "parameter_sets": arguments.parameter_set,
         "inputs": inputs,
         "record": list(dict.fromkeys([*recorded, *shown])),
         "tolerance": arguments.fmu_tolerance,
     }
-    text = f"{arguments.master}, " + (f"step {master.step:g} s" if hasattr(master, "step") else "adaptive steps")
-    return Plan(system, start, stop, settings, names.labels(shown), text)
+    text = f"{arguments.master}" + (f", step {master.step:g} s" if hasattr(master, "step") else "")
+    return Plan(system, start, stop, settings, names.labels(shown), text, notices)
 
 
 def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
@@ -166,46 +170,67 @@ class Names:
     def __init__(self, system: System, models: dict[str, FmuModel]) -> None:
         self._where = f"the system {system.name!r}"
         self._only = next(iter(models)) if len(models) == 1 else None
-        self._sizes = {
-            f"{name}.{one.name}": one.size
-            for name, model in models.items()
-            for one in model.variables.values()
-            if one.bank
+        self._variables = {
+            f"{name}.{one.name}": one for name, model in models.items() for one in model.variables.values() if one.bank
         }
 
     def full(self, name: str) -> str:
         """Return a variable with its component's name."""
-        if name in self._sizes or self._only is None:
-            known(name, self._sizes, "variable", self._where)
+        if name in self._variables or self._only is None:
+            known(name, self._variables, "variable", self._where)
             return name
-        name = name.removeprefix(f"{self._only}.")
-        known(name, {one.removeprefix(f"{self._only}."): one for one in self._sizes}, "variable", self._where)
+        name = self._short(name)
+        known(name, {self._short(one): one for one in self._variables}, "variable", self._where)
         return f"{self._only}.{name}"
 
-    def fitting(self, patterns: Iterable[str]) -> list[str]:
-        """Return the variables that fit patterns."""
+    def value(self, name: str, text: str) -> tuple[str, Any]:
+        """Return a variable with its component's name, and the value that a text is for it."""
+        name = self.full(name)
+        variable = self._variables[name]
+        parts = [text] if variable.size == 1 or variable.bank == TEXT else text.replace(",", " ").split()
+        values = tuple(_value(name, part, variable) for part in parts)
+        return name, values if variable.size > 1 else values[0]
+
+    def fitting(self, patterns: Iterable[str], first: Sequence[str] = ()) -> list[str]:
+        """Return the variables that fit patterns: for each those of `first`, or of all if there are none."""
         found: list[str] = []
         for pattern in patterns:
-            try:
-                found += chosen(pattern, list(self._sizes), where=self._where)
-            except CosimError:
-                if self._only is None:
-                    raise
-                short = [name.removeprefix(f"{self._only}.") for name in self._sizes]
-                found += [f"{self._only}.{name}" for name in chosen(pattern, short, where=self._where)]
+            fitting = self._fit(pattern, first) or self._fit(pattern, list(self._variables))
+            found += fitting or chosen(pattern, [self._short(one) for one in self._variables], where=self._where)
         return list(dict.fromkeys(found))
+
+    def _fit(self, pattern: str, names: Sequence[str]) -> list[str]:
+        return [name for name in names if fits(name, pattern) or fits(self._short(name), pattern)]
+
+    def _short(self, name: str) -> str:
+        return name.removeprefix(f"{self._only}.") if self._only else name
 
     def labels(self, names: Iterable[str]) -> list[str]:
         """Return the columns that variables have: arrays one for each element."""
         columns = []
         for name in names:
-            size = self._sizes[name]
+            size = self._variables[name].size
             columns += [f"{name}[{k + 1}]" for k in range(size)] if size > 1 else [name]
         return columns
 
 
-def read_inputs(path: Path, names: Names) -> dict[str, Any]:
-    """Return the columns of a file as times and values by ``component.variable``.
+def _value(name: str, text: str, variable: Variable) -> Scalar:
+    if variable.bank == TEXT:
+        return text
+    if variable.type == "Boolean" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if text in (items := dict(variable.items)):
+        return items[text]
+    try:
+        return float(text) if variable.bank == REAL else int(text)
+    except ValueError:
+        words = [*items] or (["true", "false"] if variable.type == "Boolean" else [])
+        wanted = f"one of {', '.join(words)}" if words else "a number" if variable.bank == REAL else "a whole number"
+        raise CosimError(f"{name}={text}: it is of type {variable.type}, so {wanted} is expected") from None
+
+
+def read_inputs(path: Path, names: Names, system: System) -> dict[str, Any]:
+    """Return the columns of a file, named after variables or the system's own inputs, as times and values.
 
     Raises
     ------
@@ -227,7 +252,13 @@ def read_inputs(path: Path, names: Names) -> dict[str, Any]:
         if values.dtype.kind not in "fiub":
             raise CosimError(f"{path}: the column {name!r} holds {values[0]!r}, which is not a number")
     times = columns.pop("time")
-    return {names.fitting([name])[0]: (times, values) for name, values in columns.items()}
+    inputs = {}
+    for name, values in columns.items():
+        within = [one for one in system.external_inputs if one.source == name]
+        inputs.update({one.target: (times, one.factor * values + one.offset) for one in within})
+        if not within:
+            inputs[names.full(name)] = times, values
+    return inputs
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -237,51 +268,12 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-# ---- running ----------------------------------------------------------------------------------------
-
-Ending = tuple[Result, CosimError | None]
-
-
-def in_process(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
-    """Run here."""
-    from linkwork.cosim.running import run as run_system
-
-    return _ending(
-        plan,
-        lambda: run_system(plan.system, **plan.settings, sink=collected, progress=False if quiet else None),
-    )
-
-
-def isolated(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
-    """Run in a process of its own, from which rows come as they are made."""
-    from linkwork.cosim.isolated.job import Job
-    from linkwork.cosim.isolated.parent import Child
-
-    with Child() as child, Progress(False if quiet else None, plan.start, plan.stop) as shown:
-        collected.watch = shown.show
-        result, problem = _ending(plan, lambda: child.run(Job(plan.system, plan.settings), collected))
-    try:
-        collected.end(result.about())
-    except CosimError as another:
-        problem = problem or another
-    return result, problem
-
-
-def _ending(plan: Plan, work: Callable[[], Result]) -> Ending:
-    nothing = Result(plan.system.name, [], {}, aborted=True)
-    try:
-        return work(), None
-    except KeyboardInterrupt:
-        return nothing, None
-    except CosimError as problem:
-        return problem.result if isinstance(problem.result, Result) else nothing, problem
-
-
 def _where(collected: Collected, written: Sequence[Path]) -> str:
     """Where the results so far are."""
     if collected.reached is None:
         return ""
-    until = f"t = {collected.reached:.9g} s"
     if not written:
-        return f"; it had come to {until}, and -o FILE would have kept the results"
-    return f"; results until {until} are in {' and '.join(map(str, written))}"
+        return f"; it had come to t = {collected.reached:.9g} s, and -o FILE would have kept the results"
+    if collected.saved is None:
+        return ""
+    return f"; results until t = {collected.saved:.9g} s are in {' and '.join(map(str, written))}"

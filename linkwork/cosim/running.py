@@ -7,20 +7,24 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from linkwork.cosim.description import System, Value
+from linkwork.cosim.description import Experiment, System, Value
+from linkwork.cosim.description.checks import check_system
 from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
+from linkwork.cosim.interruption import Interruption
 from linkwork.cosim.masters import Jacobi, Master
 from linkwork.cosim.network.build import build
 from linkwork.cosim.network.externals import Externals
+from linkwork.cosim.network.finiteness import Finiteness, NotFinite
 from linkwork.cosim.network.levels import Node
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.network.starting import start as start_network
 from linkwork.cosim.recording.recorder import Recorded, Recorder
-from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.recording.sinks import Sink
-from linkwork.errors import CosimError, FmuError
+from linkwork.cosim.run_checks import check_inputs, check_settings, plain, uneven
+from linkwork.errors import CosimError, FmuError, LinkworkError
 from linkwork.progress import Progress
 
 STEPS = 1000  # of a run whose step nobody says
@@ -78,16 +82,18 @@ def run(
     CosimError
         If the system cannot be run, or an FMU fails on the way; results so far are the error's `result`.
     """
-    begin = system.experiment.start if start is None else start
-    end = system.experiment.stop if stop is None else stop
-    if not (math.isfinite(begin) and math.isfinite(end) and begin < end):
-        raise CosimError(f"a run goes from a start time to a later stop time, not from {begin!r} s to {end!r} s")
+    begin = getattr(system, "experiment", Experiment()).start if start is None else start
+    end = getattr(system, "experiment", Experiment()).stop if stop is None else stop
+    check_settings(system, master, begin, end, tolerance)
     known_models = models_of(system, models)
-    notices: list[str] = []
-    values = _by_component(system, known_models, system.parameters(parameter_sets, parameters))
+    check_inputs(system, known_models, inputs or {})
+    settings = plain(system.parameters(parameter_sets, parameters))
+    notices = check_system(system, known_models, values=settings, fed=inputs or ())
+    values = _by_component(system, known_models, settings)
     recorded = recorded_variables(system, known_models, record, inputs or {})
     network = build(system, known_models, inputs or {}, recorded)
     master = master or Jacobi(usual_step(known_models.values(), end - begin))
+    notices += uneven(known_models, getattr(master, "step", None), end - begin)
     recorder = Recorder(system.name, _places(network, recorded), sink)
     return Run(network, master, recorder, notices).go(values, begin, end, tolerance, progress)
 
@@ -97,6 +103,8 @@ class Run:
 
     def __init__(self, network: Network, master: Master, recorder: Recorder, notices: list[str]) -> None:
         self.network, self.master, self.recorder, self.notices = network, master, recorder, notices
+        self.master.statistics, self.master.notices, self.master.events = Statistics(), [], []
+        self._finite = Finiteness(network)
 
     def go(
         self,
@@ -107,21 +115,24 @@ class Run:
         progress: bool | None,
     ) -> Result:
         """Initialise, step to the end, and free everything; return what was recorded."""
-        try:
-            with Progress(progress, begin, end) as shown:
-                self.master.ended = start_network(self.network, values, begin, end, tolerance)
-                self._steps(begin, end, shown)
-                for instance in self.network.each():
-                    instance.terminate()
-            return self._result()
-        except KeyboardInterrupt:
-            return self._result(aborted=True)
-        except (CosimError, FmuError) as problem:
-            raise CosimError(str(problem), self._result(aborted=True)) from problem
-        finally:
-            self._free()
+        with Interruption() as interruption:
+            try:
+                with Progress(progress, begin, end) as shown:
+                    self.master.ended = start_network(self.network, values, begin, end, tolerance)
+                    interruption.check()
+                    self._steps(begin, end, shown, interruption)
+                    self._terminate()
+                return self._result()
+            except KeyboardInterrupt:
+                return self._result(aborted=True)
+            except Exception as problem:
+                if interruption.asked:  # an FMU may take it for a failure of its own
+                    return self._result(aborted=True)
+                raise CosimError(self._told(problem), self._result(aborted=True)) from problem
+            finally:
+                self._free()
 
-    def _steps(self, begin: float, end: float, shown: Progress) -> None:
+    def _steps(self, begin: float, end: float, shown: Progress, interruption: Interruption) -> None:
         ended = self.master.ended
         self.master.begin(self.network, begin, end, self._record)
         self.master.ended = ended
@@ -134,10 +145,32 @@ class Run:
                 raise CosimError(f"events follow each other without end at t = {time:.9g} s")
             self._record(time)
             shown.show(time)
+            interruption.check()
+        if time < end:
+            enders = ", ".join(repr(one.name) for one in self.network.each() if one.wants_end)
+            self.notices.append(f"{enders or 'an FMU'} ended the simulation at t = {time:.9g} s")
 
     def _record(self, time: float) -> None:
         self.network.read_extras()
         self.recorder.row(time)
+        self._finite.check(time)
+
+    def _terminate(self) -> None:
+        """All is computed: what fails now takes nothing away."""
+        for instance in self.network.each():
+            try:
+                instance.terminate()
+            except FmuError as problem:
+                self.notices.append(f"{problem}; the results are complete")
+                if instance.model.lost:
+                    return
+
+    def _told(self, problem: Exception) -> str:
+        text = str(problem)
+        if not isinstance(problem, LinkworkError):
+            text = f"the run of {self.recorder.name!r} was stopped by {type(problem).__name__}: {problem}"
+        source = "" if isinstance(problem, NotFinite) else self._finite.source()
+        return f"{text}; {source}" if source else text
 
     def _result(self, *, aborted: bool = False) -> Result:
         statistics = self.master.statistics
@@ -145,22 +178,26 @@ class Run:
         statistics.iterations = self.network.iterations
         result = self.recorder.result(
             events=self.master.events,
-            notices=[*self.notices, *self.master.notices],
+            notices=[*self.notices, *self._finite.notices, *self.master.notices, *self._said()],
             statistics=statistics,
             aborted=aborted,
         )
         try:
             self.recorder.end(result)
-        except CosimError:
+        except Exception:
             if not aborted:
                 raise  # else there is an error already that says more
         return result
 
+    def _said(self) -> list[str]:
+        """What FMUs have said, at least the last of it."""
+        return [f"{one.name!r} says: {text}" for one in self.network.each() for text in dict.fromkeys(one.messages)]
+
     def _free(self) -> None:
-        with suppress(FmuError):  # after a failure, an FMU may refuse
-            self.network.snapshots.drop()
+        self.network.snapshots.drop()
         for instance in self.network.each():
-            instance.free()
+            with suppress(FmuError):  # after a failure, an FMU may refuse
+                instance.free()
 
 
 def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, FmuModel]:
@@ -175,7 +212,7 @@ def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, 
         raise CosimError(f"the system {system.name!r} has no components; add FMUs to it")
     there = {} if models is None else models
     for one in system.components.values():
-        if one.fmu not in there:
+        if one.fmu not in there or there[one.fmu].lost:
             there[one.fmu] = read_model(one.fmu)
     return {name: there[one.fmu] for name, one in system.components.items()}
 
@@ -192,7 +229,7 @@ def recorded_variables(
     """
     if record is not None:
         names = [f"{name}.{one.name}" for name, model in models.items() for one in model.variables.values() if one.bank]
-        return [split(name, system.components) for name in chosen(record, names)]
+        return [split(name, system.components) for name in chosen(record, names, where=f"the system {system.name!r}")]
     outputs = [(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
     fed = [*(one.target for one in system.connections), *externals]
     return [*outputs, *(split(target, system.components) for target in fed)]
@@ -211,7 +248,8 @@ def _by_component(
 
 def usual_step(models: Iterable[FmuModel], length: float) -> float:
     """Return the communication step of a run for which nobody names one [s]."""
-    return min([length / STEPS, *(model.step_size for model in models if model.step_size)])
+    named = [one.step_size for one in models if one.step_size and 0 < one.step_size < math.inf]
+    return min([*named, length]) if named else length / STEPS
 
 
 def _places(network: Network, recorded: Iterable[Node]) -> list[Recorded]:

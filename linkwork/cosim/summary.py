@@ -30,7 +30,7 @@ def summarise(plan: Plan, run: Result, collected: Collected, wall: float, writte
         "wall_time": wall,
         **(asdict(run.statistics) if run.statistics else {}),
         "events": [{"t": t, "component": component} for t, component in run.events],
-        "notices": run.notices,
+        "notices": list(dict.fromkeys([*plan.notices, *run.notices])),
         "aborted": run.aborted,
         "final": {name: collected.last[name] for name in plan.columns if name in collected.last},
         "written": [str(path) for path in written],

@@ -4,6 +4,7 @@ import json
 import sys
 import textwrap
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -125,6 +126,33 @@ def test_two_of_a_kind_and_others_of_the_same_names_live_in_one_process(run, wri
     running[0].set({"x": 1.0})
     assert [slave["y"] for slave in running] == [2.0, 30.0, 20.0, 30.0]
     assert not {"mine", "factor"} & set(sys.modules)
+
+
+def test_fmus_that_threads_load_at_once_keep_their_own_modules(run, write, tmp_path):
+    text = """
+        import time
+        import factor
+        from linkwork.controllers import Controller
+
+        time.sleep(0.02)
+        import later
+
+        class Mine(Controller):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+                self.add_output("y")
+
+            def outputs(self, t):
+                self.y = factor.VALUE + later.VALUE
+    """
+    made = []
+    for k in range(6):
+        source = write(text, f"{k}/mine.py")
+        beside = [write(f"VALUE = {k}", f"{k}/{name}.py") for name in ("factor", "later")]
+        made.append(controllers.package(source, tmp_path / f"{k}.fmu", resources=beside))
+    with ThreadPoolExecutor(6) as pool:
+        running = list(pool.map(lambda fmu: run(fmu).start(), made))
+    assert [slave["y"] for slave in running] == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
 
 
 def test_different_ready_controllers_live_in_one_process(run, tmp_path):

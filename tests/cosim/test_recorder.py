@@ -141,7 +141,7 @@ def test_a_killed_process_leaves_what_can_be_read(suffix, tmp_path):
     done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, env=environment)
     assert done.returncode == 3
     left = Result.read(path)
-    assert 200 <= len(left) <= 250
+    assert 150 <= len(left) <= 250
     assert_holds(left, len(left))
     assert left.aborted == (suffix == ".parquet")  # rows of a CSV file do not tell
 
@@ -235,7 +235,9 @@ def test_memory_of_a_sink_holds_what_it_has_not_yet_got(monkeypatch):
     for i in range(9000):
         recorder.row(live.set(i))
         if i in (0, 1, 50, 4095, 4096, 4097, 8999):
-            t, columns = sink.layout.held(sink.buffer)
+            before = sum(map(len, sink.t))
+            t, columns = sink.layout.held(sink.buffer, before)
+            assert len(sink.layout.held(sink.buffer, before + 1)[0]) == 0
             parts = [*sink.columns, [columns[k] for k in range(len(columns))]]
             expected = Live.expected(i + 1)
             np.testing.assert_array_equal(np.concatenate([*sink.t, t]), 0.1 * np.arange(i + 1))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from linkwork.cli import main
-from linkwork.cosim import GaussSeidel, Jacobi, System, run
+from linkwork.cosim import Connection, GaussSeidel, Jacobi, System, run
 from linkwork.cosim.recording.result import Result
 from support import moody as moods
 from support.cosim import exported
@@ -43,11 +43,11 @@ def moody(tmp_path_factory):
 
 
 def fails(capsys, *arguments: str) -> str:
-    """The one line on standard error of a run that fails."""
+    """What a run that fails says on standard error."""
     assert main(["run", *arguments]) == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.count("\n") == 1
+    assert said.err.startswith("error: ")
     return said.err
 
 
@@ -131,6 +131,44 @@ def test_other_masters(four_bar):
     assert_same(Result.read("out.csv"), run(System.load(four_bar), 0.1, master=GaussSeidel(0.01, 1)))
 
 
+def test_a_system_with_parameter_sets_and_outer_inputs(four_bar, tmp_path, capsys):
+    system = System("two")
+    for name in ("a", "b"):
+        system.add(name, four_bar)
+    system.connect("a.A.u", "b.A.tau", factor=0.1, convert_units=False)
+    system.add_parameter_set("fast", {"a.A.u_start": 4.0})
+    system.external_inputs.append(Connection("torque", "a.A.tau", factor=2.0, offset=1.0))
+    system.experiment.stop = 0.2
+    system.save(tmp_path / "two.ssp")
+    (tmp_path / "in.csv").write_text("time,torque\n0,0\n0.2,1\n")
+    options = ["--step", "0.01", "--parameter-set", "fast", "--input", "in.csv", "--diagram", "two.png"]
+    assert main(["run", "two.ssp", *options, "-o", "out.csv", "--columns", "b.A.?", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert list(facts["final"]) == ["b.A.q", "b.A.u"]
+    assert (tmp_path / "two.png").is_file()
+    expected = run(
+        System.load("two.ssp"),
+        master=Jacobi(0.01),
+        parameter_sets="fast",
+        inputs={"a.A.tau": lambda t: 1.0 + 2.0 * (t / 0.2)},
+    )
+    result = Result.read("out.csv")
+    assert result.names == expected.names
+    assert result["a.A.u"][0] == 4.0
+    np.testing.assert_allclose(result["b.A.tau"], 0.1 * result["a.A.u"], rtol=1e-15)
+    np.testing.assert_allclose(result["b.A.q"], expected["b.A.q"], rtol=1e-9)
+    assert re.search("no variable 'a.A.qq' in the system 'two'", fails(capsys, "two.ssp", "--record", "a.A.qq"))
+
+
+def test_the_adaptive_master(four_bar, capsys):
+    masters = pytest.importorskip("linkwork.cosim.masters.adaptive")
+    options = ["--stop-time", "0.1", "--tolerance", "1e-3", "--largest-step", "0.02", "--in-process", "-o", "out.csv"]
+    assert main(["run", four_bar, "--master", "adaptive", *options]) == 0
+    assert "with adaptive;" in capsys.readouterr().out
+    expected = run(System.load(four_bar), 0.1, master=masters.Adaptive(1e-3, largest=0.02))
+    assert_same(Result.read("out.csv"), expected)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -138,12 +176,14 @@ def test_other_masters(four_bar):
         (["--stop-time", "-1"], r"to stop at -1 s, but begins at 0 s"),
         (["--start-time", "5", "--stop-time", "5"], r"to stop at 5 s, but begins at 5 s"),
         (["--set", "A.u_strat=3"], "no variable 'A.u_strat' in the system 'four_bar'; did you mean 'A.u_start'"),
-        (["--set", "A.u_start=fast"], r"'A.u_start' is of type Float64.* 'fast'"),
+        (["--set", "A.u_start=fast"], "A.u_start=fast: it is of type Float64, so a number is expected"),
+        (["--set", "A.q=1"], "'A.q' cannot be set, the FMU computes it"),
+        (["--set", "A.tau=nan"], "is of type Float64"),
         (["--record", "A.qq"], "no variable 'A.qq' .*; did you mean 'A.q'"),
         (["--columns", "x*"], r"no variable 'x\*'"),
         (["--parameter-set", "stiff"], "no parameter set 'stiff'"),
         (["--tolerance", "1e-4"], "--tolerance is an option of --master adaptive, not of jacobi"),
-        (["--master", "adaptive", "--step", "1"], "--step is an option of --master jacobi or gauss-seidel"),
+        (["--master", "gauss-seidel", "--largest-step", "1"], "--largest-step is an option of --master adaptive"),
         (["-o", "no/out.csv"], "no folder .*no; make it first"),
         (["-o", "out.txt"], r"name it \*.csv or \*.parquet"),
         (["-o", "out.csv", "-o", "out.csv"], "twice"),
@@ -220,6 +260,32 @@ def test_results_until_a_failure_are_in_the_file(suffix, mood, mode, said, moody
     np.testing.assert_allclose(left["moody.x"], 0.99 ** np.arange(7), rtol=1e-14)
     if suffix == "parquet":
         assert left.aborted
+
+
+LITTLE_ROOM = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
+from linkwork.cli import main
+sys.exit(main(["run", *sys.argv[1:]]))
+"""
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_file_that_can_grow_no_more_ends_the_run_and_is_kept(name, mode, moody, tmp_path):
+    command = [sys.executable, "-c", LITTLE_ROOM, moody, "--stop-time", "100", "--step", "1e-3", "-o", name, *mode]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    said = re.search(
+        rf"error: cannot write {name}: File too large; .*; results until t = (.*) s are in {name}", done.stderr
+    )
+    assert said, done.stderr
+    left = Result.read(tmp_path / name)
+    assert left.aborted
+    assert float(said[1]) == pytest.approx(left.t[-1], rel=0.3)
+    assert left.t[-1] >= float(said[1])
+    np.testing.assert_allclose(left["moody.x"], 0.999 ** np.arange(len(left)), rtol=1e-9)
 
 
 def test_without_a_file_a_failure_says_what_would_have_kept_the_results(moody, capsys):

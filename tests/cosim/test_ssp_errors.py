@@ -23,6 +23,7 @@ def fmu(tmp_path_factory) -> bytes:
         variable("y", "output"),
         variable("x", "input", start="0"),
         variable("b", "parameter", "Boolean", start="1"),
+        variable("l", "parameter", start="1", unit="m"),
     ]
     return write_fmu(tmp_path_factory.mktemp("fmu") / "both.fmu", parts).read_bytes()
 
@@ -156,7 +157,8 @@ def test_another_root_and_another_version(refused) -> None:
         (body(both(rest=bound("", 'type="text/csv"'))), "its type 'text/csv' is not supported"),
         (body(both(rest=bound(""))), "neither a source nor a ParameterSet within"),
         (body(both(rest=inline(real("k", "many")))), "<Real>: its attribute value='many' is no number"),
-        (body(both(rest=inline(real("k", 1.0, "furlong")))), "no unit 'furlong'; there are: rad, deg, m, mm"),
+        (body(both(rest=inline(real("l", 1.0, "furlong")))), "the unit 'furlong', and the variable is in 'm'"),
+        (body(both(rest=inline(real("l", 1.0, "rad")))), "'rad' (rad) is not 'm' (m); give the value"),
         (body(both(rest=inline('<ssv:Parameter name="k"/>'))), "<Parameter> 'k': it needs one value"),
         (
             body(both(rest=inline('<ssv:Parameter name="k"><ssv:Enumeration value="red"/></ssv:Parameter>'))),

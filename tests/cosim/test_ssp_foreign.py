@@ -148,6 +148,24 @@ def test_a_connection_drawn_from_input_to_output_is_turned(load) -> None:
     assert loaded.connections == [Connection("a.y", "b.x")]
 
 
+def test_a_unit_that_the_file_does_not_define_is_left_to_the_fmu(load) -> None:
+    kinds = {"giver": connector("y", "output", "H"), "taker": connector("x", "input", "deg")}
+    own = inline(real("k", 2.0, "H") + real("l", 3.0, "m"))
+    loaded = load(
+        elements(giver(kind=kinds["giver"]), taker(kind=kinds["taker"], rest=own))
+        + connections(connection("a/y", "b/x")),
+        rest=UNITS.replace('name="m"', 'name="metre"'),
+    )
+    assert loaded.connections == [Connection("a.y", "b.x")]
+    assert loaded.components["b"].parameters == {"k": 2.0, "l": 3.0}
+
+
+def test_an_element_without_a_name_is_the_system_itself(load) -> None:
+    link = connection("wind", "b/x", more='startElement=""')
+    loaded = load(elements(taker(), connectors=connector("wind", "input")) + connections(link))
+    assert loaded.external_inputs == [Connection("wind", "b.x")]
+
+
 def test_connectors_of_the_outermost_system_are_names_outside(load) -> None:
     ports = connector("wind", "input") + connector("height", "output") + connector("unused", "input")
     loaded = load(

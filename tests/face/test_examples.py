@@ -334,6 +334,49 @@ def test_cosim_split(example, tmp_path, needs):
     assert np.ptp(module.whole(np.linspace(0.0, module.END, 101)), axis=0)[::2].min() > 0.3, "both linkages move"
 
 
+def test_cosim_balance(example, tmp_path, needs):
+    """The FMUs balance the pole just as long as the linear model says, and grow from sample to sample as it does."""
+    needs("fmpy")
+    needs("pythonfmu")
+    needs("matplotlib")
+    module = example("cosim_balance")
+    runs, found, model = module.main(tmp_path)
+    assert (tmp_path / "cosim_balance.png").is_file()
+    assert (tmp_path / "cosim_balance.ssp").is_file()
+    quick, slow, late, own = (np.abs(result["plant.P.q"]) for result in runs.values())
+    assert quick.max() > np.radians(3)
+    assert max(angle[-1] for angle in (quick, slow, own)) < np.radians(0.5)
+    assert late[-50:].max() > np.radians(5)
+    for name, its in found.items():
+        for h, measured in its.items():
+            K = module.gain_for(model, 0.0 if name == "continuous" else h)
+            assert measured == pytest.approx(module.growth(model, K, h), abs=2e-3), (name, h)
+    assert {h > module.longest(model, module.gain_for(model, 0.0)) for h in found["continuous"]} == {True, False}
+
+
+def test_cosim_skyhook(example, tmp_path, needs):
+    """The skyhook shakes the body less; what springs and damper push is what accelerates the masses."""
+    needs("fmpy")
+    needs("pythonfmu")
+    needs("matplotlib")
+    module = example("cosim_skyhook")
+    runs = module.main(tmp_path)
+    assert (tmp_path / "cosim_skyhook.png").is_file()
+    assert (tmp_path / "cosim_skyhook.ssp").is_file()
+    passive, skyhook = (list(module.facts(runs[name]).values()) for name in ("passive", "skyhook"))
+    assert skyhook[0] < 0.9 * passive[0]
+    assert skyhook[1] < 0.95 * passive[1]
+    assert skyhook[4] < 0.8 * passive[4]
+    for result in runs.values():
+        apart = result["car.body.v[3]"] - result["car.wheel.v[3]"]
+        np.testing.assert_allclose(result["car.on_body.F[3]"], -result["skyhook.c"] * apart, atol=1e-9)
+        np.testing.assert_allclose(
+            result["car.road.F[3]"], module.TYRE * module.road(result.t), atol=module.TYRE * 1e-4
+        )
+        assert abs(result["car.Z.a"][0]) < 1e-9, "it stands still"
+    assert set(runs["passive"]["skyhook.c"]) == {1600.0}
+
+
 def test_demo(example, tmp_path, monkeypatch, capfd, needs):
     needs("fmpy")
     needs("matplotlib")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ class Slave:
     """One instance."""
 
     def __init__(self, fmu: Path, folder: Path, name: str = "one") -> None:
-        self.description = read_model_description(str(fmu), validate=True, validate_variable_names=True)
+        strictly = {"validate": True, "validate_variable_names": True, "validate_model_structure": True}
+        self.description = read_model_description(str(fmu), **strictly)
         self.variables = {variable.name: variable for variable in self.description.modelVariables}
         extract(str(fmu), str(folder))
         identifier = self.description.coSimulation.modelIdentifier
@@ -69,12 +71,13 @@ class Slaves:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.made: list[Slave] = []
-        self.count = 0  # those that failed as well: a library that is loaded must not be written over
+        self.numbers = itertools.count()  # of those that failed as well: no loaded library may be written over
 
     def __call__(self, fmu: Path) -> Slave:
-        self.count += 1
-        self.made.append(Slave(fmu, self.folder / f"unpacked {self.count}", f"slave{self.count}"))
-        return self.made[-1]
+        number = next(self.numbers)
+        one = Slave(fmu, self.folder / f"unpacked {number}", f"slave{number}")
+        self.made.append(one)
+        return one
 
 
 @contextlib.contextmanager

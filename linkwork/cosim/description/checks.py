@@ -32,7 +32,7 @@ def check_system(
     models
         What the FMU of each component says of itself, by the component's name.
     values
-        Values for ``component.variable`` beyond those of the components and parameter sets.
+        All values that a run sets, by ``component.variable``; None: check those of the components and all sets.
     fed
         Inputs that are fed from outside: ``component.variable``, or names in `System.external_inputs`.
 
@@ -49,13 +49,13 @@ def check_system(
     fed = _fed(system, fed)
     errors = [
         *_wrong_connections(system, models),
-        *_wrong_values(system, models, values or {}),
+        *_wrong_values(system, models, values),
         *_hungry(system, models, fed),
         *_used_twice(system, models),
     ]
     if errors:
-        listed = "\n".join(f"- {error}" for error in errors)
-        raise CosimError(f"the system {system.name!r} does not fit its FMUs:\n{listed}")
+        listed = f" {errors[0]}" if len(errors) == 1 else "".join(f"\n- {error}" for error in errors)
+        raise CosimError(f"the system {system.name!r} does not fit its FMUs:{listed}")
     return list(_notices(system, models, fed))
 
 
@@ -173,28 +173,30 @@ def _text(one: Connection) -> str:
 # ---- values
 
 
-def _wrong_values(system: System, models: Models, more: Mapping[str, Value]) -> Iterator[str]:
+def _wrong_values(system: System, models: Models, values: Mapping[str, Value] | None) -> Iterator[str]:
+    if values is not None:
+        yield from _wrong_set(values, system, models)
+        return
     for component in system.components.values():
+        model = models[component.name]
         for name, value in component.parameters.items():
-            model = models[component.name]
             if name not in model.variables:
                 yield f"parameters of {component.name!r}: {_unknown(model, name)}"
             else:
-                yield from misfit(f"{component.name}.{name}", value, model.variables[name], model.path.name)
-    for place, values in [
-        *((f"parameter set {name!r}", one) for name, one in system.parameter_sets.items()),
-        ("", more),
-    ]:
-        for reference, value in values.items():
-            try:
-                variable = _variable(reference, system, models)
-            except CosimError as problem:
-                yield f"{place}: {problem}" if place else str(problem)
-                continue
-            model = models[split(reference, system.components)[0]]
-            yield from (
-                f"{place}: {one}" if place else one for one in misfit(reference, value, variable, model.path.name)
-            )
+                yield from misfit(component.name, value, model.variables[name], model.path.name)
+    for name, chosen in system.parameter_sets.items():
+        yield from (f"parameter set {name!r}: {error}" for error in _wrong_set(chosen, system, models))
+
+
+def _wrong_set(values: Mapping[str, Value], system: System, models: Models) -> Iterator[str]:
+    for reference, value in values.items():
+        try:
+            variable = _variable(reference, system, models)
+        except CosimError as problem:
+            yield str(problem)
+            continue
+        component = split(reference, system.components)[0]
+        yield from misfit(component, value, variable, models[component].path.name)
 
 
 def _unknown(model: FmuModel, name: str) -> str:

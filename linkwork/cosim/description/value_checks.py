@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from linkwork.cosim.description.system import Value
 
@@ -12,20 +14,43 @@ if TYPE_CHECKING:
     from linkwork.cosim.fmu.model import Variable
 
 
-def misfit(reference: str, value: Value, variable: Variable, fmu: str) -> Iterator[str]:
+TRUTH = {"true": True, "false": False}
+
+
+def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterator[str]:
     """What is wrong with a value, if anything: the first that is found."""
-    where = f"{reference}={value!r} ({fmu})"
-    parts = value if isinstance(value, tuple) else (value,)
+    where = f"FMU {fmu} (instance {component!r}): {variable.name!r}"
+    parts = _parts(value, variable)
     if variable.bank is None:
-        yield f"{where}: it is of type {variable.type}, which cannot be set"
+        yield f"{where} is of type {variable.type}, which cannot be set"
     elif not _can_be_set(variable):
-        yield f"{where}: the FMU computes it ({variable.causality}, {variable.variability}); set a parameter or input"
+        what = f"{variable.causality}, {variable.variability}"
+        yield f"{where} cannot be set, the FMU computes it ({what}); set a parameter or input"
     elif len(parts) != variable.size:
-        yield f"{where}: it has {count(variable.size)}, not {len(parts)}"
+        yield f"{where} has {count(variable.size)}, not {len(parts)}: it cannot be {value!r}"
     elif not all(_type_fits(part, variable) for part in parts):
-        yield f"{where}: it is of type {variable.type}; {_expected(variable)}"
+        yield f"{where} is of type {variable.type}; it cannot be {value!r}; {_expected(variable)}"
     elif variable.bank != "text" and not all(variable.low <= float(part) <= variable.high for part in parts):
-        yield f"{where}: it lies outside of {variable.low:g} ... {variable.high:g}"
+        yield f"{where} lies within {variable.low:g} ... {variable.high:g}; it cannot be {value!r}"
+
+
+def _parts(value: Value, variable: Variable) -> list[Any]:
+    """The numbers or texts of a value; numbers may be given as text, as on a command line."""
+    if not isinstance(value, str) or variable.bank == "text":
+        plain: list[Any] = np.ravel(np.array(value)).tolist()
+        return plain
+    texts = value.split() if variable.size > 1 else [value]
+    return [_number(text, variable) for text in texts]
+
+
+def _number(text: str, variable: Variable) -> Any:
+    """What a text means, or the text itself."""
+    if variable.type == "Boolean" and text.lower() in TRUTH:
+        return TRUTH[text.lower()]
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _can_be_set(variable: Variable) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from fmpy import calloc, fmi2, free
+from fmpy import fmi2
 from fmpy.fmi1 import FMICallException
 
-from linkwork.cosim.fmu.instance import DISCARD, STATUS, FloatArray, Instance, Outcome, call
+from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, call, check
+from linkwork.cosim.fmu.loading import load
+from linkwork.cosim.fmu.logger import Ear
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
 
@@ -22,39 +25,22 @@ class Instance2(Instance):
 
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
         super().__init__(name, model, number)
-        self.fmu: Any = None
+        self._ear: Ear | None = None
+        self._failed = False  # its step was discarded; FMI 2.0 forbids to set anything then
 
     # ---- life
 
     @call
     def instantiate(self) -> None:
-        self.fmu = fmi2.FMU2Slave(
-            guid=self.model.token,
-            unzipDirectory=str(self.model.folder),
-            modelIdentifier=self.model.identifier,
-            instanceName=self.name,
-        )
-        self._callbacks = self._make_callbacks()
-        self.fmu.instantiate(callbacks=self._callbacks, loggingOn=True)
-        kinds = set(KINDS.values())
-        self._get = {kind: getattr(self.fmu, f"fmi2Get{kind}") for kind in kinds}
-        self._set = {kind: getattr(self.fmu, f"fmi2Set{kind}") for kind in kinds}
-
-    def _make_callbacks(self) -> Any:
-        def log(_environment: Any, _name: bytes, status: int, _category: bytes, message: bytes | None) -> None:
-            if status > 0:
-                text = (message or b"").decode(errors="replace").strip()
-                self.messages.append(text if status < len(STATUS) else f"{text} (status {status})")
-
-        callbacks = fmi2.fmi2CallbackFunctions()
-        callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(log)
-        callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
-        callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(free)
-        with contextlib.suppress(Exception):  # it writes arguments into the text, where FMPy has it for the platform
-            from fmpy.logging import addLoggerProxy
-
-            addLoggerProxy(ctypes.byref(callbacks))
-        return callbacks
+        self.fmu = load(fmi2.FMU2Slave, self.model, self.name)
+        self._ear = Ear(self.name, self.messages, plain=self.model.tool.startswith("PythonFMU"))
+        self.fmu.instantiate(callbacks=self._ear.callbacks, loggingOn=True)
+        self._component = self.fmu.component
+        library = self.fmu.dll  # its functions have their types from FMPy
+        self._get = {kind: getattr(library, f"fmi2Get{kind}") for kind in KINDS.values()}
+        self._set = {kind: getattr(library, f"fmi2Set{kind}") for kind in KINDS.values()}
+        self._set_derivatives, self._do_step = library.fmi2SetRealInputDerivatives, library.fmi2DoStep
+        self._restore = library.fmi2SetFMUstate
 
     @call
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
@@ -72,13 +58,17 @@ class Instance2(Instance):
 
     @call
     def free(self) -> None:
-        if self.fmu is None:
-            return
-        component, self.fmu.component = getattr(self.fmu, "component", None), None
-        if component:
-            self.fmu.fmi2FreeInstance(component)
-        self.fmu.freeLibrary()
-        self.fmu = None
+        super().free()
+
+    def free_component(self, fmu: Any, component: Any) -> None:
+        fmu.fmi2FreeInstance(component)
+
+    def forget(self) -> object:
+        super().forget()
+        ear, self._ear = self._ear, None
+        if ear:
+            ear.close()
+        return ear
 
     # ---- values
 
@@ -88,27 +78,26 @@ class Instance2(Instance):
 
     @call
     def read(self, ports: Ports) -> None:
-        component = self.fmu.component
-        for group in ports.all:
-            self._get[group.type](component, group.references, group.n_references, group.buffer)
-        ports.taken()
+        for kind, references, n, buffer, _ in ports.calls:
+            check(self._get[kind](self._component, references, n, buffer), "fmi2Get", kind)
+        if ports.copied:
+            ports.taken()
 
     @call
     def write(self, ports: Ports) -> None:
-        ports.given()
-        component = self.fmu.component
-        for group in ports.all:
-            self._set[group.type](component, group.references, group.n_references, group.buffer)
+        if self._failed:
+            return
+        if ports.copied:
+            ports.given()
+        for kind, references, n, buffer, _ in ports.calls:
+            check(self._set[kind](self._component, references, n, buffer), "fmi2Set", kind)
 
     @call
-    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
-        for group in ports.groups["real"]:
-            for order, row in enumerate(derivatives, start=1):
-                orders = (ctypes.c_int * group.n_references)(*[order] * group.n_references)
-                values = (ctypes.c_double * group.n_references)(*row)
-                self.fmu.fmi2SetRealInputDerivatives(
-                    self.fmu.component, group.references, group.n_references, orders, values
-                )
+    def write_derivatives(self, ports: Ports, derivatives: Sequence[FloatArray]) -> None:
+        for order, row in enumerate(derivatives, start=1):
+            references, n, orders, values, numbers = ports.derivatives(order)
+            numbers[:] = row
+            check(self._set_derivatives(self._component, references, n, orders, values), "fmi2SetRealInputDerivatives")
 
     @call
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
@@ -119,22 +108,23 @@ class Instance2(Instance):
 
     @call
     def step(self, time: float, length: float) -> Outcome:
-        try:
-            self.fmu.fmi2DoStep(self.fmu.component, time, length, 0)
-        except FMICallException as problem:
-            if problem.status != DISCARD:
-                raise
-            return self._discarded(time)
+        status = self._do_step(self._component, time, length, 0)
+        if status == DISCARD:
+            return self._discarded(time, length)
+        check(status, "fmi2DoStep")
+        self._failed = False
         self.time = time + length
         return Outcome(self.time)
 
-    def _discarded(self, time: float) -> Outcome:
-        try:
+    def _discarded(self, time: float, length: float) -> Outcome:
+        self._failed = True
+        reached, terminated = time, False
+        with contextlib.suppress(FMICallException):  # the FMU may not say
             reached = self.fmu.getRealStatus(fmi2.fmi2LastSuccessfulTime)
+        with contextlib.suppress(FMICallException):
             terminated = self.fmu.getBooleanStatus(fmi2.fmi2Terminated)
-        except FMICallException:  # the FMU does not say
-            reached, terminated = time, False
-        self.time = max(time, reached)
+        self.wants_end |= terminated
+        self.time = min(max(time, reached), time + length)
         return Outcome(self.time, terminate=terminated, discarded=not terminated)
 
     # ---- states
@@ -142,14 +132,16 @@ class Instance2(Instance):
     @call
     def save(self, reuse: Any = None) -> Any:
         state = fmi2.fmi2FMUstate() if reuse is None else reuse[0]
-        self.fmu.fmi2GetFMUstate(self.fmu.component, ctypes.byref(state))
+        self.get_state(self.fmu.fmi2GetFMUstate, self.fmu.fmi2FreeFMUstate, state)
         return state, self.time
 
     @call
     def restore(self, snapshot: Any) -> None:
         state, self.time = snapshot
-        self.fmu.fmi2SetFMUstate(self.fmu.component, state)
+        self._failed = False
+        check(self._restore(self._component, state), "fmi2SetFMUstate")
 
     @call
     def drop(self, snapshot: Any) -> None:
-        self.fmu.fmi2FreeFMUstate(self.fmu.component, ctypes.byref(snapshot[0]))
+        if not self.model.lost:
+            self.fmu.fmi2FreeFMUstate(self.fmu.component, ctypes.byref(snapshot[0]))

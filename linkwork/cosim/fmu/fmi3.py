@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from fmpy import fmi3
-from fmpy.fmi1 import FMICallException
 
-from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, Update, call
+from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, Update, call, check
+from linkwork.cosim.fmu.loading import load
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
 
@@ -24,7 +24,6 @@ class Instance3(Instance):
 
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
         super().__init__(name, model, number)
-        self.fmu: Any = None
         self._event, self._terminate, self._early = (fmi3.fmi3Boolean() for _ in range(3))
         self._reached = fmi3.fmi3Float64()
         self._told = [ctypes.byref(one) for one in (self._event, self._terminate, self._early, self._reached)]
@@ -33,16 +32,15 @@ class Instance3(Instance):
 
     @call
     def instantiate(self) -> None:
-        self.fmu = fmi3.FMU3Slave(
-            guid=self.model.token,
-            unzipDirectory=str(self.model.folder),
-            modelIdentifier=self.model.identifier,
-            instanceName=self.name,
-        )
+        self.fmu = load(fmi3.FMU3Slave, self.model, self.name)
         events = self.model.abilities.event_mode
         self.fmu.instantiate(loggingOn=True, eventModeUsed=events, earlyReturnAllowed=events, logMessage=self._log)
-        self._get = {kind: getattr(self.fmu, f"fmi3Get{kind}") for kind in KINDS}
-        self._set = {kind: getattr(self.fmu, f"fmi3Set{kind}") for kind in KINDS}
+        self._component = self.fmu.component
+        library = self.fmu.dll  # its functions have their types from FMPy
+        self._get = {kind: getattr(library, f"fmi3Get{kind}") for kind in KINDS}
+        self._set = {kind: getattr(library, f"fmi3Set{kind}") for kind in KINDS}
+        self._do_step = library.fmi3DoStep
+        self._save, self._restore = library.fmi3GetFMUState, library.fmi3SetFMUState
 
     def _log(self, _environment: Any, status: int, _category: bytes, message: bytes | None) -> None:
         if status > 0:
@@ -64,13 +62,10 @@ class Instance3(Instance):
 
     @call
     def free(self) -> None:
-        if self.fmu is None:
-            return
-        component, self.fmu.component = getattr(self.fmu, "component", None), None
-        if component:
-            self.fmu.fmi3FreeInstance(component)
-        self.fmu.freeLibrary()
-        self.fmu = None
+        super().free()
+
+    def free_component(self, fmu: Any, component: Any) -> None:
+        fmu.fmi3FreeInstance(component)
 
     # ---- values
 
@@ -80,17 +75,17 @@ class Instance3(Instance):
 
     @call
     def read(self, ports: Ports) -> None:
-        component = self.fmu.component
-        for group in ports.all:
-            self._get[group.type](component, group.references, group.n_references, group.buffer, group.n_values)
-        ports.taken()
+        for kind, references, n, buffer, n_values in ports.calls:
+            check(self._get[kind](self._component, references, n, buffer, n_values), "fmi3Get", kind)
+        if ports.copied:
+            ports.taken()
 
     @call
     def write(self, ports: Ports) -> None:
-        ports.given()
-        component = self.fmu.component
-        for group in ports.all:
-            self._set[group.type](component, group.references, group.n_references, group.buffer, group.n_values)
+        if ports.copied:
+            ports.given()
+        for kind, references, n, buffer, n_values in ports.calls:
+            check(self._set[kind](self._component, references, n, buffer, n_values), "fmi3Set", kind)
 
     @call
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
@@ -103,14 +98,13 @@ class Instance3(Instance):
     def step(self, time: float, length: float) -> Outcome:
         self._event.value = self._terminate.value = self._early.value = False
         self._reached.value = time
-        try:
-            self.fmu.fmi3DoStep(self.fmu.component, time, length, False, *self._told)
-        except FMICallException as problem:
-            if problem.status != DISCARD:
-                raise
+        status = self._do_step(self._component, time, length, False, *self._told)
+        if status == DISCARD:
             self.time = max(time, self._reached.value)
             return Outcome(self.time, discarded=True)
+        check(status, "fmi3DoStep")
         self.time = self._reached.value if self._early.value else time + length
+        self.wants_end |= self._terminate.value
         return Outcome(self.time, self._event.value, self._terminate.value)
 
     @call
@@ -121,6 +115,7 @@ class Instance3(Instance):
     @call
     def update_discrete_states(self) -> Update:
         needed, terminate, _nominals, _values, defined, next_event = self.fmu.updateDiscreteStates()
+        self.wants_end |= terminate
         return Update(needed, terminate, next_event if defined else None)
 
     @call
@@ -133,14 +128,15 @@ class Instance3(Instance):
     @call
     def save(self, reuse: Any = None) -> Any:
         state = fmi3.fmi3FMUState() if reuse is None else reuse[0]
-        self.fmu.fmi3GetFMUState(self.fmu.component, ctypes.byref(state))
+        self.get_state(self.fmu.fmi3GetFMUState, self.fmu.fmi3FreeFMUState, state)
         return state, self.time, self.in_event_mode
 
     @call
     def restore(self, snapshot: Any) -> None:
         state, self.time, self.in_event_mode = snapshot
-        self.fmu.fmi3SetFMUState(self.fmu.component, state)
+        check(self._restore(self._component, state), "fmi3SetFMUState")
 
     @call
     def drop(self, snapshot: Any) -> None:
-        self.fmu.fmi3FreeFMUState(self.fmu.component, ctypes.byref(snapshot[0]))
+        if not self.model.lost:
+            self.fmu.fmi3FreeFMUState(self.fmu.component, ctypes.byref(snapshot[0]))

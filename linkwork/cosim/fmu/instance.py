@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from abc import ABC, abstractmethod
 from collections import deque
@@ -22,7 +23,7 @@ S = TypeVar("S", bound="Instance")
 FloatArray = NDArray[np.float64]
 
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
-DISCARD = 2
+WARNING, DISCARD, FATAL = 1, 2, 4
 #: What a crash is said to have happened in.
 CALLS = {
     "instantiate": Call.instantiate,
@@ -42,7 +43,16 @@ CALLS = {
     "restore": Call.setState,
     "drop": Call.freeState,
 }
+#: What a user can do where one of them fails.
+REMEDIES = {
+    "instantiate": "export it again, or see what it needs to be there",
+    "enter_initialization": "look at its parameters and start values",
+    "exit_initialization": "look at its parameters, start values and inputs",
+    "write": "look at what it is given",
+    "step": "look at its inputs and parameters there, or take a smaller step",
+}
 MOST_MESSAGES = 5  # in the text of an error
+_KEPT: list[object] = []  # of FMUs that may not be called any more, but may have threads that call back
 
 
 class Outcome(NamedTuple):
@@ -84,6 +94,14 @@ def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
     return guarded
 
 
+def check(status: int, function: str, kind: str = "") -> None:
+    """Raise FMPy's error if a call failed; FMPy's own calls do so, those made directly do not."""
+    if status > WARNING:
+        from fmpy.fmi1 import FMICallException
+
+        raise FMICallException(function + kind, status)
+
+
 class Instance(ABC):
     """An instance of an FMU in Co-Simulation.
 
@@ -100,6 +118,10 @@ class Instance(ABC):
         Whether it is in Event Mode (FMI 3.0).
     needs_update
         Whether it has asked there for another update of its discrete states.
+    wants_end
+        Whether it has asked for the end of the simulation.
+    messages
+        What it has said last, but for what is no trouble.
     """
 
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
@@ -109,7 +131,10 @@ class Instance(ABC):
         self.time = 0.0
         self.in_event_mode = False
         self.needs_update = False
+        self.wants_end = False
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
+        self.fmu: Any = None
+        self._renews = False
         self.inputs = self.discrete_inputs = self.outputs = self.extras = self.ports(())
 
     def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], extras: Sequence[Variable]) -> None:
@@ -126,12 +151,13 @@ class Instance(ABC):
     def failure(self, name: str, problem: Exception) -> FmuError:
         """Return the error that says what failed, and what the FMU says of it."""
         status = getattr(problem, "status", -1)
+        self.model.lost |= status == FATAL
         how = f"returned {STATUS[status]}" if status in range(len(STATUS)) else f"failed: {problem}"
         called = getattr(problem, "function", name)
         said = f"; it says: {'; '.join(self.messages)}" if self.messages else ""
-        return FmuError(
-            f"FMU {self.model.path.name} (instance {self.name!r}): {called} {how} at t = {self.time:.9g} s{said}"
-        )
+        remedy = f"; {REMEDIES[name]}" if name in REMEDIES else ""
+        who = f"FMU {self.model.path.name} (instance {self.name!r})"
+        return FmuError(f"{who}: {called} {how} at t = {self.time:.9g} s{said}{remedy}")
 
     # ---- life
 
@@ -151,9 +177,31 @@ class Instance(ABC):
     def terminate(self) -> None:
         """End the simulation; outputs can still be read."""
 
-    @abstractmethod
     def free(self) -> None:
-        """Free the instance and its library, in whatever mode it is."""
+        """Free the instance and its library, in whatever mode it is; nothing is called if the FMU is lost."""
+        fmu, self.fmu = self.fmu, None
+        if fmu is None:
+            return
+        if self.model.lost:
+            _KEPT.append((fmu, self.forget()))
+            return
+        component, fmu.component = getattr(fmu, "component", None), None
+        try:
+            if component:
+                self.free_component(fmu, component)
+        finally:
+            fmu.freeLibrary()
+            self.forget()
+
+    @abstractmethod
+    def free_component(self, fmu: Any, component: Any) -> None:
+        """Free the instance alone."""
+
+    def forget(self) -> object:
+        """Let go of what refers to the library, so that no circle keeps it; return what the library may still call."""
+        self._get: dict[str, Any] = {}
+        self._set: dict[str, Any] = {}
+        return None
 
     # ---- values
 
@@ -169,7 +217,7 @@ class Instance(ABC):
     def write(self, ports: Ports) -> None:
         """Set values."""
 
-    def write_derivatives(self, ports: Ports, derivatives: FloatArray) -> None:
+    def write_derivatives(self, ports: Ports, derivatives: Sequence[FloatArray]) -> None:
         """Set derivatives of the real variables by time, `derivatives[k]` those of order k + 1 (FMI 2.0)."""
         raise NotImplementedError
 
@@ -200,6 +248,19 @@ class Instance(ABC):
     @abstractmethod
     def save(self, reuse: Any = None) -> Any:
         """Return a snapshot of the whole state; `reuse` is one that may be overwritten. `drop` it at the end."""
+
+    def get_state(self, get: Callable[[Any, Any], object], free: Callable[[Any, Any], object], state: Any) -> Any:
+        """Get a state of the FMU, into one that there is where the FMU does so.
+
+        Some give a new one every time: it is then for us to free the old one.
+        """
+        before = state.value
+        if before and self._renews:
+            free(self.fmu.component, ctypes.byref(state))
+            before = state.value = None
+        get(self.fmu.component, ctypes.byref(state))
+        self._renews |= bool(before) and state.value != before
+        return state
 
     @abstractmethod
     def restore(self, snapshot: Any) -> None:

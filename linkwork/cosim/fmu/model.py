@@ -7,9 +7,11 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from linkwork.cosim.description.references import known
 from linkwork.cosim.description.units import UNKNOWN, Unit
@@ -84,7 +86,10 @@ class Abilities:
 
 @dataclass
 class FmuModel:
-    """An FMU's file, what its model description says, and where it is unpacked."""
+    """An FMU's file, what its model description says, and where it is unpacked.
+
+    `lost` is true once an instance has returned fatal: FMI forbids all further calls, of other instances too.
+    """
 
     path: Path
     fmi: str
@@ -97,6 +102,8 @@ class FmuModel:
     abilities: Abilities
     step_size: float | None
     experiment: tuple[float | None, float | None]
+    tool: str = ""  # that made it
+    lost: bool = False
     _unpacked: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
     @property
@@ -163,12 +170,44 @@ def read_model(path: Path) -> FmuModel:
     CosimError
         If there is no such FMU, it cannot be read, or is none for Co-Simulation of FMI 2.0 or 3.0.
     """
-    description = _read(path)
-    version = str(description.fmiVersion)
-    if not version.startswith(("2.", "3.")):
-        raise CosimError(f"the FMU {path} is of FMI {version}; hosts here run FMI 2.0 and 3.0")
-    if description.coSimulation is None:
-        raise CosimError(f"the FMU {path} offers no Co-Simulation; export it for that")
+    try:
+        from fmpy import read_model_description
+    except ImportError as missing:
+        raise CosimError("FMUs are run by FMPy: pip install 'linkwork[cosim]'") from missing
+    _check_file(path)
+    try:
+        version = _version(path)
+        if not version.startswith(("2.", "3.")):
+            raise CosimError(f"the FMU {path} is of FMI {version}; export it for FMI 2.0 or 3.0")
+        description = read_model_description(path, validate=False)
+        if description.coSimulation is None:
+            raise CosimError(f"the FMU {path} offers no Co-Simulation; export it for that")
+        return _model(path, version, description)
+    except CosimError:
+        raise
+    except zipfile.BadZipFile as problem:
+        raise CosimError(f"the FMU {path} cannot be read: it is not a zip file, or cut off; get it again") from problem
+    except Exception as problem:  # whatever zlib, lxml or FMPy make of it
+        raise CosimError(f"the FMU {path} cannot be read: {problem}; 'linkwork check' tells more") from problem
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise CosimError(f"{path} is a folder, and an FMU is one file; name the file that it was unpacked from")
+    if not path.is_file():
+        there = [one.name for one in path.parent.glob("*.fmu")] if path.parent.is_dir() else []
+        near = get_close_matches(path.name, there, n=3)
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise CosimError(f"there is no FMU {path}{hint}")
+
+
+def _version(path: Path) -> str:
+    with zipfile.ZipFile(path) as archive, archive.open("modelDescription.xml") as file:
+        _, root = next(iter(ElementTree.iterparse(file, events=["start"])))
+        return str(root.get("fmiVersion"))
+
+
+def _model(path: Path, version: str, description: Any) -> FmuModel:
     return FmuModel(
         path=path,
         fmi=version,
@@ -184,20 +223,8 @@ def read_model(path: Path) -> FmuModel:
             _number(description.defaultExperiment, "startTime"),
             _number(description.defaultExperiment, "stopTime"),
         ),
+        tool=description.generationTool or "",
     )
-
-
-def _read(path: Path) -> Any:
-    try:
-        from fmpy import read_model_description
-    except ImportError as missing:
-        raise CosimError("FMUs are run by FMPy: pip install 'linkwork[cosim]'") from missing
-    if not path.is_file():
-        raise CosimError(f"there is no FMU {path}")
-    try:
-        return read_model_description(path, validate=False)
-    except Exception as problem:  # whatever zipfile, lxml or FMPy make of it
-        raise CosimError(f"the FMU {path} cannot be read: {problem}; 'linkwork check' tells more") from problem
 
 
 def _variable(one: Any) -> Variable:

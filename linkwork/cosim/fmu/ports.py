@@ -67,7 +67,19 @@ class Ports:
         self.whole = np.zeros(sum(one.n_values for one in self.groups[WHOLE]), dtype=np.int64)
         self.text = [""] * sum(one.n_values for one in self.groups[TEXT])
         self._copied = [] if shared else _slices(self.real, only)
-        self._copied += _slices(self.whole, self.groups[WHOLE])
+        whole = _slices(self.whole, self.groups[WHOLE])
+        self._copied += whole
+        #: Whole numbers that may not fit into the FMU's type.
+        self._narrow = [
+            (values, group)
+            for (values, _), group in zip(whole, self.groups[WHOLE], strict=True)
+            if group.numbers.dtype not in (np.int64, np.uint64)
+        ]
+        #: Arguments of the calls that read or write all: type, references, their number, buffer, number of values.
+        self.calls = [(one.type, one.references, one.n_references, one.buffer, one.n_values) for one in self.all]
+        #: Whether buffers are apart from the values, so that `taken` and `given` have something to do.
+        self.copied = bool(self._copied or self.text)
+        self._derivatives: dict[int, tuple[Any, int, Any, Any, Any]] = {}
         self._marked: Values | None = None
 
     def _places(self) -> dict[str, tuple[str, slice]]:
@@ -79,6 +91,18 @@ class Ports:
                 places[one.name] = (bank, slice(begin, begin + one.size))
                 begin += one.size
         return places
+
+    def derivatives(self, order: int) -> tuple[Any, int, Any, Any, Any]:
+        """Arguments for derivatives of the real variables by time: references, number, orders, values and an array
+        that shares them (FMI 2.0, where there is one type of real).
+        """
+        if order not in self._derivatives:
+            references = self.groups[REAL][0].references
+            n = len(references)
+            values = (ctypes.c_double * n)()
+            orders = (ctypes.c_int * n)(*[order] * n)
+            self._derivatives[order] = (references, n, orders, values, np.frombuffer(values))
+        return self._derivatives[order]
 
     def copy(self) -> tuple[Values, Values | None]:
         """The values as they are now and were when marked, to `paste` later."""
@@ -113,12 +137,22 @@ class Ports:
         """Bring `real`, `whole` and `text` to the buffers, for an FMU to read."""
         for values, numbers in self._copied:
             np.copyto(numbers, values, casting="unsafe")
+        for values, group in self._narrow:
+            if not np.array_equal(values, group.numbers):
+                raise OverflowError(f"{values[values != group.numbers][0]} does not fit into {_named(group, values)}")
         for group in self.groups[TEXT]:
             for i, one in enumerate(self.text):
                 group.buffer[i] = one.encode()
 
 
 Values = tuple[Any, Any, list[str]]
+
+
+def _named(group: Group, values: Any) -> str:
+    """Type and name of the first variable whose value is not what the buffer holds."""
+    owners = [one for one in group.variables for _ in range(one.size)]
+    one = owners[int(np.argmax(values != group.numbers))]
+    return f"{one.name!r}, which is of type {one.type}"
 
 
 def _slices(values: Any, groups: Sequence[Group]) -> list[tuple[Any, Any]]:

@@ -226,6 +226,7 @@ class _Answer:
     """What a run has given so far, where no sink takes it."""
 
     sink: Sink | None = None
+    taken: int = 0  # rows
     left: tuple[Path, Layout] | None = None  # memory with rows that are not yet taken
     names: list[str] = field(default_factory=list)
     units: dict[str, str] = field(default_factory=dict)
@@ -239,6 +240,7 @@ class _Answer:
             self.names, self.units, self.types = names, units, types
 
     def rows(self, t: Any, columns: list[Any]) -> None:
+        self.taken += len(t)
         if self.sink:
             self.sink.rows(t, columns)
         else:
@@ -250,7 +252,7 @@ class _Answer:
             return
         path, layout = self.left
         with contextlib.suppress(OSError):
-            t, columns = layout.held(path.read_bytes())
+            t, columns = layout.held(path.read_bytes(), self.taken)
             if len(t):
                 self.rows(t, [columns[k] for k in range(len(columns))])
 

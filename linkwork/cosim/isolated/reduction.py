@@ -40,8 +40,8 @@ class All:
         """Give memory for rows that are yet to be taken, which the parent can read after a crash."""
         path = Path(tempfile.gettempdir()) / "rows"
         path.unlink(missing_ok=True)
-        path.write_bytes(bytes(layout.n_bytes))
-        with path.open("r+b") as file:
+        with path.open("w+b") as file:
+            file.truncate(layout.n_bytes)
             memory = mmap.mmap(file.fileno(), layout.n_bytes)
         self.send("memory", (path, layout))
         return memory

@@ -52,12 +52,18 @@ class Master(ABC):
 
     def settle(self, time: float, asked: Iterable[str]) -> bool:
         """Handle events at a communication point if there are any; return whether there were."""
-        changed = set(asked) | self.network.with_changed_discrete_inputs()
+        changed = {*asked, *self.network.with_changed_discrete_inputs()}
         if changed:
             self.record(time)
             self.ended |= events.settle(self.network, time, asked)
             self.events += [(time, one.name) for one in self.network.each(changed)]
         return bool(changed)
+
+    def before_events(self, time: float, goal: float) -> float:
+        """A goal, or the first time before it at which an instance expects an event."""
+        if not self.network.next_events:
+            return goal
+        return min([goal, *(event for event in self.network.next_events.values() if event > time)])
 
     def notice(self, text: str) -> None:
         """Say something once."""

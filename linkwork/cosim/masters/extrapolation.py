@@ -1,88 +1,140 @@
 """Continuous inputs within a communication step, by polynomials through values at communication points.
 
-An FMU that takes derivatives of inputs (FMI 2.0) gets those of the polynomial; another one gets its mean over the step,
-which makes a step of second order as well.
+The polynomial p through points (t0, u0), (t1, u1), ... is, by Newton's divided differences d1, d2, d3,
+
+    p(t) = u0 + d1 (t - t0) + d2 (t - t0)(t - t1) + d3 (t - t0)(t - t1)(t - t2),
+
+and an FMU that takes derivatives of inputs (FMI 2.0) gets those at t0, where its step begins; another one gets the mean
+of p over the step, which makes a step of second order as well.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork.cosim.fmu.instance import FloatArray, Instance
 from linkwork.cosim.network import Network
 
+MOST_POINTS = 4
+
+
+class Track:
+    """Real inputs of an instance at its last communication points, the latest first."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.values: list[FloatArray] = []
+
 
 class Extrapolation:
-    """Polynomials of an order for the inputs of each instance; order 0 holds them."""
+    """Polynomials of an order for the inputs of each instance; order 0 holds them.
 
-    def __init__(self, order: int, network: Network) -> None:
+    `always`: to keep track of them at order 0 as well, for those who interpolate.
+    """
+
+    def __init__(self, order: int, network: Network, *, always: bool = False) -> None:
         self.order = order
-        self._past: dict[str, deque[tuple[float, FloatArray]]] = {
-            one.name: deque(maxlen=order + 1) for one in network.each() if one.inputs.real.size
-        }
+        self._idle = not (order or always)
+        self.tracks = {one.name: Track() for one in network.each() if one.inputs.real.size}
+        self._noted = [(one.inputs.real, self.tracks[one.name]) for one in network.each(self.tracks)]
 
     def forget(self) -> None:
         """Begin anew: inputs may have jumped."""
-        for past in self._past.values():
-            past.clear()
+        for track in self.tracks.values():
+            track.times, track.values = [], []
 
-    def note(self, network: Network, time: float) -> None:
+    def note(self, time: float) -> None:
         """Keep the inputs as they are at a communication point."""
-        if self.order:
-            for instance in network.each(self._past):
-                past = self._past[instance.name]
-                while past and past[-1][0] >= time:
-                    past.pop()
-                past.append((time, instance.inputs.real.copy()))
-
-    def prepare(self, instance: Instance, time: float, length: float, ahead: FloatArray | None = None) -> None:
-        """Give an instance its inputs for a step; `ahead` are those at its end, NaN where they are not known."""
-        past = self._past.get(instance.name)
-        if not self.order or not past:
+        if self._idle:
             return
-        now = past[-1][1]
-        derivatives = self._derivatives(list(past), time + length, ahead)
-        if not len(derivatives):
-            return
-        if instance.model.abilities.interpolation:
-            instance.inputs.real[:] = now
-            instance.write(instance.inputs)
-            instance.write_derivatives(instance.inputs, derivatives)
-            return
-        mean = now.copy()
-        weight = 1.0
-        for k, row in enumerate(derivatives, start=1):
-            weight *= length / (k + 1)
-            mean += weight * row
-        instance.inputs.real[:] = mean
-        instance.write(instance.inputs)
+        n = self.order
+        for real, track in self._noted:
+            times, values = track.times, track.values
+            if times and times[0] >= time:
+                times, values = times[1:], values[1:]
+            track.times, track.values = [time, *times[:n]], [real.copy(), *values[:n]]
 
-    def _derivatives(self, past: list[tuple[float, FloatArray]], end: float, ahead: FloatArray | None) -> FloatArray:
-        """Derivatives at the latest point; row k is of order k + 1."""
-        without = _newton(past[-(self.order + 1) :])
-        if ahead is None or np.isnan(ahead).all():
-            return without
-        with_end = _newton([*past[-self.order :], (end, ahead)], at=-2)
-        rows = max(len(without), len(with_end))
-        known = ~np.isnan(ahead)
-        both = np.zeros((rows, ahead.size))
-        both[: len(without)] = without
-        both[:, known] = 0.0
-        both[: len(with_end), known] = with_end[:, known]
-        return both
+    def copy(self) -> list[tuple[list[float], list[FloatArray]]]:
+        """What is known, to `paste` later."""
+        return [(track.times, track.values) for _, track in self._noted]
+
+    def paste(self, copy: Sequence[tuple[list[float], list[FloatArray]]]) -> None:
+        """Go back to what was known."""
+        for (_, track), (times, values) in zip(self._noted, copy, strict=True):
+            track.times, track.values = times, values
+
+    def at(self, name: str, time: float) -> FloatArray:
+        """The inputs of an instance at a time ahead, by the polynomial."""
+        track = self.tracks[name]
+        value, weight = track.values[0].copy(), 1.0
+        for k, row in enumerate(derivatives(track.times, track.values), start=1):
+            weight *= (time - track.times[0]) / k
+            value += weight * row
+        return value
+
+    def prepare(self, instance: Instance, length: float) -> None:
+        """Give an instance its inputs for a step."""
+        track = self.tracks.get(instance.name)
+        if track is not None and len(track.times) > 1:
+            _give(instance, track.values[0], derivatives(track.times, track.values), length)
+
+    def prepare_towards(
+        self,
+        instance: Instance,
+        length: float,
+        end: float,
+        ahead: FloatArray,
+        known: NDArray[np.bool_] | None = None,
+        *,
+        points: int,
+    ) -> None:
+        """Give an instance its inputs for a step when they are known at a time `end` ahead.
+
+        `known` says which are (None: all); `points` is how many there are besides, the latest included.
+        """
+        track = self.tracks[instance.name]
+        times = [track.times[0], end, *track.times[1:points]]
+        rows = derivatives(times, [track.values[0], ahead, *track.values[1:points]])
+        if known is not None:
+            without = derivatives(track.times, track.values)
+            nothing = np.zeros(ahead.size)
+            for k in range(max(len(rows), len(without))):
+                one, other = (row[k] if k < len(row) else nothing for row in (rows, without))
+                rows[k : k + 1] = [np.where(known, one, other)]
+        _give(instance, track.values[0], rows, length)
 
 
-def _newton(points: list[tuple[float, FloatArray]], at: int = -1) -> FloatArray:
-    """Derivatives of orders 1, 2, ... at one of some points (at most 4), of the polynomial through all of them."""
-    base = points[at][0]
-    degree = len(points) - 1
-    if degree < 1:
-        return np.zeros((0, points[0][1].size))
-    times = np.array([time - base for time, _ in points])
-    scale = np.abs(times).max()
-    powers = np.vander(times / scale, increasing=True)
-    coefficients = np.linalg.solve(powers, np.array([values for _, values in points]))
-    factors = np.cumprod(np.arange(1, degree + 1)) / scale ** np.arange(1, degree + 1)
-    return np.asarray(coefficients[1:] * factors[:, None])
+def derivatives(times: Sequence[float], values: Sequence[FloatArray]) -> list[FloatArray]:
+    """Derivatives of orders 1, 2, ... at the first of at most four points, of the polynomial through all."""
+    if len(times) < 2:
+        return []
+    t0, t1 = times[:2]
+    d01 = (values[1] - values[0]) / (t1 - t0)
+    if len(times) == 2:
+        return [d01]
+    t2 = times[2]
+    d12 = (values[2] - values[1]) / (t2 - t1)
+    d012 = (d12 - d01) / (t2 - t0)
+    first, second = d01 + d012 * (t0 - t1), 2.0 * d012
+    if len(times) == 3:
+        return [first, second]
+    t3 = times[3]
+    d123 = ((values[3] - values[2]) / (t3 - t2) - d12) / (t3 - t1)
+    d0123 = (d123 - d012) / (t3 - t0)
+    return [first + d0123 * ((t0 - t1) * (t0 - t2)), second + d0123 * (2.0 * (2.0 * t0 - t1 - t2)), 6.0 * d0123]
+
+
+def _give(instance: Instance, now: FloatArray, rows: list[FloatArray], length: float) -> None:
+    """Set inputs and their derivatives, or their mean over the step; the inputs now have been set already."""
+    if instance.model.abilities.interpolation:
+        instance.write_derivatives(instance.inputs, rows)
+        return
+    mean, weight = now, 1.0
+    for k, row in enumerate(rows, start=1):
+        weight *= length / (k + 1)
+        mean = mean + weight * row
+    instance.inputs.real[:] = mean
+    instance.write(instance.inputs)

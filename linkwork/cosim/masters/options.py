@@ -14,19 +14,24 @@ from linkwork.errors import CosimError
 
 MASTERS = ("jacobi", "gauss-seidel", "adaptive")
 OF_ADAPTIVE = ("tolerance", "smallest_step", "largest_step")
-OF_FIXED = ("step", "extrapolation")
+TOLERANCE = 1e-4
 
 
 def add_master_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the choice of a master algorithm to a parser; `master_of` makes it."""
     add = parser.add_argument_group("master algorithm").add_argument
     add("--master", choices=MASTERS, default="jacobi", help="how FMUs take turns (default: %(default)s)")
-    step_help = "communication step [s] (default: the smallest that an FMU proposes, at most a thousandth of the run)"
+    step_help = (
+        "communication step [s], of adaptive the first one "
+        "(default: the smallest that an FMU proposes, at most a thousandth of the run)"
+    )
     add("--step", type=positive, metavar="DT", help=step_help)
-    add("--extrapolation", type=int, choices=(0, 1, 2), help="order by which inputs change within a step (default: 0)")
-    add("--tolerance", type=positive, metavar="TOL", help="of adaptive: relative error of a step (default: its own)")
-    add("--smallest-step", type=positive, metavar="DT", help="of adaptive [s]")
-    add("--largest-step", type=positive, metavar="DT", help="of adaptive [s]")
+    extrapolation_help = "order by which inputs change within a step (default: 0; of adaptive 1)"
+    add("--extrapolation", type=int, choices=(0, 1, 2), help=extrapolation_help)
+    tolerance_help = f"of adaptive: error of a step, relative to what signals are (default: {TOLERANCE:g})"
+    add("--tolerance", type=positive, metavar="TOL", help=tolerance_help)
+    add("--smallest-step", type=positive, metavar="DT", help="of adaptive [s] (default: 1e-10)")
+    add("--largest-step", type=positive, metavar="DT", help="of adaptive [s] (default: a tenth of the run)")
 
 
 def master_of(arguments: argparse.Namespace, usual_step: Callable[[], float]) -> Master:
@@ -37,18 +42,23 @@ def master_of(arguments: argparse.Namespace, usual_step: Callable[[], float]) ->
     CosimError
         If an option belongs to another master.
     """
-    adaptive = arguments.master == "adaptive"
-    for name in OF_FIXED if adaptive else OF_ADAPTIVE:
+    if arguments.master == "adaptive":
+        return _adaptive(arguments)
+    for name in OF_ADAPTIVE:
         if getattr(arguments, name) is not None:
-            right = "jacobi or gauss-seidel" if adaptive else "adaptive"
-            raise CosimError(f"--{name.replace('_', '-')} is an option of --master {right}, not of {arguments.master}")
-    if adaptive:
-        kind: Any = import_module("linkwork.cosim.masters").Adaptive
-        given = {name: value for name in OF_ADAPTIVE if (value := getattr(arguments, name)) is not None}
-        made: Master = kind(**given)
-        return made
+            option = f"--{name.replace('_', '-')}"
+            raise CosimError(f"{option} is an option of --master adaptive, not of {arguments.master}")
     fixed = Jacobi if arguments.master == "jacobi" else GaussSeidel
     return fixed(arguments.step or usual_step(), arguments.extrapolation or 0)
+
+
+def _adaptive(arguments: argparse.Namespace) -> Master:
+    kind: Any = import_module("linkwork.cosim.masters.adaptive").Adaptive
+    given = {"smallest": arguments.smallest_step, "largest": arguments.largest_step, "first": arguments.step}
+    if arguments.extrapolation is not None:
+        given["extrapolation"] = arguments.extrapolation
+    made: Master = kind(arguments.tolerance or TOLERANCE, **given)
+    return made
 
 
 def number(text: str) -> float:

@@ -2,105 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Iterable
 
 from linkwork.cosim.fmu.instance import Instance, Outcome
-from linkwork.cosim.network import Network, events
+from linkwork.cosim.masters.base import Master
+from linkwork.cosim.masters.inner import Jacobi
+from linkwork.cosim.network import events
 from linkwork.errors import CosimError
 
 MOST_TRIES = 200  # in one step: shorter ones after early returns and discarded ones
-
-
-class Stepper(Protocol):
-    """What a master does before and after a step of an instance; `done` have made theirs."""
-
-    network: Network
-    ended: bool
-
-    def prepare(self, instance: Instance, time: float, length: float, done: Sequence[Instance]) -> None:
-        """Give an instance its inputs for a step."""
-
-    def stepped(self, instance: Instance) -> None:
-        """Look at an instance after its step."""
-
-    def notice(self, text: str) -> None:
-        """Say something once."""
+ULP = 2.0**-52
 
 
 class Together:
     """Steps instances in an order.
 
     Where one stops early, at an event or because its step is discarded, all step as far as it only: those that went
-    further go back. Where one of those cannot go back, the one that stopped catches up alone.
+    further go back. Where one of those cannot go back, the one that stopped catches up alone. Snapshots are taken only
+    where something may stop early, or `always`.
     """
 
-    def __init__(self, master: Stepper, order: Sequence[Instance]) -> None:
-        self.master, self.order = master, list(order)
-        may_stop = [one for one in self.order if one.model.abilities.event_mode]
-        self._kept = {
-            one.name
-            for one in self.order
-            if one.model.abilities.save_state and any(other is not one for other in may_stop)
-        }
+    def __init__(self, master: Master, inner: Jacobi, *, always: bool = False) -> None:
+        self.master, self.inner, self.network = master, inner, master.network
+        can = {one.name for one in inner.order if one.model.abilities.save_state}
+        may_stop = [one for one in inner.order if one.model.abilities.event_mode]
+        self._can = can
+        self._kept = {name for name in can if always or any(other.name != name for other in may_stop)}
 
-    def step(self, time: float, goal: float) -> tuple[float, set[str]]:
+    def step(self, time: float, goal: float, label: str = "step", *, keep: bool = True) -> tuple[float, set[str]]:
         """Step all; return the time reached and the names of those that want to go to Event Mode there.
+
+        `label` names the snapshots of the begin; without `keep` they are there already.
 
         Raises
         ------
         CosimError
             If no step succeeds, however short.
         """
-        self._keep()
+        if keep and self._kept:
+            self.network.snapshots.save(self._kept, label)
         asked: set[str] = set()
+        kept = self._kept
         for _ in range(MOST_TRIES):
             stopped = self._round(time, goal, asked)
             if stopped is None:
                 return goal, asked
             instance, outcome = stopped
             shorter = outcome.reached
-            if outcome.discarded and shorter <= time:
-                shorter = time + (goal - time) / 2
-            beyond = {one.name for one in self.order if one.time > shorter}
-            if beyond <= self._kept:
-                self.master.network.snapshots.restore(beyond, "step")
+            if outcome.discarded:
+                self._kept = self._can  # from the next step on
+                if shorter <= time:
+                    shorter = time + (goal - time) / 2
+            beyond = {one.name for one in self.inner.order if one.time > shorter}
+            if beyond <= kept:
+                if outcome.discarded and instance.name in kept:
+                    beyond.add(instance.name)
+                self.network.snapshots.restore(beyond, label)
                 asked -= beyond
                 goal = shorter
                 if outcome.event:
                     asked.add(instance.name)
+            elif outcome.discarded:
+                self._catch_up_discarded(instance, goal, beyond - kept)
             else:
-                self._catch_up(instance, outcome, beyond - self._kept)
-        raise CosimError(f"no step from t = {time:.9g} s succeeds, however short; it is stopped by {instance.name!r}")
-
-    def _keep(self) -> None:
-        if self._kept:
-            self.master.network.snapshots.save(self._kept, "step")
+                self._catch_up(instance, outcome, beyond - kept)
+        raise CosimError(
+            f"no step of {self.network.who(instance.name)} from t = {time:.9g} s succeeds, however short; "
+            "look at its inputs there"
+        )
 
     def _round(self, time: float, goal: float, asked: set[str]) -> tuple[Instance, Outcome] | None:
         """Step those that are not at the goal; return the first that stops before it."""
-        for instance in self.order:
-            if instance.time >= goal:
+        inner, near = self.inner, goal - 4 * ULP * abs(goal)  # goal - time may be rounded
+        for instance in inner.order:
+            begin = instance.time
+            if begin >= goal:
                 continue
-            if instance.time == time:
-                done = [one for one in self.order if one.time >= goal]
-                self.master.prepare(instance, time, goal - time, done)
-            outcome = instance.step(instance.time, goal - instance.time)
-            self.master.ended |= outcome.terminate
-            if outcome.reached < goal:
+            if begin == time:
+                inner.prepare(instance, time, goal)
+            outcome = instance.step(begin, goal - begin)
+            reached, event, terminate, _ = outcome
+            if terminate:
+                self.master.ended = True
+            if reached < near:
+                inner.stepped(instance)
                 return instance, outcome
             instance.time = goal
-            self.master.stepped(instance)
-            if outcome.event:
+            inner.stepped(instance)
+            if event:
                 asked.add(instance.name)
         return None
 
-    def _catch_up(self, instance: Instance, outcome: Outcome, others: set[str]) -> None:
-        """Go on alone with held inputs."""
+    def _catch_up(self, instance: Instance, outcome: Outcome, others: Iterable[str]) -> None:
+        """Handle an event alone; the next round goes on with held inputs."""
+        self._tell(instance, "has events", others)
+        if outcome.event:
+            self.master.ended |= events.alone(self.network, instance)
+            self.master.events.append((instance.time, instance.name))
+
+    def _catch_up_discarded(self, instance: Instance, goal: float, others: Iterable[str]) -> None:
+        """Go on alone by a step so short that it succeeds, if there is one."""
+        self._tell(instance, "discards what it cannot do", others)
+        begin, length = instance.time, goal - instance.time
+        while instance.time == begin and length > 8 * ULP * max(abs(begin), abs(goal)):
+            length /= 2
+            instance.step(begin, length)
+
+    def _tell(self, instance: Instance, what: str, others: Iterable[str]) -> None:
         names = ", ".join(map(repr, sorted(others)))
         self.master.notice(
-            f"{instance.name!r} has events within steps, but {names} cannot save states and so not go back to them: "
-            "other instances see its events at the next communication point; a smaller step helps"
+            f"{instance.name!r} {what} within steps, but {names} cannot go back there (no saving of states, or not yet): "
+            f"other instances see {instance.name!r} at the next communication point only; a smaller step helps"
         )
-        if outcome.event:
-            events.alone(instance)

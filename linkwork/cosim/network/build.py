@@ -101,7 +101,10 @@ def _feeds(system: System, instances: Mapping[str, Instance], externals: Externa
     feeds: dict[str, list[Feed]] = {}
     for reference, given in externals.items():
         name, variable = split(reference, system.components)
-        feeds.setdefault(name, []).append(Feed(reference, given, _input_ports(instances[name], variable), variable))
+        ports = _input_ports(instances[name], variable)
+        what = f"{reference!r} (FMU {instances[name].model.path.name})"
+        feed = Feed(what, given, ports, variable, discrete=ports is instances[name].discrete_inputs)
+        feeds.setdefault(name, []).append(feed)
     return feeds
 
 

@@ -28,7 +28,7 @@ def settle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
     for _ in range(MOST_ROUNDS):
         if not waiting:
             break
-        ends |= _update(network, time, waiting)
+        ends |= _update(network, waiting)
         needed = {one.name for one in network.each(waiting) if one.needs_update}
         network.exchange(time)
         waiting = needed | network.with_changed_discrete_inputs()
@@ -45,7 +45,7 @@ def settle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
     return ends
 
 
-def _update(network: Network, time: float, names: Iterable[str]) -> bool:
+def _update(network: Network, names: Iterable[str]) -> bool:
     """Give instances their inputs in Event Mode and update their discrete states."""
     ends = False
     for instance in network.each(names):
@@ -64,20 +64,23 @@ def _update(network: Network, time: float, names: Iterable[str]) -> bool:
     return ends
 
 
-def alone(instance: Instance) -> None:
-    """Handle an event of one instance, others being elsewhere in time.
+def alone(network: Network, instance: Instance) -> bool:
+    """Handle an event of one instance, others being elsewhere in time; return whether it wants the simulation to end.
+
+    Its inputs stay what they are.
 
     Raises
     ------
     CosimError
         If its discrete states do not settle.
     """
-    instance.enter_event_mode()
+    ends = False
     for _ in range(MOST_ROUNDS):
-        if not instance.update_discrete_states().needed:
+        ends |= _update(network, [instance.name])
+        if not instance.needs_update:
             instance.enter_step_mode()
-            return
+            return ends
     raise CosimError(
-        f"discrete states of {instance.name!r} do not settle at t = {instance.time:.9g} s: they ask for another update "
-        f"after {MOST_ROUNDS} rounds"
+        f"discrete states of {network.who(instance.name)} do not settle at t = {instance.time:.9g} s: they ask for "
+        f"another update after {MOST_ROUNDS} rounds"
     )

@@ -11,16 +11,17 @@ from linkwork.cosim.fmu.model import REAL, TEXT, WHOLE
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.errors import CosimError
 
-External = float | Callable[[float], float] | tuple[Any, Any]
+External = float | str | Callable[[float], Any] | tuple[Any, Any]
 
 
 class Feed:
     """An external input of an instance."""
 
-    def __init__(self, name: str, given: External, ports: Ports, variable: str) -> None:
+    def __init__(self, name: str, given: External, ports: Ports, variable: str, *, discrete: bool = False) -> None:
+        self.discrete = discrete  # set in Event Mode only
         bank, self._place = ports.places[variable]
         self._values: Any = {REAL: ports.real, WHOLE: ports.whole, TEXT: ports.text}[bank]
-        self._name = name
+        self._name, self._whole = name, bank == WHOLE
         self._function = _function(name, given, stepwise=bank != REAL)
 
     def apply(self, time: float) -> None:
@@ -33,11 +34,25 @@ class Feed:
         """
         try:
             value = self._function(time)
+            if value is None:
+                raise TypeError("there is no value")
+            if isinstance(self._values, list):
+                self._values[self._place] = _texts(value)
+                return
+            if self._whole and np.any(np.not_equal(value, np.round(value))):
+                raise ValueError(f"{value} is not a whole number")
             self._values[self._place] = value
         except Exception as problem:
-            raise CosimError(f"the external input of {self._name!r} fails at t = {time:.9g} s: {problem}") from problem
+            raise CosimError(f"the external input of {self._name} fails at t = {time:.9g} s: {problem}") from problem
         if not np.all(np.isfinite(value)):
-            raise CosimError(f"the external input of {self._name!r} is {value} at t = {time:.9g} s")
+            raise CosimError(f"the external input of {self._name} is {value} at t = {time:.9g} s")
+
+
+def _texts(value: Any) -> list[str]:
+    parts = value if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(one, str) for one in parts):
+        raise TypeError(f"{value!r} is no text")
+    return list(parts)
 
 
 def _function(name: str, given: External, *, stepwise: bool) -> Callable[[float], Any]:
@@ -51,9 +66,9 @@ def _function(name: str, given: External, *, stepwise: bool) -> Callable[[float]
     except (TypeError, ValueError):
         fits = False
     if not fits:
-        raise CosimError(f"the external input of {name!r} must be a number, a function of time, or (times, values)")
+        raise CosimError(f"the external input of {name} must be a number, a function of time, or (times, values)")
     if np.any(np.diff(times) < 0) or not np.all(np.isfinite([times, values])):
-        raise CosimError(f"the external input of {name!r}: times must rise, and all must be finite")
+        raise CosimError(f"the external input of {name}: times must rise, and all must be finite")
     if stepwise:
         return lambda time: values[max(0, int(np.searchsorted(times, time, side="right")) - 1)]
     return lambda time: np.interp(time, times, values)

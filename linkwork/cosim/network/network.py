@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.network.externals import Feed
 from linkwork.cosim.network.levels import Level
@@ -45,9 +42,17 @@ class Network:
         self.snapshots = Snapshots(self.instances)
         self.next_events: dict[str, float] = {}
         self.iterations = 0
-        self._feeds = {name: list(feeds.get(name, ())) for name in instances}
+        self._feeds = {name: [one for one in feeds.get(name, ()) if not one.discrete] for name in instances}
         self._routes = {name: self._routes_to(name, "inputs") for name in instances}
-        self._discrete = {name: routes for name in instances if (routes := self._routes_to(name, "discrete_inputs"))}
+        self._discrete = [one for one in self.instances.values() if one.discrete_inputs.variables]
+        self._discrete_sources: list[Route | Feed] = [
+            source
+            for one in self._discrete
+            for source in (
+                *self._routes_to(one.name, "discrete_inputs"),
+                *(feed for feed in feeds.get(one.name, ()) if feed.discrete),
+            )
+        ]
         self._levels = [
             (
                 [self.instances[name] for name in level.reads],
@@ -68,16 +73,13 @@ class Network:
         for feed in self._feeds[instance.name]:
             feed.apply(time)
 
-    def feed_from(self, instance: Instance, sources: Sequence[Instance]) -> NDArray[np.bool_]:
-        """Bring over outputs of some instances only; return which of the real inputs come from them."""
-        names = {one.name for one in sources}
-        fed = np.zeros(instance.inputs.real.size, dtype=bool)
-        for route in self._routes[instance.name]:
-            if route.owner in names:
-                route.carry()
-                if route.target is instance.inputs.real:
-                    fed[route.targets] = True
-        return fed
+    def routes(self, instance: Instance) -> list[Route]:
+        """How connected outputs come to its continuous inputs."""
+        return self._routes[instance.name]
+
+    def who(self, name: str) -> str:
+        """Name an instance and its FMU in a message."""
+        return f"{name!r} (FMU {self.instances[name].model.path.name})"
 
     def exchange(self, time: float) -> None:
         """Bring all inputs to what the outputs are now, direct feedthrough and algebraic loops included.
@@ -97,13 +99,12 @@ class Network:
             for instance in writes:
                 self.feed(instance, time)
                 instance.write(instance.inputs)
-        for routes in self._discrete.values():
-            for route in routes:
-                route.carry()
+        for source in self._discrete_sources:
+            source.carry() if isinstance(source, Route) else source.apply(time)
 
     def with_changed_discrete_inputs(self) -> set[str]:
         """The instances whose discrete inputs are not what was last written to them."""
-        return {name for name in self._discrete if self.instances[name].discrete_inputs.changed()}
+        return {one.name for one in self._discrete if one.discrete_inputs.changed()}
 
     def read_extras(self) -> None:
         """Read what is only recorded."""

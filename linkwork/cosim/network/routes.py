@@ -42,13 +42,17 @@ class Route:
 
     def carry(self) -> None:
         """Bring the values over."""
+        self.bring(self.target)
+
+    def bring(self, target: Any) -> None:
+        """Put the values in what is laid out as the target."""
         if isinstance(self.source, list):
             for s, t in zip(self.sources, self.targets, strict=True):
-                self.target[t] = self.source[s]
+                target[t] = self.source[s]
         elif self.plain:
-            self.target[self.targets] = self.source[self.sources]
+            target[self.targets] = self.source[self.sources]
         else:
-            self.target[self.targets] = self.source[self.sources] * self.factor + self.offset
+            target[self.targets] = self.source[self.sources] * self.factor + self.offset
 
 
 def make_routes(wires: Sequence[Wire]) -> list[Route]:

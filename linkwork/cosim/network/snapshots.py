@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from linkwork.cosim.fmu.instance import Instance
+from linkwork.errors import FmuError
 
 
 class Snapshots:
@@ -35,9 +37,10 @@ class Snapshots:
         self.restored += 1
 
     def drop(self) -> None:
-        """Free all snapshots."""
+        """Free all snapshots, as far as the FMUs let that be done."""
         for (_, name), (state, _) in self._kept.items():
-            self._instances[name].drop(state)
+            with suppress(FmuError):
+                self._instances[name].drop(state)
         self._kept.clear()
 
 

@@ -62,7 +62,7 @@ def apply(instance: Instance, values: Mapping[str, Value]) -> None:
     for ports in (instance.inputs, instance.discrete_inputs):
         for one in ports.variables:
             if one.start is not None:
-                put(ports, one, one.start)
+                _put(instance, ports, one, one.start)
     given = [model.variable(name) for name in values]
     for one in given:
         if one.causality == "structuralParameter":
@@ -72,13 +72,7 @@ def apply(instance: Instance, values: Mapping[str, Value]) -> None:
             )
     ports = instance.ports([one for one in given if one.bank])
     for one in ports.variables:
-        try:
-            put(ports, one, values[one.name])
-        except (TypeError, ValueError) as problem:
-            raise CosimError(
-                f"FMU {model.path.name} (instance {instance.name!r}): {one.name!r} is of type {one.type}"
-                f"{f' with {one.size} elements' if one.size > 1 else ''}; it cannot be {values[one.name]!r}"
-            ) from problem
+        _put(instance, ports, one, values[one.name])
     instance.write(ports)
     for mine in (instance.inputs, instance.discrete_inputs):
         for one in given:
@@ -86,34 +80,46 @@ def apply(instance: Instance, values: Mapping[str, Value]) -> None:
                 put(mine, one, values[one.name])
 
 
+def _put(instance: Instance, ports: Ports, variable: Variable, value: Any) -> None:
+    try:
+        put(ports, variable, value)
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise CosimError(
+            f"FMU {instance.model.path.name} (instance {instance.name!r}): {variable.name!r} is of type {variable.type}"
+            f"{f' with {variable.size} elements' if variable.size > 1 else ''}; it cannot be {value!r}"
+        ) from problem
+
+
 def put(ports: Ports, variable: Variable, value: Any) -> None:
     """Put a value, perhaps as text, in its place.
 
     Raises
     ------
-    ValueError, TypeError
+    ValueError, TypeError, OverflowError
         If it does not fit.
     """
     bank, place = ports.places[variable.name]
     if bank == TEXT:
-        ports.text[place] = [str(value)] * variable.size
-    elif bank == REAL:
-        if isinstance(value, str):
-            value = [float(one) for one in value.split()] if variable.size > 1 else float(value)
-        ports.real[place] = value
+        texts = list(value) if isinstance(value, tuple | list) else [str(value)] * variable.size
+        if len(texts) != variable.size:
+            raise ValueError(value)
+        ports.text[place] = texts
+        return
+    if isinstance(value, str) and variable.size > 1:
+        value = value.split()
+    parts = value if isinstance(value, tuple | list) else [value]
+    if bank == REAL:
+        ports.real[place] = [float(one) for one in parts]
     else:
-        ports.whole[place] = _whole(value, variable)
+        ports.whole[place] = [_whole(one, variable) for one in parts]
 
 
-def _whole(value: Any, variable: Variable) -> Any:
+def _whole(value: Any, variable: Variable) -> int:
     if isinstance(value, str):
-        if variable.size > 1:
-            return [_whole(one, variable) for one in value.split()]
         if value.lower() in TRUE + FALSE and variable.type == "Boolean":
             return int(value.lower() in TRUE)
-        value = float(value)
-    if isinstance(value, tuple | list):
-        return [_whole(one, variable) for one in value]
+        value = float(value) if "." in value or "e" in value.lower() else int(value)  # a double has 53 bits
     if value != int(value) or (variable.type == "Boolean" and value not in (0, 1)):
         raise ValueError(value)
-    return int(value)
+    # The bits of an unsigned number of 64 bits are kept as those of a signed one.
+    return int(value) - 2**64 if variable.type == "UInt64" and value >= 2**63 else int(value)

@@ -1,6 +1,6 @@
 """Rows on their way to a sink, in one piece of memory.
 
-    number of rows (8 bytes) | times | rows of the first source | rows of the second | ...
+    number of rows | number of rows before them | times | rows of the first source | rows of the second | ...
 
 In memory that another process sees, they outlive a crash of this one.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 MOST_ROWS, MOST_BYTES = 4096, 1 << 20
-ITEM = 8  # bytes of every number
+ITEM, HEAD = 8, 16  # bytes of every number; of both counts
 
 
 @dataclass(frozen=True)
@@ -39,27 +39,27 @@ class Layout:
     @property
     def n_bytes(self) -> int:
         """How much memory it takes."""
-        return ITEM * (1 + self._width * self.room)
+        return HEAD + ITEM * self._width * self.room
 
     @property
     def _width(self) -> int:
         return 1 + sum(len(columns) for _, columns in self.blocks)
 
     def arrays(self, memory: Any) -> tuple[Any, Any, list[Any]]:
-        """Return the number of rows (1,), times (room,) and rows (room, k) of each source, all of them shared."""
-        count = np.frombuffer(memory, dtype=np.int64, count=1)
-        times = np.frombuffer(memory, dtype=np.float64, count=self.room, offset=ITEM)
-        rows, begin = [], ITEM * (1 + self.room)
+        """Return both counts (2,), times (room,) and rows (room, k) of each source, all of them shared."""
+        counts = np.frombuffer(memory, dtype=np.int64, count=2)
+        times = np.frombuffer(memory, dtype=np.float64, count=self.room, offset=HEAD)
+        rows, begin = [], HEAD + ITEM * self.room
         for kind, columns in self.blocks:
             size = self.room * len(columns)
             rows.append(np.frombuffer(memory, kind, size, begin).reshape(self.room, len(columns)))
             begin += ITEM * size
-        return count, times, rows
+        return counts, times, rows
 
-    def held(self, memory: Any) -> tuple[Any, dict[int, Any]]:
-        """Return times and columns of the rows that are there."""
-        count, times, rows = self.arrays(memory)
-        n = int(count[0])
+    def held(self, memory: Any, before: int) -> tuple[Any, dict[int, Any]]:
+        """Return times and columns of the rows that are there; none if they do not follow the `before` first ones."""
+        counts, times, rows = self.arrays(memory)
+        n = int(counts[0]) if counts[1] == before else 0
         return times[:n], self.columns(rows, n)
 
     def columns(self, rows: list[Any], n: int) -> dict[int, Any]:

@@ -28,6 +28,8 @@ class Collected:
     ----------
     reached
         Time of the last row [s]; None before the first.
+    saved
+        Time of the last row that all files have taken.
     last
         Its values by name.
     started
@@ -39,6 +41,7 @@ class Collected:
     ) -> None:
         self.keep, self.files, self.watch = tuple(keep), files, watch
         self.reached: float | None = None
+        self.saved: float | None = None
         self.last: dict[str, Any] = {}
         self.units: dict[str, str] = {}
         self.started: float | None = None
@@ -64,6 +67,7 @@ class Collected:
                 parts.append(by_name[name].copy())
         if self.files:
             self.files.rows(t, columns)
+        self.saved = self.reached
         if self.watch:
             self.watch(self.reached)
 

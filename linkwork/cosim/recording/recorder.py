@@ -64,13 +64,13 @@ class Recorder:
     def _take_memory(self) -> None:
         if self.sink is None:
             self._room = FIRST_ROOM
-            self._count, self._t = np.zeros(1, dtype=np.int64), np.empty(self._room)
+            self._counts, self._t = np.zeros(2, dtype=np.int64), np.empty(self._room)
             self._rows = [np.empty((self._room, len(one.columns)), one.values.dtype) for one in self._sources]
         else:
             self._room = self._layout.room
             offered = None if self._texts else getattr(self.sink, "memory", None)  # texts have no place in it
             memory = offered(self._layout) if offered else bytearray(self._layout.n_bytes)
-            self._count, self._t, self._rows = self._layout.arrays(memory)
+            self._counts, self._t, self._rows = self._layout.arrays(memory)
         self._point()
 
     def _point(self) -> None:
@@ -104,7 +104,7 @@ class Recorder:
             values.append(source[place])
         self.n = n + 1
         if self.sink is not None:
-            self._count[0] = n + 1
+            self._counts[0] = n + 1
             if time.monotonic() >= self._next:
                 self.flush()
 
@@ -114,7 +114,8 @@ class Recorder:
             return
         columns, n = self._columns(), self.n
         self._last = float(self._t[n - 1]), [values[-1:].copy() for values in columns]
-        self._count[0] = self.n = 0  # before the sink may fail: no row is handed over twice
+        self._counts[:] = 0, self._counts[1] + n
+        self.n = 0  # before the sink may fail: no row is handed over twice
         for _, _, values in self._texts:
             values.clear()
         self.sink.rows(self._t[:n], columns)

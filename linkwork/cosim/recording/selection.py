@@ -8,6 +8,11 @@ from fnmatch import fnmatchcase
 from linkwork.cosim.description.references import known
 
 
+def fits(name: str, pattern: str) -> bool:
+    """Whether a name fits a pattern, in which brackets are what they are in names."""
+    return fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
 def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "variable", where: str = "") -> list[str]:
     """Return the names that fit a pattern, each once, in the order of the patterns.
 
@@ -24,8 +29,7 @@ def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "var
     table = dict.fromkeys(names)
     found: dict[str, None] = {}
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
-        literal = pattern.replace("[", "[[]")
-        fitting = [pattern] if pattern in table else [name for name in names if fnmatchcase(name, literal)]
+        fitting = [pattern] if pattern in table else [name for name in names if fits(name, pattern)]
         if not fitting:
             known(pattern, table, what, where)  # says what is near
         found |= dict.fromkeys(fitting)

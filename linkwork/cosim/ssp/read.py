@@ -8,11 +8,11 @@ from pathlib import Path
 from linkwork.cosim.description import Experiment, System
 from linkwork.cosim.ssp.archive import Archive
 from linkwork.cosim.ssp.bindings import Bindings
+from linkwork.cosim.ssp.document import STRUCTURE, Document
 from linkwork.cosim.ssp.elements import below, number_of, parse
 from linkwork.cosim.ssp.links import Links
-from linkwork.cosim.ssp.structure import Document, Structure
+from linkwork.cosim.ssp.structure import Structure
 from linkwork.cosim.ssp.values import given_values
-from linkwork.cosim.ssp.write import STRUCTURE
 from linkwork.errors import CosimError
 
 

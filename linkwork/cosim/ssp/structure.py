@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -13,7 +12,8 @@ from linkwork.cosim.description.references import split
 from linkwork.cosim.description.units import Unit, conversion
 from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.ssp.archive import Archive
-from linkwork.cosim.ssp.elements import Element, below, fault, local, near, own_annotation, parse, text_of
+from linkwork.cosim.ssp.document import STRUCTURE, Document, content
+from linkwork.cosim.ssp.elements import Element, below, fault, local, near, own_annotation, text_of
 from linkwork.cosim.ssp.tables import Tables, tables_of
 from linkwork.cosim.ssp.values import Given
 from linkwork.errors import CosimError
@@ -27,44 +27,6 @@ EITHER = {"parameter", "inout"}
 DEEPEST = 16
 
 Node = tuple[str, str]  # owner and connector
-
-
-@dataclass
-class Document:
-    """A system structure description in an archive."""
-
-    archive: Archive
-    file: str
-    root: Element
-    tables: Tables
-    depth: int = 0
-
-    @classmethod
-    def open(cls, archive: Archive, file: str, depth: int = 0) -> Document:
-        """Read one.
-
-        Raises
-        ------
-        CosimError
-            If it is not there, or is none of SSP 1.0.
-        """
-        if file not in archive.names:
-            there = [name for name in archive.names if name.endswith(".ssd")]
-            raise CosimError(f"{archive.where} has no {file}, which an SSP begins with; {near(file, there)}")
-        root = parse(archive.read(file), f"{archive.where}: {file}", "SystemStructureDescription")
-        return cls(archive, file, root, tables_of(root), depth)
-
-    def system(self) -> Element:
-        """Its outermost system.
-
-        Raises
-        ------
-        CosimError
-            If it has none.
-        """
-        for element in below(self.root, "System"):
-            return element
-        raise fault(self.root, "it has no System")
 
 
 @dataclass(frozen=True)
@@ -182,12 +144,11 @@ class Structure:
         data = BytesIO(archive.read(file))
         inner = Archive(f"{archive.where}: {file}", data, archive.folder / f"{file}.unpacked")
         chosen = element.get("source").partition("#")[2]
-        return Document.open(inner, chosen or "SystemStructure.ssd", document.depth + 1)
+        return Document.open(inner, chosen or STRUCTURE, document.depth + 1)
 
     def _connectors(self, element: Element, owner: str, document: Document, inner: bool) -> None:
         for one in below(element, "Connectors", "Connector"):
-            units = [child.get("unit") for child in below(one, "Real")]
-            unit = document.tables.unit(units[0], one) if units and units[0] else None
+            unit = _unit(one, document.tables)
             kind = text_of(one, "kind")
             if kind not in GIVES | TAKES | EITHER:
                 raise fault(one, f"its kind {kind!r} is none of SSP 1.0")
@@ -202,9 +163,7 @@ class Structure:
             root = content(one, document, "SignalDictionary")
             tables = tables_of(root, document.tables)
             for entry in below(root, "DictionaryEntry"):
-                units = [child.get("unit") for child in below(entry, "Real")]
-                unit = tables.unit(units[0], entry) if units and units[0] else None
-                self.ports[owner, text_of(entry, "name")] = Port("inout", unit, False)
+                self.ports[owner, text_of(entry, "name")] = Port("inout", _unit(entry, tables), False)
         return owners
 
     def _connection(self, element: Element, path: str, owners: dict[str, str]) -> None:
@@ -219,7 +178,7 @@ class Structure:
         self.links[end] = Link(start, element)
 
     def _end(self, element: Element, side: str, path: str, owners: dict[str, str]) -> Node:
-        name, connector = element.get(f"{side}Element"), text_of(element, f"{side}Connector")
+        name, connector = element.get(f"{side}Element") or None, text_of(element, f"{side}Connector")
         if name is not None and name not in owners:
             raise fault(element, f"there is no element {name!r}; {near(name, owners)}")
         node = (path if name is None else owners[name], connector)
@@ -242,27 +201,12 @@ class Structure:
                 self.bound.add(document.archive.resolve(one, document.file))
 
 
-def content(element: Element, document: Document, root: str) -> Element:
-    """What an element holds itself, or the file that its `source` names.
-
-    Raises
-    ------
-    CosimError
-        If there is neither, or it is something else.
-    """
-    if element.get("sourceBase", "SSD") != "SSD":
-        raise fault(element, "files within a component are not supported; put it beside the SSD")
-    if element.get("source"):
-        file = document.archive.resolve(element, document.file)
-        return parse(document.archive.read(file), f"{document.archive.where}: {file}", root)
-    for one in _inline(element, root):
-        return one
-    raise fault(element, f"it has neither a source nor a {root} within")
-
-
-def _inline(element: Element, root: str) -> Iterator[Element]:
-    yield from below(element, root)
-    yield from below(element, "ParameterValues", root)
+def _unit(element: Element, tables: Tables) -> Unit | None:
+    """The unit of a connector or entry, where the file says what that is; else the FMU knows."""
+    for kind in below(element, "Real"):
+        unit = tables.unit(kind.get("unit", ""))
+        return None if unit.exponents is None else unit
+    return None
 
 
 def _dictionary(reference: Element, dictionaries: dict[str, str]) -> str:
@@ -290,6 +234,10 @@ def unit_map(source: Unit, target: Unit, element: Element) -> tuple[float, float
     CosimError
         If they measure different quantities.
     """
+    if source.exponents is None and target.name not in ("", source.name):
+        raise fault(
+            element, f"the file does not define the unit {source.name!r}, and the variable is in {target.name!r}"
+        )
     try:
         return conversion(source, target)
     except CosimError as problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from linkwork.cosim.description.units import BASE, Unit
-from linkwork.cosim.ssp.elements import Element, add, below, fault, near, number_of, text_of
+from linkwork.cosim.ssp.elements import Element, add, below, fault, number_of, text_of
 
 
 @dataclass
@@ -15,17 +15,9 @@ class Tables:
     units: dict[str, Unit] = field(default_factory=dict)
     enumerations: dict[str, dict[str, int]] = field(default_factory=dict)
 
-    def unit(self, name: str, element: Element) -> Unit:
-        """Look a unit up that `element` names.
-
-        Raises
-        ------
-        CosimError
-            If it is not there.
-        """
-        if name not in self.units:
-            raise fault(element, f"the file defines no unit {name!r}; {near(name, self.units)}")
-        return self.units[name]
+    def unit(self, name: str) -> Unit:
+        """Look a unit up; one that the file does not define is known by its name alone."""
+        return self.units.get(name) or Unit(name)
 
     def name_unit(self, unit: Unit) -> str | None:
         """Note a unit; its name in the file, or None if nobody knows what it measures."""

@@ -104,7 +104,7 @@ def _read(name: str, element: Element, tables: Tables) -> Given:
     kind = local(element)
     if kind == "Real":
         unit = element.get("unit")
-        return Given(name, number_of(element, "value"), tables.unit(unit, element) if unit else None, element)
+        return Given(name, number_of(element, "value"), tables.unit(unit) if unit else None, element)
     if kind == "Boolean":
         return Given(name, truth_of(element, "value"), None, element)
     text = text_of(element, "value")

@@ -1,0 +1,47 @@
+"""Ctrl-C while FMUs are called.
+
+An FMU that is written in Python takes a KeyboardInterrupt for a failure of its own, and one within a callback is lost:
+so the first Ctrl-C is only noted, and asked for between steps. The second one interrupts at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType, TracebackType
+
+
+class Interruption:
+    """Notes Ctrl-C while it is entered, where that would raise KeyboardInterrupt otherwise."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._ours = False
+
+    def __enter__(self) -> Interruption:
+        main = threading.current_thread() is threading.main_thread()
+        self._ours = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._ours:
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def check(self) -> None:
+        """Interrupt if that was asked for.
+
+        Raises
+        ------
+        KeyboardInterrupt
+        """
+        if self.asked:
+            raise KeyboardInterrupt
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.asked:
+            signal.default_int_handler(number, frame)
+        self.asked = True

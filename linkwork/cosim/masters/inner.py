@@ -1,0 +1,139 @@
+"""What instances get for a step: Jacobi gives what is known at its begin, Gauss-Seidel also what others have at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwork.cosim.description.references import known
+from linkwork.cosim.fmu.instance import FloatArray, Instance
+from linkwork.cosim.masters.extrapolation import Extrapolation
+from linkwork.cosim.network import Network
+from linkwork.cosim.network.routes import Route
+from linkwork.errors import CosimError
+
+ORDERS = (0, 1, 2)
+
+
+class Jacobi:
+    """All instances step with what is known at the begin of the step.
+
+    Attributes
+    ----------
+    order
+        In what order instances are stepped.
+    inputs
+        How their inputs move within a step.
+    ends
+        Inputs found at a time ahead by an earlier try, by instance; they are interpolated then. None: there was none.
+    """
+
+    def __init__(self, network: Network, extrapolation: int, *, tries: bool = False) -> None:
+        self.network = network
+        self.order = self.ordered()
+        self.inputs = Extrapolation(extrapolation, network, always=tries)
+        self.ends: tuple[float, Mapping[str, FloatArray]] | None = None
+
+    def ordered(self) -> list[Instance]:
+        """In what order instances are stepped."""
+        return self.network.each()
+
+    def prepare(self, instance: Instance, time: float, goal: float) -> None:
+        """Give an instance its inputs for a step; those whose time is `goal` have made it already."""
+        if self.ends is not None:
+            self._between(instance, goal - time)
+        elif self.inputs.order:
+            self.inputs.prepare(instance, goal - time)
+
+    def _between(self, instance: Instance, length: float) -> None:
+        assert self.ends is not None
+        end, values = self.ends
+        if instance.name in self.inputs.tracks:
+            self.inputs.prepare_towards(instance, length, end, values[instance.name], points=self.inputs.order + 1)
+
+    def stepped(self, instance: Instance) -> None:
+        """Nothing is looked at before all have stepped."""
+
+
+class GaussSeidel(Jacobi):
+    """Instances step one after the other, and take what those before them have at the end of the step.
+
+    It is interpolated where inputs are extrapolated, else held.
+    """
+
+    def __init__(self, network: Network, extrapolation: int, first: Sequence[str], *, tries: bool = False) -> None:
+        self._first = first
+        super().__init__(network, extrapolation, tries=tries)
+        self._sources = {
+            one.name: [(network.instances[route.owner], route) for route in network.routes(one)] for one in self.order
+        }
+        self._read = {owner.name for sources in self._sources.values() for owner, _ in sources}
+        self._masks: dict[tuple[str, tuple[int, ...]], NDArray[np.bool_] | None] = {}
+
+    def ordered(self) -> list[Instance]:
+        """Those named first."""
+        there = self.network.instances
+        first = [known(name, there, "component", "the order of Gauss-Seidel") for name in self._first]
+        return [*first, *(one for one in self.network.each() if one not in first)]
+
+    def prepare(self, instance: Instance, time: float, goal: float) -> None:
+        """Bring what those before it have at the end of the step."""
+        if self.ends is not None:
+            self._between(instance, goal - time)
+            return
+        routes = [route for owner, route in self._sources[instance.name] if owner.time >= goal]
+        if not self.inputs.order:
+            for route in routes:
+                route.carry()
+            if routes:
+                instance.write(instance.inputs)
+            return
+        real = instance.inputs.real
+        routes = [route for route in routes if route.target is real]
+        if not routes:
+            self.inputs.prepare(instance, goal - time)
+            return
+        ahead = np.empty(real.size)
+        for route in routes:
+            route.bring(ahead)
+        fed = self._fed(instance, routes)
+        self.inputs.prepare_towards(instance, goal - time, goal, ahead, fed, points=self.inputs.order)
+
+    def _fed(self, instance: Instance, routes: Sequence[Route]) -> NDArray[np.bool_] | None:
+        """Which real inputs some routes feed; None: all."""
+        key = instance.name, tuple(map(id, routes))
+        if key not in self._masks:
+            mask = np.zeros(instance.inputs.real.size, dtype=bool)
+            for route in routes:
+                mask[route.targets] = True
+            self._masks[key] = None if mask.all() else mask
+        return self._masks[key]
+
+    def stepped(self, instance: Instance) -> None:
+        """Read what others take."""
+        if instance.name in self._read:
+            instance.read(instance.outputs)
+
+
+def make_inner(
+    network: Network, inner: str, extrapolation: int, order: Sequence[str], *, tries: bool = False
+) -> Jacobi:
+    """Make one by name; `tries`: steps are tried, and `ends` known by that."""
+    if inner == "gauss-seidel":
+        return GaussSeidel(network, extrapolation, order, tries=tries)
+    return Jacobi(network, extrapolation, tries=tries)
+
+
+def check_extrapolation(order: int) -> int:
+    """Return the order.
+
+    Raises
+    ------
+    CosimError
+        If it is not 0, 1 or 2.
+    """
+    if order not in ORDERS:
+        raise CosimError(f"the order of extrapolation must be 0, 1 or 2, not {order!r}")
+    return order

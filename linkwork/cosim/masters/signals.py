@@ -1,0 +1,106 @@
+"""What the error of a communication step is measured on: real values that are exchanged.
+
+An instance at the end of a chain, whose outputs nobody takes, has its continuous outputs measured as far as they are
+recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from linkwork.cosim.fmu.instance import FloatArray, Instance
+from linkwork.cosim.fmu.model import REAL
+from linkwork.cosim.network import Network
+from linkwork.cosim.network.routes import Wire
+
+
+class Signals:
+    """Values that come over connections, in the units of the inputs.
+
+    Parameters
+    ----------
+    network
+        Whose they are.
+    without
+        Pairs (owner, taker) left out.
+    last
+        Whether recorded outputs of the last in a chain are among them.
+
+    Attributes
+    ----------
+    names
+        Of each: the output that it comes from.
+    nominal
+        Its usual size.
+    """
+
+    def __init__(
+        self, network: Network, without: Collection[tuple[str, str]] = (), *, last: bool = False
+    ) -> None:
+        self.names: list[str] = []
+        self._last: list[tuple[Instance, FloatArray, list[int]]] = []
+        self._parts: list[tuple[str, FloatArray, list[int]]] = []
+        nominal: list[float] = []
+        for instance in network.each():
+            places: list[int] = []
+            for wire in network.wires:
+                if wire.target is not instance.inputs or (wire.owner, wire.taker) in without:
+                    continue
+                bank, place = wire.target.places[wire.input]
+                if bank == REAL:
+                    size = place.stop - place.start
+                    places += range(place.start, place.stop)
+                    nominal += [_nominal(network, wire)] * size
+                    self.names += [f"{wire.owner}.{wire.output}"] * size
+            if places:
+                self._parts.append((instance.name, instance.inputs.real, places))
+        owners = {wire.owner for wire in network.wires}
+        for instance in network.each() if last else ():
+            if instance.name not in owners:
+                nominal += self._add_last(instance)
+        self.nominal = np.array(nominal)
+
+    def _add_last(self, instance: Instance) -> list[float]:
+        places: list[int] = []
+        nominal: list[float] = []
+        ports = instance.extras
+        for one in ports.variables:
+            bank, place = ports.places[one.name]
+            if bank == REAL and one.causality == "output" and one.variability == "continuous":
+                places += range(place.start, place.stop)
+                nominal += [one.nominal] * one.size
+                self.names += [f"{instance.name}.{one.name}"] * one.size
+        if places:
+            self._last.append((instance, ports.real, places))
+        return nominal
+
+    def now(self) -> FloatArray:
+        """The values as they are."""
+        values = [real[places] for _, real, places in self._parts]
+        for instance, real, places in self._last:
+            instance.read(instance.extras)
+            values.append(real[places])
+        return np.concatenate(values) if values else np.empty(0)
+
+    def of(self, inputs: Mapping[str, FloatArray]) -> FloatArray:
+        """The values among real inputs by instance."""
+        values = [inputs[name][places] for name, _, places in self._parts]
+        return np.concatenate(values) if values else np.empty(0)
+
+    def takers(self) -> list[str]:
+        """The instances that take them."""
+        return [name for name, _, _ in self._parts]
+
+    def error(self, one: FloatArray, other: FloatArray, tolerance: float) -> tuple[float, int]:
+        """The largest difference, as a multiple of ``tolerance * (nominal + |value|)``, and whose it is."""
+        if not one.size:
+            return 0.0, -1
+        ratios = np.abs(one - other) / (tolerance * (self.nominal + np.abs(other)))
+        worst = int(np.argmax(ratios))
+        return float(ratios[worst]) if np.isfinite(ratios[worst]) else np.inf, worst
+
+
+def _nominal(network: Network, wire: Wire) -> float:
+    return network.instances[wire.owner].model.variable(wire.output).nominal * abs(wire.factor)

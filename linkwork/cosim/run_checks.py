@@ -1,0 +1,99 @@
+"""What is checked of the settings of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from linkwork.cosim.description import System, Value
+from linkwork.cosim.description.references import split
+from linkwork.cosim.fmu.model import FmuModel
+from linkwork.cosim.masters import Master
+from linkwork.cosim.network.externals import Externals
+from linkwork.errors import CosimError
+
+
+def check_settings(system: object, master: object, start: object, stop: object, tolerance: object) -> None:
+    """Check what is not of the system itself.
+
+    Raises
+    ------
+    CosimError
+        If something is not what it should be.
+    """
+    if not isinstance(system, System):
+        raise CosimError(f"what is run is a System, not {system!r}; System.load reads one from a file")
+    if not (master is None or isinstance(master, Master)):
+        raise CosimError(f"the master must be one such as Jacobi(1e-3), not {master!r}")
+    if not (_is_finite(start) and _is_finite(stop) and start < stop):  # type: ignore[operator]
+        raise CosimError(f"a run goes from a start time to a later stop time, not from {start!r} s to {stop!r} s")
+    if tolerance is not None and not (_is_finite(tolerance) and tolerance > 0):  # type: ignore[operator]
+        raise CosimError(f"the tolerance must be a positive number, such as 1e-6, not {tolerance!r}")
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and math.isfinite(value)
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Value]:
+    """Return values of parameters without numpy's types and lists.
+
+    Raises
+    ------
+    CosimError
+        If one is no value.
+    """
+    return {name: _plain(name, value) for name, value in values.items()}
+
+
+def _plain(name: str, value: Any) -> Value:
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    parts = value if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(one, bool | int | float | str | np.generic) for one in parts):
+        raise CosimError(f"{name!r} cannot be {value!r}; give a number, True or False, a text, or a tuple of them")
+    return tuple(value) if isinstance(value, list) else value
+
+
+def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Externals) -> None:
+    """Check that external inputs go to inputs that nothing else feeds.
+
+    Raises
+    ------
+    CosimError
+        If one does not.
+    """
+    fed = {one.target: one.source for one in system.connections}
+    for reference in externals:
+        component, name = split(reference, system.components)
+        try:
+            variable = models[component].variable(name)
+        except CosimError as problem:
+            raise CosimError(f"the external input {reference!r}: {problem}") from problem
+        where = f"the external input {reference!r} (FMU {models[component].path.name})"
+        if variable.causality != "input":
+            what = "give it in parameters" if "arameter" in variable.causality else "choose an input"
+            raise CosimError(f"{where} is of causality {variable.causality}, not an input; {what}")
+        if variable.bank is None:
+            raise CosimError(f"{where} is of type {variable.type}, which is not exchanged; leave it out")
+        if reference in fed:
+            raise CosimError(f"{where} is fed by {fed[reference]!r} already; remove the connection, or leave it out")
+
+
+def uneven(models: Mapping[str, FmuModel], step: float | None, length: float) -> list[str]:
+    """Tell of a step that is longer than the run, and of components whose steps must be even where the last is not."""
+    if step is None:
+        return []
+    if step > length:
+        return [f"the communication step of {step:g} s is longer than the run of {length:g} s, which is a single step"]
+    count = length / step
+    rigid = [repr(name) for name, model in models.items() if not model.abilities.variable_step]
+    if not rigid or abs(count - round(count)) <= 1e-9 * count:
+        return []
+    return [
+        f"{', '.join(rigid)} can only take steps of one length, and the last one is shorter: {length:g} s is no "
+        f"multiple of {step:g} s; choose another step or stop time"
+    ]

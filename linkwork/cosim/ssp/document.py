@@ -1,0 +1,74 @@
+"""The XML files of an SSP archive: descriptions of systems, and what they refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from linkwork.cosim.ssp.archive import Archive
+from linkwork.cosim.ssp.elements import Element, below, fault, near, parse
+from linkwork.cosim.ssp.tables import Tables, tables_of
+from linkwork.errors import CosimError
+
+STRUCTURE = "SystemStructure.ssd"  # the description that an archive begins with
+
+
+@dataclass
+class Document:
+    """A system structure description in an archive."""
+
+    archive: Archive
+    file: str
+    root: Element
+    tables: Tables
+    depth: int = 0
+
+    @classmethod
+    def open(cls, archive: Archive, file: str, depth: int = 0) -> Document:
+        """Read one.
+
+        Raises
+        ------
+        CosimError
+            If it is not there, or is none of SSP 1.0.
+        """
+        if file not in archive.names:
+            there = [name for name in archive.names if name.endswith(".ssd")]
+            raise CosimError(f"{archive.where} has no {file}, which an SSP begins with; {near(file, there)}")
+        root = parse(archive.read(file), f"{archive.where}: {file}", "SystemStructureDescription")
+        return cls(archive, file, root, tables_of(root), depth)
+
+    def system(self) -> Element:
+        """Its outermost system.
+
+        Raises
+        ------
+        CosimError
+            If it has none.
+        """
+        for element in below(self.root, "System"):
+            return element
+        raise fault(self.root, "it has no System")
+
+
+def content(element: Element, document: Document, root: str) -> Element:
+    """What an element holds itself, or the file that its `source` names.
+
+    Raises
+    ------
+    CosimError
+        If there is neither, or it is something else.
+    """
+    if element.get("sourceBase", "SSD") != "SSD":
+        raise fault(element, "files within a component are not supported; put it beside the SSD")
+    if element.get("source"):
+        file = document.archive.resolve(element, document.file)
+        return parse(document.archive.read(file), f"{document.archive.where}: {file}", root)
+    for one in _inline(element, root):
+        return one
+    raise fault(element, f"it has neither a source nor a {root} within")
+
+
+def _inline(element: Element, root: str) -> Iterator[Element]:
+    yield from below(element, root)
+    yield from below(element, "ParameterValues", root)

@@ -1,0 +1,91 @@
+"""The host calls FMUs in the order and modes that FMI allows, however a run ends."""
+
+import pytest
+
+from linkwork.cosim import GaussSeidel, Jacobi, System, run
+from linkwork.errors import CosimError
+from support.fmi_order import calls, faults
+from support.foreign import MODE, foreign
+
+VERSIONS = ("2.0", "3.0")
+STATES = {"2.0": 'canGetAndSetFMUstate="true"', "3.0": 'canGetAndSetFMUState="true"'}
+VARIABLE = 'canHandleVariableCommunicationStepSize="true"'
+MASTERS = {
+    "jacobi": lambda: Jacobi(0.1),
+    "extrapolated": lambda: Jacobi(0.1, extrapolation=2),
+    "gauss-seidel": lambda: GaussSeidel(0.1),
+    "interpolated": lambda: GaussSeidel(0.1, extrapolation=1),
+}
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch, needs, needs_program):
+    """Two in a circle, with a continuous and discrete connections; what they are called with."""
+    needs("fmpy")
+    needs_program("gcc")
+    monkeypatch.setenv("FOREIGN_CALLS", str(tmp_path / "calls"))
+
+    def make(version: str, *, flags: tuple[str, ...] = (), abilities: str = "", **parameters: object) -> System:
+        fmu = foreign(tmp_path / "foreign.fmu", version, *flags, abilities=f"{VARIABLE} {abilities}")
+        system = System("pair")
+        system.add("one", fmu, parameters=parameters)
+        system.add("two", fmu, parameters={"x0": 1.0})
+        system.connect("one.y", "two.u", convert_units=False)
+        system.connect("two.z", "one.u")
+        whole = "Integer" if version == "2.0" else "Int32"
+        system.connect(f"one.{whole}_out", f"two.{whole}_in")
+        system.connect("one.Boolean_out", "two.Boolean_in")
+        system.connect("one.String_out", "two.String_in")
+        return system
+
+    make.calls = lambda: calls(tmp_path / "calls")
+    return make
+
+
+@pytest.mark.parametrize("name", MASTERS)
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("states", [False, True])
+def test_calls_are_those_that_fmi_allows(version, name, states, pair):
+    more = 'canInterpolateInputs="true"' if version == "2.0" else ""
+    system = pair(version, abilities=f"{STATES[version] if states else ''} {more}")
+    run(system, 1.0, master=MASTERS[name](), record="*")
+    made = pair.calls()
+    assert faults(made, three=version == "3.0") == []
+    assert [one.function for one in made].count("DoStep") == 20
+
+
+@pytest.mark.parametrize("name", MASTERS)
+@pytest.mark.parametrize("states", [False, True])
+def test_discrete_inputs_are_set_in_event_mode_only(name, states, pair):
+    abilities = f'hasEventMode="true" {STATES["3.0"] if states else ""}'
+    system = pair("3.0", abilities=abilities, mode=MODE["events"], every=0.125)
+    result = run(system, 1.0, master=MASTERS[name](), record="*")
+    made = pair.calls()
+    assert faults(made, three=True, event_mode=True) == []
+    assert [t for t, who in result.events if who == "one"] == pytest.approx([0.125 * k for k in range(1, 9)])
+    assert ("GetState" in {one.function for one in made}) == states
+
+
+@pytest.mark.parametrize("mode", ["fails", "dies", "no_init", "no_exit", "no_end", "pends", "warns", "ends"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_nothing_forbidden_is_called_after_a_failure(version, mode, pair):
+    system = pair(version, abilities=STATES[version], mode=MODE[mode])
+    if mode in ("no_end", "warns", "ends"):
+        run(system, 1.0, master=Jacobi(0.1))
+    else:
+        with pytest.raises(CosimError):
+            run(system, 1.0, master=Jacobi(0.1))
+    assert faults(pair.calls(), three=version == "3.0") == []
+
+
+def test_the_rules_find_what_breaks_them(tmp_path):
+    rows = ["Instantiate||0", "fmi2SetReal|5 |0", "fmi2DoStep||0", "fmi2EnterInitializationMode||0"]
+    rows += ["fmi2ExitInitializationMode||0", "fmi2SetReal|5 |0", "GetState|0x1|0", "fmi2DoStep||2", "fmi2DoStep||4"]
+    (tmp_path / "calls").write_text("".join(f"a|{row}\n" for row in [*rows, "fmi2FreeInstance||0"]))
+    assert faults(calls(tmp_path / "calls"), three=False) == [
+        "a: DoStep after instantiated",
+        "a: SetReal of 5 while step",
+        "a: DoStep after failed",
+        "a: FreeInstance after fatal",
+        "a: 1 states are left",
+    ]
