@@ -35,6 +35,7 @@ SAFETY = 0.9
 NOW, BEFORE = 0.7, 0.4  # exponents of the controller, over the order
 LEAST, MOST = 0.1, 2.0  # change of the step
 LEAST_SHARE = 1e-4  # of the tolerance that a step may use: where steps are so short, FMUs' own errors would be measured
+BEYOND = 1e-6  # of a step: how far behind an event it goes to meet it again
 INNER, ESTIMATES = ("jacobi", "gauss-seidel"), ("doubling", "inputs")
 
 
@@ -186,11 +187,14 @@ class Adaptive(Master):
         self._back()
         self._inner.ends = reached, found
         try:
-            return self._halves(time, reached, begin, whole)
+            # An event of the whole step may come a little later in the halves: they are to reach it as well.
+            end = min(goal, reached + BEYOND * (reached - time)) if asked else reached
+            return self._halves(time, end, reached, begin, whole)
         finally:
             self._inner.ends = None
 
-    def _halves(self, time: float, goal: float, begin: FloatArray, whole: FloatArray) -> Trial:
+    def _halves(self, time: float, goal: float, met: float, begin: FloatArray, whole: FloatArray) -> Trial:
+        """Two steps, and their end beside that of the whole step at the time `met`."""
         middle = time + (goal - time) / 2
         reached, asked = self._together.step(time, middle, "whole", keep=False)
         self.network.exchange(reached)
@@ -202,8 +206,8 @@ class Adaptive(Master):
         reached, asked = self._together.step(middle, goal, "half")
         self.network.exchange(reached)
         halves = self._signals.now()
-        if reached < goal:  # an event comes a little earlier than in the whole step
-            halves += (halves - begin) * ((goal - reached) / (reached - time))
+        if reached != met:  # an event came a little earlier or later than in the whole step
+            halves += (halves - begin) * ((met - reached) / (reached - time))
         share = max(SHARE * (goal - time) / (self.stop - self.start), LEAST_SHARE)
         return Trial(reached, asked, *self._signals.error(whole, halves, self.tolerance * share))
 
