@@ -26,7 +26,7 @@ from linkwork.cosim.masters.base import Master
 from linkwork.cosim.masters.fixed import FixedStep, GaussSeidel, Jacobi
 from linkwork.cosim.masters.inner import check_extrapolation, make_inner
 from linkwork.cosim.masters.signals import Signals
-from linkwork.cosim.masters.together import Together
+from linkwork.cosim.masters.together import ULP, Together
 from linkwork.cosim.network import Network
 from linkwork.errors import CosimError
 
@@ -121,7 +121,8 @@ class Adaptive(Master):
         doubling = self.estimate == "doubling"
         self._signals = Signals(network, () if doubling else self._interpolated(), last=doubling)
         self._largest = self.largest or (stop - start) / 10
-        self._smallest = self.smallest or min(1e-10 * (stop - start), self._largest)
+        rounding = 1000 * ULP * max(abs(start), abs(stop))
+        self._smallest = max(self.smallest or min(1e-10 * (stop - start), self._largest), rounding)
         self._first = min(max(self.first or (stop - start) / 1000, self._smallest), self._largest)
         self._step, self._before, self._was_rejected = self._first, 1.0, False
         self._order = self.extrapolation + (2 if doubling else 1)
@@ -239,7 +240,7 @@ class Adaptive(Master):
         self.statistics.rejected += 1
         self._was_rejected = True
         length = min(goal, trial.reached) - time
-        if length <= self._smallest * (1 + 1e-9):
+        if length <= 1.01 * self._smallest:  # a difference of times is rounded
             raise CosimError(
                 f"the error of {self._signals.names[trial.worst]!r} over the smallest step, {length:.3g} s at t = "
                 f"{time:.9g} s, is {trial.error:.3g} times the tolerance {self.tolerance:g}; allow smaller steps "
