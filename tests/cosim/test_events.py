@@ -120,6 +120,7 @@ def test_ball_comes_to_rest(fmus, name):
     assert result["ball.x.u"][-1] == pytest.approx(0.0, abs=1e-9)
     assert result["ball.floor.active"][-1]
     assert result.statistics.steps < 3000
+    assert sum(who == "ball" for _, who in result.events) >= result["ball.events"][-1]
 
 
 @pytest.mark.parametrize("name", MASTERS)

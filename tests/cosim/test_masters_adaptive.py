@@ -98,6 +98,23 @@ def test_smallest_step_names_the_signal(case):
     assert caught.value.result.aborted
 
 
+def test_signals_that_jump(tmp_path, case, needs):
+    """A relay: doubling steps over its jump, as both of its tries see it; the errors of inputs name it."""
+    needs("pythonfmu")
+    variables = {"x": ("Real", "input", 0.0), "f": ("Real", "output", 0.0)}
+    relay = python_fmu(tmp_path, "Relay", variables, "self.f = -1.0 if self.x < 0.5 else 0.0")
+    system = System("relay")
+    system.add("mass", case("oscillating")[0].fmus[0])
+    system.add("relay", relay)
+    system.connect("mass.x.q", "relay.x", convert_units=False)
+    system.connect("relay.f", "mass.x.tau", convert_units=False)
+    fine = run(system, 0.6, master=Jacobi(1e-4), tolerance=1e-10)
+    result = run(system, 0.6, master=Adaptive(1e-5), tolerance=1e-10)
+    assert result["mass.x.q"][-1] == pytest.approx(fine["mass.x.q"][-1], abs=1e-3)
+    with pytest.raises(CosimError, match=r"'relay\.f' over the smallest step"):
+        run(system, 0.6, master=Adaptive(1e-5, estimate="inputs"), tolerance=1e-10)
+
+
 def test_without_states_it_is_of_a_fixed_step(tmp_path, needs):
     """An FMU that cannot go back: a notice names it, and the run goes on with the first step."""
     needs("pythonfmu")
