@@ -169,8 +169,9 @@ def draw_runs(angles: Axes, torques: Axes, runs: dict[str, Result]) -> None:
 
 def draw_growth(axes: Axes, model: lw.LinearModel, found: dict[str, dict[float, float]]) -> None:
     """By what the motion grows from sample to sample: linear model and FMUs."""
-    h = np.linspace(0.002, max(found["held"]), 120)
-    gains = {"continuous": lambda x: gain_for(model, 0.0), "held": lambda x: gain_for(model, x)}
+    h = np.linspace(0.002, max(found["held"]), 50)
+    once = gain_for(model, 0.0)
+    gains = {"continuous": lambda x: once, "held": lambda x: gain_for(model, x)}
     for (name, K), color, label in zip(
         gains.items(), (RED, BLUE), ("gain for continuous time", "gain for these samples"), strict=True
     ):
@@ -181,7 +182,7 @@ def draw_growth(axes: Axes, model: lw.LinearModel, found: dict[str, dict[float, 
     dress(axes, "Growth from sample to sample", "time between samples [ms]", "factor", ylim=(0.5, 1.4), xlim=(0, None))
     axes.annotate("falls", (30, 1.02), color=INK, fontsize=8.5)
     axes.annotate("balances", (30, 0.985), color=INK, fontsize=8.5, va="top")
-    mark(axes, 1000 * longest(model, gain_for(model, 0.0)), "limit")
+    mark(axes, 1000 * longest(model, once), "limit")
     legend(axes, "lower left")
 
 

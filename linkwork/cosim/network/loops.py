@@ -206,9 +206,7 @@ class Loop:
         wires = [
             wire
             for wire in self.network.wires
-            if wire.owner == name
-            and wire.source.places[wire.output][0] == REAL
-            and (wire.taker, wire.input) in self._where
+            if wire.owner == name and wire.source.places[wire.output][0] == REAL and (wire.taker, wire.input) in self._where
         ]
         mine = [node for node in self._where if node[0] == name]
         if not wires or not mine:
