@@ -7,6 +7,7 @@ input: what the other half says, times a factor, plus an offset. The whole mecha
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, save, sheet
@@ -15,8 +16,6 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 import linkwork as lw
 from linkwork.cosim import Adaptive, GaussSeidel, Jacobi, Result, System, run
-from linkwork.cosim.fmu.model import FmuModel
-from linkwork.cosim.masters import Master
 
 CRANK, COUPLER, ROCKER, BASE = 0.4, 1.0, 0.8, 0.9  # m
 MASSES = {"l": (1.0, 2.0, 1.5), "r": (0.6, 1.2, 2.5)}  # kg of crank, coupler, rocker
@@ -228,9 +227,9 @@ def main(out: Path = OUT) -> tuple[Errors, Adapted]:
     out.mkdir(exist_ok=True)
     system = split(out)
     system.save(out / "cosim_split.ssp")
-    models: dict[Path, FmuModel] = {}  # each FMU is unpacked once
+    models: dict[Path, Any] = {}  # each FMU is unpacked once
 
-    def once(master: Master) -> Result:
+    def once(master: Jacobi | GaussSeidel | Adaptive) -> Result:
         return run(system, master=master, tolerance=TOLERANCE, models=models)
 
     errors = errors_of(once)
