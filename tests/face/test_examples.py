@@ -325,12 +325,13 @@ def test_cosim_split(example, tmp_path, needs):
     needs("fmpy")
     needs("matplotlib")
     module = example("cosim_split")
-    errors = module.main(tmp_path)
+    errors, chosen = module.main(tmp_path)
     assert (tmp_path / "cosim_split.png").is_file()
     assert (tmp_path / "cosim_split.ssp").is_file()
     for (name, order), slope in module.slopes(errors).items():
         assert slope == pytest.approx(order + 1, abs=0.25), (name, order)
     assert errors["Jacobi", 2][-1] < 1e-6
+    assert all(error < 2 * demand for demand, (_, error) in chosen.items())
     assert np.ptp(module.whole(np.linspace(0.0, module.END, 101)), axis=0)[::2].min() > 0.3, "both linkages move"
 
 
