@@ -7,38 +7,8 @@ as a functional mock-up unit (`export_fmu`).
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from linkwork.coarse_graining import CoarseGrained, coarse_grain
-from linkwork.comparison import Comparison, compare
-from linkwork.compiler.compile import compile
-from linkwork.description import (
-    Crossing,
-    Cylindrical,
-    Fixed,
-    Frame,
-    Free,
-    Impulse,
-    Input,
-    Lock,
-    Mechanism,
-    Motion,
-    Pin,
-    Planar,
-    PointDistance,
-    Prismatic,
-    Release,
-    Revolute,
-    Spherical,
-    SpringDamper,
-    Stop,
-    Time,
-    Universal,
-    Unlock,
-    Wrench,
-    inertia,
-)
 from linkwork.errors import (
     AssemblyError,
     CosimError,
@@ -49,21 +19,47 @@ from linkwork.errors import (
     SingularityError,
     SolverError,
 )
-from linkwork.jumps import Event, Jump
-from linkwork.linearization import LinearModel, linearize
-from linkwork.result import Result
-from linkwork.simulate import simulate
-from linkwork.state import State
-from linkwork.system import System
 
 if TYPE_CHECKING:
     from linkwork.checking import check_fmu
+    from linkwork.coarse_graining import CoarseGrained, coarse_grain
+    from linkwork.comparison import Comparison, compare
+    from linkwork.compiler.compile import compile
+    from linkwork.description import (
+        Crossing,
+        Cylindrical,
+        Fixed,
+        Frame,
+        Free,
+        Impulse,
+        Input,
+        Lock,
+        Mechanism,
+        Motion,
+        Pin,
+        Planar,
+        PointDistance,
+        Prismatic,
+        Release,
+        Revolute,
+        Spherical,
+        SpringDamper,
+        Stop,
+        Time,
+        Universal,
+        Unlock,
+        Wrench,
+        inertia,
+    )
     from linkwork.export import export_fmu
+    from linkwork.jumps import Event, Jump
+    from linkwork.linearization import LinearModel, linearize
+    from linkwork.result import Result
+    from linkwork.simulation import simulate
+    from linkwork.state import State
+    from linkwork.system import System
 
-try:
-    __version__ = version("linkwork")
-except PackageNotFoundError:  # a checkout that was never installed
-    __version__ = "0"
+    __version__: str
 
 __all__ = [
     "AssemblyError",
@@ -115,16 +111,57 @@ __all__ = [
     "simulate",
 ]
 
+# Loaded when asked for: running FMUs needs no mechanics, computing no XML. What is not here is of the description.
+_HOMES = {
+    "CoarseGrained": "coarse_graining",
+    "Comparison": "comparison",
+    "Event": "jumps",
+    "Jump": "jumps",
+    "LinearModel": "linearization",
+    "Result": "result",
+    "State": "state",
+    "System": "system",
+    "check_fmu": "checking",
+    "coarse_grain": "coarse_graining",
+    "compare": "comparison",
+    "compile": "compiler.compile",
+    "export_fmu": "export",
+    "linearize": "linearization",
+    "simulate": "simulation",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name == "export_fmu":  # loaded when asked for: computing needs no XML
-        from linkwork.export import export_fmu
+    if name == "__version__":
+        value: Any = _version()
+    elif name in __all__:
+        value = getattr(import_module(f"linkwork.{_HOMES.get(name, 'description')}"), name)
+    else:
+        value = _part(name)
+    globals()[name] = value
+    return value
 
-        return export_fmu
-    if name == "check_fmu":
-        from linkwork.checking import check_fmu
 
-        return check_fmu
-    if name == "cosim":
-        return import_module("linkwork.cosim")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("linkwork")
+    except PackageNotFoundError:  # a checkout that was never installed
+        return "0"
+
+
+def _part(name: str) -> Any:
+    """A part of the package, such as `linkwork.cosim`."""
+    home = f"linkwork.{name}"
+    try:
+        if not name.startswith("_"):
+            return import_module(home)
+    except ModuleNotFoundError as missing:
+        if missing.name != home:
+            raise
     raise AttributeError(f"module 'linkwork' has no attribute {name!r}")

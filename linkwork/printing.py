@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+FILE_HELP = "a .json file, or a .py file that defines mechanism()"
+
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return indented lines whose cells stand in columns."""
@@ -20,3 +22,12 @@ def picture(text: str) -> Path:
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise argparse.ArgumentTypeError(f"{text!r} does not end in .png, .svg or .pdf")
     return path
+
+
+def load(text: str) -> tuple[str, float]:
+    """Take an argument as a load in a joint."""
+    joint, _, value = text.partition("=")
+    try:
+        return joint, float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not JOINT=LOAD, such as A=0.5") from None

@@ -15,6 +15,7 @@ from linkwork.comparison.runs import DAE_FORMULATIONS, in_short
 from linkwork.compiler.methods import METHODS
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.export.command import load_mechanism
+from linkwork.printing import FILE_HELP, load, picture
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a comparison to a parser, but for the mechanism, its inputs and the plot."""
+    """Add the arguments of a comparison to a parser."""
     add = parser.add_argument
+    add("mechanism", type=Path, help=FILE_HELP)
     add("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
     runs_help = (
         "what to compare: FORMULATION/SOLVER or SOLVER. Formulations: auto, "
@@ -42,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--repeat", type=int, default=3, metavar="N", help=repeat_help)
     add("--csv", type=Path, metavar="FILE", help="write the table as CSV")
     add("--json", action="store_true", help="print the table as JSON")
+    load_help = "constant load in a joint or on a body, as 'simulate' takes it"
+    add("--input", type=load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
+    add("--plot", type=picture, metavar="FILE", help="save error over CPU time: .png, .svg or .pdf")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from linkwork.description.checks import FloatArray
 from linkwork.errors import LinkworkError, SingularityError, SolverError
 from linkwork.inputs import Input
 from linkwork.result import Result
-from linkwork.simulate import simulate
+from linkwork.simulation import simulate
 from linkwork.system import System
 
 TIGHTER = 1e-3  # than the tightest run

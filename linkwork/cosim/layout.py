@@ -94,20 +94,20 @@ class Layout:
             for lane in net.lanes.values():
                 self._layers[lane.layer].append(lane)
         self._arrange()
-        self._tracks: dict[
-            tuple[int, int, bool], float
-        ] = {}  # x by number of the net, channel, whether feedback arrives
+        self._channels = self._nets_by_channel()
+        self._tracks: dict[tuple[int, int, bool], float] = {}  # x by net, channel, whether feedback arrives
         self.width = self._place_columns()
 
     @property
     def bottom(self) -> float:
         """The lowest height that is used."""
-        return min([box.top - box.height for box in self.boxes.values()] + [net.below for net in self.nets if net.back])
+        lowest = min(one.top - one.height for layer in self._layers for one in layer)
+        return min([lowest, *(net.below for net in self.nets if net.back)])
 
     @property
     def top(self) -> float:
         """The highest height that is used."""
-        return max(box.top for box in self.boxes.values())
+        return max(one.top for layer in self._layers for one in layer)
 
     def ways(self) -> Iterable[tuple[Port, Port, Points]]:
         """The corners of each arrow."""
@@ -196,10 +196,20 @@ class Layout:
             x = self._place_channel(number, x + width)
         return x
 
+    def _nets_by_channel(self) -> dict[int, list[int]]:
+        """Numbers of the nets in the channel after each layer."""
+        channels: dict[int, list[int]] = {}
+        for number, net in enumerate(self.nets):
+            arriving = {self.boxes[name].layer - 1 for name, _ in net.back}
+            for channel in {self.boxes[net.source[0]].layer, *net.lanes} | arriving:
+                channels.setdefault(channel, []).append(number)
+        return channels
+
     def _place_channel(self, channel: int, x: float) -> float:
         """Give each net in the channel after a layer its track, from the left; return where the next layer begins."""
         through, arriving = [], []
-        for number, net in enumerate(self.nets):
+        for number in self._channels.get(channel, ()):
+            net = self.nets[number]
             source = self.boxes[net.source[0]].layer
             if source == channel or channel in net.lanes:
                 ends = [*self._ends(net, channel), *([net.below] if net.back and source == channel else [])]
@@ -211,8 +221,10 @@ class Layout:
         tracks = [(number, False) for _, _, number in sorted(through)] + [(n, True) for _, n in sorted(arriving)]
         for place, (number, back) in enumerate(tracks):
             self._tracks[number, channel, back] = x + MARGIN + TRACK * place
-        labels = [self._labels.get(end, 0.0) for net in self.nets for end in (*net.forward, *net.back)
-                  if self.boxes[end[0]].layer == channel + 1]  # fmt: skip
+        ends_here = [end for number in self._channels.get(channel, ())
+                     for end in (*self.nets[number].forward, *self.nets[number].back)
+                     if self.boxes[end[0]].layer == channel + 1]  # fmt: skip
+        labels = [self._labels.get(end, 0.0) for end in ends_here]
         return x + (MARGIN * 1.6 + TRACK * len(tracks) + max(labels, default=0.0) if tracks else MARGIN)
 
     # ---- ways
@@ -256,15 +268,17 @@ def _stack(layer: Sequence[Box | Lane], wished: Sequence[float]) -> None:
 
 def _layers(boxes: Mapping[str, Box], edges: Sequence[tuple[Port, Port]]) -> set[tuple[str, str]]:
     """Set the layer of each box; return the pairs of boxes between which arrows go back."""
-    after: dict[str, list[str]] = {name: [] for name in boxes}
+    each: dict[str, dict[str, None]] = {name: {} for name in boxes}
     for (source, _), (target, _) in edges:
-        if target not in after[source]:
-            after[source].append(target)
+        each[source][target] = None
+    after = {name: [*targets] for name, targets in each.items()}
     fed = {target for targets in after.values() for target in targets}
     back: set[tuple[str, str]] = set()
     order: list[str] = []
+    done: set[str] = set()
     for name in sorted(boxes, key=lambda name: name in fed):
-        _visit(name, after, set(), back, order)
+        if name not in done:
+            _visit(name, after, back, done, order)
     for name in reversed(order):
         for target in after[name]:
             if (name, target) not in back:
@@ -273,14 +287,18 @@ def _layers(boxes: Mapping[str, Box], edges: Sequence[tuple[Port, Port]]) -> set
 
 
 def _visit(
-    name: str, after: Mapping[str, list[str]], above: set[str], back: set[tuple[str, str]], order: list[str]
+    first: str, after: Mapping[str, list[str]], back: set[tuple[str, str]], done: set[str], order: list[str]
 ) -> None:
-    """Depth first: what leads to a box that is still under way goes back."""
-    if name in order:
-        return
-    for target in after[name]:
-        if target in above or target == name:
+    """Depth first: what leads to a box that is still under way goes back; a box is in order after all that follow."""
+    under_way = {first: iter(after[first])}
+    while under_way:
+        name, targets = next(reversed(under_way.items()))
+        target = next(targets, None)
+        if target is None:
+            del under_way[name]
+            done.add(name)
+            order.append(name)
+        elif target in under_way:
             back.add((name, target))
-        else:
-            _visit(target, after, above | {name}, back, order)
-    order.append(name)
+        elif target not in done:
+            under_way[target] = iter(after[target])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 TITLE, NAME, SMALL, PORT, LABEL = 12.0, 10.0, 7.0, 8.0, 7.0  # sizes of type in points
 INSET, ROUND, EDGE = 7.0, 5.0, 14.0
 MOST = 34  # letters of a name; longer ones are shortened in the middle
+DPI, LEAST_DPI, MOST_PIXELS = 160.0, 40.0, 65000.0  # at least so that names can be read; at most what is drawn
 OUTSIDE = "\n"  # begins the box of a name outside, which no component is called like
 
 
@@ -48,7 +50,7 @@ def draw_system(
     Raises
     ------
     CosimError
-        If the system has no components, or a connection names one that is not there.
+        If the system has no components, a connection names one that is not there, or the picture cannot be saved.
     """
     if not system.components:
         raise CosimError(f"the system {system.name!r} has no components to draw; add FMUs to it")
@@ -65,8 +67,20 @@ def draw_system(
     for box in layout.boxes.values():
         _draw_box(axes, box, system)
     if path is not None:
-        figure.savefig(path, dpi=160)
+        _save(figure, Path(path))
     return figure
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Pictures of pixels are coarser where they are large."""
+    largest = max(figure.get_size_inches())
+    dpi = min(DPI, MOST_PIXELS / largest)
+    if dpi < LEAST_DPI and path.suffix.lower() == ".png":
+        raise CosimError(f"the picture of {largest:.0f} inches is too large for {path.name}; save it as .svg")
+    try:
+        figure.savefig(path, dpi=dpi)
+    except OSError as problem:
+        raise CosimError(f"cannot write {path}: {problem.strerror or problem}; choose another place") from problem
 
 
 def _models(system: System, given: Mapping[str, FmuModel] | None) -> dict[str, FmuModel]:

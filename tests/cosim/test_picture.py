@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from linkwork.cosim import Connection, System
@@ -83,6 +83,31 @@ def test_feedback_goes_around_below(tmp_path: Path) -> None:
     assert min(y for _, y in back) < lowest
 
 
+def chain(n: int) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    return [((f"c{i}", "y"), (f"c{i + 1}", "u")) for i in range(n - 1)]
+
+
+def test_long_chains_are_laid_out_with_and_without_feedback() -> None:
+    for more in ([], [(("c2999", "y"), ("c0", "u"))]):
+        boxes = [Box(f"c{i}", 80.0, ["u"], ["y"]) for i in range(3000)]
+        layout = Layout(boxes, [*chain(3000), *more], {})
+        assert [box.layer for box in boxes] == list(range(3000))
+        assert len(list(layout.ways())) == 2999 + len(more)
+
+
+def test_what_is_too_large_for_pixels_is_refused_and_can_be_saved_otherwise(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(picture, "MOST_PIXELS", 650.0)
+    system = System("chain")
+    for i in range(20):
+        system.add(f"c{i}", tmp_path / "no.fmu")
+    for i in range(19):
+        system.connect(f"c{i}.y", f"c{i + 1}.u")
+    system.draw(tmp_path / "chain.svg")
+    assert (tmp_path / "chain.svg").stat().st_size > 1000
+    with pytest.raises(CosimError, match=r"too large for chain.png; save it as .svg"):
+        system.draw(tmp_path / "chain.png")
+
+
 def test_layers_are_those_of_the_longest_way() -> None:
     boxes = {name: Box(name, 80.0, ["u", "v"], ["y"]) for name in "abcd"}
     edges = [("a", "b", "u"), ("b", "c", "u"), ("c", "d", "u"), ("a", "d", "v")]
@@ -95,6 +120,8 @@ EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.integers(0
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 12), EDGES)
+@example(5, [(0, 1, 0), (0, 1, 0), (1, 2, 0), (4, 0, 0), (4, 2, 0)])  # a lane below all boxes
+@example(4, [(2, 1, 0), (2, 0, 2), (0, 1, 0), (3, 3, 2), (2, 3, 1)])  # one above
 def test_nothing_overlaps_and_arrows_end_at_their_ports(count: int, drawn: list[tuple[int, int, int]]) -> None:
     boxes = {f"c{i}": Box(f"c{i}", 60.0 + 7 * i) for i in range(count)}
     edges = []

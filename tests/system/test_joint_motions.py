@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.cli import degrees_of_freedom
+from linkwork.freedoms import degrees_of_freedom
 from support.joint_types import (
     LOOP_IDS,
     LOOPS,

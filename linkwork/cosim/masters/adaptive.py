@@ -123,9 +123,7 @@ class Adaptive(Master):
         self._smallest = self.smallest or min(1e-10 * (stop - start), self._largest)
         self._first = min(max(self.first or (stop - start) / 1000, self._smallest), self._largest)
         self._step, self._before, self._was_rejected = self._first, 1.0, False
-        interpolating = all(one.model.abilities.interpolation for one in network.each(self._signals.takers()))
-        reach = self.extrapolation + 1 if interpolating else min(self.extrapolation + 1, 2)
-        self._order = reach + 1 if self.estimate == "doubling" else self.extrapolation + 1
+        self._order = self.extrapolation + (2 if doubling else 1)
 
     def _degraded(self, network: Network, length: float) -> FixedStep | None:
         """The master of a fixed step that serves where an FMU cannot do what is needed."""
@@ -241,8 +239,8 @@ class Adaptive(Master):
             raise CosimError(
                 f"the error of {self._signals.names[trial.worst]!r} over the smallest step, {length:.3g} s at t = "
                 f"{time:.9g} s, is {trial.error:.3g} times the tolerance {self.tolerance:g}; allow smaller steps "
-                "('smallest') or more error ('tolerance'), or look whether this signal jumps or its FMU's own tolerance "
-                "is too loose"
+                "('smallest') or more error ('tolerance'), or look whether this signal jumps or its FMU's own "
+                "tolerance is too loose"
             )
         factor = SAFETY * trial.error ** (-1 / self._order) if np.isfinite(trial.error) else LEAST
         self._step = max(length * max(factor, LEAST), self._smallest)
