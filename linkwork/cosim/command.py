@@ -16,6 +16,7 @@ from linkwork.cosim.description.checks import check_system
 from linkwork.cosim.description.references import known
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
+from linkwork.cosim.network.outside import by_target
 from linkwork.cosim.recording.collected import Collected
 from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sinks import check_place, open_sink
@@ -38,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     set_help = "a parameter or start value; may be repeated; with one FMU its variable's name is enough"
     add("--set", type=_assignment, action="append", default=[], metavar="COMPONENT.VARIABLE=VALUE", help=set_help)
     add("--parameter-set", action="append", default=[], metavar="NAME", help="of the system; may be repeated")
-    input_help = "external inputs over time, with columns time and component.variable; linear in between"
+    input_help = (
+        "external inputs over time, with columns time and component.variable (or a name outside); linear in between"
+    )
     add("--input", type=Path, metavar="FILE.csv", help=input_help)
     add("--fmu-tolerance", type=positive, metavar="TOL", help="for the integrators in the FMUs (default: their own)")
     record_help = "what to record, as plant.A.q or 'plant.*' (default: all outputs and connected inputs)"
@@ -124,7 +127,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
     parameters = dict(names.value(name, text) for name, text in arguments.set)
     notices = check_system(system, models, values=parameters, fed=inputs)
-    recorded = [".".join(one) for one in recorded_variables(system, models, None, inputs)]
+    recorded = [".".join(one) for one in recorded_variables(system, models, None, by_target(system, inputs))]
     if arguments.record:
         recorded = names.fitting(arguments.record)
     shown = names.fitting(arguments.columns, recorded) if arguments.columns else recorded
@@ -252,13 +255,8 @@ def read_inputs(path: Path, names: Names, system: System) -> dict[str, Any]:
         if values.dtype.kind not in "fiub":
             raise CosimError(f"{path}: the column {name!r} holds {values[0]!r}, which is not a number")
     times = columns.pop("time")
-    inputs = {}
-    for name, values in columns.items():
-        within = [one for one in system.external_inputs if one.source == name]
-        inputs.update({one.target: (times, one.factor * values + one.offset) for one in within})
-        if not within:
-            inputs[names.full(name)] = times, values
-    return inputs
+    outside = {one.source for one in system.external_inputs}
+    return {name if name in outside else names.full(name): (times, values) for name, values in columns.items()}
 
 
 def _assignment(text: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from linkwork.cli import main
-from linkwork.cosim import Connection, GaussSeidel, Jacobi, System, run
+from linkwork.cosim import Adaptive, Connection, GaussSeidel, Jacobi, System, run
 from linkwork.cosim.recording.result import Result
 from support import moody as moods
 from support.cosim import exported
@@ -161,11 +161,10 @@ def test_a_system_with_parameter_sets_and_outer_inputs(four_bar, tmp_path, capsy
 
 
 def test_the_adaptive_master(four_bar, capsys):
-    masters = pytest.importorskip("linkwork.cosim.masters.adaptive")
     options = ["--stop-time", "0.1", "--tolerance", "1e-3", "--largest-step", "0.02", "--in-process", "-o", "out.csv"]
     assert main(["run", four_bar, "--master", "adaptive", *options]) == 0
     assert "with adaptive;" in capsys.readouterr().out
-    expected = run(System.load(four_bar), 0.1, master=masters.Adaptive(1e-3, largest=0.02))
+    expected = run(System.load(four_bar), 0.1, master=Adaptive(1e-3, largest=0.02))
     assert_same(Result.read("out.csv"), expected)
 
 
