@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sinks import check_place, open_sink
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
 from linkwork.cosim.summary import as_text, summarise
-from linkwork.cosim.ways import in_process, isolated
+from linkwork.cosim.ways import Ending, in_process, isolated
 from linkwork.errors import CosimError
 from linkwork.printing import picture
 
@@ -65,13 +66,24 @@ def run(arguments: argparse.Namespace) -> int:
     CosimError
         If it cannot be run or fails on the way; the text says where the results so far are.
     """
-    plan = make_plan(arguments)
+    if arguments.in_process:
+        plan = make_plan(arguments)
+        return _carry_out(plan, arguments, partial(in_process, plan))
+    from linkwork.cosim.isolated.parent import Child
+
+    with Child() as child:
+        child.start()  # it gets ready while the FMUs are looked at
+        plan = make_plan(arguments)
+        return _carry_out(plan, arguments, partial(isolated, child, plan))
+
+
+def _carry_out(plan: Plan, arguments: argparse.Namespace, way: Callable[..., Ending]) -> int:
     if arguments.diagram:
         plan.system.draw(arguments.diagram)
     collected = Collected(
         plan.columns if arguments.plot else (), open_sink(arguments.output) if arguments.output else None
     )
-    result, problem = (in_process if arguments.in_process else isolated)(plan, collected, quiet=arguments.quiet)
+    result, problem = way(collected, quiet=arguments.quiet)
     wall = time.perf_counter() - collected.started if collected.started is not None else 0.0
     if arguments.plot and collected.reached is not None:
         collected.kept(result).plot(plan.columns, arguments.plot)
