@@ -16,6 +16,7 @@ BENCHMARKS = {
     "dca": "jumps of chains and ladders by divide and conquer, with one thread and two",
     "dae": "chains as implicit equations by IDA: growth, schemes, the coupling beside one all in C (minutes)",
     "start_up": "import, compile and export in a fresh process",
+    "sweep": "a sweep of a four-bar by one process, by two and by a cluster of two workers",
     "fmu": "Co-Simulation beside Pinocchio with SciPy, Model Exchange beside the core, size, export and start of FMUs",
 }
 

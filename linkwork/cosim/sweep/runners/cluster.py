@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import pickle
 import queue
+import socket
 import time
 import uuid
 from dataclasses import replace
@@ -22,6 +24,9 @@ from linkwork.errors import CosimError
 
 CONNECT = 5.0  # s
 LONELY = 5.0  # s without workers, after which that is said
+BATCH = 0.2  # s that a batch of points should take: Dask itself takes some milliseconds for each
+BATCH_SIZE = 8e6  # bytes that its results may have
+MOST = 64  # points in it
 LOOK = 1.0  # s between looks at the workers
 MUST_AGREE = ("python", "distributed", "dask")
 
@@ -50,7 +55,10 @@ class ClusterRunner:
         self._notify = notify
         self._client = _connect(scheduler)
         self._address = scheduler
-        self._flying: dict[str, tuple[Task, Any]] = {}
+        self._waiting: list[Task] = []  # for a batch to be full
+        self._size = 1  # of a batch
+        self._sent = 0  # batches
+        self._flying: dict[str, tuple[list[Task], Any]] = {}
         self._landed: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._outcomes: list[Outcome] = []
         self._threads, self._looked, self._seen, self._told = 0, 0.0, time.monotonic(), False
@@ -64,24 +72,34 @@ class ClusterRunner:
 
     @property
     def capacity(self) -> int:
-        """How many tasks should be under way: two for each thread of a worker."""
-        return 2 * max(self._threads, 2)
+        """How many tasks should be under way: two batches for each thread of a worker."""
+        return 2 * self._size * max(self._threads, 2)
 
     def submit(self, task: Task) -> None:
         """Take a task."""
-        from linkwork.cosim.sweep.runners.worker import run_shipped
-
-        key = f"{self._shipment}-{task.point}-{task.attempt}"
-        future = self._client.submit(run_shipped, self._shipment, task, key=key, pure=False)
-        self._flying[key] = (task, future)
-        future.add_done_callback(lambda done: self._landed.put(done.key))
+        self._waiting.append(task)
+        if len(self._waiting) >= self._size:
+            self._send()
 
     def next(self, timeout: float) -> Outcome | None:
         """The outcome of some task; None if there is none in time."""
-        self._look()
         if not self._outcomes:
+            self._look()
+            self._send()
             self._outcomes = self._gather(self._wait(timeout))
         return self._outcomes.pop() if self._outcomes else None
+
+    def _send(self) -> None:
+        from linkwork.cosim.sweep.runners.worker import run_shipped
+
+        if not self._waiting:
+            return
+        self._sent += 1
+        key = f"{self._shipment}-{self._sent}"
+        future = self._client.submit(run_shipped, self._shipment, self._waiting, key=key, pure=False)
+        self._flying[key] = (self._waiting, future)
+        self._waiting = []
+        future.add_done_callback(lambda done: self._landed.put(done.key))
 
     def close(self) -> None:
         """End whatever is still under way."""
@@ -117,7 +135,8 @@ class ClusterRunner:
                 "and the same sweep goes on from there"
             )
         try:
-            self._threads = sum(self._client.nthreads().values())
+            there = self._client.sync(self._client.scheduler.ncores, callback_timeout=CONNECT)
+            self._threads = sum(there.values())
         except OSError:
             return  # it reconnects, or its status tells
         if self._threads:
@@ -140,24 +159,35 @@ class ClusterRunner:
         """Fetch what has landed, all at once."""
         flown = [self._flying.pop(key) for key in keys if key in self._flying]
         try:
-            return list(self._client.gather([future for _, future in flown])) if flown else []
+            batches = self._client.gather([future for _, future in flown]) if flown else []
         except Exception:  # some have failed: one by one
-            return [self._one(task, future) for task, future in flown]
+            return [outcome for tasks, future in flown for outcome in self._one(tasks, future)]
+        return [outcome for batch in batches for outcome in self._unpacked(batch)]
 
-    def _one(self, task: Task, future: Any) -> Outcome:
+    def _one(self, tasks: list[Task], future: Any) -> list[Outcome]:
         try:
-            outcome: Outcome = future.result(timeout=30.0)
-            return outcome
+            return self._unpacked(future.result(timeout=30.0))
         except Exception as problem:  # its worker was lost too often, or it cannot be read
-            return Outcome(task, None, LOST, f"{type(problem).__name__}: {problem}")
+            return [Outcome(task, None, LOST, f"{type(problem).__name__}: {problem}") for task in tasks]
+
+    def _unpacked(self, batch: bytes) -> list[Outcome]:
+        """The outcomes of a batch; the next ones get a size by what this one took."""
+        seconds, outcomes = pickle.loads(batch)
+        count = len(outcomes)
+        self._size = max(1, int(min(BATCH * count / max(seconds, 1e-6), BATCH_SIZE * count / len(batch), MOST)))
+        found: list[Outcome] = outcomes
+        return found
 
 
 def _connect(scheduler: str) -> Any:
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
     except ImportError as missing:
         raise CosimError("clusters need Dask: pip install 'linkwork[sweep]'") from missing
     try:
+        # A client that finds nobody takes long to go: see first whether there is somebody.
+        socket.create_connection(get_address_host_port(scheduler), CONNECT).close()
         client: Any = Client
         return client(scheduler, timeout=CONNECT, set_as_default=False, name="linkwork-sweep")
     except Exception as problem:  # OSError, TimeoutError, ValueError, CommClosedError, ...
