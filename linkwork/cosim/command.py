@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ from linkwork.cosim.description.checks import check_system
 from linkwork.cosim.description.references import known
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
+from linkwork.cosim.network.outside import by_target
 from linkwork.cosim.recording.collected import Collected
 from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sinks import check_place, open_sink
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
 from linkwork.cosim.summary import as_text, summarise
-from linkwork.cosim.ways import in_process, isolated
+from linkwork.cosim.ways import Ending, in_process, isolated
 from linkwork.errors import CosimError
 from linkwork.printing import picture
 
@@ -38,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     set_help = "a parameter or start value; may be repeated; with one FMU its variable's name is enough"
     add("--set", type=_assignment, action="append", default=[], metavar="COMPONENT.VARIABLE=VALUE", help=set_help)
     add("--parameter-set", action="append", default=[], metavar="NAME", help="of the system; may be repeated")
-    input_help = "external inputs over time, with columns time and component.variable; linear in between"
+    input_help = (
+        "external inputs over time, with columns time and component.variable (or a name outside); linear in between"
+    )
     add("--input", type=Path, metavar="FILE.csv", help=input_help)
     add("--fmu-tolerance", type=positive, metavar="TOL", help="for the integrators in the FMUs (default: their own)")
     record_help = "what to record, as plant.A.q or 'plant.*' (default: all outputs and connected inputs)"
@@ -62,13 +66,24 @@ def run(arguments: argparse.Namespace) -> int:
     CosimError
         If it cannot be run or fails on the way; the text says where the results so far are.
     """
-    plan = make_plan(arguments)
+    if arguments.in_process:
+        plan = make_plan(arguments)
+        return _carry_out(plan, arguments, partial(in_process, plan))
+    from linkwork.cosim.isolated.parent import Child
+
+    with Child() as child:
+        child.start()  # it gets ready while the FMUs are looked at
+        plan = make_plan(arguments)
+        return _carry_out(plan, arguments, partial(isolated, child, plan))
+
+
+def _carry_out(plan: Plan, arguments: argparse.Namespace, way: Callable[..., Ending]) -> int:
     if arguments.diagram:
         plan.system.draw(arguments.diagram)
     collected = Collected(
         plan.columns if arguments.plot else (), open_sink(arguments.output) if arguments.output else None
     )
-    result, problem = (in_process if arguments.in_process else isolated)(plan, collected, quiet=arguments.quiet)
+    result, problem = way(collected, quiet=arguments.quiet)
     wall = time.perf_counter() - collected.started if collected.started is not None else 0.0
     if arguments.plot and collected.reached is not None:
         collected.kept(result).plot(plan.columns, arguments.plot)
@@ -124,7 +139,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
     parameters = dict(names.value(name, text) for name, text in arguments.set)
     notices = check_system(system, models, values=parameters, fed=inputs)
-    recorded = [".".join(one) for one in recorded_variables(system, models, None, inputs)]
+    recorded = [".".join(one) for one in recorded_variables(system, models, None, by_target(system, inputs))]
     if arguments.record:
         recorded = names.fitting(arguments.record)
     shown = names.fitting(arguments.columns, recorded) if arguments.columns else recorded
@@ -252,13 +267,8 @@ def read_inputs(path: Path, names: Names, system: System) -> dict[str, Any]:
         if values.dtype.kind not in "fiub":
             raise CosimError(f"{path}: the column {name!r} holds {values[0]!r}, which is not a number")
     times = columns.pop("time")
-    inputs = {}
-    for name, values in columns.items():
-        within = [one for one in system.external_inputs if one.source == name]
-        inputs.update({one.target: (times, one.factor * values + one.offset) for one in within})
-        if not within:
-            inputs[names.full(name)] = times, values
-    return inputs
+    outside = {one.source for one in system.external_inputs}
+    return {name if name in outside else names.full(name): (times, values) for name, values in columns.items()}
 
 
 def _assignment(text: str) -> tuple[str, str]:

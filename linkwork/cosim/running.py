@@ -18,6 +18,7 @@ from linkwork.cosim.network.externals import Externals
 from linkwork.cosim.network.finiteness import Finiteness, NotFinite
 from linkwork.cosim.network.levels import Node
 from linkwork.cosim.network.network import Network
+from linkwork.cosim.network.outside import by_target
 from linkwork.cosim.network.starting import start as start_network
 from linkwork.cosim.recording.recorder import Recorded, Recorder
 from linkwork.cosim.recording.result import Result, Statistics
@@ -62,9 +63,11 @@ def run(
     parameters, parameter_sets
         Values by ``component.variable``, over those of parameter sets by name, over those of the components.
     inputs
-        External inputs by ``component.variable``: a number, a function of time, or (times, values).
+        External inputs by ``component.variable``, or by a name in `System.external_inputs`: a number, a function of
+        time, or (times, values).
     record
-        Patterns of variables as ``component.variable``; None: all outputs and all connected inputs.
+        Patterns of variables as ``component.variable``; None: all outputs, all connected inputs, and what the system's
+        own outputs are.
     tolerance
         Handed to the FMUs' own integrators; None: their own choice.
     progress
@@ -88,12 +91,13 @@ def run(
     end = getattr(system, "experiment", Experiment()).stop if stop is None else stop
     check_settings(system, master, begin, end, tolerance)
     known_models = models_of(system, models)
-    check_inputs(system, known_models, inputs or {})
+    fed = by_target(system, inputs or {})
+    check_inputs(system, known_models, fed)
     settings = plain(system.parameters(parameter_sets, parameters))
-    notices = check_system(system, known_models, values=settings, fed=inputs or ())
+    notices = check_system(system, known_models, values=settings, fed=fed)
     values = _by_component(system, known_models, settings)
-    recorded = recorded_variables(system, known_models, record, inputs or {})
-    network = build(system, known_models, inputs or {}, recorded)
+    recorded = recorded_variables(system, known_models, record, fed)
+    network = build(system, known_models, fed, recorded)
     master = master or Jacobi(usual_step(known_models.values(), end - begin))
     notices += uneven(known_models, getattr(master, "step", None), end - begin)
     recorder = Recorder(system.name, _places(network, recorded), sink)
@@ -122,6 +126,7 @@ class Run:
                 with Progress(progress, begin, end) as shown:
                     self.master.ended = start_network(self.network, values, begin, end, tolerance)
                     interruption.check()
+                    self.recorder.begin()
                     self._steps(begin, end, shown, interruption)
                     self._terminate()
                 return self._result()
@@ -242,8 +247,9 @@ def recorded_variables(
         names = [f"{name}.{one.name}" for name, model in models.items() for one in model.variables.values() if one.bank]
         return [split(name, system.components) for name in chosen(record, names, where=f"the system {system.name!r}")]
     outputs = [(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
-    fed = [*(one.target for one in system.connections), *externals]
-    return [*outputs, *(split(target, system.components) for target in fed)]
+    given = [split(one.source, system.components) for one in system.external_outputs]
+    fed = (split(target, system.components) for target in [*(one.target for one in system.connections), *externals])
+    return list(dict.fromkeys([*outputs, *given, *fed]))
 
 
 def _by_component(

@@ -12,6 +12,7 @@ from linkwork.progress import Progress
 
 if TYPE_CHECKING:
     from linkwork.cosim.command import Plan
+    from linkwork.cosim.isolated.parent import Child
 
 Ending = tuple[Result, CosimError | None]
 
@@ -26,12 +27,11 @@ def in_process(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
     )
 
 
-def isolated(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
+def isolated(child: Child, plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
     """Run in a process of its own, from which rows come as they are made."""
     from linkwork.cosim.isolated.job import Job
-    from linkwork.cosim.isolated.parent import Child
 
-    with Child() as child, Progress(False if quiet else None, plan.start, plan.stop) as shown:
+    with Progress(False if quiet else None, plan.start, plan.stop) as shown:
         collected.watch = shown.show
         result, problem = _ending(plan, lambda: child.run(Job(plan.system, plan.settings), collected))
     try:

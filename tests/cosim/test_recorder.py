@@ -37,6 +37,7 @@ class Kept:
 def recorded(n: int, sink: Sink | None = None) -> Recorder:
     live = Live()
     recorder = Recorder("live", live.variables(), sink)
+    recorder.begin()
     for i in range(n):
         recorder.row(live.set(i))
     return recorder
@@ -120,14 +121,18 @@ def test_several_files_at_once(tmp_path):
 
 
 KILLED = """
-import os, sys
-from linkwork.cosim.recording import chunk
+import itertools, os, sys
+from types import SimpleNamespace
+from linkwork.cosim.recording import chunk, recorder as module
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.sinks import open_sink
 from support.cosim import Live
 chunk.MOST_ROWS = 100
+clock = itertools.chain([0], itertools.count(1, int(sys.argv[2])))
+module.time = SimpleNamespace(monotonic=lambda: next(clock))
 live = Live()
 recorder = Recorder("live", live.variables(), open_sink(sys.argv[1]))
+recorder.begin()
 for i in range(250):
     recorder.row(live.set(i))
 os._exit(3)
@@ -135,14 +140,14 @@ os._exit(3)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_a_killed_process_leaves_what_can_be_read(suffix, tmp_path):
+@pytest.mark.parametrize(("tick", "n"), [(0, 201), (1, 250)])  # the first row at once, then by the hundred; each row
+def test_a_killed_process_leaves_what_can_be_read(suffix, tick, n, tmp_path):
     path = tmp_path / f"out{suffix}"
     environment = {**os.environ, "PYTHONPATH": str(TOP / "tests")}
-    done = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, env=environment)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(path), str(tick)], check=False, env=environment)
     assert done.returncode == 3
     left = Result.read(path)
-    assert 150 <= len(left) <= 250
-    assert_holds(left, len(left))
+    assert_holds(left, n)
     assert left.aborted == (suffix == ".parquet")  # rows of a CSV file do not tell
 
 
@@ -165,6 +170,18 @@ def test_files_cut_off_in_a_row_lose_that_row_alone(tmp_path):
     recorder.sink.rows(np.array([1.0]), [np.array(values[:1]) for values in Live.expected(1).values()])
     cut(tmp_path / "out.parquet.part", 20)
     assert_holds(Result.read(path), 50)
+
+
+def test_a_recorder_that_never_began_leaves_older_files_alone(tmp_path):
+    paths = [tmp_path / "out.csv", tmp_path / "out.parquet"]
+    for path in paths:
+        path.write_text("older")
+    recorder = Recorder("live", Live().variables(), open_sink(paths))
+    result = recorder.result(aborted=True)
+    assert len(result) == 0
+    assert result.names == list(Live.expected(1))
+    recorder.end(result)
+    assert [path.read_text() for path in paths] == ["older", "older"]
 
 
 @pytest.mark.parametrize(
@@ -192,8 +209,9 @@ def test_a_full_disk_names_the_file_and_the_other_files_go_on(tmp_path):
     live = Live()
     sink = open_sink([full, good])
     with pytest.raises(CosimError, match=r"cannot write .*full.csv: No space left"):
-        Recorder("live", live.variables(), sink)
+        Recorder("live", live.variables(), sink).begin()
     recorder = Recorder("live", live.variables(), sink.sinks[1])
+    recorder.begin()
     recorder.row(live.set(0))
     recorder.end(recorder.result())
     assert len(Result.read(good)) == 1
@@ -232,6 +250,7 @@ def test_memory_of_a_sink_holds_what_it_has_not_yet_got(monkeypatch):
     live, sink = Live(), Remembering()
     numbers = [one for one in live.variables() if one.type is not str]
     recorder = Recorder("live", numbers, sink)
+    recorder.begin()
     for i in range(9000):
         recorder.row(live.set(i))
         if i in (0, 1, 50, 4095, 4096, 4097, 8999):

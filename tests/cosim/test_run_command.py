@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from linkwork.cli import main
-from linkwork.cosim import Connection, GaussSeidel, Jacobi, System, run
+from linkwork.cosim import Adaptive, Connection, GaussSeidel, Jacobi, System, run
 from linkwork.cosim.recording.result import Result
 from support import moody as moods
 from support.cosim import exported
@@ -161,11 +161,10 @@ def test_a_system_with_parameter_sets_and_outer_inputs(four_bar, tmp_path, capsy
 
 
 def test_the_adaptive_master(four_bar, capsys):
-    masters = pytest.importorskip("linkwork.cosim.masters.adaptive")
     options = ["--stop-time", "0.1", "--tolerance", "1e-3", "--largest-step", "0.02", "--in-process", "-o", "out.csv"]
     assert main(["run", four_bar, "--master", "adaptive", *options]) == 0
     assert "with adaptive;" in capsys.readouterr().out
-    expected = run(System.load(four_bar), 0.1, master=masters.Adaptive(1e-3, largest=0.02))
+    expected = run(System.load(four_bar), 0.1, master=Adaptive(1e-3, largest=0.02))
     assert_same(Result.read("out.csv"), expected)
 
 
@@ -309,8 +308,38 @@ def test_an_interrupt_keeps_the_results_so_far(mode, moody, tmp_path):
     assert process.returncode == 130
     left = Result.read(tmp_path / "out.parquet")
     assert err == f"interrupted; results until t = {left.t[-1]:.9g} s are in out.parquet\n"
-    assert f"moody: 0 to {left.t[-1]:g} s" in out
+    assert f"moody: 0 to {left.t[-1]:g} s with jacobi, step 0.0001 s; {len(left) - 1} steps, " in out
+    assert left.statistics.steps == len(left) - 1
     assert len(left) > 100
     assert left.aborted
     np.testing.assert_allclose(left["moody.x"], (1 - 1e-4) ** np.arange(len(left)), rtol=1e-9)
     assert [one.name for one in tmp_path.iterdir()] == ["out.parquet"]
+
+
+@pytest.mark.parametrize("again", [False, True])  # a second Ctrl-C
+def test_an_interrupt_of_an_fmu_that_hangs_keeps_the_results_too(again, moody, tmp_path):
+    code = "from linkwork.cli import main; raise SystemExit(main())"
+    options = ["--set", f"mood={moods.HANGS}", "--step", "0.01", "-o", "out.csv"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "run", moody, *options], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        file, end = tmp_path / "out.csv", time.monotonic() + 60
+        while not file.exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        if again:
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "results until t = 0.06 s are in out.csv" in err
+    np.testing.assert_allclose(Result.read(file)["moody.x"], 0.99 ** np.arange(7), rtol=1e-14)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_a_run_that_fails_while_it_starts_leaves_older_files_alone(mode, name, four_bar, tmp_path, capsys):
+    (tmp_path / name).write_text("older")
+    assert "error" in fails(capsys, four_bar, "--set", "gravity[1]=inf", "-o", name, *mode)
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [(name, "older")]

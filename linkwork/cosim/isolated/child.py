@@ -13,12 +13,14 @@ import signal
 import sys
 import threading
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from linkwork.cosim.interruption import interrupt
 from linkwork.cosim.isolated.breadcrumb import forget
 from linkwork.cosim.isolated.job import Job
-from linkwork.cosim.isolated.messages import receive, send
+from linkwork.cosim.isolated.messages import STOP, receive, send
 from linkwork.cosim.isolated.reduction import SINKS
 from linkwork.errors import LinkworkError
 
@@ -31,6 +33,7 @@ def main() -> None:
     asked, answers = _own_pipes()
     jobs: queue.Queue[Job | Exception] = queue.Queue()
     threading.Thread(target=_listen, args=(asked, jobs, os.environ.pop(FOLDER, None)), daemon=True).start()
+    _get_ready()
     models: dict[Path, Any] = {}
     while True:
         _do(jobs.get(), answers, models)
@@ -45,11 +48,22 @@ def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
     return asked, answers
 
 
+def _get_ready() -> None:
+    """Load what jobs need before the first one comes."""
+    with suppress(ImportError):  # the job will say what is missing
+        import fmpy.fmi2
+        import fmpy.fmi3  # noqa: F401
+
+
 def _listen(stream: BinaryIO, jobs: queue.Queue[Job | Exception], folder: str | None) -> None:
     """Take jobs as they come; without a parent there is nothing left to do."""
     while True:
         try:
-            jobs.put(receive(stream))
+            message = receive(stream)
+            if message == STOP:
+                interrupt()
+            else:
+                jobs.put(message)
         except (EOFError, OSError):
             if folder:
                 shutil.rmtree(folder, ignore_errors=True)  # a parent that was killed cannot

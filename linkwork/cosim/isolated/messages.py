@@ -6,6 +6,7 @@ import pickle
 import struct
 from typing import Any, BinaryIO
 
+STOP = "stop"  # asks a child to end its job at the next step, with the result so far
 _LENGTH = struct.Struct("<Q")
 
 

@@ -19,16 +19,18 @@ from typing import IO, Any, cast
 
 import numpy as np
 
+from linkwork.cosim.interruption import Interruption
 from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhere
 from linkwork.cosim.isolated.child import FOLDER
 from linkwork.cosim.isolated.job import Job
-from linkwork.cosim.isolated.messages import receive, send
+from linkwork.cosim.isolated.messages import STOP, receive, send
 from linkwork.cosim.recording.chunk import Layout
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sinks import Sink
 from linkwork.errors import CosimError
 
 TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str}
+GRACE = 1.0  # s for a job to end once it was asked to
 SAID = 2000  # characters of what was printed last that an error quotes
 
 
@@ -54,6 +56,7 @@ class Child:
         self._said: IO[bytes] = open(Path(self._folder.name) / "said", "a+b")  # noqa: SIM115  (closed by close())
         self._process: subprocess.Popen[bytes] | None = None
         self._closed = False
+        self._grace: threading.Timer | None = None
 
     def __enter__(self) -> Child:
         return self
@@ -68,10 +71,18 @@ class Child:
         """Of the process, if there is one."""
         return self._process.pid if self._process else None
 
+    def start(self) -> None:
+        """Have the process get ready for its first job."""
+        if self._closed:
+            raise CosimError("this child is closed; make another one")
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+
     def run(self, job: Job, sink: Sink | None = None) -> Result:
         """Run a system.
 
-        A `sink` gets the rows as they come, and the result none; to `end` it is the caller's.
+        A `sink` gets the rows as they come, and the result none; to `end` it is the caller's. Ctrl-C ends the run at
+        its next step, or the process after a second; the result so far is `aborted`.
 
         Raises
         ------
@@ -79,10 +90,7 @@ class Child:
             If the run fails; what it had given until then is its `result`. A `Died` if an FMU crashed,
             ended the process or took longer than the time limit; the next job has a new process.
         """
-        if self._closed:
-            raise CosimError("this child is closed; make another one")
-        if self._process is None or self._process.poll() is not None:
-            self._start()
+        self.start()
         assert self._process is not None
         self._said.truncate(0)
         late = threading.Event()
@@ -91,9 +99,13 @@ class Child:
             timer.daemon = True
             timer.start()
         answer = _Answer(sink)
+        interruption = Interruption(self._ask_to_stop)
         try:
-            return self._talk(self._process, job, answer)
+            return self._talk(self._process, job, answer, interruption)
         except (EOFError, OSError) as gone:
+            if interruption.asked:
+                answer.take_left()
+                return answer.result(job)
             how = self._how_it_ended(job, late.is_set())
             answer.take_left()
             raise Died(how, answer.result(job)) from gone
@@ -103,8 +115,9 @@ class Child:
                 answer.take_left()
             raise
         finally:
-            if timer:
-                timer.cancel()
+            for one in (timer, self._grace):
+                if one:
+                    one.cancel()
 
     def kill(self) -> None:
         """End the process, from any thread; who waits for an answer gets a `Died`."""
@@ -157,6 +170,16 @@ class Child:
                 with contextlib.suppress(OSError):
                     stream.close()
 
+    def _ask_to_stop(self) -> None:
+        """Who does not end its job by itself is ended."""
+        process = self._process
+        assert process is not None
+        with contextlib.suppress(OSError):
+            send(cast("Any", process.stdin), STOP)
+        self._grace = threading.Timer(GRACE, process.kill)
+        self._grace.daemon = True
+        self._grace.start()
+
     @staticmethod
     def _abort(process: subprocess.Popen[bytes], late: threading.Event) -> None:
         late.set()
@@ -164,22 +187,21 @@ class Child:
 
     # ---- messages ---------------------------------------------------------------------------------------
 
-    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: _Answer) -> Result:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    def _talk(self, process: subprocess.Popen[bytes], job: Job, answer: _Answer, interruption: Interruption) -> Result:
         _hand_over(cast("Any", process.stdin), job)
-        while True:
-            kind, content = receive(cast("Any", process.stdout))
-            if kind == "begin":
-                self._pass_on(answer.begin, content)
-            elif kind == "memory":
-                answer.left = content
-            elif kind == "rows":
-                self._pass_on(answer.rows, content)
-            elif kind == "error":
-                raise CosimError(content[0], answer.result(job, content[1]))
-            else:
-                return answer.result(job, content)
+        with interruption:  # from here on nobody else writes to the child
+            while True:
+                kind, content = receive(cast("Any", process.stdout))
+                if kind == "begin":
+                    self._pass_on(answer.begin, content)
+                elif kind == "memory":
+                    answer.left = content
+                elif kind == "rows":
+                    self._pass_on(answer.rows, content)
+                elif kind == "error":
+                    raise CosimError(content[0], answer.result(job, content[1]))
+                else:
+                    return answer.result(job, content)
 
     def _pass_on(self, taker: Callable[..., None], content: tuple[Any, ...]) -> None:
         try:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
+from linkwork.cosim.masters.adaptive import Adaptive
 from linkwork.cosim.masters.base import Master
 from linkwork.cosim.masters.fixed import GaussSeidel, Jacobi
 from linkwork.errors import CosimError
@@ -53,12 +53,14 @@ def master_of(arguments: argparse.Namespace, usual_step: Callable[[], float]) ->
 
 
 def _adaptive(arguments: argparse.Namespace) -> Master:
-    kind: Any = import_module("linkwork.cosim.masters.adaptive").Adaptive
-    given = {"smallest": arguments.smallest_step, "largest": arguments.largest_step, "first": arguments.step}
+    given: dict[str, Any] = {
+        "smallest": arguments.smallest_step,
+        "largest": arguments.largest_step,
+        "first": arguments.step,
+    }
     if arguments.extrapolation is not None:
         given["extrapolation"] = arguments.extrapolation
-    made: Master = kind(arguments.tolerance or TOLERANCE, **given)
-    return made
+    return Adaptive(arguments.tolerance or TOLERANCE, **given)
 
 
 def number(text: str) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from linkwork.cosim.description import System
+from linkwork.cosim.description.checks import converted
 from linkwork.cosim.description.references import split
-from linkwork.cosim.description.units import conversion
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
@@ -83,11 +83,7 @@ def _wires(system: System, models: Models, instances: Mapping[str, Instance]) ->
     for connection in system.connections:
         owner, output = split(connection.source, system.components)
         taker, target = split(connection.target, system.components)
-        factor, offset = connection.factor, connection.offset
-        if connection.convert_units:
-            scale, shift = conversion(models[owner].unit(output), models[taker].unit(target))
-            # The linear map of a connection acts on the value in the unit of its target.
-            factor, offset = factor * scale, connection.offset + factor * shift
+        factor, offset = converted(connection, models[owner].unit(output), models[taker].unit(target))
         ports = _input_ports(instances[taker], target)
         wires.append(Wire(owner, instances[owner].outputs, output, taker, ports, target, factor, offset))
     return wires

@@ -31,7 +31,7 @@ class Recorded(NamedTuple):
 
 
 class Recorder:
-    """Keeps a row for each call of `row`, or hands rows to a sink some thousand at a time.
+    """Keeps a row for each call of `row`, or hands rows to a sink some thousand at a time, once that has begun.
 
     >>> speeds = np.zeros(2)
     >>> recorder = Recorder("fall", [Recorded("ball.v", "m/s", float, speeds, 1)])
@@ -56,21 +56,29 @@ class Recorder:
         self._last: tuple[float, list[Any]] | None = None  # the last row that a sink has
         self._began = self._next = 0.0
         self._longest_wait = float(getattr(sink, "longest_wait", LONGEST_WAIT))  # a sink may want them sooner
-        if sink is not None:
-            sink.begin(self.names, self.units, [one.type for one in self.variables])
-            self._began = self._next = time.monotonic()
-        self._take_memory()
+        self._begun = False
+        self._room = FIRST_ROOM
+        self._counts, self._t = np.zeros(2, dtype=np.int64), np.empty(self._room)
+        self._rows = [np.empty((self._room, len(one.columns)), one.values.dtype) for one in self._sources]
+        self._point()
 
-    def _take_memory(self) -> None:
+    def begin(self) -> None:
+        """Have the sink begin; without one there is nothing to do. What fails before leaves older files alone.
+
+        Raises
+        ------
+        CosimError
+            If the sink cannot write.
+        """
         if self.sink is None:
-            self._room = FIRST_ROOM
-            self._counts, self._t = np.zeros(2, dtype=np.int64), np.empty(self._room)
-            self._rows = [np.empty((self._room, len(one.columns)), one.values.dtype) for one in self._sources]
-        else:
-            self._room = self._layout.room
-            offered = None if self._texts else getattr(self.sink, "memory", None)  # texts have no place in it
-            memory = offered(self._layout) if offered else bytearray(self._layout.n_bytes)
-            self._counts, self._t, self._rows = self._layout.arrays(memory)
+            return
+        self.sink.begin(self.names, self.units, [one.type for one in self.variables])
+        self._begun = True
+        self._began = self._next = time.monotonic()
+        self._room = self._layout.room
+        offered = None if self._texts else getattr(self.sink, "memory", None)  # texts have no place in it
+        memory = offered(self._layout) if offered else bytearray(self._layout.n_bytes)
+        self._counts, self._t, self._rows = self._layout.arrays(memory)
         self._point()
 
     def _point(self) -> None:
@@ -152,7 +160,7 @@ class Recorder:
 
     def end(self, result: Result) -> None:
         """Hand the sink the last rows and what is known of the run besides; to be called however the run ends."""
-        if self.sink is None:
+        if self.sink is None or not self._begun:
             return
         try:
             self.flush()

@@ -57,10 +57,11 @@ def write_part(path: Path, answers: Sequence[tuple[int, Result]]) -> None:
 def points_of(path: Path) -> NDArray[np.int64] | None:
     """The points in a part; None if the file is broken."""
     try:
-        column = pq.read_table(path, columns=[POINT]).column(0).to_numpy()
+        with pq.ParquetFile(path) as file:  # `read_table` and `to_numpy` would load pandas
+            points = file.read(columns=[POINT]).column(0).unique().to_pylist()
     except (OSError, pa.ArrowException):
         return None
-    return np.unique(column).astype(np.int64)
+    return np.unique(np.array(points, dtype=np.int64))
 
 
 def read_part(path: Path, point: int | None = None) -> Any:
