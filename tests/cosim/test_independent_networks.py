@@ -103,7 +103,7 @@ def array_network(rng: np.random.Generator) -> Dense:
 @settings(max_examples=4, derandomize=True, deadline=None)
 @given(seed=SEEDS)
 def test_adaptive(order, inner, seed):
-    """What was rolled back leaves no trace in the steps that are accepted; each of them keeps the bound on its error."""
+    """What was rolled back leaves no trace in the steps that are accepted; each keeps the bound on its error."""
     rng = np.random.default_rng(seed)
     dense = random_network(rng, discrete=False)
     sequence, names = ordered(rng, dense)
