@@ -18,6 +18,7 @@ BENCHMARKS = {
     "start_up": "import, compile and export in a fresh process",
     "sweep": "a sweep of a four-bar by one process, by two and by a cluster of two workers",
     "fmu": "Co-Simulation beside Pinocchio with SciPy, Model Exchange beside the core, size, export and start of FMUs",
+    "cosim": "communication steps of two FMUs by each master, beside the same calls in a bare loop",
 }
 
 

@@ -6,6 +6,7 @@ x_next = (exp(A h) + int exp(A s) ds B (-K)) x: all eigenvalues must be within t
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from drawing import BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, mark, save, sheet
@@ -16,7 +17,6 @@ from scipy.optimize import brentq
 import linkwork as lw
 from linkwork.controllers import gain, state_feedback
 from linkwork.cosim import Jacobi, Result, System, run
-from linkwork.cosim.fmu.model import FmuModel
 
 CRANK, ROD, POLE = 0.3, 0.8, 0.8  # m
 MASSES = {"crank": 0.5, "rod": 0.4, "cart": 1.0, "pole": 1.0}  # kg
@@ -26,7 +26,7 @@ PUSH, BEGIN, LENGTH = 2.0, 0.2, 0.12  # N at the pole's tip, s, s
 TAP = 0.005  # of that push: so small that the model is linear
 END, SAMPLE = 2.5, 0.01  # s
 NEAR = (0.97, 1.05)  # of the limit: samples that balance the pole, and some that do not
-FINE = 3  # communication steps in a sample, for smooth curves
+FINE = 4  # communication steps in a sample, for smooth curves
 
 
 def mechanism() -> lw.Mechanism:
@@ -79,7 +79,7 @@ def push(t: float) -> float:
     return PUSH * np.sin(np.pi * (t - BEGIN) / LENGTH) if BEGIN <= t <= BEGIN + LENGTH else 0.0
 
 
-def balanced(system: System, K: np.ndarray, h: float, models: dict[Path, FmuModel], share: float = 1.0) -> Result:
+def balanced(system: System, K: np.ndarray, h: float, models: dict[Path, Any], share: float = 1.0) -> Result:
     """Run with a gain, a time between samples, and a share of the push."""
     gains = {f"controller.K[1,{k}]": float(value) for k, value in enumerate(K[0], start=1)}
     inputs = {"plant.push.F[1]": lambda t: share * push(t)}
@@ -103,9 +103,9 @@ def longest(model: lw.LinearModel, K: np.ndarray) -> float:
 
 
 def grown(result: Result, h: float) -> float:
-    """The same as the FMUs have it: of the matrix that fits the samples after the push best."""
+    """The same as the FMUs have it: of the matrix that fits a dozen samples after the push best."""
     first = (int((BEGIN + LENGTH) / h) + 1) * FINE
-    x = np.column_stack([result[f"plant.{name}"] for name in STATES])[first::FINE]
+    x = np.column_stack([result[f"plant.{name}"] for name in STATES])[first::FINE][:12]
     return float(np.abs(np.linalg.eigvals(np.linalg.lstsq(x[:-1], x[1:])[0])).max())
 
 
@@ -169,8 +169,9 @@ def draw_runs(angles: Axes, torques: Axes, runs: dict[str, Result]) -> None:
 
 def draw_growth(axes: Axes, model: lw.LinearModel, found: dict[str, dict[float, float]]) -> None:
     """By what the motion grows from sample to sample: linear model and FMUs."""
-    h = np.linspace(0.002, max(found["held"]), 120)
-    gains = {"continuous": lambda x: gain_for(model, 0.0), "held": lambda x: gain_for(model, x)}
+    h = np.linspace(0.002, max(found["held"]), 50)
+    once = gain_for(model, 0.0)
+    gains = {"continuous": lambda x: once, "held": lambda x: gain_for(model, x)}
     for (name, K), color, label in zip(
         gains.items(), (RED, BLUE), ("gain for continuous time", "gain for these samples"), strict=True
     ):
@@ -181,7 +182,7 @@ def draw_growth(axes: Axes, model: lw.LinearModel, found: dict[str, dict[float, 
     dress(axes, "Growth from sample to sample", "time between samples [ms]", "factor", ylim=(0.5, 1.4), xlim=(0, None))
     axes.annotate("falls", (30, 1.02), color=INK, fontsize=8.5)
     axes.annotate("balances", (30, 0.985), color=INK, fontsize=8.5, va="top")
-    mark(axes, 1000 * longest(model, gain_for(model, 0.0)), "limit")
+    mark(axes, 1000 * longest(model, once), "limit")
     legend(axes, "lower left")
 
 

@@ -173,7 +173,7 @@ def draw_spectrum(axes: Axes, runs: dict[str, Result]) -> None:
         "Spectrum of the body's acceleration",
         "frequency [Hz]",
         "density [m/s²/√Hz]",
-        xlim=(0.5, 40),
+        xlim=(0.7, 30),
         ylim=(0.01, 2),
     )
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -224,7 +224,7 @@ def main(out: Path = OUT) -> dict[str, Result]:
     print(f"{system}\n{'':36}" + "".join(f"{name:>10}" for name in runs))
     for name, passive in facts(runs["passive"]).items():
         better = facts(runs["skyhook"])[name]
-        print(f"{name:36}{passive:10.3g}{better:10.3g}   {100 * (better / passive - 1):+.0f} %")
+        print(f"{name:36}{passive:10.4g}{better:10.4g}   {100 * (better / passive - 1):+.0f} %")
     plot(runs, out / "cosim_skyhook.png")
     return runs
 

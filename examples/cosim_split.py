@@ -7,6 +7,7 @@ input: what the other half says, times a factor, plus an offset. The whole mecha
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, save, sheet
@@ -14,8 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator
 
 import linkwork as lw
-from linkwork.cosim import GaussSeidel, Jacobi, Result, System, run
-from linkwork.cosim.fmu.model import FmuModel
+from linkwork.cosim import Adaptive, GaussSeidel, Jacobi, Result, System, run
 
 CRANK, COUPLER, ROCKER, BASE = 0.4, 1.0, 0.8, 0.9  # m
 MASSES = {"l": (1.0, 2.0, 1.5), "r": (0.6, 1.2, 2.5)}  # kg of crank, coupler, rocker
@@ -31,8 +31,10 @@ OTHER = {"l": "r", "r": "l"}
 COLOR = (RED, AMBER, BLUE)  # by order of extrapolation
 LOOK = {"Jacobi": ("-", "o"), "GaussSeidel": ((0, (4, 2)), "s")}
 TOLERANCE = 1e-10  # of the FMUs
+DEMANDS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # tolerances of the adaptive master
 
 Errors = dict[tuple[str, int], np.ndarray]
+Adapted = dict[float, tuple[float, float]]  # by tolerance: mean step, s, and error, m
 
 
 def add_linkage(mech: lw.Mechanism, side: str) -> None:
@@ -114,6 +116,16 @@ def errors_of(once: Callable[..., Result]) -> Errors:
     }
 
 
+def adapted(once: Callable[..., Result]) -> Adapted:
+    """The same of the adaptive master, which chooses its steps."""
+    found = {}
+    for demand in DEMANDS:
+        result = once(Adaptive(demand, extrapolation=2))
+        error = np.abs(tips(result) - whole(result.t)).max()
+        found[demand] = (END / result.statistics.steps, float(error))
+    return found
+
+
 def slopes(errors: Errors) -> dict[tuple[str, int], float]:
     """Measured order of each master: the slope over the three finest steps."""
     return {name: float(np.log2(e[-3] / e[-1])) / 2 for name, e in errors.items()}
@@ -168,20 +180,26 @@ def draw_motion(axes: Axes, coarse: Result) -> None:
     legend(axes, "upper center", ncols=4, bbox_to_anchor=(0.5, 0.62), columnspacing=1.2)
 
 
-def draw_errors(axes: Axes, errors: Errors) -> None:
+def draw_errors(axes: Axes, errors: Errors, chosen: Adapted) -> None:
     """Error by step, of all masters."""
     steps = 1000 * END / np.array(STEPS)
     for (name, order), error in errors.items():
         line, marker = LOOK[name]
         color, label = COLOR[order], f"{name}, {('held', 'linear', 'quadratic')[order]}"
         axes.loglog(steps, error, marker, linestyle=line, color=color, ms=5, mfc="white", linewidth=1.5, label=label)
+    mean, error = np.array(list(chosen.values())).T
+    look = {"color": GREEN, "linestyle": (0, (1, 1.5)), "ms": 6, "mfc": "white", "linewidth": 1.5}
+    axes.loglog(1000 * mean, error, "D", **look, label="Adaptive, quadratic; mean step")
+    for demand, (step, its) in chosen.items():
+        text = f"$10^{{{np.log10(demand):.0f}}}$"
+        axes.annotate(text, (1000 * step, its), (7, -9), textcoords="offset points", color=GREEN, fontsize=8)
     for order, color in enumerate(COLOR, start=1):
         ends, low = steps[[-2, -1]], min(errors[name, order - 1][-1] for name in LOOK)
         axes.loglog(ends, 0.45 * low * (ends / ends[1]) ** order, color=GREY, linewidth=1.0)
         axes.annotate(
             f"slope {order}", (ends[0], 0.45 * low * 2**order), (5, -4), textcoords="offset points", color=color, size=9
         )
-    dress(axes, "Largest error of a tip by master", "communication step [ms]", "error [m]")
+    dress(axes, "Largest error of a tip by master", "communication step [ms]", "error [m]", xlim=(1.1, 30.0))
     axes.xaxis.set_major_locator(FixedLocator(list(steps)))
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.xaxis.set_minor_locator(NullLocator())
@@ -190,13 +208,13 @@ def draw_errors(axes: Axes, errors: Errors) -> None:
     legend(axes, "lower right")
 
 
-def plot(errors: Errors, coarse: Result, path: Path) -> None:
+def plot(errors: Errors, chosen: Adapted, coarse: Result, path: Path) -> None:
     """Draw the linkages, one run over time, and errors by step."""
     figure = sheet(12.0, 5.8)
     grid = figure.add_gridspec(2, 2, width_ratios=(1.0, 1.05), height_ratios=(1.2, 1.0))
     draw_linkages(figure.add_subplot(grid[0, 0]), lw.simulate(mechanism(), END, t_eval=np.linspace(0.0, END, 201)))
     draw_motion(figure.add_subplot(grid[1, 0]), coarse)
-    draw_errors(figure.add_subplot(grid[:, 1]), errors)
+    draw_errors(figure.add_subplot(grid[:, 1]), errors, chosen)
     save(
         figure,
         path,
@@ -204,14 +222,14 @@ def plot(errors: Errors, coarse: Result, path: Path) -> None:
     )
 
 
-def main(out: Path = OUT) -> Errors:
+def main(out: Path = OUT) -> tuple[Errors, Adapted]:
     """Run the halves by all masters and steps, print errors and orders, and draw."""
     out.mkdir(exist_ok=True)
     system = split(out)
     system.save(out / "cosim_split.ssp")
-    models: dict[Path, FmuModel] = {}  # each FMU is unpacked once
+    models: dict[Path, Any] = {}  # each FMU is unpacked once
 
-    def once(master: Jacobi) -> Result:
+    def once(master: Jacobi | GaussSeidel | Adaptive) -> Result:
         return run(system, master=master, tolerance=TOLERANCE, models=models)
 
     errors = errors_of(once)
@@ -219,8 +237,11 @@ def main(out: Path = OUT) -> Errors:
     for (name, order), slope in slopes(errors).items():
         row = "".join(f"{error:9.1e}" for error in errors[name, order])
         print(f"{name + ',':12} order {order}   {row}    {slope:5.2f}")
-    plot(errors, once(Jacobi(END / COARSE)), out / "cosim_split.png")
-    return errors
+    chosen = adapted(once)
+    for demand, (step, error) in chosen.items():
+        print(f"Adaptive,    tolerance {demand:g}: error {error:.1e} m with steps of {1000 * step:.2f} ms on average")
+    plot(errors, chosen, once(Jacobi(END / COARSE)), out / "cosim_split.png")
+    return errors, chosen
 
 
 if __name__ == "__main__":

@@ -25,8 +25,11 @@ FOLDED = (math.pi / 2, -math.pi, math.pi, -math.pi)  # rad, as an accordion; str
 COLOR = dict(zip(HINGES, (BLUE, GREEN, AMBER, RED), strict=True))
 
 
-def mechanism() -> lw.Mechanism:
-    """A hub that moves freely, and panels on it in a row; the axes of all hinges are along y."""
+def mechanism(commanded: bool = False) -> lw.Mechanism:
+    """A hub that moves freely, and panels on it in a row; the axes of all hinges are along y.
+
+    Latches close where a hinge is straight, or when they are commanded by their inputs.
+    """
     mech = lw.Mechanism("solar_array", gravity=(0, 0, 0))
     mech.add_body("hub", mass=HUB_MASS, com=(0, 0, 0), inertia=lw.inertia.box(HUB_MASS, size=HUB))
     mech.add_joint("float", lw.Free(), "ground", "hub", at=(0, 0, 0))
@@ -38,7 +41,8 @@ def mechanism() -> lw.Mechanism:
         mech.add_body(panel, mass=MASS, com=(LENGTH / 2, 0, 0), inertia=inertia)
         mech.add_joint(hinge, lw.Revolute(axis=(0, -1, 0)), before, panel, parent_frame=edge)
         mech.add_force(lw.SpringDamper(hinge, stiffness=STIFFNESS[k], damping=DAMPING, free=opening * BEYOND))
-        mech.add_transition(f"latch{k + 1}", lw.Lock(hinge), when=lw.Crossing(f"{hinge}.q", 0.0, int(opening)))
+        when = lw.Input() if commanded else lw.Crossing(f"{hinge}.q", 0.0, int(opening))
+        mech.add_transition(f"latch{k + 1}", lw.Lock(hinge), when=when)
         mech.start(q={hinge: folded}, u={hinge: 0.0})
         before, edge = panel, lw.Frame((LENGTH, 0, 0))
     mech.add_transition("side", lw.Stop(HINGES[0], upper=FOLDED[0]))  # of the hub, on which the first panel lies

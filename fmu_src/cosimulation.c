@@ -31,7 +31,7 @@ static fmu_status integration_failed(const fmu *f, lw_ode_outcome outcome) {
 }
 
 /* Accepted or rejected, in one communication step: wild inputs must not make it endless. */
-static const int64_t most_tries = 10000000;
+static const int64_t most_tries = 1000000;
 
 static int64_t tries_of(const fmu *f) {
   const lw_ode_statistics counts = lw_ode_counts(f->ode);

@@ -30,6 +30,8 @@ from linkwork.progress import Progress
 
 STEPS = 1000  # of a run whose step nobody says
 MOST_STANDSTILLS = 1000  # communication steps at one time, at events
+MOST_CRAWLS = 20  # in a row, of steps shorter than ...
+CRAWL = 1e-11  # ... this part of the run
 
 
 def run(
@@ -142,12 +144,21 @@ class Run:
         self.master.begin(self.network, begin, end, self._record)
         self.master.ended = ended
         self._record(begin)
-        time, standstills = begin, 0
+        time, standstills, crawls = begin, 0, 0
         while time < end and not self.master.ended:
             before, time = time, self.master.advance(time, end)
             standstills = 0 if time > before else standstills + 1
             if standstills > MOST_STANDSTILLS:
                 raise CosimError(f"events follow each other without end at t = {time:.9g} s")
+            crawls = crawls + 1 if 0 < time - before < CRAWL * (end - begin) and time < end else 0
+            if crawls > MOST_CRAWLS:
+                names = ", ".join(
+                    f"{one.name!r} ({one.model.path.name})" for one in self.network.each() if one.discarded
+                )
+                raise CosimError(
+                    f"no step of sensible length from t = {time:.9g} s succeeds, however short"
+                    + f"; steps are discarded by {names}; look at their inputs there" * bool(names)
+                )
             self._record(time)
             shown.show(time)
             interruption.check()

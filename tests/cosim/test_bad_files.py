@@ -9,7 +9,7 @@ import pytest
 
 from linkwork.cosim import Jacobi, System, run
 from linkwork.errors import CosimError
-from support.foreign import TOKEN, foreign
+from support.foreign import TOKEN, foreign, rewritten
 
 
 @pytest.fixture(autouse=True)
@@ -35,19 +35,6 @@ def refused(path: Path, *texts: str) -> CosimError:
         assert re.search(text, str(caught.value)), caught.value
     assert "\n" not in str(caught.value)
     return caught.value
-
-
-def rewritten(sound: Path, path: Path, old: str, new: str) -> Path:
-    """A copy with another model description."""
-    with zipfile.ZipFile(sound) as source, zipfile.ZipFile(path, "w") as target:
-        for name in source.namelist():
-            data = source.read(name)
-            if name == "modelDescription.xml":
-                text = data.decode()
-                assert old in text
-                data = text.replace(old, new).encode()
-            target.writestr(name, data)
-    return path
 
 
 def test_no_such_file(tmp_path):

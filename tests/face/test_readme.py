@@ -31,6 +31,7 @@ def anchors(page: Path) -> set[str]:
 def test_python_in_the_documents_runs(page, tmp_path, monkeypatch, needs):
     needs("matplotlib")
     needs("fmpy")
+    needs("pythonfmu")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(TOP)
     monkeypatch.syspath_prepend(TOP / "examples")  # where examples find each other

@@ -78,6 +78,19 @@ def foreign(
     return path
 
 
+def rewritten(sound: Path, path: Path, old: str, new: str) -> Path:
+    """Write a copy with another model description."""
+    with zipfile.ZipFile(sound) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "modelDescription.xml":
+                text = data.decode()
+                assert old in text
+                data = text.replace(old, new).encode()
+            target.writestr(name, data)
+    return path
+
+
 def description(
     version: str, abilities: str = "", units: dict[str, str] | None = None, experiment: str = "", token: str = TOKEN,
     depends: bool = True,

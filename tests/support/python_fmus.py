@@ -63,3 +63,43 @@ def build(folder: Path, text: str, name: str, **options: bool) -> Path:
     with contextlib.ExitStack() as stack:
         stack.callback(lambda: sys.path.__setitem__(slice(None), before))
         return FmuBuilder.build_FMU(script, dest=folder, **options)
+
+
+_BEGIN = """
+class {name}(Fmi2Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+"""
+_STEP = """
+    def do_step(self, time, step):
+{body}
+        return True
+"""
+CAUSALITY = {"input": "Fmi2Causality.input", "output": "Fmi2Causality.output", "parameter": "Fmi2Causality.parameter"}
+
+
+def python_fmu(
+    folder: Path,
+    name: str,
+    variables: dict[str, tuple[str, str, object]],
+    step: str = "pass",
+    *,
+    getters: dict[str, str] | None = None,
+    states: bool = True,
+    variable_step: bool = True,
+) -> Path:
+    """Build an FMU; `variables`: type, causality and start by name; `step`: statements; `getters`: expressions."""
+    lines = [_BEGIN.format(name=name)]
+    for variable, (kind, causality, start) in variables.items():
+        lines.append(f"        self.{variable} = {start!r}\n")
+        more = f", getter=lambda: {getters[variable]}" if getters and variable in getters else ""
+        more += ", variability=Fmi2Variability.tunable" if causality == "parameter" else ""
+        more += ", variability=Fmi2Variability.discrete" if kind != "Real" and causality != "parameter" else ""
+        lines.append(f'        self.register_variable({kind}("{variable}", causality={CAUSALITY[causality]}{more}))\n')
+    lines.append(_STEP.format(body="\n".join(f"        {line}" for line in step.splitlines())))
+    options = {
+        "needsExecutionTool": False,
+        "canGetAndSetFMUstate": states,
+        "canHandleVariableCommunicationStepSize": variable_step,
+    }
+    return build(folder, "".join(lines), name, **options)

@@ -117,7 +117,7 @@ class Instance2(Instance):
         return Outcome(self.time)
 
     def _discarded(self, time: float, length: float) -> Outcome:
-        self._failed = True
+        self._failed = self.discarded = True
         reached, terminated = time, False
         with contextlib.suppress(FMICallException):  # the FMU may not say
             reached = self.fmu.getRealStatus(fmi2.fmi2LastSuccessfulTime)

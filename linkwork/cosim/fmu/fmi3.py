@@ -100,6 +100,7 @@ class Instance3(Instance):
         self._reached.value = time
         status = self._do_step(self._component, time, length, False, *self._told)
         if status == DISCARD:
+            self.discarded = True
             self.time = max(time, self._reached.value)
             return Outcome(self.time, discarded=True)
         check(status, "fmi3DoStep")

@@ -120,6 +120,8 @@ class Instance(ABC):
         Whether it has asked there for another update of its discrete states.
     wants_end
         Whether it has asked for the end of the simulation.
+    discarded
+        Whether it has ever discarded a step.
     messages
         What it has said last, but for what is no trouble.
     """
@@ -131,7 +133,7 @@ class Instance(ABC):
         self.time = 0.0
         self.in_event_mode = False
         self.needs_update = False
-        self.wants_end = False
+        self.wants_end = self.discarded = False
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
         self.fmu: Any = None
         self._renews = False

@@ -217,7 +217,7 @@ def _model(path: Path, version: str, description: Any) -> FmuModel:
         variables={one.name: _variable(one) for one in description.modelVariables},
         units={one.name: _unit(one) for one in description.unitDefinitions},
         dependencies=_dependencies(description),
-        abilities=_abilities(description),
+        abilities=_abilities(description, path),
         step_size=_number(description.defaultExperiment, "stepSize"),
         experiment=(
             _number(description.defaultExperiment, "startTime"),
@@ -274,18 +274,27 @@ def _dependencies(description: Any) -> dict[str, frozenset[str] | None]:
     }
 
 
-def _abilities(description: Any) -> Abilities:
+def _abilities(description: Any, path: Path) -> Abilities:
     one, two = description.coSimulation, str(description.fmiVersion).startswith("2.")
     return Abilities(
         save_state=bool(one.canGetAndSetFMUstate),
         variable_step=bool(one.canHandleVariableCommunicationStepSize),
         interpolation=two and bool(one.canInterpolateInputs),
         output_derivatives=int(one.maxOutputDerivativeOrder or 0),
-        directional=bool(one.providesDirectionalDerivative),
+        directional=bool(one.providesDirectionalDerivative) or (not two and _says_directional(path)),
         event_mode=not two and bool(one.hasEventMode),
         only_once=bool(one.canBeInstantiatedOnlyOncePerProcess),
         needs_tool=bool(one.needsExecutionTool),
     )
+
+
+def _says_directional(path: Path) -> bool:
+    """Whether an FMU of FMI 3.0 gives directional derivatives, which FMPy looks for by the name of FMI 2.0."""
+    with zipfile.ZipFile(path) as archive, archive.open("modelDescription.xml") as xml:
+        for _, element in ElementTree.iterparse(xml):
+            if element.tag == "CoSimulation":
+                return element.get("providesDirectionalDerivatives", "false") in ("true", "1")
+    return False
 
 
 def _number(experiment: Any, name: str) -> float | None:

@@ -93,13 +93,14 @@ class Ports:
         return places
 
     def derivatives(self, order: int) -> tuple[Any, int, Any, Any, Any]:
-        """Arguments for derivatives of the real variables by time: references, number, orders, values and an array
-        that shares them (FMI 2.0, where there is one type of real).
+        """Arguments for derivatives of the real variables by time (FMI 2.0, where there is one type of real).
+
+        These are references, their number, orders, values, and an array that shares the values.
         """
         if order not in self._derivatives:
             references = self.groups[REAL][0].references
             n = len(references)
-            values = (ctypes.c_double * n)()
+            values: Any = (ctypes.c_double * n)()
             orders = (ctypes.c_int * n)(*[order] * n)
             self._derivatives[order] = (references, n, orders, values, np.frombuffer(values))
         return self._derivatives[order]

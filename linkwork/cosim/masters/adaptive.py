@@ -26,7 +26,7 @@ from linkwork.cosim.masters.base import Master
 from linkwork.cosim.masters.fixed import FixedStep, GaussSeidel, Jacobi
 from linkwork.cosim.masters.inner import check_extrapolation, make_inner
 from linkwork.cosim.masters.signals import Signals
-from linkwork.cosim.masters.together import Together
+from linkwork.cosim.masters.together import ULP, Together
 from linkwork.cosim.network import Network
 from linkwork.errors import CosimError
 
@@ -35,6 +35,7 @@ SAFETY = 0.9
 NOW, BEFORE = 0.7, 0.4  # exponents of the controller, over the order
 LEAST, MOST = 0.1, 2.0  # change of the step
 LEAST_SHARE = 1e-4  # of the tolerance that a step may use: where steps are so short, FMUs' own errors would be measured
+BEYOND = 1e-6  # of a step: how far behind an event it goes to meet it again
 INNER, ESTIMATES = ("jacobi", "gauss-seidel"), ("doubling", "inputs")
 
 
@@ -120,12 +121,11 @@ class Adaptive(Master):
         doubling = self.estimate == "doubling"
         self._signals = Signals(network, () if doubling else self._interpolated(), last=doubling)
         self._largest = self.largest or (stop - start) / 10
-        self._smallest = self.smallest or min(1e-10 * (stop - start), self._largest)
+        rounding = 1000 * ULP * max(abs(start), abs(stop))
+        self._smallest = max(self.smallest or min(1e-10 * (stop - start), self._largest), rounding)
         self._first = min(max(self.first or (stop - start) / 1000, self._smallest), self._largest)
         self._step, self._before, self._was_rejected = self._first, 1.0, False
-        interpolating = all(one.model.abilities.interpolation for one in network.each(self._signals.takers()))
-        reach = self.extrapolation + 1 if interpolating else min(self.extrapolation + 1, 2)
-        self._order = reach + 1 if self.estimate == "doubling" else self.extrapolation + 1
+        self._order = self.extrapolation + (2 if doubling else 1)
 
     def _degraded(self, network: Network, length: float) -> FixedStep | None:
         """The master of a fixed step that serves where an FMU cannot do what is needed."""
@@ -188,11 +188,14 @@ class Adaptive(Master):
         self._back()
         self._inner.ends = reached, found
         try:
-            return self._halves(time, reached, begin, whole)
+            # An event of the whole step may come a little later in the halves: they are to reach it as well.
+            end = min(goal, reached + BEYOND * (reached - time)) if asked else reached
+            return self._halves(time, end, reached, begin, whole)
         finally:
             self._inner.ends = None
 
-    def _halves(self, time: float, goal: float, begin: FloatArray, whole: FloatArray) -> Trial:
+    def _halves(self, time: float, goal: float, met: float, begin: FloatArray, whole: FloatArray) -> Trial:
+        """Two steps, and their end beside that of the whole step at the time `met`."""
         middle = time + (goal - time) / 2
         reached, asked = self._together.step(time, middle, "whole", keep=False)
         self.network.exchange(reached)
@@ -204,8 +207,8 @@ class Adaptive(Master):
         reached, asked = self._together.step(middle, goal, "half")
         self.network.exchange(reached)
         halves = self._signals.now()
-        if reached < goal:  # an event comes a little earlier than in the whole step
-            halves += (halves - begin) * ((goal - reached) / (reached - time))
+        if reached != met:  # an event came a little earlier or later than in the whole step
+            halves += (halves - begin) * ((met - reached) / (reached - time))
         share = max(SHARE * (goal - time) / (self.stop - self.start), LEAST_SHARE)
         return Trial(reached, asked, *self._signals.error(whole, halves, self.tolerance * share))
 
@@ -237,12 +240,12 @@ class Adaptive(Master):
         self.statistics.rejected += 1
         self._was_rejected = True
         length = min(goal, trial.reached) - time
-        if length <= self._smallest * (1 + 1e-9):
+        if length <= 1.01 * self._smallest:  # a difference of times is rounded
             raise CosimError(
                 f"the error of {self._signals.names[trial.worst]!r} over the smallest step, {length:.3g} s at t = "
                 f"{time:.9g} s, is {trial.error:.3g} times the tolerance {self.tolerance:g}; allow smaller steps "
-                "('smallest') or more error ('tolerance'), or look whether this signal jumps or its FMU's own tolerance "
-                "is too loose"
+                "('smallest') or more error ('tolerance'), or look whether this signal jumps or its FMU's own "
+                "tolerance is too loose"
             )
         factor = SAFETY * trial.error ** (-1 / self._order) if np.isfinite(trial.error) else LEAST
         self._step = max(length * max(factor, LEAST), self._smallest)

@@ -4,8 +4,13 @@ The polynomial p through points (t0, u0), (t1, u1), ... is, by Newton's divided 
 
     p(t) = u0 + d1 (t - t0) + d2 (t - t0)(t - t1) + d3 (t - t0)(t - t1)(t - t2),
 
-and an FMU that takes derivatives of inputs (FMI 2.0) gets those at t0, where its step begins; another one gets the mean
-of p over the step, which makes a step of second order as well.
+and an FMU that takes derivatives of inputs (FMI 2.0) gets those at t0, where its step begins. Another one gets
+constants. For a straight line it is the mean over the step, m = 1/h int p, which makes a step of second order as well.
+Otherwise two constants, one for each half of the step, keep the mean and the moment n = 1/h^2 int (h - s) p ds:
+
+    c1 + c2 = 2 m,  3 c1 + c2 = 8 n,
+
+so that what is integrated once and twice is exact, and a step of third order.
 """
 
 from __future__ import annotations
@@ -32,12 +37,16 @@ class Track:
 class Extrapolation:
     """Polynomials of an order for the inputs of each instance; order 0 holds them.
 
-    `always`: to keep track of them at order 0 as well, for those who interpolate.
+    `tries`: a step is compared with another one, so that inputs are kept track of at order 0 as well, and the moment of
+    a straight line counts, too.
     """
 
-    def __init__(self, order: int, network: Network, *, always: bool = False) -> None:
+    def __init__(self, order: int, network: Network, *, tries: bool = False) -> None:
         self.order = order
-        self._idle = not (order or always)
+        #: Inputs for the second half of a step, by instance.
+        self.later: dict[str, FloatArray] = {}
+        self._idle = not (order or tries)
+        self._straight = 1 if tries else 2  # from this order of polynomials on, the moment is kept
         self.tracks = {one.name: Track() for one in network.each() if one.inputs.real.size}
         self._noted = [(one.inputs.real, self.tracks[one.name]) for one in network.each(self.tracks)]
 
@@ -79,7 +88,7 @@ class Extrapolation:
         """Give an instance its inputs for a step."""
         track = self.tracks.get(instance.name)
         if track is not None and len(track.times) > 1:
-            _give(instance, track.values[0], derivatives(track.times, track.values), length)
+            self._give(instance, track.values[0], derivatives(track.times, track.values), length)
 
     def prepare_towards(
         self,
@@ -104,7 +113,23 @@ class Extrapolation:
             for k in range(max(len(rows), len(without))):
                 one, other = (row[k] if k < len(row) else nothing for row in (rows, without))
                 rows[k : k + 1] = [np.where(known, one, other)]
-        _give(instance, track.values[0], rows, length)
+        self._give(instance, track.values[0], rows, length)
+
+    def _give(self, instance: Instance, now: FloatArray, rows: list[FloatArray], length: float) -> None:
+        """Set inputs and their derivatives, or constants; the inputs now have been set already."""
+        if instance.model.abilities.interpolation:
+            instance.write_derivatives(instance.inputs, rows)
+            return
+        mean, moment, weight = now, now / 2.0, 1.0
+        for k, row in enumerate(rows, start=1):
+            weight *= length / (k + 1)
+            mean = mean + weight * row
+            moment = moment + weight / (k + 2) * row
+        if len(rows) >= self._straight and instance.model.abilities.variable_step:
+            self.later[instance.name] = 3.0 * mean - 4.0 * moment
+            mean = 4.0 * moment - mean
+        instance.inputs.real[:] = mean
+        instance.write(instance.inputs)
 
 
 def derivatives(times: Sequence[float], values: Sequence[FloatArray]) -> list[FloatArray]:
@@ -125,16 +150,3 @@ def derivatives(times: Sequence[float], values: Sequence[FloatArray]) -> list[Fl
     d123 = ((values[3] - values[2]) / (t3 - t2) - d12) / (t3 - t1)
     d0123 = (d123 - d012) / (t3 - t0)
     return [first + d0123 * ((t0 - t1) * (t0 - t2)), second + d0123 * (2.0 * (2.0 * t0 - t1 - t2)), 6.0 * d0123]
-
-
-def _give(instance: Instance, now: FloatArray, rows: list[FloatArray], length: float) -> None:
-    """Set inputs and their derivatives, or their mean over the step; the inputs now have been set already."""
-    if instance.model.abilities.interpolation:
-        instance.write_derivatives(instance.inputs, rows)
-        return
-    mean, weight = now, 1.0
-    for k, row in enumerate(rows, start=1):
-        weight *= length / (k + 1)
-        mean = mean + weight * row
-    instance.inputs.real[:] = mean
-    instance.write(instance.inputs)

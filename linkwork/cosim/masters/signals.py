@@ -36,9 +36,7 @@ class Signals:
         Its usual size.
     """
 
-    def __init__(
-        self, network: Network, without: Collection[tuple[str, str]] = (), *, last: bool = False
-    ) -> None:
+    def __init__(self, network: Network, without: Collection[tuple[str, str]] = (), *, last: bool = False) -> None:
         self.names: list[str] = []
         self._last: list[tuple[Instance, FloatArray, list[int]]] = []
         self._parts: list[tuple[str, FloatArray, list[int]]] = []

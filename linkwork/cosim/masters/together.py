@@ -80,7 +80,7 @@ class Together:
                 continue
             if begin == time:
                 inner.prepare(instance, time, goal)
-            outcome = instance.step(begin, goal - begin)
+            outcome = inner.step(instance, begin, goal - begin)
             reached, event, terminate, _ = outcome
             if terminate:
                 self.master.ended = True
@@ -111,6 +111,6 @@ class Together:
     def _tell(self, instance: Instance, what: str, others: Iterable[str]) -> None:
         names = ", ".join(map(repr, sorted(others)))
         self.master.notice(
-            f"{instance.name!r} {what} within steps, but {names} cannot go back there (no saving of states, or not yet): "
-            f"other instances see {instance.name!r} at the next communication point only; a smaller step helps"
+            f"{instance.name!r} {what} within steps, but {names} cannot go back there (no saving of states, or not "
+            f"yet): others see {instance.name!r} at the next communication point only; a smaller step helps"
         )

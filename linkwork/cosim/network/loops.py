@@ -206,7 +206,9 @@ class Loop:
         wires = [
             wire
             for wire in self.network.wires
-            if wire.owner == name and wire.source.places[wire.output][0] == REAL and (wire.taker, wire.input) in self._where
+            if wire.owner == name
+            and wire.source.places[wire.output][0] == REAL
+            and (wire.taker, wire.input) in self._where
         ]
         mine = [node for node in self._where if node[0] == name]
         if not wires or not mine:
@@ -241,7 +243,7 @@ def _solution(matrix: FloatArray, r: FloatArray) -> FloatArray | None:
     if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(r))):
         return None
     try:
-        step = np.linalg.solve(matrix, r)
+        step = np.asarray(np.linalg.solve(matrix, r), dtype=np.float64)
     except np.linalg.LinAlgError:
         return None
     return step if np.all(np.isfinite(step)) else None

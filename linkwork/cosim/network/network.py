@@ -45,14 +45,10 @@ class Network:
         self._feeds = {name: [one for one in feeds.get(name, ()) if not one.discrete] for name in instances}
         self._routes = {name: self._routes_to(name, "inputs") for name in instances}
         self._discrete = [one for one in self.instances.values() if one.discrete_inputs.variables]
-        self._discrete_sources: list[Route | Feed] = [
-            source
-            for one in self._discrete
-            for source in (
-                *self._routes_to(one.name, "discrete_inputs"),
-                *(feed for feed in feeds.get(one.name, ()) if feed.discrete),
-            )
+        self._discrete_routes = [
+            route for one in self._discrete for route in self._routes_to(one.name, "discrete_inputs")
         ]
+        self._discrete_feeds = [feed for one in self._discrete for feed in feeds.get(one.name, ()) if feed.discrete]
         self._levels = [
             (
                 [self.instances[name] for name in level.reads],
@@ -99,8 +95,10 @@ class Network:
             for instance in writes:
                 self.feed(instance, time)
                 instance.write(instance.inputs)
-        for source in self._discrete_sources:
-            source.carry() if isinstance(source, Route) else source.apply(time)
+        for route in self._discrete_routes:
+            route.carry()
+        for feed in self._discrete_feeds:
+            feed.apply(time)
 
     def with_changed_discrete_inputs(self) -> set[str]:
         """The instances whose discrete inputs are not what was last written to them."""

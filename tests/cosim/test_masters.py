@@ -1,0 +1,69 @@
+"""Masters of a fixed step: their order on an oscillator of two FMUs, measured by its closed form."""
+
+import numpy as np
+import pytest
+
+from linkwork.cosim import GaussSeidel, Jacobi, System, run
+from linkwork.errors import CosimError
+from support.two_masses import TwoMasses
+
+PAIRS = [("2.0", "2.0"), ("3.0", "3.0"), ("2.0", "3.0")]
+
+
+@pytest.fixture(scope="module", params=PAIRS, ids="-".join)
+def masses(request, tmp_path_factory, needs):
+    needs("fmpy")
+    return TwoMasses(tmp_path_factory.mktemp("masses"), request.param)
+
+
+@pytest.mark.parametrize("master", [Jacobi, GaussSeidel])
+@pytest.mark.parametrize("extrapolation", [0, 1, 2])
+def test_order(masses, master, extrapolation):
+    """Order 1, 2, 3, whether an FMU takes derivatives of its inputs (FMI 2.0) or constants (FMI 3.0)."""
+    order = extrapolation + 1
+    errors = [masses.error(masses.run(1.0, master(step, extrapolation))) for step in (0.02, 0.01, 0.005)]
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.25)
+    assert errors[2] < 3 * 0.005**order * 5
+
+
+def test_communication_points(masses):
+    """They are those of the grid, also where the step does not divide the run, and not summed up."""
+    result = masses.run(1.0, Jacobi(0.03))
+    np.testing.assert_allclose(result.t, [*(0.03 * np.arange(34)), 1.0], rtol=0, atol=1e-15)
+    assert result.statistics.steps == 34
+
+
+def test_gauss_seidel_takes_its_order(masses):
+    """The one that goes first decides the error; what is not named follows."""
+    own = masses.run(1.0, GaussSeidel(0.05))
+    same = masses.run(1.0, GaussSeidel(0.05, order=["left"]))
+    other = masses.run(1.0, GaussSeidel(0.05, order=["right"]))
+    np.testing.assert_array_equal(own["left.x.q"], same["left.x.q"])
+    assert abs(own["left.x.q"][-1] - other["left.x.q"][-1]) > 1e-4
+
+
+def test_external_inputs_are_extrapolated(masses):
+    """A force that grows as t moves the mass on a spring as sin does, exactly where extrapolation is linear."""
+    system = System("one")
+    system.add("m", masses.fmus[1], parameters={"x.q_start": 0.0})
+    result = run(system, 1.0, master=Jacobi(0.1, 1), inputs={"m.x.tau": lambda t: t}, tolerance=1e-12)
+    k = masses.stiffness[1] + masses.coupling
+    own = np.sqrt(k / 2.0)
+    exact = (result.t - np.sin(own * result.t) / own) / k
+    first = np.abs(result["m.x.q"] - exact).max()
+    assert first < 1.5e-3  # the first step has nothing to extrapolate from
+    half = run(system, 1.0, master=Jacobi(0.05, 1), inputs={"m.x.tau": lambda t: t}, tolerance=1e-12)
+    assert abs(half["m.x.q"][-1] - exact[-1]) < 0.3 * first
+
+
+@pytest.mark.parametrize(
+    "options", [{"step": 0.0}, {"step": -1.0}, {"step": np.inf}, {"step": 1.0, "extrapolation": 3}]
+)
+def test_options_are_checked(options):
+    with pytest.raises(CosimError, match="must be"):
+        Jacobi(**options)
+
+
+def test_unknown_component_in_order(masses):
+    with pytest.raises(CosimError, match=r"no component 'lef'.*'left'"):
+        masses.run(1.0, GaussSeidel(0.1, order=["lef"]))
