@@ -130,10 +130,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     system, models = load(arguments.system)
     start = system.experiment.start if arguments.start_time is None else arguments.start_time
     stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time
-    if stop <= start:
-        raise CosimError(f"the run is to stop at {stop:g} s, but begins at {start:g} s; see --stop-time, --start-time")
-    if arguments.step and arguments.step > (stop - start) * (1 + 1e-9):
-        raise CosimError(f"--step {arguments.step:g} s is longer than the run of {stop - start:g} s")
+    check_times(start, stop, arguments.step)
     master = master_of(arguments, lambda: usual_step(models.values(), stop - start))
     names = Names(system, models)
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
@@ -157,6 +154,14 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     return Plan(system, start, stop, settings, names.labels(shown), text, notices)
 
 
+def check_times(start: float, stop: float, step: float | None) -> None:
+    """Raise a `CosimError` if a run cannot go from a start to a stop time by steps of that length."""
+    if stop <= start:
+        raise CosimError(f"the run is to stop at {stop:g} s, but begins at {start:g} s; choose a later --stop-time")
+    if step and step > (stop - start) * (1 + 1e-9):
+        raise CosimError(f"--step {step:g} s is longer than the run of {stop - start:g} s; choose a shorter one")
+
+
 def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
     """Return a system and the FMU of each component; one FMU alone brings its own experiment.
 
@@ -165,6 +170,8 @@ def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
     CosimError
         If there is none, or it cannot be read.
     """
+    if path.is_dir():
+        raise CosimError(f"{path} is a folder; name an .ssp or an .fmu")
     if path.suffix.lower() not in (".ssp", ".fmu"):
         raise CosimError(f"{path} is neither an .ssp nor an .fmu; 'linkwork simulate' takes mechanisms")
     if not path.is_file():

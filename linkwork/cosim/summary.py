@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_EVENTS = 20  # printed
 MOST_VALUES = 30
+ONE = {"steps": "step", "rejected": "rejected", "rollbacks": "rollback", "iterations": "iteration"}
 
 
 def summarise(plan: Plan, run: Result, collected: Collected, wall: float, written: Sequence[Path]) -> dict[str, Any]:
@@ -40,7 +41,9 @@ def summarise(plan: Plan, run: Result, collected: Collected, wall: float, writte
 def as_text(summary: Mapping[str, Any], units: Mapping[str, str]) -> str:
     """Return a summary as it is printed."""
     counts = [
-        f"{summary[name]} {name}" for name in ("steps", "rejected", "rollbacks", "iterations") if summary.get(name)
+        f"{summary[name]} {name if summary[name] > 1 else ONE[name]}"
+        for name in ("steps", "rejected", "rollbacks", "iterations")
+        if summary.get(name)
     ]
     reached = summary["start"] if summary["reached"] is None else summary["reached"]
     lines = [

@@ -100,7 +100,8 @@ def load_mechanism(path: Path) -> "Mechanism":
     if path.suffix == ".json":
         return Mechanism.load(path)
     if path.suffix != ".py":
-        raise ExportError(f"{path} is neither a .json nor a .py file")
+        hint = "; 'linkwork run' takes FMUs and systems of them" if path.suffix in (".fmu", ".ssp") else ""
+        raise ExportError(f"{path} is neither a .json nor a .py file{hint}")
     specification = importlib.util.spec_from_file_location(path.stem, path)
     if specification is None or specification.loader is None:
         raise ExportError(f"cannot import {path}")

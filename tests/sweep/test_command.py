@@ -1,6 +1,7 @@
 """`linkwork sweep`: points from arguments, exit codes, what it prints."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -76,3 +77,21 @@ def test_one_fmu_needs_no_component_and_brings_its_experiment(moody, tmp_path) -
     assert result.points.columns.tolist() == ["moody.k"]
     assert result.trajectory(1).index[-1] == 1.0
     assert result.header["settings"]["master"]["type"] == "GaussSeidel"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["--grid", "mood=a,b"],
+            "no value of the sweep fits: .*'mood' is of type Real; it cannot be 'a'; give a number",
+        ),
+        (["--grid", "k=1,2", "--stop-time", "-1"], "to stop at -1 s, but begins at 0 s; choose a later --stop-time"),
+        (["--grid", "k=1,2", "--step", "5"], "--step 5 s is longer than the run of 1 s"),
+        (["--table", "none.csv"], "there is no file none.csv"),
+    ],
+)
+def test_what_would_fail_at_each_point_is_refused(arguments, said, moody, tmp_path, capsys) -> None:
+    assert main(["sweep", str(moody), *arguments, "-o", str(tmp_path / "out")]) == 1
+    assert re.search(said, capsys.readouterr().err)
+    assert not (tmp_path / "out").exists()

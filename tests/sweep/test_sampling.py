@@ -71,7 +71,7 @@ def test_a_digest_tells_values_names_and_types_apart() -> None:
         (lambda: latin({"a.x": (0.0, 1.0, "log")}, 3), "above zero"),
         (lambda: latin({"a.x": (0.0, 1.0)}, 0), "at least one point"),
         (lambda: table({"a.x": [1, 2], "a.y": [1]}), "for each point"),
-        (lambda: table("nowhere.csv"), "nowhere.csv cannot be read"),
+        (lambda: table("nowhere.csv"), "there is no file nowhere.csv"),
     ],
 )
 def test_what_is_no_set_of_points_is_refused(make, text) -> None:

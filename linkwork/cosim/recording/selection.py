@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from linkwork.cosim.description.references import known
+from linkwork.errors import CosimError
 
 
 def fits(name: str, pattern: str) -> bool:
@@ -31,6 +32,9 @@ def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "var
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         fitting = [pattern] if pattern in table else [name for name in names if fits(name, pattern)]
         if not fitting:
+            if "*" in pattern or "?" in pattern:
+                such = f"; there are such as {names[-1]!r}" if names else ""
+                raise CosimError(f"no {what}{f' of {where}' if where else ''} fits {pattern!r}{such}")
             known(pattern, table, what, where)  # says what is near
         found |= dict.fromkeys(fitting)
     return list(found)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwork.cosim.command import Names, load
+from linkwork.cosim.command import Names, check_times, load
 from linkwork.cosim.isolated.job import KEEP
 from linkwork.cosim.masters.options import add_master_arguments, master_of, number, positive
 from linkwork.cosim.running import usual_step
@@ -56,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     system, models = load(arguments.system)
     names = Names(system, models)
     stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time
+    check_times(system.experiment.start, stop, arguments.step)
     result = sweep(
         system,
         Points({names.full(name): column for name, column in points.columns.items()}),
@@ -142,6 +143,8 @@ def _grid(text: str) -> tuple[str, list[Value]]:
         if count < 2:
             raise argparse.ArgumentTypeError(f"{text!r} needs at least two values; one is written alone")
         return name, [start + (stop - start) * (i / (count - 1)) for i in range(count)]
+    if len(parts) > 1 and all(isinstance(value_of(one), float | int) for one in parts):
+        raise argparse.ArgumentTypeError(f"{values!r} is not start:stop:count, such as 1000:2000:5")
     found = [one.strip() for one in values.split(",")]
     if not all(found):
         raise argparse.ArgumentTypeError(f"{text!r} lacks a value")

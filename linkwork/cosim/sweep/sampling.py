@@ -146,6 +146,8 @@ def value_of(text: str) -> Value:
 
 
 def _read_csv(path: Path) -> Points:
+    if not path.is_file():
+        raise CosimError(f"there is no file {path}; the table of points is a CSV file headed by the parameters")
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]

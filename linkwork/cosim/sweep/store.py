@@ -150,7 +150,8 @@ def _open_folder(folder: Path, header: Mapping[str, Any], points: Points, notify
         text = json.dumps(header, indent=2) + "\n"
         parts.write_atomically(folder / HEADER, lambda place: place.write_text(text, encoding="utf-8"))
     except OSError as problem:
-        raise CosimError(f"cannot write to {folder}: {problem}") from problem
+        what = f"{folder} is a file" if folder.is_file() else problem.strerror or problem
+        raise CosimError(f"cannot write to {folder}: {what}; choose another folder or make room") from problem
 
 
 def read_header(folder: Path) -> dict[str, Any]:

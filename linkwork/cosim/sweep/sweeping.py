@@ -14,7 +14,8 @@ import numpy as np
 
 from linkwork.cosim.description import System
 from linkwork.cosim.description.references import split
-from linkwork.cosim.fmu.model import read_model
+from linkwork.cosim.description.value_checks import misfit
+from linkwork.cosim.fmu.model import Variable, read_model
 from linkwork.cosim.isolated.job import KEEP, Job
 from linkwork.cosim.masters import Master
 from linkwork.cosim.sweep.identity import arguments_of, identity
@@ -169,6 +170,17 @@ def _attempts(outcome: Outcome, retries: int) -> int:
     return 1 + (min(retries, 1) if outcome.failure == ERROR else retries)
 
 
+def _check_values(values: Any, component: str, variable: Variable, fmu: str) -> None:
+    """A value that does not fit fails its own point, unless all of them do."""
+    wrong = None
+    for value in dict.fromkeys(values.tolist()):
+        misfits = list(misfit(component, value, variable, fmu))
+        if not misfits:
+            return
+        wrong = wrong or misfits[0]
+    raise CosimError(f"no value of the sweep fits: {wrong}")
+
+
 def _check(
     system: System,
     points: Points,
@@ -197,3 +209,4 @@ def _check(
             raise CosimError(
                 f"{reference} is {found.causality} and cannot be swept; sweep parameters, inputs or start values"
             )
+        _check_values(points.columns[reference], component, found, models[component].path.name)

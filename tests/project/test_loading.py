@@ -1,0 +1,38 @@
+"""What is loaded when: running FMUs takes neither the mechanics nor what only some runs need."""
+
+import subprocess
+import sys
+
+import pytest
+
+import linkwork as lw
+
+HEAVY = ("linkwork._core", "linkwork.system", "scipy", "fmpy", "pandas", "pyarrow", "matplotlib", "distributed")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import linkwork",
+        "import linkwork.cosim",
+        "import linkwork.cosim.sweep.command",
+        "from linkwork.cli import make_parser; make_parser(['run'])",
+        "from linkwork.cosim.network.levels import make_levels; make_levels([(('a', 'y'), ('b', 'u'))], {}, [])",
+    ],
+)
+def test_what_is_not_asked_for_is_not_loaded(code):
+    code = f"{code}\nimport sys; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", [*lw.__all__, "__version__", "cosim", "solvers"])
+def test_every_name_is_found(name):
+    assert getattr(lw, name) is getattr(lw, name)
+    assert name in dir(lw)
+
+
+def test_other_names_are_not():
+    with pytest.raises(AttributeError, match="module 'linkwork' has no attribute 'simulat'"):
+        lw.simulat  # noqa: B018
+    assert not hasattr(lw, "_nothing")
