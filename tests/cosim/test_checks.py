@@ -85,6 +85,22 @@ def test_a_good_system_gives_notices_only(system: System) -> None:
     assert check(system, fed=["a.x2", "a.n", "a.flag"]) == []
 
 
+def test_a_notice_names_three_inputs_at_most(system: System) -> None:
+    system.connect("a.y", "b.x")
+    held = "inputs of {} held at their start values: "
+    assert check(system) == [
+        held.format("'a'") + "x, x2, n and 3 more",
+        held.format("'b'") + "x2, n, flag and 2 more",
+    ]
+
+
+def test_an_fmu_by_itself_holds_its_inputs_without_a_notice(fmu: Path) -> None:
+    system = System("alone")
+    system.add("a", fmu)
+    assert check(system) == []
+    assert check(system, fed=["a.x", "a.x2", "a.n"]) == ["inputs of 'a' held at their start values: flag, word, gear"]
+
+
 @pytest.mark.parametrize(
     ("source", "target", "said"),
     [
