@@ -253,8 +253,8 @@ def test_many_inputs_at_their_start_values_are_one_line(tmp_path: Path) -> None:
     system = System("pair")
     parts = [variable(f"x{i}", "input", start="0") for i in range(20)]
     system.add("a", write_fmu(tmp_path / "many.fmu", parts))
-    (line,) = check(system)
-    assert line.endswith("x6, x7 and 12 more")
+    (line,) = check(system, fed=["a.x0"])
+    assert line.endswith("x1, x2, x3 and 16 more")
 
 
 def test_sizes_of_arrays_must_agree(mass) -> None:
@@ -263,7 +263,7 @@ def test_sizes_of_arrays_must_agree(mass) -> None:
     system.connect("a.block.r", "a.A.tau", convert_units=False)
     assert "'a.block.r' has 3 numbers and 'a.A.tau' one number; sizes must agree" in error(system)
     system.connections.clear()
-    assert check(system)
+    check(system)
     system.components["a"].parameters["gravity"] = (0.0, -1.0)
     assert "has 3 numbers, not 2" in error(system)
 
