@@ -179,7 +179,7 @@ class System:
         CosimError
             If there is nothing to draw.
         """
-        from linkwork.cosim.picture import draw_system
+        from linkwork.cosim.drawing.picture import draw_system
 
         return draw_system(self, path)
 

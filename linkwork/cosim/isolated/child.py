@@ -17,11 +17,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from linkwork.cosim.interruption import interrupt
 from linkwork.cosim.isolated.breadcrumb import forget
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.messages import STOP, receive, send
 from linkwork.cosim.isolated.reduction import SINKS
+from linkwork.cosim.running.interruption import interrupt
 from linkwork.errors import LinkworkError
 
 FOLDER = "LINKWORK_CHILD_FOLDER"  # of the environment: what the parent made for this process

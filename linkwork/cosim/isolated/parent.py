@@ -19,7 +19,6 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from linkwork.cosim.interruption import Interruption
 from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhere
 from linkwork.cosim.isolated.child import FOLDER
 from linkwork.cosim.isolated.job import Job
@@ -27,6 +26,7 @@ from linkwork.cosim.isolated.messages import STOP, receive, send
 from linkwork.cosim.recording.chunk import Layout
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.recording.sinks import Sink
+from linkwork.cosim.running.interruption import Interruption
 from linkwork.errors import CosimError
 
 TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str}

@@ -16,8 +16,8 @@ from matplotlib.textpath import TextPath
 from linkwork.cosim.description import Connection, System
 from linkwork.cosim.description.references import split
 from linkwork.cosim.description.units import conversion
+from linkwork.cosim.drawing.layout import HEAD, ROW, Box, Layout, Points, Port
 from linkwork.cosim.fmu.model import FmuModel, read_model
-from linkwork.cosim.layout import HEAD, ROW, Box, Layout, Points, Port
 from linkwork.errors import CosimError
 from linkwork.plotting import COLORS, GREY, INK, PALE
 

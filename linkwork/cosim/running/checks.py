@@ -16,22 +16,29 @@ from linkwork.cosim.network.externals import Externals
 from linkwork.errors import CosimError
 
 
-def check_settings(system: object, master: object, start: object, stop: object, tolerance: object) -> None:
-    """Check what is not of the system itself.
+def check_settings(
+    system: System, master: Master | None, start: float | None, stop: float | None, tolerance: float | None
+) -> tuple[float, float]:
+    """Check what is not of the system itself, whatever it is; return the start and stop time.
 
     Raises
     ------
     CosimError
         If something is not what it should be.
     """
-    if not isinstance(system, System):
+    given: object = system
+    if not isinstance(given, System):
         raise CosimError(f"what is run is a System, not {system!r}; System.load reads one from a file")
-    if not (master is None or isinstance(master, Master)):
+    given = master
+    if not (given is None or isinstance(given, Master)):
         raise CosimError(f"the master must be one such as Jacobi(1e-3), not {master!r}")
-    if not (_is_finite(start) and _is_finite(stop) and start < stop):  # type: ignore[operator]
-        raise CosimError(f"a run goes from a start time to a later stop time, not from {start!r} s to {stop!r} s")
-    if tolerance is not None and not (_is_finite(tolerance) and tolerance > 0):  # type: ignore[operator]
+    begin = system.experiment.start if start is None else start
+    end = system.experiment.stop if stop is None else stop
+    if not (_is_finite(begin) and _is_finite(end) and begin < end):
+        raise CosimError(f"a run goes from a start time to a later stop time, not from {begin!r} s to {end!r} s")
+    if tolerance is not None and not (_is_finite(tolerance) and tolerance > 0):
         raise CosimError(f"the tolerance must be a positive number, such as 1e-6, not {tolerance!r}")
+    return begin, end
 
 
 def _is_finite(value: object) -> bool:

@@ -1,0 +1,1 @@
+"""Systems as pictures: boxes for components, arrows for connections."""

@@ -1,0 +1,88 @@
+"""Running a system: what is asked for is checked, the network is built, and the run goes its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from linkwork.cosim.description import System, Value
+from linkwork.cosim.description.checks import check_system
+from linkwork.cosim.fmu.model import FmuModel
+from linkwork.cosim.masters import Jacobi, Master
+from linkwork.cosim.network.build import build
+from linkwork.cosim.network.externals import Externals
+from linkwork.cosim.network.outside import by_target
+from linkwork.cosim.recording.recorder import Recorder
+from linkwork.cosim.recording.result import Result
+from linkwork.cosim.recording.sinks import Sink
+from linkwork.cosim.running.checks import check_inputs, check_settings, plain, uneven
+from linkwork.cosim.running.preparation import by_component, models_of, places, recorded_variables, usual_step
+from linkwork.cosim.running.under_way import Run
+
+
+def run(
+    system: System,
+    stop: float | None = None,
+    *,
+    start: float | None = None,
+    master: Master | None = None,
+    parameters: Mapping[str, Value] | None = None,
+    parameter_sets: str | Iterable[str] = (),
+    inputs: Externals | None = None,
+    record: str | Iterable[str] | None = None,
+    tolerance: float | None = None,
+    progress: bool | None = None,
+    sink: Sink | None = None,
+    models: dict[Path, FmuModel] | None = None,
+) -> Result:
+    """Run a system of FMUs.
+
+    Parameters
+    ----------
+    system
+        What is run.
+    stop, start
+        When it ends and begins [s]; None: as the system's experiment says.
+    master
+        How it is run: `Jacobi`, `GaussSeidel` or `Adaptive`. None: Jacobi, by the smallest step that an FMU's default
+        experiment names, or by a thousand steps.
+    parameters, parameter_sets
+        Values by ``component.variable``, over those of parameter sets by name, over those of the components.
+    inputs
+        External inputs by ``component.variable``, or by a name in `System.external_inputs`: a number, a function of
+        time, or (times, values).
+    record
+        Patterns of variables as ``component.variable``; None: all outputs, all connected inputs, and what the system's
+        own outputs are.
+    tolerance
+        Handed to the FMUs' own integrators; None: their own choice.
+    progress
+        Whether to show how far it has come; None: on a terminal only.
+    sink
+        Takes the rows as they come, such as `recording.sinks.open_sink` gives; None: they are kept in memory.
+    models
+        FMUs that are read and unpacked already, by path; what is missing is added.
+
+    Returns
+    -------
+    Result
+        Its `aborted` is true if it was interrupted from the keyboard.
+
+    Raises
+    ------
+    CosimError
+        If the system cannot be run, or an FMU fails on the way; results so far are the error's `result`.
+    """
+    begin, end = check_settings(system, master, start, stop, tolerance)
+    known_models = models_of(system, models)
+    fed = by_target(system, inputs or {})
+    check_inputs(system, known_models, fed)
+    settings = plain(system.parameters(parameter_sets, parameters))
+    notices = check_system(system, known_models, values=settings, fed=fed)
+    values = by_component(system, known_models, settings)
+    recorded = recorded_variables(system, known_models, record, fed)
+    network = build(system, known_models, fed, recorded)
+    master = master or Jacobi(usual_step(known_models.values(), end - begin))
+    notices += uneven(known_models, getattr(master, "step", None), end - begin)
+    recorder = Recorder(system.name, places(network, recorded), sink)
+    return Run(network, master, recorder, notices).go(values, begin, end, tolerance, progress)

@@ -1,0 +1,95 @@
+"""What a run needs of its system: the FMUs, values by component, and where recorded values are found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from linkwork.cosim.description import System, Value
+from linkwork.cosim.description.references import split
+from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
+from linkwork.cosim.network.externals import Externals
+from linkwork.cosim.network.levels import Node
+from linkwork.cosim.network.network import Network
+from linkwork.cosim.recording.recorder import Recorded
+from linkwork.cosim.recording.selection import chosen
+from linkwork.errors import CosimError
+
+STEPS = 1000  # of a run whose step nobody says
+
+
+def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, FmuModel]:
+    """Return the FMU of each component; each file is read once.
+
+    Raises
+    ------
+    CosimError
+        If there are no components, or an FMU cannot be read.
+    """
+    if not system.components:
+        raise CosimError(f"the system {system.name!r} has no components; add FMUs to it")
+    there = {} if models is None else models
+    for one in system.components.values():
+        if one.fmu not in there or there[one.fmu].lost:
+            there[one.fmu] = read_model(one.fmu)
+    return {name: there[one.fmu] for name, one in system.components.items()}
+
+
+def recorded_variables(
+    system: System, models: Mapping[str, FmuModel], record: str | Iterable[str] | None, externals: Externals
+) -> list[Node]:
+    """Return the variables that are recorded, by component and name.
+
+    Raises
+    ------
+    CosimError
+        If no variable fits a pattern.
+    """
+    if record is not None:
+        names = [f"{name}.{one.name}" for name, model in models.items() for one in model.variables.values() if one.bank]
+        return [split(name, system.components) for name in chosen(record, names, where=f"the system {system.name!r}")]
+    outputs = [(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
+    given = [split(one.source, system.components) for one in system.external_outputs]
+    fed = (split(target, system.components) for target in [*(one.target for one in system.connections), *externals])
+    return list(dict.fromkeys([*outputs, *given, *fed]))
+
+
+def by_component(
+    system: System, models: Mapping[str, FmuModel], values: Mapping[str, Value]
+) -> dict[str, dict[str, Value]]:
+    """Return values of variables by component and name."""
+    table: dict[str, dict[str, Value]] = {}
+    for reference, value in values.items():
+        component, name = split(reference, system.components)
+        models[component].variable(name)
+        table.setdefault(component, {})[name] = value
+    return table
+
+
+def usual_step(models: Iterable[FmuModel], length: float) -> float:
+    """Return the communication step of a run for which nobody names one [s]."""
+    named = [one.step_size for one in models if one.step_size and 0 < one.step_size < math.inf]
+    return min([*named, length]) if named else length / STEPS
+
+
+def places(network: Network, recorded: Iterable[Node]) -> list[Recorded]:
+    """Where the recorder finds each variable; arrays give a column for each element."""
+    found = []
+    for component, name in recorded:
+        instance = network.instances[component]
+        every = (instance.inputs, instance.discrete_inputs, instance.outputs, instance.extras)
+        ports = next(one for one in every if name in one.places)
+        bank, place = ports.places[name]
+        source = {REAL: ports.real, TEXT: ports.text}.get(bank, ports.whole)
+        variable = instance.model.variable(name)
+        for k in range(variable.size):
+            label = f"{component}.{name}" + (f"[{k + 1}]" if variable.size > 1 else "")
+            found.append(Recorded(label, variable.unit, _type(variable), source, place.start + k))
+    return found
+
+
+def _type(variable: Variable) -> type:
+    if variable.type == "Boolean":
+        return bool
+    return {REAL: float, TEXT: str}.get(str(variable.bank), int)
