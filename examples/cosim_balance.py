@@ -24,6 +24,7 @@ WEIGHTS, COST = (20.0, 40.0, 1.0, 1.0), 1.0  # of the states, and of the torque
 STATES = ("A.q", "P.q", "A.u", "P.u")
 PUSH, BEGIN, LENGTH = 2.0, 0.2, 0.12  # N at the pole's tip, s, s
 TAP = 0.005  # of that push: so small that the model is linear
+STRONGEST = 20.0  # N m, of the motor
 END, SAMPLE = 2.5, 0.01  # s
 NEAR = (0.97, 1.05)  # of the limit: samples that balance the pole, and some that do not
 FINE = 4  # communication steps in a sample, for smooth curves
@@ -61,9 +62,8 @@ def plant(out: Path) -> Path:
 
 def loop(out: Path, model: lw.LinearModel) -> System:
     """Plant and controller, connected by the names of states and torque."""
-    controller = state_feedback(
-        model, WEIGHTS, COST, out / "cosim_balance_controller.fmu", states=STATES, sample_time=SAMPLE
-    )
+    path, limits = out / "cosim_balance_controller.fmu", {"u_min": -STRONGEST, "u_max": STRONGEST}
+    controller = state_feedback(model, WEIGHTS, COST, path, states=STATES, sample_time=SAMPLE, **limits)
     system = System("cosim_balance", description="A pole on a cart, balanced by a motor through a crank")
     system.add("plant", plant(out))
     system.add("controller", controller)

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from pythonfmu import Boolean, Fmi2Causality, Fmi2Slave, Fmi2Variability, Integer, Real, String
 
 SLACK = 1e-9  # of a sample time, by which communication points may miss a sample
+UNLIMITED = 1e30  # stands for no limit, as FMI has no infinite start values
 
 _TYPES = {float: Real, int: Integer, bool: Boolean, str: String}
 

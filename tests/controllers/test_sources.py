@@ -79,6 +79,15 @@ def test_motions_that_cannot_be_are_refused(tmp_path, points, options, text):
         controllers.trajectory(tmp_path / "t.fmu", points, names=["L", "R"], **options)
 
 
+@pytest.mark.parametrize(
+    ("names", "points", "remedy"),
+    [("LR", [[0, 0], [1, 1]], r'names=\["L", "R"\]'), ("tool", [[0, 0], [1, 1]], r'names=\["tool1", "tool2"\]')],
+)
+def test_one_name_for_several_columns_is_refused_with_names_that_do(tmp_path, names, points, remedy):
+    with pytest.raises(FmuError, match=f"names='{names}' is one name, and the points have 2 columns; .*{remedy}"):
+        controllers.trajectory(tmp_path / "t.fmu", points, names=names)
+
+
 T = [0.0, 0.5, 0.8, 2.0]
 Y = [1.0, 3.0, -1.0, 1.0]
 LOOK = np.linspace(0.0, 2.0, 41)

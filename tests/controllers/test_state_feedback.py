@@ -144,3 +144,72 @@ def test_a_point_that_no_input_can_hold_is_refused(tmp_path):
     mech.start(u={"x": 1.0})
     with pytest.raises(MechanismError, match=r"der\(x.q\) stays 1"):
         controllers.state_feedback(lw.linearize(mech), 1.0, 1.0, tmp_path / "k.fmu")
+
+
+def test_outputs_are_held_within_their_limits(run, tmp_path):
+    random = np.random.default_rng(7)
+    names = ("x", "v")
+    model = lw.LinearModel(
+        random.normal(size=(2, 2)), np.eye(2), np.eye(2), np.zeros((2, 2)), names, ("a", "b"), names, *np.zeros((4, 2))
+    )
+    K = controllers.gain(model, 1.0, 1.0)
+    fmu = controllers.state_feedback(model, 1.0, 1.0, tmp_path / "k.fmu", u_min=[-0.5, -np.inf], u_max=[np.inf, 0.25])
+    slave = run(fmu).start()
+    met = set()
+    for x in random.normal(scale=2.0, size=(50, 2)):
+        slave.set(dict(zip(names, x, strict=True)))
+        a, b = -K @ x
+        assert slave.get(["a", "b"]) == pytest.approx([max(a, -0.5), min(b, 0.25)], rel=1e-12)
+        met.add((a < -0.5, b > 0.25))
+    assert len(met) == 4, "each limit and none"
+    slave.set({"u_max[1]": 0.125, "x": 0.0, "v": 0.0, "u0[1]": 3.0})
+    assert slave["a"] == 0.125
+
+
+def test_a_pole_that_falls_asks_for_no_more_than_the_limit(run, tmp_path):
+    # Samples too far apart: without limits the torque grows with each of them.
+    mech, torques = pendulum(), {}
+    K = controllers.gain(lw.linearize(mech), [100.0, 1.0], 0.01)
+    system, h = lw.compile(mech), 0.5
+    for limits in ({}, {"u_min": -20.0, "u_max": 20.0}):
+        fmu = controllers.state_feedback(lw.linearize(mech), [100.0, 1.0], 0.01, tmp_path / "k.fmu", **limits)
+        slave, q, u, found = run(fmu).start(), 0.01, 0.0, []
+        for _ in range(8):
+            slave.set({"A.q": q, "A.u": u})
+            found.append(slave["A.tau"])
+            for _ in range(100):
+                u += h / 100 * float(system.accelerations([q], [u], tau={"A": found[-1]})[0])
+                q += h / 100 * u
+            slave.step(h)
+        torques[bool(limits)] = np.array(found)
+    assert np.abs(torques[False]).max() > 1e4
+    assert torques[True][0] == torques[False][0] == pytest.approx(-K[0, 0] * 0.01)
+    assert np.abs(torques[True]).max() == 20.0
+
+
+def test_units_of_limits_are_those_of_the_inputs(run, tmp_path):
+    slave = run(controllers.state_feedback(lw.linearize(cart()), 1.0, 1.0, tmp_path / "k.fmu", u_max=4.0))
+    assert [slave.variables[name].unit for name in ("u_min[1]", "u_max[1]")] == ["N", "N"]
+    assert [float(slave.variables[name].start) for name in ("u_min[1]", "u_max[1]")] == [-1e30, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("limits", "text"),
+    [
+        ({"u_min": [1.0, 2.0]}, "u_min must be one number, or one for each of A.tau"),
+        ({"u_max": np.nan}, "u_max must be one number"),
+        ({"u_max": -3.0}, r"A.tau holds the operating point at -2.\d+, .* u_max = -3: widen"),
+        ({"u_min": 3.0, "u_max": 2.0}, "not between u_min = 3 and u_max = 2"),
+    ],
+)
+def test_limits_that_do_not_do_are_refused(tmp_path, limits, text):
+    with pytest.raises(MechanismError, match=text):
+        controllers.state_feedback(lw.linearize(pendulum(0.5)), 1.0, 1.0, tmp_path / "k.fmu", **limits)
+
+
+def test_limits_that_cross_are_refused_at_initialisation(run, tmp_path, capfd):
+    slave = run(controllers.state_feedback(lw.linearize(cart()), 1.0, 1.0, tmp_path / "k.fmu", u_max=4.0))
+    slave.enter({"u_min[1]": 5.0})
+    with pytest.raises(Exception, match="fmi2ExitInitializationMode"):
+        slave.fmu.exitInitializationMode()
+    assert "u_min[1] = 5 is above u_max[1] = 4, the limits of x.tau" in capfd.readouterr().err

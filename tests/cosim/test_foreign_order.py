@@ -51,7 +51,10 @@ def test_calls_are_those_that_fmi_allows(version, name, states, pair):
     run(system, 1.0, master=MASTERS[name](), record="*")
     made = pair.calls()
     assert faults(made, three=version == "3.0") == []
-    assert [one.function for one in made].count("DoStep") == 20
+    # A parabola is given to FMI 3.0 by two steps for one, from the third on; the first is made twice where that can be.
+    parabolas = name == "extrapolated"
+    expected = 20 + 16 * (parabolas and version == "3.0") + 2 * (parabolas and states)
+    assert [one.function for one in made].count("DoStep") == expected
 
 
 @pytest.mark.parametrize("name", MASTERS)

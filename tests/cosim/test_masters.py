@@ -1,13 +1,17 @@
 """Masters of a fixed step: their order on an oscillator of two FMUs, measured by its closed form."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 
 from linkwork.cosim import GaussSeidel, Jacobi, System, run
 from linkwork.errors import CosimError
+from support.foreign import MODE, foreign
 from support.two_masses import TwoMasses
 
 PAIRS = [("2.0", "2.0"), ("3.0", "3.0"), ("2.0", "3.0")]
+CLOCK = {"mode": MODE["events"], "every": 0.3}
 
 
 @pytest.fixture(scope="module", params=PAIRS, ids="-".join)
@@ -24,6 +28,34 @@ def test_order(masses, master, extrapolation):
     errors = [masses.error(masses.run(1.0, master(step, extrapolation))) for step in (0.02, 0.01, 0.005)]
     assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.25)
     assert errors[2] < 3 * 0.005**order * 5
+
+
+@pytest.mark.parametrize("master", [Jacobi, GaussSeidel])
+@pytest.mark.parametrize("extrapolation", [0, 1, 2])
+def test_order_where_inputs_start_with_a_rate(masses, master, extrapolation):
+    """The first step, which knows no rates yet, costs none of the order."""
+    order = extrapolation + 1
+    moving = copy(masses)
+    moving.speeds = (1.5, -1.0)
+    results = [moving.run(1.0, master(step, extrapolation)) for step in (0.02, 0.01, 0.005)]
+    errors = [moving.error(result) for result in results]
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.15)
+    assert results[-1].statistics.rollbacks == (extrapolation == 2)
+    assert results[-1].statistics.steps == 200
+
+
+@pytest.mark.parametrize("master", [Jacobi, GaussSeidel])
+def test_order_after_events(masses, master, tmp_path, needs_program):
+    """Where one FMU has an event, all forget the past."""
+    needs_program("gcc")
+    can = 'hasEventMode="true" canGetAndSetFMUState="true" canHandleVariableCommunicationStepSize="true"'
+    system = masses.system()
+    system.add("clock", foreign(tmp_path / "clock.fmu", "3.0", abilities=can), parameters=CLOCK)
+    steps = (0.02, 0.01, 0.005)
+    results = [run(system, 1.0, master=master(h, 2), tolerance=1e-10, models=masses.models) for h in steps]
+    assert [t for t, _ in results[-1].events] == pytest.approx([0.3, 0.6, 0.9])
+    errors = [masses.error(result) for result in results]
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(3, abs=0.25)
 
 
 def test_communication_points(masses):

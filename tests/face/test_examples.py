@@ -348,6 +348,7 @@ def test_cosim_balance(example, tmp_path, needs):
     assert quick.max() > np.radians(3)
     assert max(angle[-1] for angle in (quick, slow, own)) < np.radians(0.5)
     assert late[-50:].max() > np.radians(5)
+    assert [np.abs(result["controller.A.tau"]).max() for result in runs.values()][2] == module.STRONGEST
     for name, its in found.items():
         for h, measured in its.items():
             K = module.gain_for(model, 0.0 if name == "continuous" else h)

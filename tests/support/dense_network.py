@@ -99,32 +99,49 @@ class Dense:
 
     # ---- steps
 
-    def move(self, k: int, x: Array, rates: Sequence[Array], h: float) -> tuple[Array, Array]:
-        """State and inputs of a block at the end of a step, with inputs and their derivatives at its begin."""
-        block, A, B = self.blocks[k], self.A[self.x[k], self.x[k]], self.B[self.x[k], self.u[k]]
-        if not block.interpolates:  # the mean of the polynomial
-            rates = [sum(row * h**i / math.factorial(i + 1) for i, row in enumerate(rates))]
-        if block.discrete:
-            return A @ x[self.x[k]] + B @ rates[0], rates[0]
-        end = sum(row * h**i / math.factorial(i) for i, row in enumerate(rates))
-        return exponential(A, B, x[self.x[k]], rates, h), end
+    def move(self, k: int, x: Array, rates: Sequence[Array], h: float, straight: int = 2) -> Array:
+        """State of a block at the end of a step, with inputs and their derivatives at its begin.
 
-    def jacobi(self, x: Array, points: Points, h: float) -> Array:
+        Where the block takes no derivatives, two constants keep mean and moment of polynomials of the order `straight`
+        and above, and one the mean of others.
+        """
+        block, A, B = self.blocks[k], self.A[self.x[k], self.x[k]], self.B[self.x[k], self.u[k]]
+        x = x[self.x[k]]
+        if block.interpolates and not block.discrete:
+            return exponential(A, B, x, rates, h)
+        mean, moment = (
+            sum(row * h**i * share(i) for i, row in enumerate(rates))
+            for share in (lambda i: 1 / math.factorial(i + 1), lambda i: 1 / math.factorial(i + 2))
+        )
+        if block.discrete:
+            return A @ x + B @ (rates[0] if block.interpolates else mean)
+        if len(rates) <= straight:
+            return exponential(A, B, x, [mean], h)
+        halves = np.linalg.solve([[1 / 2, 1 / 2], [3 / 8, 1 / 8]], [mean, moment])  # of 1 and of h - s over each half
+        for constant in halves:
+            x = exponential(A, B, x, [constant], h / 2)
+        return x
+
+    def jacobi(self, x: Array, points: Points, h: float, straight: int = 2) -> Array:
         """All step with the polynomial through points at and before the begin."""
         rates = polynomial(points)
-        return np.concatenate([self.move(k, x, [row[u] for row in rates], h)[0] for k, u in enumerate(self.u)])
+        return np.concatenate([self.move(k, x, [row[u] for row in rates], h, straight) for k, u in enumerate(self.u)])
 
-    def gauss_seidel(self, x: Array, points: Points, h: float, order: int, sequence: Sequence[int]) -> Array:
+    def gauss_seidel(
+        self, x: Array, points: Points, h: float, order: int, sequence: Sequence[int], straight: int = 2
+    ) -> Array:
         """One after the other; what comes from those before is known at the end: held, or interpolated."""
         end, y, done = x.copy(), np.zeros(len(self.L.T)), np.zeros(len(self.l), dtype=bool)
         for k in sequence:
             ahead = np.where(done, self.L @ y + self.l, points[0][1])
             if order:
                 through = polynomial([points[0], (points[0][0] + h, ahead), *points[1:order]])
-                rates = [np.where(done, one, other) for one, other in padded(through, polynomial(points))]
+                pairs = padded(through, polynomial(points)) if done[self.u[k]].any() else padded(polynomial(points))
+                rates = [np.where(done, one, other) for one, other in pairs]
             else:
                 rates = [ahead]
-            end[self.x[k]], u = self.move(k, x, [row[self.u[k]] for row in rates], h)
+            end[self.x[k]] = self.move(k, x, [row[self.u[k]] for row in rates], h, straight)
+            u = sum(row[self.u[k]] * h**i / math.factorial(i) for i, row in enumerate(rates))
             y[self.y[k]] = self.C[self.y[k], self.x[k]] @ end[self.x[k]] + self.D[self.y[k], self.u[k]] @ u
             done |= self.feeder == k
         return end
@@ -156,11 +173,14 @@ class Dense:
             if after is None:
                 break
             h, middle = after - t, t + (after - t) / 2
-            whole = self.jacobi(x, points, h) if sequence is None else self.gauss_seidel(x, points, h, order, sequence)
+            if sequence is None:
+                whole = self.jacobi(x, points, h, 1)
+            else:
+                whole = self.gauss_seidel(x, points, h, order, sequence, 1)
             found = after, self.inputs(whole, after)
-            x = self.jacobi(x, [points[0], found, *points[1 : order + 1]], middle - t)
+            x = self.jacobi(x, [points[0], found, *points[1 : order + 1]], middle - t, 1)
             points = [(middle, self.inputs(x, middle)), *points[:order]]
-            x = self.jacobi(x, [points[0], found, *points[1 : order + 1]], after - middle)
+            x = self.jacobi(x, [points[0], found, *points[1 : order + 1]], after - middle, 1)
             apart.append(found[1] - self.inputs(x, after))
         return *(np.array(column) for column in zip(*rows, strict=True)), np.array(apart)
 
@@ -183,7 +203,8 @@ def polynomial(points: Points) -> list[Array]:
     return [row * math.factorial(i) / scale**i for i, row in enumerate(rows)]
 
 
-def padded(one: list[Array], other: list[Array]) -> list[tuple[Array, Array]]:
+def padded(one: list[Array], other: list[Array] | None = None) -> list[tuple[Array, Array]]:
     """Pairs of rows, zeros where one has less."""
+    other = one if other is None else other
     n, zero = max(len(one), len(other)), np.zeros_like(one[0])
-    return [(a[i] if i < len(a) else zero, b[i] if i < len(b) else zero) for a, b in [(one, other)] for i in range(n)]
+    return [tuple(rows[i] if i < len(rows) else zero for rows in (one, other)) for i in range(n)]

@@ -115,7 +115,7 @@ class Block:
         root = 'guid="linear"' if two else 'instantiationToken="linear"'
         able = {
             "canGetAndSetFMUstate" if two else "canGetAndSetFMUState": True,
-            "canHandleVariableCommunicationStepSize": True,
+            "canHandleVariableCommunicationStepSize": not self.discrete,
             "providesDirectionalDerivative" if two else "providesDirectionalDerivatives": self.directional,
             **({"canInterpolateInputs": self.interpolates} if two else {}),
         }

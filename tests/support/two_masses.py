@@ -24,6 +24,7 @@ class TwoMasses:
     stiffness: tuple[float, float] = (10.0, 8.0)
     damping: tuple[float, float] = (0.0, 0.0)
     coupling: float = 5.0
+    speeds: tuple[float, float] = (0.0, 0.0)  # at the start
     models: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -45,8 +46,8 @@ class TwoMasses:
 
     def system(self) -> System:
         system = System("two masses")
-        for name, fmu in zip(("left", "right"), self.fmus, strict=True):
-            system.add(name, fmu)
+        for name, fmu, speed in zip(("left", "right"), self.fmus, self.speeds, strict=True):
+            system.add(name, fmu, parameters={"x.u_start": speed})
         system.connect("left.x.q", "right.x.tau", factor=self.coupling, convert_units=False)
         system.connect("right.x.q", "left.x.tau", factor=self.coupling, convert_units=False)
         return system
@@ -56,6 +57,6 @@ class TwoMasses:
 
     def error(self, result: Result) -> float:
         """The largest error of both positions at all communication points."""
-        exact = np.array([expm(self.matrix * t) @ (1.0, 0.0, 0.0, 0.0) for t in result.t])
+        exact = np.array([expm(self.matrix * t) @ (1.0, 0.0, *self.speeds) for t in result.t])
         found = np.column_stack([result["left.x.q"], result["right.x.q"]])
         return float(np.abs(found - exact[:, :2]).max())

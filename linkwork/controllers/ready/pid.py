@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.controllers import Controller
-
-UNLIMITED = 1e30
+from linkwork.controllers.controller import UNLIMITED
 
 
 class Pid(Controller):

@@ -1,4 +1,7 @@
-"""State feedback u = u0 - K (x - x0), its gain that of the linear-quadratic regulator around an operating point."""
+"""State feedback u = u0 - K (x - x0), its gain that of the linear-quadratic regulator around an operating point.
+
+Each u is held within its limits. There the loop is open, and what is unstable may fall whatever its gain.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwork.controllers import Controller
+from linkwork.controllers.controller import UNLIMITED
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
@@ -28,6 +32,7 @@ class StateFeedback(Controller):
         self.x_names, self.u_names = self.setting("states", ["x"]), self.setting("inputs", ["u"])
         units: dict[str, str] = self.setting("units", {})
         K, x0, u0 = self.setting("K", [[1.0]]), self.setting("x0", [0.0]), self.setting("u0", [0.0])
+        limits = {part: self.setting(part) for part in ("u_min", "u_max")}
         for name, start in zip(self.x_names, x0, strict=True):
             self.add_input(name, start, units.get(name, "1"), "measured")
         for name in self.u_names:
@@ -39,14 +44,24 @@ class StateFeedback(Controller):
             for j, state in enumerate(self.x_names):
                 unit = f"{units[name]}/({units[state]})" if name in units and state in units else "1"
                 self.add_parameter(f"K[{i + 1},{j + 1}]", K[i][j], unit, f"{name} by {state}")
+            for part, sign, text in (("u_min", -1, "lower"), ("u_max", 1, "upper")):
+                start = limits[part][i] if limits[part] else sign * UNLIMITED
+                self.add_parameter(f"{part}[{i + 1}]", start, units.get(name, "1"), f"{text} limit of {name}")
         self.add_sample_time()
 
+    def check(self) -> None:
+        """Refuse limits that cross."""
+        for i, name in enumerate(self.u_names, start=1):
+            low, high = self[f"u_min[{i}]"], self[f"u_max[{i}]"]
+            if not low <= high:
+                raise ValueError(f"u_min[{i}] = {low:g} is above u_max[{i}] = {high:g}, the limits of {name}")
+
     def outputs(self, t: float) -> None:
-        """Compute u = u0 - K (x - x0)."""
+        """Compute u = u0 - K (x - x0), within its limits."""
         away = [self[name] - self[f"x0[{j}]"] for j, name in enumerate(self.x_names, start=1)]
         for i, name in enumerate(self.u_names, start=1):
             push = sum(self[f"K[{i},{j}]"] * x for j, x in enumerate(away, start=1))
-            self[name] = self[f"u0[{i}]"] - push
+            self[name] = min(max(self[f"u0[{i}]"] - push, self[f"u_min[{i}]"]), self[f"u_max[{i}]"])
 
 
 def gain(
@@ -169,6 +184,24 @@ def _holding(model: LinearModel, rows: list[int], columns: list[int]) -> FloatAr
     return np.asarray(more, dtype=np.float64)
 
 
+def _limits(given: ArrayLike | None, none: float, names: Sequence[str], what: str) -> FloatArray:
+    values = np.asarray(none if given is None else given, dtype=float)
+    if values.shape not in ((), (len(names),)) or np.isnan(values).any():
+        raise MechanismError(f"{what} must be one number, or one for each of {', '.join(names)}")
+    limits: FloatArray = np.clip(np.broadcast_to(values, len(names)), -UNLIMITED, UNLIMITED)
+    return limits
+
+
+def _refuse_beyond(u0: FloatArray, low: FloatArray, high: FloatArray, names: Sequence[str]) -> None:
+    """Raise where what holds the operating point is not within the limits."""
+    for name, value, least, most in zip(names, u0, low, high, strict=True):
+        if not least <= value <= most:
+            raise MechanismError(
+                f"{name} holds the operating point at {value:.4g}, which is not between u_min = {least:.4g} "
+                f"and u_max = {most:.4g}: widen the limits, or linearize elsewhere"
+            )
+
+
 def state_feedback(
     model: LinearModel,
     Q: ArrayLike,
@@ -179,6 +212,8 @@ def state_feedback(
     inputs: Sequence[str] | None = None,
     sample_time: float = 0.0,
     names: dict[str, str] | None = None,
+    u_min: ArrayLike | None = None,
+    u_max: ArrayLike | None = None,
 ) -> Path:
     """Write u = u0 - K (x - x0) as an FMU, with the gain that `gain` finds for the same arguments.
 
@@ -190,11 +225,13 @@ def state_feedback(
         Of the FMU.
     names
         Other names of states and inputs in the FMU.
+    u_min, u_max
+        Limits of the inputs, in their units: one number for all or (m,); by default there are none.
 
     Raises
     ------
     MechanismError
-        As `gain` does, and where the inputs cannot hold the operating point.
+        As `gain` does, and where the inputs cannot hold the operating point, or not within their limits.
     """
     from linkwork.controllers import package
 
@@ -202,13 +239,18 @@ def state_feedback(
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")
     shown = {name: (names or {}).get(name, name) for name in (*model.states, *model.inputs)}
     x, u = [shown[model.states[i]] for i in rows], [shown[model.inputs[i]] for i in columns]
+    u0 = model.u[columns] + _holding(model, rows, columns)
+    low, high = _limits(u_min, -UNLIMITED, u, "u_min"), _limits(u_max, UNLIMITED, u, "u_max")
+    _refuse_beyond(u0, low, high, u)
     settings = {
         "states": x,
         "inputs": u,
         "units": {shown[name]: unit for name, unit in model.units.items() if name in shown},
         "K": K.tolist(),
         "x0": model.x[rows].tolist(),
-        "u0": (model.u[columns] + _holding(model, rows, columns)).tolist(),
+        "u0": u0.tolist(),
+        "u_min": low.tolist(),
+        "u_max": high.tolist(),
         "sample_time": sample_time,
     }
     return package(__file__, path, settings=settings)

@@ -5,6 +5,7 @@ q = p + (10 s^3 - 15 s^4 + 6 s^5) (p' - p),   s from 0 to 1 over the move: the l
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
@@ -111,6 +112,12 @@ def trajectory(
     from linkwork.controllers import package
 
     values = np.asarray(points, dtype=float)
+    if isinstance(names, str) and values.ndim == 2 and values.shape[1] != 1:
+        several = list(names) if len(names) == values.shape[1] else [f"{names}{k + 1}" for k in range(values.shape[1])]
+        raise FmuError(
+            f"trajectory: names={names!r} is one name, and the points have {values.shape[1]} columns; "
+            f"name each one, as in names={json.dumps(several)}"
+        )
     names = [names] if isinstance(names, str) else list(names)
     if values.ndim == 1 and len(names) == 1:
         values = values[:, None]

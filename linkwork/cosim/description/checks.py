@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Models = Mapping[str, "FmuModel"]
 SOURCES = ("output", "local", "parameter", "calculatedParameter", "structuralParameter")
-FEW = 8  # names in a notice
+FEW = 3  # names in a notice
 
 
 def check_system(
@@ -250,11 +250,11 @@ def _notices(system: System, models: Models, fed: set[str]) -> Iterator[str]:
         model = models[component.name]
         if model.abilities.needs_tool:
             yield f"the FMU {model.path.name} of {component.name!r} needs the tool that exported it"
-        held = [
-            one.name
-            for one in model.of_causality("input")
-            if f"{component.name}.{one.name}" not in fed and one.name not in component.parameters
-        ]
+        inputs = [one.name for one in model.of_causality("input")]
+        unfed = [name for name in inputs if f"{component.name}.{name}" not in fed]
+        if len(system.components) == 1 and len(unfed) == len(inputs):
+            continue  # it is looked at by itself
+        held = [name for name in unfed if name not in component.parameters]
         if held:
             rest = f" and {len(held) - FEW} more" if len(held) > FEW else ""
             yield f"inputs of {component.name!r} held at their start values: {', '.join(held[:FEW])}{rest}"

@@ -52,14 +52,6 @@ class Instance2(Instance):
     def exit_initialization(self) -> None:
         self.fmu.exitInitializationMode()
 
-    @call
-    def terminate(self) -> None:
-        self.fmu.terminate()
-
-    @call
-    def free(self) -> None:
-        super().free()
-
     def free_component(self, fmu: Any, component: Any) -> None:
         fmu.fmi2FreeInstance(component)
 

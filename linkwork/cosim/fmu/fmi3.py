@@ -56,14 +56,6 @@ class Instance3(Instance):
         self.fmu.exitInitializationMode()
         self.in_event_mode = self.model.abilities.event_mode
 
-    @call
-    def terminate(self) -> None:
-        self.fmu.terminate()
-
-    @call
-    def free(self) -> None:
-        super().free()
-
     def free_component(self, fmu: Any, component: Any) -> None:
         fmu.fmi3FreeInstance(component)
 

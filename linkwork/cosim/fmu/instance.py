@@ -175,10 +175,12 @@ class Instance(ABC):
     def exit_initialization(self) -> None:
         """Leave Initialization Mode, to Step Mode, or to Event Mode where there is one."""
 
-    @abstractmethod
+    @call
     def terminate(self) -> None:
         """End the simulation; outputs can still be read."""
+        self.fmu.terminate()
 
+    @call
     def free(self) -> None:
         """Free the instance and its library, in whatever mode it is; nothing is called if the FMU is lost."""
         fmu, self.fmu = self.fmu, None

@@ -26,7 +26,7 @@ from linkwork.cosim.masters.base import Master
 from linkwork.cosim.masters.fixed import FixedStep, GaussSeidel, Jacobi
 from linkwork.cosim.masters.inner import check_extrapolation, make_inner
 from linkwork.cosim.masters.signals import Signals
-from linkwork.cosim.masters.together import ULP, Together
+from linkwork.cosim.masters.together import ULP, Together, again
 from linkwork.cosim.network import Network
 from linkwork.errors import CosimError
 
@@ -35,7 +35,6 @@ SAFETY = 0.9
 NOW, BEFORE = 0.7, 0.4  # exponents of the controller, over the order
 LEAST, MOST = 0.1, 2.0  # change of the step
 LEAST_SHARE = 1e-4  # of the tolerance that a step may use: where steps are so short, FMUs' own errors would be measured
-BEYOND = 1e-6  # of a step: how far behind an event it goes to meet it again
 INNER, ESTIMATES = ("jacobi", "gauss-seidel"), ("doubling", "inputs")
 
 
@@ -188,9 +187,7 @@ class Adaptive(Master):
         self._back()
         self._inner.ends = reached, found
         try:
-            # An event of the whole step may come a little later in the halves: they are to reach it as well.
-            end = min(goal, reached + BEYOND * (reached - time)) if asked else reached
-            return self._halves(time, end, reached, begin, whole)
+            return self._halves(time, again(time, goal, reached, asked), reached, begin, whole)
         finally:
             self._inner.ends = None
 

@@ -55,6 +55,13 @@ class Extrapolation:
         for track in self.tracks.values():
             track.times, track.values = [], []
 
+    def too_short(self) -> bool:
+        """Whether too little is known for the next step to keep the order.
+
+        Its error is an order above that of its inputs, so one step of many may have polynomials of one order less.
+        """
+        return any(len(track.times) < self.order for track in self.tracks.values())
+
     def note(self, time: float) -> None:
         """Keep the inputs as they are at a communication point."""
         if self._idle:

@@ -83,6 +83,9 @@ class GaussSeidel(Jacobi):
             one.name: [(network.instances[route.owner], route) for route in network.routes(one)] for one in self.order
         }
         self._read = {owner.name for sources in self._sources.values() for owner, _ in sources}
+        self._direct = {wire.owner for wire in network.wires if _passes(network.instances[wire.owner], wire.output)}
+        #: Inputs at the end of the step under way, by instance, where outputs depend on them directly.
+        self._at_end: dict[str, tuple[float, FloatArray]] = {}
         self._masks: dict[tuple[str, tuple[int, ...]], NDArray[np.bool_] | None] = {}
 
     def ordered(self) -> list[Instance]:
@@ -105,12 +108,16 @@ class GaussSeidel(Jacobi):
             return
         real = instance.inputs.real
         routes = [route for route in routes if route.target is real]
+        if real.size and instance.name in self._direct:
+            self._at_end[instance.name] = goal, self.inputs.at(instance.name, goal)
         if not routes:
             self.inputs.prepare(instance, goal - time)
             return
         ahead = np.empty(real.size)
         for route in routes:
             route.bring(ahead)
+            if instance.name in self._at_end:
+                route.bring(self._at_end[instance.name][1])
         fed = self._fed(instance, routes)
         self.inputs.prepare_towards(instance, goal - time, goal, ahead, fed, points=self.inputs.order)
 
@@ -125,9 +132,19 @@ class GaussSeidel(Jacobi):
         return self._masks[key]
 
     def stepped(self, instance: Instance) -> None:
-        """Read what others take."""
+        """Read what others take, which belongs to the inputs at the end of the step."""
+        end, inputs = self._at_end.pop(instance.name, (0.0, None))
         if instance.name in self._read:
+            if inputs is not None and instance.time >= end:
+                instance.inputs.real[:] = inputs
+                instance.write(instance.inputs)
             instance.read(instance.outputs)
+
+
+def _passes(instance: Instance, output: str) -> bool:
+    """Whether an output may depend on exchanged inputs directly."""
+    depends = instance.model.dependencies.get(output)
+    return depends is None or any(one.name in depends for one in instance.inputs.variables)
 
 
 def make_inner(

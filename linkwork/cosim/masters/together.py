@@ -12,6 +12,7 @@ from linkwork.errors import CosimError
 
 MOST_TRIES = 200  # in one step: shorter ones after early returns and discarded ones
 ULP = 2.0**-52
+BEYOND = 1e-6  # of a step: how far behind an event it goes to meet it again
 
 
 class Together:
@@ -32,7 +33,7 @@ class Together:
     def step(self, time: float, goal: float, label: str = "step", *, keep: bool = True) -> tuple[float, set[str]]:
         """Step all; return the time reached and the names of those that want to go to Event Mode there.
 
-        `label` names the snapshots of the begin; without `keep` they are there already.
+        `label` names the snapshots of the begin; without `keep` they are there already, of all that can go back.
 
         Raises
         ------
@@ -42,7 +43,7 @@ class Together:
         if keep and self._kept:
             self.network.snapshots.save(self._kept, label)
         asked: set[str] = set()
-        kept = self._kept
+        kept = self._kept if keep else self._can
         for _ in range(MOST_TRIES):
             stopped = self._round(time, goal, asked)
             if stopped is None:
@@ -114,3 +115,8 @@ class Together:
             f"{instance.name!r} {what} within steps, but {names} cannot go back there (no saving of states, or not "
             f"yet): others see {instance.name!r} at the next communication point only; a smaller step helps"
         )
+
+
+def again(time: float, goal: float, reached: float, asked: set[str]) -> float:
+    """Where a step that is made once more is to end; an event may come a little later then, and is to be met."""
+    return min(goal, reached + BEYOND * (reached - time)) if asked else reached
