@@ -32,9 +32,11 @@ def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "var
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         fitting = [pattern] if pattern in table else [name for name in names if fits(name, pattern)]
         if not fitting:
-            if "*" in pattern or "?" in pattern:
-                such = f"; there are such as {names[-1]!r}" if names else ""
-                raise CosimError(f"no {what}{f' of {where}' if where else ''} fits {pattern!r}{such}")
-            known(pattern, table, what, where)  # says what is near
+            try:
+                known(pattern, table, what, where)  # says what is near
+            except CosimError as problem:
+                if not names or ";" in str(problem):
+                    raise
+                raise CosimError(f"{problem}; there are such as {names[-1]!r}") from None
         found |= dict.fromkeys(fitting)
     return list(found)
