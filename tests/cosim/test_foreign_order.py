@@ -4,7 +4,7 @@ import pytest
 
 from linkwork.cosim import GaussSeidel, Jacobi, System, run
 from linkwork.errors import CosimError
-from support.fmi_order import calls, faults
+from support.fmi_order import DISCARD, calls, faults
 from support.foreign import MODE, foreign
 
 VERSIONS = ("2.0", "3.0")
@@ -79,6 +79,39 @@ def test_nothing_forbidden_is_called_after_a_failure(version, mode, pair):
         with pytest.raises(CosimError):
             run(system, 1.0, master=Jacobi(0.1))
     assert faults(pair.calls(), three=version == "3.0") == []
+
+
+@pytest.mark.parametrize("name", MASTERS)
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("states", [False, True])
+def test_a_discarded_step_is_made_again_only_where_the_fmu_may(version, name, states, pair):
+    """FMI 2.0 wants it to go back before; the run ends where it cannot, with what there is."""
+    system = pair(version, abilities=STATES[version] if states else "", mode=MODE["short_only"])
+    if version == "3.0" or states:
+        assert run(system, 1.0, master=MASTERS[name]()).t[-1] == 1.0
+    else:
+        with pytest.raises(CosimError, match=r"'one' .*discarded a step.*cannot save states") as caught:
+            run(system, 1.0, master=MASTERS[name]())
+        assert caught.value.result.t.tolist() == [0.0]
+    made = pair.calls()
+    assert faults(made, three=version == "3.0") == []
+    assert any(one.function == "DoStep" and one.status == DISCARD for one in made)
+
+
+@pytest.mark.parametrize("mode", ["short_only", "discards"])
+def test_one_that_discards_catches_up_with_others_that_cannot_go_back(mode, pair, tmp_path):
+    system = pair("2.0")
+    able = foreign(tmp_path / "able.fmu", abilities=f"{VARIABLE} {STATES['2.0']}")
+    system.add("late", able, parameters={"mode": MODE[mode], "at": 0.25})
+    if mode == "short_only":
+        result = run(system, 1.0, master=Jacobi(0.1), inputs={"late.u": 1.0})
+        assert result["late.y"] == pytest.approx(result.t)
+        assert any("'late' discards" in one and "'one', 'two' cannot go back" in one for one in result.notices)
+    else:
+        with pytest.raises(CosimError, match=r"no step of 'late' .*however short") as caught:
+            run(system, 1.0, master=Jacobi(0.1), inputs={"late.u": 1.0})
+        assert caught.value.result.t[-1] == pytest.approx(0.2)
+    assert faults(pair.calls(), three=False) == []
 
 
 def test_the_rules_find_what_breaks_them(tmp_path):

@@ -21,6 +21,8 @@ class Together:
     Where one stops early, at an event or because its step is discarded, all step as far as it only: those that went
     further go back. Where one of those cannot go back, the one that stopped catches up alone. Snapshots are taken only
     where something may stop early, or `always`.
+
+    FMI 2.0 allows an instance no other step after a discarded one, unless it goes back.
     """
 
     def __init__(self, master: Master, inner: Jacobi, *, always: bool = False) -> None:
@@ -28,7 +30,12 @@ class Together:
         can = {one.name for one in inner.order if one.model.abilities.save_state}
         may_stop = [one for one in inner.order if one.model.abilities.event_mode]
         self._can = can
-        self._kept = {name for name in can if always or any(other.name != name for other in may_stop)}
+        self._kept = {
+            one.name
+            for one in inner.order
+            if one.name in can
+            and (always or any(other is not one for other in may_stop) or (_goes_back(one) and _may_discard(one)))
+        }
 
     def step(self, time: float, goal: float, label: str = "step", *, keep: bool = True) -> tuple[float, set[str]]:
         """Step all; return the time reached and the names of those that want to go to Event Mode there.
@@ -51,6 +58,8 @@ class Together:
             instance, outcome = stopped
             shorter = outcome.reached
             if outcome.discarded:
+                if _goes_back(instance) and instance.name not in kept:
+                    raise self._stuck(instance, goal)
                 self._kept = self._can  # from the next step on
                 if shorter <= time:
                     shorter = time + (goal - time) / 2
@@ -64,13 +73,14 @@ class Together:
                 if outcome.event:
                     asked.add(instance.name)
             elif outcome.discarded:
-                self._catch_up_discarded(instance, goal, beyond - kept)
+                self._tell(instance, "discards what it cannot do", beyond - kept)
+                if _goes_back(instance):
+                    self._catch_up_from(label, instance, goal)
+                else:
+                    self._catch_up_discarded(instance, goal)
             else:
                 self._catch_up(instance, outcome, beyond - kept)
-        raise CosimError(
-            f"no step of {self.network.who(instance.name)} from t = {time:.9g} s succeeds, however short; "
-            "look at its inputs there"
-        )
+        raise self._helpless(instance, time)
 
     def _round(self, time: float, goal: float, asked: set[str]) -> tuple[Instance, Outcome] | None:
         """Step those that are not at the goal; return the first that stops before it."""
@@ -101,13 +111,47 @@ class Together:
             self.master.ended |= events.alone(self.network, instance)
             self.master.events.append((instance.time, instance.name))
 
-    def _catch_up_discarded(self, instance: Instance, goal: float, others: Iterable[str]) -> None:
+    def _catch_up_from(self, label: str, instance: Instance, goal: float) -> None:
+        """Go back, and on alone by steps so short that they succeed."""
+        snapshots, names, last = self.network.snapshots, [instance.name], label
+        snapshots.restore(names, last)
+        begin, length = instance.time, (goal - instance.time) / 2
+        for _ in range(MOST_TRIES):
+            outcome = instance.step(instance.time, min(length, goal - instance.time))
+            self.master.ended |= outcome.terminate
+            if outcome.discarded:
+                snapshots.restore(names, last)
+                length /= 2
+            elif outcome.terminate or instance.time >= goal - 4 * ULP * abs(goal):
+                instance.time = goal
+                self.inner.stepped(instance)
+                return
+            else:
+                last = "alone"
+                snapshots.save(names, last)
+        raise self._helpless(instance, begin)
+
+    def _catch_up_discarded(self, instance: Instance, goal: float) -> None:
         """Go on alone by a step so short that it succeeds, if there is one."""
-        self._tell(instance, "discards what it cannot do", others)
         begin, length = instance.time, goal - instance.time
         while instance.time == begin and length > 8 * ULP * max(abs(begin), abs(goal)):
             length /= 2
             instance.step(begin, length)
+
+    def _helpless(self, instance: Instance, time: float) -> CosimError:
+        return CosimError(
+            f"no step of {self.network.who(instance.name)} from t = {time:.9g} s succeeds, however short; "
+            "look at its inputs there"
+        )
+
+    def _stuck(self, instance: Instance, goal: float) -> CosimError:
+        lacking = "vary its step" if instance.name in self._can else "save states"
+        said = f"; it says: {'; '.join(instance.messages)}" if instance.messages else ""
+        return CosimError(
+            f"{self.network.who(instance.name)} discarded a step to t = {goal:.9g} s, at t = {instance.time:.9g} s"
+            f"{said}; FMI 2.0 allows no shorter one unless it goes back, and it cannot {lacking}: take smaller "
+            f"communication steps, look at its inputs there, or export it so that it can {lacking}"
+        )
 
     def _tell(self, instance: Instance, what: str, others: Iterable[str]) -> None:
         names = ", ".join(map(repr, sorted(others)))
@@ -120,3 +164,13 @@ class Together:
 def again(time: float, goal: float, reached: float, asked: set[str]) -> float:
     """Where a step that is made once more is to end; an event may come a little later then, and is to be met."""
     return min(goal, reached + BEYOND * (reached - time)) if asked else reached
+
+
+def _goes_back(instance: Instance) -> bool:
+    """Whether it must go back after a discarded step before it makes another."""
+    return not instance.model.fmi3
+
+
+def _may_discard(instance: Instance) -> bool:
+    """Whether a shorter step may succeed where it discards one."""
+    return instance.model.abilities.variable_step
