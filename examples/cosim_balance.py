@@ -169,13 +169,14 @@ def draw_runs(angles: Axes, torques: Axes, runs: dict[str, Result]) -> None:
 
 def draw_growth(axes: Axes, model: lw.LinearModel, found: dict[str, dict[float, float]]) -> None:
     """By what the motion grows from sample to sample: linear model and FMUs."""
-    h = np.linspace(0.002, max(found["held"]), 50)
-    once = gain_for(model, 0.0)
-    gains = {"continuous": lambda x: once, "held": lambda x: gain_for(model, x)}
-    for (name, K), color, label in zip(
-        gains.items(), (RED, BLUE), ("gain for continuous time", "gain for these samples"), strict=True
-    ):
-        axes.plot(1000 * h, [growth(model, K(x), x) for x in h], color=color, label=label)
+    once, most = gain_for(model, 0.0), max(found["held"])
+    fine, coarse = np.linspace(0.002, most, 50), np.linspace(0.002, most, 12)  # a curve with a kink, and a smooth one
+    curves = {
+        "continuous": (fine, [growth(model, once, x) for x in fine], RED, "gain for continuous time"),
+        "held": (coarse, [growth(model, gain_for(model, x), x) for x in coarse], BLUE, "gain for these samples"),
+    }
+    for name, (h, factors, color, label) in curves.items():
+        axes.plot(1000 * h, factors, color=color, label=label)
         axes.plot([1000 * x for x in found[name]], list(found[name].values()), "o", color=color, ms=4.5, mfc="white")
     axes.axhline(1.0, color=INK, linewidth=1.0)
     axes.plot([], [], "o", color=GREY, ms=4.5, mfc="white", label="measured on the FMUs")

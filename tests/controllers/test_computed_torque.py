@@ -93,6 +93,24 @@ def test_a_plant_beside_it_follows_the_motion_wished(run, tmp_path, five_bar):
     assert np.abs(errors).max() < 1e-3  # of a motion of 0.4 rad, by loads that are held over 2 ms
 
 
+@pytest.mark.parametrize("legs", ["lr", "lrm"])
+def test_what_was_computed_before_leaves_no_trace(run, tmp_path, five_bar, legs):
+    # The same state and inputs give the same bits, in an instance that has moved about and in a new one.
+    motors = [leg.upper() for leg in legs]
+    fmu = controllers.computed_torque(five_bar(legs), motors, tmp_path / "c.fmu")
+    used, new = run(fmu).start(), run(fmu).start()
+    begin = used.get([f"{motor}.q" for motor in motors])
+    random = np.random.default_rng(5)
+    for _ in range(20):
+        near = {f"{m}.q": q + 0.1 * random.normal() for m, q in zip("LR", begin[:2], strict=True)}
+        used.set(near | {f"{m}.u": random.normal() for m in "LR"})
+        assert np.isfinite(used.get([f"{m}.tau" for m in motors])).all()
+    same = {f"{m}.q": q + 0.05 for m, q in zip("LR", begin[:2], strict=True)} | {"L.u": 0.3, "R.u": -0.2}
+    for slave in (used, new):
+        slave.set(same)
+    assert used.get([f"{m}.tau" for m in motors]) == new.get([f"{m}.tau" for m in motors])
+
+
 def test_units_follow_the_joint(run, tmp_path):
     mech = lw.Mechanism("slide")
     mech.add_body("cart", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.box(1.0, size=(1, 1, 1)))

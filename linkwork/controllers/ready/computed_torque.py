@@ -28,7 +28,7 @@ FloatArray = NDArray[np.float64]
 class ComputedTorque(Controller):
     """It runs Linkwork inside the FMU, on the mechanism that the FMU carries."""
 
-    unsaved = ("system", "joints", "probes")
+    unsaved = ("system", "joints", "probes", "block", "at_first")
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -50,6 +50,8 @@ class ComputedTorque(Controller):
         self.add_sample_time()
         self.pose = self.found = _pose(start)
         self.probes = _probes(self.joints)
+        self.block = self.system.block()  # of all assemblies: each begins at first, so that it is no state
+        self.at_first = self.block.reals.copy()
 
     def outputs(self, t: float) -> None:
         """The drives' loads."""
@@ -71,9 +73,17 @@ class ComputedTorque(Controller):
         self.pose = self.found
 
     def _state(self, t: float) -> Any:
+        from linkwork._native import Stage
+        from linkwork.system import ASSEMBLY_TOLERANCE
+
         q = {joint: self[f"{joint}.q"] for joint in self.joints}
         u = {joint: self[f"{joint}.u"] for joint in self.joints}
-        return self.system.assemble(q | {j: v for j, v in self.pose.items() if j not in q}, u, time=t)
+        self.block.reals[:] = self.at_first
+        self.system.set_starts(self.block, q | {j: v for j, v in self.pose.items() if j not in q}, u)
+        self.block.put("time", t, Stage.NONE)
+        self.block.put_motion(t, self.system.arguments.motions(None))
+        self.block.assemble(ASSEMBLY_TOLERANCE)
+        return self.system.state_of(self.block)
 
 
 def _probes(joints: Sequence[str]) -> dict[str, FloatArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -141,11 +142,26 @@ class FmuModel:
         from fmpy import extract
 
         self._check_platform()
-        self._unpacked = tempfile.TemporaryDirectory(prefix="linkwork_fmu_", ignore_cleanup_errors=True)
+        self._unpacked = tempfile.TemporaryDirectory(
+            prefix="linkwork_fmu_", dir=self._place(), ignore_cleanup_errors=True
+        )
         try:
             return Path(extract(self.path, self._unpacked.name))
         except Exception as problem:  # whatever zipfile, zlib or FMPy make of it
             raise CosimError(f"the FMU {self.path} cannot be unpacked: {problem}") from problem
+
+    def _place(self) -> Path:
+        """Where to unpack: in a folder of ASCII letters if there is one, as libraries of PythonFMU crash at others."""
+        usual = Path(tempfile.gettempdir())
+        for place in (usual, *map(Path, ("/tmp", "/var/tmp")), Path.cwd()):
+            if str(place).isascii() and os.access(place, os.W_OK | os.X_OK):
+                return place
+        if "PythonFMU" in self.tool:
+            raise CosimError(
+                f"the FMU {self.path} cannot be run from {usual}: PythonFMU reads folders of ASCII letters alone; "
+                "set TMPDIR to such a folder"
+            )
+        return usual
 
     def _check_platform(self) -> None:
         from fmpy import platform, platform_tuple, sharedLibraryExtension
