@@ -99,8 +99,18 @@ class Dense:
 
     # ---- steps
 
-    def move(self, k: int, x: Array, rates: Sequence[Array], h: float) -> tuple[Array, Array]:
-        """State and inputs of a block at the end of a step, with inputs and their derivatives at its begin."""
+    def move(self, k: int, x: Array, rates: Sequence[Array], h: float, straight: int = 2) -> tuple[Array, Array]:
+        """State and inputs of a block at the end of a step, with inputs and their derivatives at its begin.
+
+        One that does not interpolate gets the polynomial's mean m, or, from the degree `straight` on, two constants for
+        the halves that keep m and the moment n = 1/h^2 int (h - s) p ds as well: 4 n - m and 3 m - 4 n.
+        """
+        if not self.blocks[k].interpolates and len(rates) > straight:
+            m = sum(row * h**i / math.factorial(i + 1) for i, row in enumerate(rates))
+            n = sum(row * h**i / math.factorial(i + 2) for i, row in enumerate(rates))
+            half = x.copy()
+            half[self.x[k]], _ = self.move(k, x, [4 * n - m], h / 2)
+            return self.move(k, half, [3 * m - 4 * n], h / 2)
         block, A, B = self.blocks[k], self.A[self.x[k], self.x[k]], self.B[self.x[k], self.u[k]]
         if not block.interpolates:  # the mean of the polynomial
             rates = [sum(row * h**i / math.factorial(i + 1) for i, row in enumerate(rates))]
@@ -109,22 +119,27 @@ class Dense:
         end = sum(row * h**i / math.factorial(i) for i, row in enumerate(rates))
         return exponential(A, B, x[self.x[k]], rates, h), end
 
-    def jacobi(self, x: Array, points: Points, h: float) -> Array:
+    def jacobi(self, x: Array, points: Points, h: float, straight: int = 2) -> Array:
         """All step with the polynomial through points at and before the begin."""
         rates = polynomial(points)
-        return np.concatenate([self.move(k, x, [row[u] for row in rates], h)[0] for k, u in enumerate(self.u)])
+        ends = (self.move(k, x, [row[u] for row in rates], h, straight) for k, u in enumerate(self.u))
+        return np.concatenate([end for end, _ in ends])
 
-    def gauss_seidel(self, x: Array, points: Points, h: float, order: int, sequence: Sequence[int]) -> Array:
+    def gauss_seidel(
+        self, x: Array, points: Points, h: float, order: int, sequence: Sequence[int], straight: int = 2
+    ) -> Array:
         """One after the other; what comes from those before is known at the end: held, or interpolated."""
         end, y, done = x.copy(), np.zeros(len(self.L.T)), np.zeros(len(self.l), dtype=bool)
         for k in sequence:
             ahead = np.where(done, self.L @ y + self.l, points[0][1])
-            if order:
+            if order and not done[self.u[k]].any():
+                rates = polynomial(points)
+            elif order:
                 through = polynomial([points[0], (points[0][0] + h, ahead), *points[1:order]])
                 rates = [np.where(done, one, other) for one, other in padded(through, polynomial(points))]
             else:
                 rates = [ahead]
-            end[self.x[k]], u = self.move(k, x, [row[self.u[k]] for row in rates], h)
+            end[self.x[k]], u = self.move(k, x, [row[self.u[k]] for row in rates], h, straight)
             y[self.y[k]] = self.C[self.y[k], self.x[k]] @ end[self.x[k]] + self.D[self.y[k], self.u[k]] @ u
             done |= self.feeder == k
         return end
@@ -132,7 +147,10 @@ class Dense:
     # ---- masters
 
     def fixed(self, times: Sequence[float], order: int, sequence: Sequence[int] | None = None) -> tuple[Array, Array]:
-        """Inputs and outputs at times, by Jacobi or, with a sequence, Gauss-Seidel."""
+        """Inputs and outputs at times, by Jacobi or, with a sequence, Gauss-Seidel.
+
+        The first step of order 2 is made again, with inputs on straight lines to those at its end.
+        """
         x, points, rows = self.x0, [], []
         for t, after in zip(times, [*times[1:], None], strict=True):
             u = self.inputs(x, t)
@@ -140,7 +158,12 @@ class Dense:
             points = [(t, u), *points[:order]]
             if after is not None:
                 h = after - t
-                x = self.jacobi(x, points, h) if sequence is None else self.gauss_seidel(x, points, h, order, sequence)
+                end = (
+                    self.jacobi(x, points, h) if sequence is None else self.gauss_seidel(x, points, h, order, sequence)
+                )
+                if order == 2 and len(points) == 1:
+                    end = self.jacobi(x, [points[0], (after, self.inputs(end, after))], h)
+                x = end
         return tuple(np.array(column) for column in zip(*rows, strict=True))
 
     def doubled(
@@ -156,11 +179,14 @@ class Dense:
             if after is None:
                 break
             h, middle = after - t, t + (after - t) / 2
-            whole = self.jacobi(x, points, h) if sequence is None else self.gauss_seidel(x, points, h, order, sequence)
+            if sequence is None:
+                whole = self.jacobi(x, points, h, 1)
+            else:
+                whole = self.gauss_seidel(x, points, h, order, sequence, 1)
             found = after, self.inputs(whole, after)
-            x = self.jacobi(x, [points[0], found, *points[1 : order + 1]], middle - t)
+            x = self.jacobi(x, [points[0], found, *points[1 : order + 1]], middle - t, 1)
             points = [(middle, self.inputs(x, middle)), *points[:order]]
-            x = self.jacobi(x, [points[0], found, *points[1 : order + 1]], after - middle)
+            x = self.jacobi(x, [points[0], found, *points[1 : order + 1]], after - middle, 1)
             apart.append(found[1] - self.inputs(x, after))
         return *(np.array(column) for column in zip(*rows, strict=True)), np.array(apart)
 
