@@ -5,6 +5,8 @@ import pytest
 
 from linkwork.cosim import Jacobi, System, run
 from linkwork.cosim.network.starting import put
+from linkwork.cosim.recording.reading import read
+from linkwork.cosim.recording.sinks import open_sink
 from linkwork.errors import CosimError
 from support.foreign import INTEGERS, TYPES, TYPES2, foreign
 
@@ -29,11 +31,6 @@ def after(kind: str, value: object) -> object:
     return f"{value}!" if kind == "String" else value + 1
 
 
-def seen(kind: str, value: object) -> object:
-    """How a result holds it: unsigned numbers of 64 bits as signed ones."""
-    return int(np.uint64(value).astype(np.int64)) if kind == "UInt64" else value
-
-
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_chain_of_each_type_of_fmi_3(kind, fmu):
     for value in EXTREME[kind]:
@@ -45,12 +42,39 @@ def test_a_chain_of_each_type_of_fmi_3(kind, fmu):
         system.connect(f"one.{kind}s_out", f"two.{kind}s_in")
         result = run(system, 0.5, master=STEP, record=f"*.{kind}*")
         one = after(kind, value)
-        assert result[f"one.{kind}_out"][-1] == seen(kind, one)
-        assert result[f"two.{kind}_in"].tolist() == [seen(kind, one)] * 3
+        assert result[f"one.{kind}_out"][-1] == one
+        assert result[f"two.{kind}_in"].tolist() == [one] * 3
         for k in (1, 2, 3):
-            assert result[f"two.{kind}s_in[{k}]"][-1] == seen(kind, one)
+            assert result[f"two.{kind}s_in[{k}]"][-1] == one
         if kind not in INTEGERS or value < 0 or value == 0:  # else it wraps in the FMU
             assert result[f"two.{kind}_out"][-1] == pytest.approx(after(kind, one))
+
+
+def test_unsigned_numbers_of_64_bits_stay_what_they_are(fmu, tmp_path):
+    most = 2**64 - 1
+    system = System("wide")
+    system.add("one", fmu("3.0"), parameters={"UInt64_in": most - 1})
+    system.add("two", fmu("3.0"))
+    system.connect("one.UInt64_out", "two.Float64_in")
+    inputs = {"two.UInt64_in": lambda t: 2**63 + 4}
+    result = run(system, 0.5, master=STEP, record="*64_*", inputs=inputs)
+    assert result["one.UInt64_out"].dtype == np.uint64
+    assert result["one.UInt64_out"].tolist() == [most] * 3
+    assert result["two.UInt64_out"].tolist() == [2**63 + 5] * 3
+    assert result["two.Float64_in"].tolist() == [2.0**64] * 3
+    for name in ("wide.csv", "wide.parquet"):
+        run(system, 0.5, master=STEP, record="*64_*", inputs=inputs, sink=open_sink(tmp_path / name))
+        assert read(tmp_path / name)["one.UInt64_out"].tolist() == [most] * 3
+
+
+@pytest.mark.parametrize(("source", "target", "value"), [("UInt64", "Int64", 2**63), ("Int8", "UInt64", -2)])
+def test_numbers_without_a_like_at_the_other_end_are_refused(source, target, value, fmu):
+    system = System("mixed")
+    system.add("one", fmu("3.0"), parameters={f"{source}_in": value})
+    system.add("two", fmu("3.0"))
+    system.connect(f"one.{source}_out", f"two.{target}_in")
+    with pytest.raises(CosimError, match=r"that 'one' gives is negative or above 2\^63 - 1"):
+        run(system, 0.5, master=STEP)
 
 
 @pytest.mark.parametrize("kind", TYPES)

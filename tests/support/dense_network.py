@@ -134,7 +134,9 @@ class Dense:
         end, y, done = x.copy(), np.zeros(len(self.L.T)), np.zeros(len(self.l), dtype=bool)
         for k in sequence:
             ahead = np.where(done, self.L @ y + self.l, points[0][1])
-            if order:
+            if order and not done[self.u[k]].any():
+                rates = polynomial(points)
+            elif order:
                 through = polynomial([points[0], (points[0][0] + h, ahead), *points[1:order]])
                 pairs = padded(through, polynomial(points)) if done[self.u[k]].any() else padded(polynomial(points))
                 rates = [np.where(done, one, other) for one, other in pairs]
@@ -149,7 +151,10 @@ class Dense:
     # ---- masters
 
     def fixed(self, times: Sequence[float], order: int, sequence: Sequence[int] | None = None) -> tuple[Array, Array]:
-        """Inputs and outputs at times, by Jacobi or, with a sequence, Gauss-Seidel."""
+        """Inputs and outputs at times, by Jacobi or, with a sequence, Gauss-Seidel.
+
+        The first step of order 2 is made again, with inputs on straight lines to those at its end.
+        """
         x, points, rows = self.x0, [], []
         for t, after in zip(times, [*times[1:], None], strict=True):
             u = self.inputs(x, t)
@@ -157,7 +162,12 @@ class Dense:
             points = [(t, u), *points[:order]]
             if after is not None:
                 h = after - t
-                x = self.jacobi(x, points, h) if sequence is None else self.gauss_seidel(x, points, h, order, sequence)
+                end = (
+                    self.jacobi(x, points, h) if sequence is None else self.gauss_seidel(x, points, h, order, sequence)
+                )
+                if order == 2 and len(points) == 1:
+                    end = self.jacobi(x, [points[0], (after, self.inputs(end, after))], h)
+                x = end
         return tuple(np.array(column) for column in zip(*rows, strict=True))
 
     def doubled(

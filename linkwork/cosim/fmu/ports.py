@@ -43,7 +43,8 @@ class Ports:
     variables
         Bank by bank, and within a bank in the order given.
     real, whole
-        Their values, as arrays of doubles and of 64-bit integers; arrays of FMI 3.0 take several places.
+        Their values, as arrays of doubles and of 64-bit integers; arrays of FMI 3.0 take several places. An unsigned
+        number of 64 bits is there by its bits; see `values_of`.
     text
         Those of strings.
     """
@@ -65,6 +66,8 @@ class Ports:
         shared = len(only) == 1 and only[0].numbers.dtype == np.float64
         self.real = only[0].numbers if shared else np.zeros(sum(one.n_values for one in only))
         self.whole = np.zeros(sum(one.n_values for one in self.groups[WHOLE]), dtype=np.int64)
+        self._unsigned = self.whole.view(np.uint64)
+        self._of_unsigned = {one.name for one in self.variables if one.type == "UInt64"}
         self.text = [""] * sum(one.n_values for one in self.groups[TEXT])
         self._copied = [] if shared else _slices(self.real, only)
         whole = _slices(self.whole, self.groups[WHOLE])
@@ -91,6 +94,12 @@ class Ports:
                 places[one.name] = (bank, slice(begin, begin + one.size))
                 begin += one.size
         return places
+
+    def values_of(self, name: str) -> Any:
+        """The values among which those of a variable are, unsigned ones as such."""
+        if name in self._of_unsigned:
+            return self._unsigned
+        return {REAL: self.real, WHOLE: self.whole, TEXT: self.text}[self.places[name][0]]
 
     def derivatives(self, order: int) -> tuple[Any, int, Any, Any, Any]:
         """Arguments for derivatives of the real variables by time (FMI 2.0, where there is one type of real).

@@ -29,7 +29,7 @@ from linkwork.cosim.recording.sinks import Sink
 from linkwork.cosim.running.interruption import Interruption
 from linkwork.errors import CosimError
 
-TYPES: dict[str, type] = {"float": float, "int": int, "bool": bool, "str": str}
+TYPES: dict[str, type] = {one.__name__: one for one in (float, int, np.uint64, bool, str)}
 GRACE = 1.0  # s for a job to end once it was asked to
 SAID = 2000  # characters of what was printed last that an error quotes
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.cosim.fmu.model import REAL, TEXT, WHOLE
+from linkwork.cosim.fmu.model import REAL, WHOLE
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.errors import CosimError
 
@@ -20,7 +20,7 @@ class Feed:
     def __init__(self, name: str, given: External, ports: Ports, variable: str, *, discrete: bool = False) -> None:
         self.discrete = discrete  # set in Event Mode only
         bank, self._place = ports.places[variable]
-        self._values: Any = {REAL: ports.real, WHOLE: ports.whole, TEXT: ports.text}[bank]
+        self._values: Any = ports.values_of(variable)
         self._name, self._whole = name, bank == WHOLE
         self._function = _function(name, given, stepwise=bank != REAL)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.cosim.fmu.model import REAL, TEXT, WHOLE
 from linkwork.cosim.fmu.ports import Ports
+from linkwork.errors import CosimError
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Route:
         sizes = [s.stop - s.start for s, *_ in wires]
         self.factor = np.repeat([factor for *_, factor, _ in wires], sizes)
         self.offset = np.repeat([offset for *_, offset in wires], sizes)
+        self._mixed = {getattr(one, "dtype", None) for one in (source, target)} == {np.dtype("i8"), np.dtype("u8")}
         self.plain = bool((self.factor == 1.0).all() and (self.offset == 0.0).all())
 
     def carry(self) -> None:
@@ -53,24 +54,30 @@ class Route:
             target[self.targets] = self.source[self.sources]
         else:
             target[self.targets] = self.source[self.sources] * self.factor + self.offset
+        if self._mixed:
+            self._check(target)
+
+    def _check(self, target: Any) -> None:
+        """Raise an error where a signed and an unsigned number of 64 bits cannot be the same."""
+        if any((values.astype(np.int64) < 0).any() for values in (self.source[self.sources], target[self.targets])):
+            raise CosimError(
+                f"a whole number that {self.owner!r} gives is negative or above 2^63 - 1, and feeds from a UInt64 what "
+                "is signed or the other way round; keep it within 63 bits"
+            )
 
 
 def make_routes(wires: Sequence[Wire]) -> list[Route]:
     """Gather wires between the same banks of the same ports."""
-    gathered: dict[tuple[int, str, int, str], list[Wire]] = {}
+    gathered: dict[tuple[int, int], list[Wire]] = {}
     for wire in wires:
-        key = (id(wire.source), wire.source.places[wire.output][0], id(wire.target), wire.target.places[wire.input][0])
+        key = id(wire.source.values_of(wire.output)), id(wire.target.values_of(wire.input))
         gathered.setdefault(key, []).append(wire)
     return [
         Route(
             members[0].owner,
-            _bank(members[0].source, source_bank),
-            _bank(members[0].target, target_bank),
+            members[0].source.values_of(members[0].output),
+            members[0].target.values_of(members[0].input),
             [(w.source.places[w.output][1], w.target.places[w.input][1], w.factor, w.offset) for w in members],
         )
-        for (_, source_bank, _, target_bank), members in gathered.items()
+        for members in gathered.values()
     ]
-
-
-def _bank(ports: Ports, bank: str) -> Any:
-    return {REAL: ports.real, WHOLE: ports.whole, TEXT: ports.text}[bank]

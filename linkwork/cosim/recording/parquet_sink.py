@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from linkwork.cosim.recording.sinks import cannot_write
 from linkwork.errors import CosimError
 
@@ -52,7 +54,8 @@ class ParquetSink:
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
         """Write the names, units and types of the columns."""
         pa = self._arrow
-        kinds = {float: pa.float64(), int: pa.int64(), bool: pa.bool_(), str: pa.string()}
+        whole = {int: pa.int64(), np.uint64: pa.uint64(), bool: pa.bool_()}
+        kinds: dict[type, Any] = {float: pa.float64(), str: pa.string(), **whole}
         fields = [pa.field("time", pa.float64(), metadata={"unit": "s"})]
         fields += [pa.field(n, kinds[t], metadata={"unit": units[n]}) for n, t in zip(names, types, strict=True)]
         self._schema = pa.schema(fields)

@@ -19,8 +19,8 @@ LONGEST_WAIT = 0.05  # s until a sink gets rows; a tenth of the run so far if th
 class Recorded(NamedTuple):
     """A variable that is recorded: where its value is found at each communication point.
 
-    `source` is an array of doubles for a float, of 64-bit integers for an int or a bool, a list for a str. It must stay
-    the same object throughout, with the value at `place`.
+    `source` is an array of doubles for a float, of 64-bit integers for an int or a bool, of unsigned ones for an
+    np.uint64, a list for a str. It must stay the same object throughout, with the value at `place`.
     """
 
     name: str

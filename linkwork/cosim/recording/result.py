@@ -89,7 +89,7 @@ class Result:
 
     @property
     def types(self) -> list[type]:
-        """For each column whether it holds float, int, bool or str."""
+        """For each column whether it holds float, int, np.uint64, bool or str."""
         return [_type(values) for values in self._columns.values()]
 
     def __getitem__(self, name: str) -> Column:
@@ -203,4 +203,4 @@ def _array(values: Any) -> Column:
 
 
 def _type(values: Column) -> type:
-    return {"f": float, "b": bool, "U": str}.get(values.dtype.kind, int)
+    return {"f": float, "b": bool, "u": np.uint64, "U": str}.get(values.dtype.kind, int)

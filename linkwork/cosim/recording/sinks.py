@@ -16,7 +16,7 @@ class Sink(Protocol):
     """Takes the rows of a run in chunks: `begin` once, `rows` again and again, and `end`, more than once at will."""
 
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
-        """Learn what the columns are; a type is float, int, bool or str."""
+        """Learn what the columns are; a type is float, int, np.uint64, bool or str."""
 
     def rows(self, t: Any, columns: Sequence[Any]) -> None:
         """Take rows: times (n,), and for each column an array (n,), all of them only valid during the call."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from linkwork.cosim.description import System, Value
 from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
@@ -80,9 +82,8 @@ def places(network: Network, recorded: Iterable[Node]) -> list[Recorded]:
         instance = network.instances[component]
         every = (instance.inputs, instance.discrete_inputs, instance.outputs, instance.extras)
         ports = next(one for one in every if name in one.places)
-        bank, place = ports.places[name]
-        source = {REAL: ports.real, TEXT: ports.text}.get(bank, ports.whole)
-        variable = instance.model.variable(name)
+        variable, place = instance.model.variable(name), ports.places[name][1]
+        source = ports.values_of(name)
         for k in range(variable.size):
             label = f"{component}.{name}" + (f"[{k + 1}]" if variable.size > 1 else "")
             found.append(Recorded(label, variable.unit, _type(variable), source, place.start + k))
@@ -90,6 +91,6 @@ def places(network: Network, recorded: Iterable[Node]) -> list[Recorded]:
 
 
 def _type(variable: Variable) -> type:
-    if variable.type == "Boolean":
-        return bool
+    if variable.type in ("Boolean", "UInt64"):
+        return bool if variable.type == "Boolean" else np.uint64
     return {REAL: float, TEXT: str}.get(str(variable.bank), int)
