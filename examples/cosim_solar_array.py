@@ -128,7 +128,8 @@ def plot(runs: dict[float, Result], path: Path) -> None:
     legend(angles, "lower right")
     draw_commands(commands, result)
     draw_left(left, runs)
-    save(figure, path, "A supervisor, an FMU, commands the latches of a satellite, another FMU, which jumps at events. Dots: latched.")
+    text = "A supervisor, an FMU, commands the latches of a satellite, another FMU, which jumps at events. Dots: latched."
+    save(figure, path, text)
 
 
 def main(out: Path = OUT) -> dict[float, Result]:
