@@ -128,7 +128,9 @@ def plot(runs: dict[float, Result], path: Path) -> None:
     legend(angles, "lower right")
     draw_commands(commands, result)
     draw_left(left, runs)
-    text = "A supervisor, an FMU, commands the latches of a satellite, another FMU, which jumps at events. Dots: latched."
+    text = (
+        "An FMU, the supervisor, commands latches of another one, the satellite, which jumps at events. Black: latched."
+    )
     save(figure, path, text)
 
 
