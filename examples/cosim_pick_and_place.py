@@ -202,7 +202,7 @@ def plot(runs: dict[str, Result], path: Path) -> None:
             axes.axvspan(begin, begin + wait, color=PALE, linewidth=0, zorder=0)
     panels[0].tick_params(labelbottom=False)
     text = "Plant, trajectory and controllers are FMUs; the tool rests where the background is grey."
-    save(figure, path, f"{text} Heavier than the model: computed torque, of links by half heavier than it believes.")
+    save(figure, path, f"{text} Heavier: distal links 1.5 times as heavy as computed torque believes.")
 
 
 def main(out: Path = OUT) -> dict[str, Result]:
