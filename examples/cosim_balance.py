@@ -158,8 +158,9 @@ def draw_runs(angles: Axes, torques: Axes, runs: dict[str, Result]) -> None:
     for (label, result), color, width in looks:
         angles.plot(result.t, np.degrees(result["plant.P.q"]), color=color, linewidth=width, label=label)
         torques.plot(result.t, result["controller.A.tau"], color=color, linewidth=width, drawstyle="steps-post")
-    dress(angles, "Angle of the pole", "", "angle [°]", xlim=(0, END), ylim=(-20, 24))
-    dress(torques, "Torque of the motor", "time [s]", "torque [N m]", xlim=(0, END), ylim=(-22, 22))
+    dress(angles, "Angle of the pole, by time between samples", "", "angle [°]", xlim=(0, END), ylim=(-20, 24))
+    title = f"Torque of the motor, at most {STRONGEST:g} N m"
+    dress(torques, title, "time [s]", "torque [N m]", xlim=(0, END), ylim=(-22, 22))
     angles.tick_params(labelbottom=False)
     legend(angles, "upper right", ncols=2)
     for axes in (angles, torques):

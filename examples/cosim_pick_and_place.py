@@ -201,7 +201,8 @@ def plot(runs: dict[str, Result], path: Path) -> None:
         for begin, wait in zip(waits, DWELLS, strict=True):
             axes.axvspan(begin, begin + wait, color=PALE, linewidth=0, zorder=0)
     panels[0].tick_params(labelbottom=False)
-    save(figure, path, "Plant, trajectory and controllers are FMUs; the tool rests where the background is grey.")
+    text = "Plant, trajectory and controllers are FMUs; the tool rests where the background is grey."
+    save(figure, path, f"{text} Heavier: distal links 1.5 times as heavy as computed torque believes.")
 
 
 def main(out: Path = OUT) -> dict[str, Result]:

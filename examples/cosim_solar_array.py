@@ -91,7 +91,7 @@ def draw_commands(axes: Axes, result: Result) -> None:
         axes.fill_between(result.t, k, k + 0.7 * command, step="post", color=COLOR[hinge], alpha=0.85, linewidth=0)
         t = latched(result)[hinge]
         axes.plot((0, t), (k, k), color=COLOR[hinge], linewidth=1.5)
-        axes.annotate(f"{t:.4g} s", (t, k + 0.35), (-4, 0), textcoords="offset points", ha="right", va="center", size=9)
+        axes.annotate(f"{t:.3f} s", (t, k + 0.35), (-4, 0), textcoords="offset points", ha="right", va="center", size=9)
     dress(axes, "Commands of the supervisor", "time [s]", "", xlim=(0, END), ylim=(-0.2, 4.0))
     axes.set_yticks([k + 0.35 for k in range(len(LATCHES))], [f"{latch}.command" for latch in reversed(LATCHES)])
 
@@ -124,11 +124,14 @@ def plot(runs: dict[float, Result], path: Path) -> None:
     for hinge, color in COLOR.items():
         angles.plot(result.t, np.degrees(result[f"satellite.{hinge}.q"]), color=color, label=hinge)
         mark(angles, times[hinge], hinge[1:])
-    dress(angles, "Angles of the hinges, latches by number", "time [s]", "angle [°]", xlim=(0, END))
+    dress(angles, "Angles of the hinges; dashed: when a latch closes", "time [s]", "angle [°]", xlim=(0, END))
     legend(angles, "lower right")
     draw_commands(commands, result)
     draw_left(left, runs)
-    save(figure, path, "A supervisor, an FMU, commands the latches of a satellite, another FMU, which jumps at events.")
+    text = (
+        "An FMU, the supervisor, commands latches of another one, the satellite, which jumps at events. Black: latched."
+    )
+    save(figure, path, text)
 
 
 def main(out: Path = OUT) -> dict[float, Result]:

@@ -128,6 +128,7 @@ def _add(commands: Any, name: str, command: Command, whole: bool) -> None:
         help=command.summary,
         description=f"{command.summary[0].upper()}{command.summary[1:]}. {command.details}",
         epilog=f"example:\n  {command.example}",
+        conflict_handler="resolve",  # a command may have a help of its own
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     if whole:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,8 @@ _FROM_PYTHON = ("state_feedback", "computed_torque")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to a parser."""
     add = parser.add_argument
-    add("source", nargs="?", metavar="FILE.py|NAME", help="a file with a controller, or a ready one: see --list")
+    source_help = "a file with a controller, or a ready one: see --list and NAME --help"
+    add("source", nargs="?", metavar="FILE.py|NAME", help=source_help)
     add("-o", "--output", type=Path, metavar="FMU", help="where to write it (default: the name, with .fmu)")
     add("--list", action="store_true", help="print the ready controllers")
     set_help = "start value of a parameter, or another setting as JSON; may be repeated"
@@ -37,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--requirements", type=Path, metavar="FILE", help="a requirements.txt to carry, for 'pythonfmu deploy'")
     add("--json", action="store_true", help="print what was written, or the list, as JSON")
     parser.set_defaults(refuse=parser.error)
+    add("-h", "--help", action=_Help, help="print this; after the name of a ready one what it takes")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,6 +54,34 @@ def run(arguments: argparse.Namespace) -> int:
     size = path.stat().st_size
     print(json.dumps({"path": str(path), "bytes": size}) if arguments.json else f"{path} ({size / 1024:.0f} kB)")
     return 0
+
+
+class _Help(argparse.Action):
+    """The usual help, and what can be set in the ready controller named before it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(nargs=0, **{**kwargs, "dest": argparse.SUPPRESS, "default": argparse.SUPPRESS})
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: Any) -> None:
+        name = getattr(namespace, "source", None)
+        print(_about(name) if name in controllers.READY else parser.format_help(), end="")
+        parser.exit()
+
+
+def _about(name: str) -> str:
+    """What a ready controller takes: its function's arguments, and what they mean."""
+    try:
+        function = getattr(controllers, name)
+    except ImportError as error:
+        return f"{error}\n"
+    way = "from Python alone" if name in _FROM_PYTHON else f"linkwork controller {name} --set NAME=VALUE ..."
+    return f"{way}\nlinkwork.controllers.{name}{_signature(function)}\n\n{inspect.getdoc(function)}\n"
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """Arguments and start values, without types."""
+    plain = [one.replace(annotation=one.empty) for one in inspect.signature(function).parameters.values()]
+    return str(inspect.Signature(plain))
 
 
 def _own(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
@@ -89,6 +121,7 @@ def _list(as_json: bool) -> int:
     width = max(map(len, controllers.READY))
     for name in controllers.READY:
         print(f"{name:<{width}}  {SUMMARIES[name]}")
+    print("\n'linkwork controller NAME --help' tells what can be set")
     return 0
 
 

@@ -1,5 +1,6 @@
 """Files of users as FMUs: what is in the model description, several in one process, and errors that name the remedy."""
 
+import inspect
 import json
 import sys
 import textwrap
@@ -373,6 +374,17 @@ def test_the_command_line(write, tmp_path, capsys, monkeypatch):
     assert (tmp_path / "trajectory.fmu").exists()
     assert main(["controller", "--list"]) == 0
     assert {line.split()[0] for line in capsys.readouterr().out.splitlines() if "  " in line} == set(controllers.READY)
+    for name in controllers.READY:
+        with pytest.raises(SystemExit) as done:
+            main(["controller", name, "--help"])
+        said = capsys.readouterr().out
+        assert done.value.code == 0
+        assert f"linkwork.controllers.{name}(" in said
+        assert all(argument in said for argument in inspect.signature(getattr(controllers, name)).parameters)
+    for arguments in (["--help"], ["mine.py", "-h"]):
+        with pytest.raises(SystemExit):
+            main(["controller", *arguments])
+        assert "--resource" in capsys.readouterr().out
     for arguments, message in [
         (["pdi"], "did you mean 'pid'"),
         (["pid", "--set", "kpp=1"], "no setting 'kpp'"),

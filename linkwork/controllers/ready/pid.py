@@ -89,8 +89,12 @@ def pid(path: str | Path, *, measurement_unit: str = "1", output_unit: str = "1"
     measurement_unit, output_unit
         Of set point and measurement, and of ``u``.
     **parameters
-        kp, ki, kd, filter_time, u_min, u_max, tracking_time, setpoint_weight, derivative_weight, integral_start,
-        sample_time.
+        kp 1, ki 0, kd 0: gains, in units of u by those of y, and with 1/s and s.
+        filter_time 0.01 s: of the derivative's filter.
+        u_min, u_max: limits, by default none; tracking_time 0 s: of back-calculation, 0 for clamping.
+        setpoint_weight 1, derivative_weight 0: of the set point in the proportional and derivative part.
+        integral_start 0: of the integral part.
+        sample_time 0 s: 0 takes each communication step as a sample.
 
     Raises
     ------
