@@ -17,7 +17,8 @@ from bench.report import Goal, Report
 from examples.four_bar import mechanism
 
 POINTS = 200
-STOP, STEP = 2.0, 0.002  # s
+STEP = 0.002  # s
+WORKS = {"all": 2.0, "summary": 10.0}  # what is kept of a point, and its length, s
 AIM = 1.6  # times as fast with two
 RUNS = 3
 
@@ -29,19 +30,20 @@ def points() -> Any:
     return latin({"four_bar.crank.m": (0.5, 2.0), "four_bar.coupler.m": (1.0, 10.0, "log")}, POINTS, seed=1)
 
 
-def swept(fmu: Path, folder: Path, **how: Any) -> tuple[float, Any]:
+def swept(fmu: Path, folder: Path, keep: str, **how: Any) -> tuple[float, Any]:
     """Sweep into a new folder; return the wall time, s, and all results."""
     from linkwork.cosim import Jacobi
     from linkwork.cosim.sweep import sweep
 
     begin = time.perf_counter()
-    result = sweep(fmu, points(), folder, stop=STOP, master=Jacobi(STEP), progress=False, **how)
+    result = sweep(fmu, points(), folder, stop=WORKS[keep], master=Jacobi(STEP), keep=keep, progress=False, **how)
     wall = time.perf_counter() - begin
     return wall, result.to_dataframe()
 
 
 def costs(fmu: Path) -> list[tuple[str, float]]:
-    """Return what a point consists of, ms, each the best of several."""
+    """Return what a point consists of of which all is kept, ms, each the best of several."""
+    stop = WORKS["all"]
     from linkwork.cosim import Jacobi, System, run
     from linkwork.cosim.isolated.job import Job
     from linkwork.cosim.isolated.parent import Child
@@ -50,16 +52,16 @@ def costs(fmu: Path) -> list[tuple[str, float]]:
     system = System.load(fmu)
     models: dict[Path, Any] = {}
 
-    def here(stop: float, kept: dict[Path, Any]) -> Any:
-        return run(system, stop, master=Jacobi(STEP), models=kept, progress=False)
+    def here(length: float, kept: dict[Path, Any]) -> Any:
+        return run(system, length, master=Jacobi(STEP), models=kept, progress=False)
 
-    result = here(STOP, models)
-    job = Job(system, {"stop": STOP, "master": Jacobi(STEP)}, outlive=False)
+    result = here(stop, models)
+    job = Job(system, {"stop": stop, "master": Jacobi(STEP)}, outlive=False)
     part = fmu.with_suffix(".parquet")
     with Child() as child:
         start = best(lambda: child.run(job), 1)
         there = best(lambda: child.run(job))
-    whole, shortest = best(lambda: here(STOP, models)), best(lambda: here(STEP, models))
+    whole, shortest = best(lambda: here(stop, models)), best(lambda: here(STEP, models))
     return [
         ("start of a process with its first point (once)", start),
         ("reading and unpacking the FMU (once in a process)", best(lambda: here(STEP, {})) - shortest),
@@ -86,6 +88,30 @@ def all_cores() -> None:
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
 
 
+def compare(report: Report, fmu: Path, folder: Path, keep: str, ways: dict[str, dict[str, Any]]) -> None:
+    """Sweep in each way, turn by turn."""
+    walls: dict[str, list[float]] = {name: [] for name in ways}
+    frames = {}
+    for turn in range(RUNS):
+        for name, how in ways.items():
+            wall, frames[name] = swept(fmu, folder / f"{keep} {name} {turn}", keep, **how)
+            walls[name].append(wall)
+    serial = frames["one process"]
+    report.text(
+        f"{POINTS} points of {WORKS[keep]:g} s in steps of {STEP:g} s, keep={keep!r}, wall time of the best of {RUNS} "
+        "turns, start and end of processes included. All give the same bits: "
+        f"{'yes' if all(one.equals(serial) for one in frames.values()) else 'NO'}."
+    )
+    found = {name: min(times) for name, times in walls.items()}
+    one = found["one process"]
+    rows = [[name, wall, POINTS / wall, one / wall] for name, wall in found.items()]
+    report.table(["by", "s", "points/s", "times as fast"], rows)
+    report.goals(
+        Goal(f"wall time of {name} relative to one process, keep={keep!r}", found[name] / one, 1 / AIM)
+        for name in list(ways)[1:]
+    )
+
+
 def main(options: argparse.Namespace) -> None:
     """Measure, print and save."""
     try:
@@ -110,26 +136,9 @@ def main(options: argparse.Namespace) -> None:
             "two processes": {"workers": 2},
             "cluster of two workers": {"scheduler": cluster.address},
         }
-        walls: dict[str, list[float]] = {name: [] for name in ways}
-        frames = {}
-        for turn in range(RUNS):
-            for name, how in ways.items():
-                wall, frames[name] = swept(fmu, folder / f"{name} {turn}", **how)
-                walls[name].append(wall)
+        for keep in WORKS:
+            compare(report, fmu, folder, keep, ways)
         parts = costs(fmu)
-    serial = frames["one process"]
-    report.text(
-        f"{POINTS} points of {STOP:g} s in steps of {STEP:g} s, all {len(serial.columns)} outputs kept, wall time of "
-        f"the best of {RUNS} turns, start and end of processes included. All give the same bits: "
-        f"{'yes' if all(one.equals(serial) for one in frames.values()) else 'NO'}."
-    )
-    found = {name: min(times) for name, times in walls.items()}
-    one = found["one process"]
-    rows = [[name, wall, POINTS / wall, one / wall] for name, wall in found.items()]
-    report.table(["by", "s", "points/s", "times as fast"], rows)
-    report.text("What a point consists of, ms:")
+    report.text("What a point consists of of which all is kept, ms:")
     report.table(["part", "ms"], parts)
-    report.goals(
-        Goal(f"wall time of {name} relative to one process", found[name] / one, 1 / AIM) for name in list(ways)[1:]
-    )
     report.save()
