@@ -23,7 +23,7 @@ def add_master_arguments(parser: argparse.ArgumentParser) -> None:
     add("--master", choices=MASTERS, default="jacobi", help="how FMUs take turns (default: %(default)s)")
     step_help = (
         "communication step [s], of adaptive the first one "
-        "(default: the smallest that an FMU proposes, at most a thousandth of the run)"
+        "(default: the smallest that an FMU proposes, else a thousandth of the run)"
     )
     add("--step", type=positive, metavar="DT", help=step_help)
     extrapolation_help = "order by which inputs change within a step (default: 0; of adaptive 1)"
