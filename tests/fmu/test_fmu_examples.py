@@ -48,8 +48,9 @@ EXAMPLES = pytest.mark.parametrize("name", list(RUNS))
 
 
 def test_there_is_a_run_for_each(checkout):
+    """Those of co-simulation run FMUs themselves."""
     made = {path.stem for path in (checkout / "examples").glob("*.py") if "\ndef mechanism(" in path.read_text()}
-    assert made == set(RUNS)
+    assert {name for name in made if not name.startswith("cosim_")} == set(RUNS)
 
 
 @pytest.fixture(scope="module")
