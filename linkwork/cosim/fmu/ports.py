@@ -83,6 +83,7 @@ class Ports:
         #: Whether buffers are apart from the values, so that `taken` and `given` have something to do.
         self.copied = bool(self._copied or self.text)
         self._derivatives: dict[int, tuple[Any, int, Any, Any, Any]] = {}
+        self._used = [values for values in (self.real, self.whole, self.text) if len(values)]
         self._marked: Values | None = None
 
     def _places(self) -> dict[str, tuple[str, slice]]:
@@ -119,11 +120,13 @@ class Ports:
         return self._values(), self._marked
 
     def _values(self) -> Values:
-        return self.real.copy(), self.whole.copy(), self.text.copy()
+        return [values.copy() for values in self._used]
 
     def paste(self, copy: tuple[Values, Values | None]) -> None:
         """Bring values back."""
-        (self.real[:], self.whole[:], self.text[:]), self._marked = copy
+        values, self._marked = copy
+        for mine, before in zip(self._used, values, strict=True):
+            mine[:] = before
 
     def mark(self) -> None:
         """Remember the values as they are now."""
@@ -133,8 +136,8 @@ class Ports:
         """Whether values differ from those marked."""
         if self._marked is None:
             return bool(self.variables)
-        real, whole, text = self._marked
-        return self.text != text or not (np.array_equal(self.real, real) and np.array_equal(self.whole, whole))
+        pairs = zip(self._used, self._marked, strict=True)
+        return not all(np.array_equal(mine, before) for mine, before in pairs)
 
     def taken(self) -> None:
         """Bring what an FMU has written into the buffers to `real`, `whole` and `text`."""
@@ -155,7 +158,7 @@ class Ports:
                 group.buffer[i] = one.encode()
 
 
-Values = tuple[Any, Any, list[str]]
+Values = list[Any]  # of each bank that has any
 
 
 def _named(group: Group, values: Any) -> str:

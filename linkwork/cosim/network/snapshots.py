@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from linkwork.cosim.fmu.instance import Instance
+from linkwork.cosim.fmu.ports import Ports
 from linkwork.errors import FmuError
 
 
@@ -15,6 +16,7 @@ class Snapshots:
 
     def __init__(self, instances: Mapping[str, Instance]) -> None:
         self._instances = instances
+        self._ports = {name: _used_ports(instance) for name, instance in instances.items()}
         self._kept: dict[tuple[str, str], tuple[Any, list[Any]]] = {}
         self.restored = 0
 
@@ -24,7 +26,7 @@ class Snapshots:
             instance = self._instances[name]
             before = self._kept.get((label, name))
             state = instance.save(before[0] if before else None)
-            self._kept[label, name] = (state, [ports.copy() for ports in _all_ports(instance)])
+            self._kept[label, name] = (state, [ports.copy() for ports in self._ports[name]])
 
     def restore(self, names: Iterable[str], label: str = "") -> None:
         """Go back to the state kept, which may be done again."""
@@ -32,7 +34,7 @@ class Snapshots:
             instance = self._instances[name]
             state, values = self._kept[label, name]
             instance.restore(state)
-            for ports, copy in zip(_all_ports(instance), values, strict=True):
+            for ports, copy in zip(self._ports[name], values, strict=True):
                 ports.paste(copy)
         self.restored += 1
 
@@ -44,5 +46,5 @@ class Snapshots:
         self._kept.clear()
 
 
-def _all_ports(instance: Instance) -> list[Any]:
-    return [instance.inputs, instance.discrete_inputs, instance.outputs]
+def _used_ports(instance: Instance) -> list[Ports]:
+    return [one for one in (instance.inputs, instance.discrete_inputs, instance.outputs) if one.variables]
