@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from fmpy import fmi2
 
 import linkwork as lw
 from bench.report import Goal, Report
@@ -36,8 +39,9 @@ def main(options: argparse.Namespace) -> None:
     report = Report("cosim", "Communication steps", ["fmpy", "numpy"])
     report.text(
         f"{END:g} s by steps of {STEP:g} s, two FMUs of FMI 2.0 and two connections, recorded. The FMUs alone: their "
-        "get, set, derivatives of inputs (where the master gives them) and doStep, called through the same functions "
-        "with arguments prepared. CPU us for each communication step."
+        "get, set, derivatives of inputs (where the master gives them), doStep, and getFMUstate, as masters save "
+        "those of FMI 2.0; called through the same functions with arguments prepared. "
+        "CPU us for each communication step."
     )
     goals = []
     rows = []
@@ -93,10 +97,12 @@ def _bare(fmus: list[Path], order: int) -> float:
         get = other.fmu.dll.fmi2GetReal, (other.fmu.component, *outputs[1:4])  # type: ignore[attr-defined]
         put = of.fmi2SetReal, (component, *inputs[1:4])
         rates = [(of.fmi2SetRealInputDerivatives, (component, *one)) for one in derivatives]
-        calls.append((get, put, rates, of.fmi2DoStep, component, instance.inputs.real, other.outputs.real))
+        save = of.fmi2GetFMUstate, (component, ctypes.byref(fmi2.fmi2FMUstate()))
+        calls.append((save, get, put, rates, of.fmi2DoStep, component, instance.inputs.real, other.outputs.real))
     begin = time.thread_time()
     for k in range(round(END / STEP)):
-        for (get, of), (put, to), rates, step, component, taken, given in calls:
+        for (keep, where), (get, of), (put, to), rates, step, component, taken, given in calls:
+            keep(*where)
             get(*of)
             taken[0] = COUPLING * given[0]
             put(*to)

@@ -124,7 +124,7 @@ class Instance2(Instance):
     @call
     def save(self, reuse: Any = None) -> Any:
         state = fmi2.fmi2FMUstate() if reuse is None else reuse[0]
-        self.get_state(self.fmu.fmi2GetFMUstate, self.fmu.fmi2FreeFMUstate, state)
+        self.get_state(self.fmu.dll.fmi2GetFMUstate, self.fmu.fmi2FreeFMUstate, state)
         return state, self.time
 
     @call

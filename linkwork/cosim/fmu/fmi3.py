@@ -40,7 +40,7 @@ class Instance3(Instance):
         self._get = {kind: getattr(library, f"fmi3Get{kind}") for kind in KINDS}
         self._set = {kind: getattr(library, f"fmi3Set{kind}") for kind in KINDS}
         self._do_step = library.fmi3DoStep
-        self._save, self._restore = library.fmi3GetFMUState, library.fmi3SetFMUState
+        self._restore = library.fmi3SetFMUState
 
     def _log(self, _environment: Any, status: int, _category: bytes, message: bytes | None) -> None:
         if status > 0:
@@ -121,7 +121,7 @@ class Instance3(Instance):
     @call
     def save(self, reuse: Any = None) -> Any:
         state = fmi3.fmi3FMUState() if reuse is None else reuse[0]
-        self.get_state(self.fmu.fmi3GetFMUState, self.fmu.fmi3FreeFMUState, state)
+        self.get_state(self.fmu.dll.fmi3GetFMUState, self.fmu.fmi3FreeFMUState, state)
         return state, self.time, self.in_event_mode
 
     @call

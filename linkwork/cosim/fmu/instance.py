@@ -253,7 +253,7 @@ class Instance(ABC):
     def save(self, reuse: Any = None) -> Any:
         """Return a snapshot of the whole state; `reuse` is one that may be overwritten. `drop` it at the end."""
 
-    def get_state(self, get: Callable[[Any, Any], object], free: Callable[[Any, Any], object], state: Any) -> Any:
+    def get_state(self, get: Any, free: Callable[[Any, Any], object], state: Any) -> Any:
         """Get a state of the FMU, into one that there is where the FMU does so.
 
         Some give a new one every time: it is then for us to free the old one.
@@ -262,7 +262,7 @@ class Instance(ABC):
         if before and self._renews:
             free(self.fmu.component, ctypes.byref(state))
             before = state.value = None
-        get(self.fmu.component, ctypes.byref(state))
+        check(get(self.fmu.component, ctypes.byref(state)), get.__name__)
         self._renews |= bool(before) and state.value != before
         return state
 

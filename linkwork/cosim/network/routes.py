@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,8 @@ class Route:
         self, owner: str, source: Any, target: Any, wires: Sequence[tuple[slice, slice, float, float]]
     ) -> None:
         self.owner, self.source, self.target = owner, source, target
-        self.sources = np.concatenate([np.arange(s.start, s.stop) for s, *_ in wires])
-        self.targets = np.concatenate([np.arange(t.start, t.stop) for _, t, *_ in wires])
+        self.sources = _places([s for s, *_ in wires], isinstance(source, list))
+        self.targets = _places([t for _, t, *_ in wires], isinstance(source, list))
         sizes = [s.stop - s.start for s, *_ in wires]
         self.factor = np.repeat([factor for *_, factor, _ in wires], sizes)
         self.offset = np.repeat([offset for *_, offset in wires], sizes)
@@ -64,6 +65,13 @@ class Route:
                 f"a whole number that {self.owner!r} gives is negative or above 2^63 - 1, and feeds from a UInt64 what "
                 "is signed or the other way round; keep it within 63 bits"
             )
+
+
+def _places(parts: Sequence[slice], listed: bool) -> Any:
+    """Where values lie: indices, or one slice, which numpy follows in a third of the time, where they lie in a row."""
+    if not listed and all(one.stop == other.start for one, other in pairwise(parts)):
+        return slice(parts[0].start, parts[-1].stop)
+    return np.concatenate([np.arange(one.start, one.stop) for one in parts])
 
 
 def make_routes(wires: Sequence[Wire]) -> list[Route]:
