@@ -133,7 +133,7 @@ def problems(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("part", [*DOCUMENTS, *SOURCES])
 def test_the_words_are_the_fields(part: str) -> None:
-    found = [problem for path in files(TOP / part) for problem in problems(path)]
+    found = [problem for path in files(TOP / part) if path != Path(__file__) for problem in problems(path)]
     assert not found, "\n" + "\n".join(found)
 
 
