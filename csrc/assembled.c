@@ -22,8 +22,8 @@ static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, cons
   return e;
 }
 
-/* As laid out by follower_of() in mechanics/follow.inc. */
-static lw_status provide_room(lw_state *s, lw_follow_room *room) {
+/* As laid out by sensitivity_problem_of() in mechanics/follow.inc. */
+static lw_status allocate_sensitivity_workspace(lw_state *s, lw_sensitivity_workspace *workspace) {
   const lw_model *m = s->model;
   size_t reals = 0, integers = 0;
   for (int32_t c = 0; c < m->clusters; c++) {
@@ -37,23 +37,24 @@ static lw_status provide_room(lw_state *s, lw_follow_room *room) {
   const size_t speeds = (size_t)m->size.nu;
   double *memory = malloc(2 * sizeof(double) * (reals + speeds) + sizeof(int32_t) * integers + 1);
   if (!memory) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for derivatives of the assembly");
-  *room = (lw_follow_room){.reals = memory, .step = memory + 2 * reals, .scale = 0.0};
-  room->integers = (int32_t *)(memory + 2 * (reals + speeds));
+  *workspace = (lw_sensitivity_workspace){.reals = memory, .step = memory + 2 * reals, .scale = 0.0};
+  workspace->integers = (int32_t *)(memory + 2 * (reals + speeds));
   return LW_OK;
 }
 
-lw_status lw_assembled_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+lw_status lw_assembly_sensitivity(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity) {
-  lw_follow_room room;
+  lw_sensitivity_workspace workspace;
   double largest;
   lw_status e = lw_check_unknowns(s, unknowns, n_unknowns);
   if (e || (e = lw_begin_derivative(s, LW_STAGE_OUTPUTS))) return e;
-  if ((e = seed_knowns(s, knowns, n_knowns, seed, &largest)) || (e = provide_room(s, &room))) return e;
-  room.scale = LW_COMPLEX_STEP * fmax(largest, 1e-200);
+  if ((e = seed_knowns(s, knowns, n_knowns, seed, &largest)) || (e = allocate_sensitivity_workspace(s, &workspace)))
+    return e;
+  workspace.scale = LW_COMPLEX_STEP * fmax(largest, 1e-200);
   lw_copy_cuts(s);
   lw_complete_constants(s, 1);
-  e = lw_report(s, lw_kernels_complex.follow_assembly(s->model, s->complex_block, &room));
-  free(room.reals);
+  e = lw_report(s, lw_kernels_complex.assembly_sensitivity(s->model, s->complex_block, &workspace));
+  free(workspace.reals);
   if (!e) lw_end_derivative(s, unknowns, n_unknowns, sensitivity);
   return e;
 }

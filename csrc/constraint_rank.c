@@ -53,30 +53,30 @@ static void scale_rows(const lw_state *s, const double *length, double *J) {
 }
 
 /* Sets the slack of the rows that are found to 0; those whose slack is below 0 are left out. Rows of J are used up. */
-static void choose_rows(int32_t rows, int32_t nu, double least, double *J, double *slack) {
+static void choose_rows(int32_t rows, int32_t nu, double least, double *J, double *relaxation) {
   for (int32_t found = 0; found < rows && found < nu; found++) {
     int32_t best = -1;
     double best2 = least * least;
     for (int32_t r = 0; r < rows; r++) {
-      const double *row = J + (size_t)r * (size_t)nu, size2 = slack[r] == 1.0 ? dot(row, row, nu) : 0.0;
+      const double *row = J + (size_t)r * (size_t)nu, size2 = relaxation[r] == 1.0 ? dot(row, row, nu) : 0.0;
       if (size2 > best2) best = r, best2 = size2;
     }
     if (best < 0) return;
     const double *pivot = J + (size_t)best * (size_t)nu;
-    slack[best] = 0.0;
+    relaxation[best] = 0.0;
     for (int32_t r = 0; r < rows; r++) {
       double *row = J + (size_t)r * (size_t)nu;
-      const double part = slack[r] == 1.0 ? dot(pivot, row, nu) / best2 : 0.0;
+      const double part = relaxation[r] == 1.0 ? dot(pivot, row, nu) / best2 : 0.0;
       for (int32_t u = 0; part != 0.0 && u < nu; u++) row[u] -= part * pivot[u];
     }
   }
 }
 
-static lw_status choose_at(lw_state *s, double least, const double *length, double *work, double *slack) {
+static lw_status choose_at(lw_state *s, double least, const double *length, double *work, double *relaxation) {
   const lw_status e = lw_constraint_jacobian(s, work);
   if (e) return e;
   scale_rows(s, length, work);
-  choose_rows(lw_constraint_rows(s->model), s->model->size.nu, least, work, slack);
+  choose_rows(lw_constraint_rows(s->model), s->model->size.nu, least, work, relaxation);
   return LW_OK;
 }
 
@@ -89,18 +89,18 @@ static double largest_gap(int32_t rows, const double *phi, const double *length)
 }
 
 /* Locks of speeds that are nobody's rate have no position. */
-lw_status lw_dae_rows(lw_state *s, double *work, double *slack) {
+lw_status lw_dae_select_rows(lw_state *s, double *work, double *relaxation) {
   const lw_model *m = s->model;
   const int32_t rows = lw_constraint_rows(m);
-  double *room, *positions = slack + rows;
-  lw_status e = lw_have_newton_room(s, &room);
+  double *workspace, *positions = relaxation + rows;
+  lw_status e = lw_newton_workspace(s, &workspace);
   if (e) return e;
-  double *length = room + 3 * rows; /* where lw_constraint_jacobian() does not work */
-  if ((e = lw_constraints(s, slack, positions))) return e;
+  double *length = workspace + 3 * rows; /* where lw_constraint_jacobian() does not work */
+  if ((e = lw_constraints(s, relaxation, positions))) return e;
   fill_lengths(s, length);
-  const double least = REPEATED + OPEN * largest_gap(rows, slack, length);
-  for (int32_t r = 0; r < 2 * rows; r++) slack[r] = 1.0;
-  if ((e = choose_at(s, least, length, work, slack))) return e;
+  const double least = REPEATED + OPEN * largest_gap(rows, relaxation, length);
+  for (int32_t r = 0; r < 2 * rows; r++) relaxation[r] = 1.0;
+  if ((e = choose_at(s, least, length, work, relaxation))) return e;
   for (int32_t i = 0; i < m->couplings; i++)
     if (m->coupling[i].rates_only) positions[rows - m->couplings + i] = -1.0;
   if ((e = choose_at(s, least, length, work, positions))) return e;

@@ -11,12 +11,12 @@ int32_t lw_constraint_rows(const lw_model *m) {
 }
 
 /* Room for three vectors of n complex numbers, or for six real ones. */
-lw_status lw_have_newton_room(lw_state *s, double **room) {
+lw_status lw_newton_workspace(lw_state *s, double **workspace) {
   const size_t rows = (size_t)lw_constraint_rows(s->model);
   const size_t n = (size_t)(s->model->size.nq + s->model->size.nu) + 2 * rows;
-  if (!s->newton_room) s->newton_room = malloc(6 * sizeof(double) * (n + 1));
-  *room = s->newton_room;
-  return *room ? LW_OK : lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a Newton matrix");
+  if (!s->newton_workspace) s->newton_workspace = malloc(6 * sizeof(double) * (n + 1));
+  *workspace = s->newton_workspace;
+  return *workspace ? LW_OK : lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a Newton matrix");
 }
 
 static void fill_constraints(lw_state *s, const double *row, double *phi, double *rate, double *column) {
@@ -26,11 +26,11 @@ static void fill_constraints(lw_state *s, const double *row, double *phi, double
 
 lw_status lw_constraints(lw_state *s, double *phi, double *rate) {
   const size_t rows = (size_t)lw_constraint_rows(s->model);
-  double *room;
+  double *workspace;
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
-  if (e || (e = lw_have_newton_room(s, &room))) return e;
-  memset(room, 0, rows * sizeof *room);
-  fill_constraints(s, room, phi, rate, room + rows);
+  if (e || (e = lw_newton_workspace(s, &workspace))) return e;
+  memset(workspace, 0, rows * sizeof *workspace);
+  fill_constraints(s, workspace, phi, rate, workspace + rows);
   return LW_OK;
 }
 
@@ -38,7 +38,7 @@ lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
   const size_t rows = (size_t)lw_constraint_rows(s->model), nu = (size_t)s->model->size.nu;
   double *unit;
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
-  if (e || (e = lw_have_newton_room(s, &unit))) return e;
+  if (e || (e = lw_newton_workspace(s, &unit))) return e;
   memset(unit, 0, rows * sizeof *unit);
   for (size_t k = 0; k < rows; k++) {
     unit[k] = 1.0;
@@ -55,11 +55,11 @@ static lw_status enter_time(lw_state *s, double t) {
   return e;
 }
 
-lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *ydot, const double *slack,
+lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *ydot, const double *relaxation,
                           double *residual) {
   const lw_status e = enter_time(s, t);
   if (e) return e;
-  s->kernels->augmented(s->model, s->block, &(lw_augmented){y, ydot, slack}, residual);
+  s->kernels->augmented(s->model, s->block, &(lw_dae_point){y, ydot, relaxation}, residual);
   return LW_OK;
 }
 
@@ -68,7 +68,7 @@ lw_status lw_dae_residual(lw_state *s, double t, const double *y, const double *
 typedef struct newton {
   const lw_model *m;
   int32_t nq, nu, rows, n;
-  const double *slack;
+  const double *relaxation;
   double cj, *matrix;
   double *y, *ydot, *residual; /* complex: real and imaginary parts interleaved */
 } newton;
@@ -81,7 +81,7 @@ static double *entry(const newton *w, int32_t row, int32_t column) {
 static void differentiate_states(lw_state *s, const newton *w) {
   for (int32_t k = 0; k < w->nq + w->nu; k++) {
     w->y[2 * k + 1] = LW_COMPLEX_STEP, w->ydot[2 * k + 1] = LW_COMPLEX_STEP * w->cj;
-    lw_kernels_complex.augmented(w->m, s->complex_block, &(lw_augmented){w->y, w->ydot, w->slack}, w->residual);
+    lw_kernels_complex.augmented(w->m, s->complex_block, &(lw_dae_point){w->y, w->ydot, w->relaxation}, w->residual);
     for (int32_t i = 0; i < w->n; i++) *entry(w, i, k) = w->residual[2 * i + 1] / LW_COMPLEX_STEP;
     w->y[2 * k + 1] = w->ydot[2 * k + 1] = 0.0;
   }
@@ -101,20 +101,20 @@ static void fill_multipliers(const newton *w) {
         for (int32_t u = link->u; u < link->u + link->speeds; u++)
           *entry(w, q, mu + k) -= w->cj * *entry(w, q, speeds + u) * J[u];
     }
-    *entry(w, lambda + k, mu + k) = -w->cj * w->slack[w->rows + k];
-    *entry(w, mu + k, lambda + k) = w->cj * w->slack[k];
+    *entry(w, lambda + k, mu + k) = -w->cj * w->relaxation[w->rows + k];
+    *entry(w, mu + k, lambda + k) = w->cj * w->relaxation[k];
   }
 }
 
-lw_status lw_dae_jacobian(lw_state *s, double t, const double *y, const double *ydot, const double *slack, double cj,
-                          double *matrix) {
+lw_status lw_dae_jacobian(lw_state *s, double t, const double *y, const double *ydot, const double *relaxation,
+                          double cj, double *matrix) {
   const lw_model *m = s->model;
   const int32_t rows = lw_constraint_rows(m), n = m->size.nq + m->size.nu + 2 * rows;
-  double *room;
+  double *workspace;
   lw_status e = enter_time(s, t);
-  if (e || (e = lw_have_newton_room(s, &room)) || (e = lw_make_complex(s))) return e;
-  newton w = {.m = m, .nq = m->size.nq, .nu = m->size.nu, .rows = rows, .n = n, .slack = slack, .cj = cj};
-  w.matrix = matrix, w.y = room, w.ydot = room + 2 * n, w.residual = room + 4 * n;
+  if (e || (e = lw_newton_workspace(s, &workspace)) || (e = lw_prepare_complex(s))) return e;
+  newton w = {.m = m, .nq = m->size.nq, .nu = m->size.nu, .rows = rows, .n = n, .relaxation = relaxation, .cj = cj};
+  w.matrix = matrix, w.y = workspace, w.ydot = workspace + 2 * n, w.residual = workspace + 4 * n;
   for (int32_t i = 0; i < n; i++) {
     w.y[2 * i] = y[i], w.ydot[2 * i] = ydot[i];
     w.y[2 * i + 1] = w.ydot[2 * i + 1] = 0.0;

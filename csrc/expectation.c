@@ -8,7 +8,7 @@
 
 #define CLOSED 1e-6 /* sum of squared gaps in the metric */
 
-int32_t lw_planar_independents(const lw_model *m, const lw_cluster *c) {
+int32_t lw_planar_independent_columns(const lw_model *m, const lw_cluster *c) {
   int64_t left = 0;
   for (int32_t e = c->first_ear; e < c->first_ear + c->ears; e++) {
     const int32_t own = m->ear[e].columns - (m->ear[e].loop < 0 ? 0 : 3);
@@ -26,20 +26,20 @@ static void set_neutral(const lw_model *m, double *q) {
 }
 
 /* The pose that is nearer to a closed one says more; of two closed ones that with fewer freedoms is regular. */
-static int says_more(const lw_count *a, const lw_count *b) {
+static int says_more(const lw_dof_count *a, const lw_dof_count *b) {
   const double gap_a = a->open2 < CLOSED ? 0.0 : a->open2, gap_b = b->open2 < CLOSED ? 0.0 : b->open2;
   return gap_a < gap_b || (gap_a == gap_b && a->independents < b->independents);
 }
 
-static void count_at(const lw_model *m, lw_block b, const double *q, lw_count *found) {
+static void count_at(const lw_model *m, lw_block b, const double *q, lw_dof_count *found) {
   double *x = b.reals;
   memcpy(x + m->at.q, q, sizeof *q * (size_t)m->size.nq);
   memcpy(x + m->at.cut_reference, q + m->size.nq, sizeof *q * (size_t)m->size.nq_cut);
-  lw_best_kernels()->count(m, b, found);
+  lw_best_kernels()->count_dof(m, b, found);
 }
 
-static void count_freedoms(lw_model *m, lw_block b, double *neutral, lw_count *found) {
-  lw_count *other = found + m->clusters;
+static void count_dof_at_both(lw_model *m, lw_block b, double *neutral, lw_dof_count *found) {
+  lw_dof_count *other = found + m->clusters;
   double *x = b.reals;
   memcpy(x, m->defaults, sizeof *x * (size_t)m->parameters);
   set_neutral(m, neutral);
@@ -47,21 +47,21 @@ static void count_freedoms(lw_model *m, lw_block b, double *neutral, lw_count *f
   count_at(m, b, x + m->at.q_start, found);
   count_at(m, b, neutral, other);
   for (int32_t i = 0; i < m->clusters; i++) {
-    const lw_count *best = says_more(&other[i], &found[i]) ? &other[i] : &found[i];
-    m->cluster[i].independents = best->independents, m->cluster[i].freedoms = best->freedoms;
+    const lw_dof_count *best = says_more(&other[i], &found[i]) ? &other[i] : &found[i];
+    m->cluster[i].independents = best->independents, m->cluster[i].dof = best->dof;
   }
 }
 
-lw_status lw_expect_freedoms(lw_model *m) {
+lw_status lw_estimate_dof(lw_model *m) {
   for (int32_t i = 0; i < m->clusters; i++)
-    m->cluster[i].independents = m->cluster[i].freedoms = lw_planar_independents(m, &m->cluster[i]);
+    m->cluster[i].independents = m->cluster[i].dof = lw_planar_independent_columns(m, &m->cluster[i]);
   if (m->clusters == 0) return LW_OK;
   lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
                 .integers = calloc((size_t)m->integers, sizeof(int32_t))};
   double *neutral = malloc(sizeof(double) * (size_t)(m->size.nq + m->size.nq_cut + 1));
-  lw_count *found = malloc(sizeof *found * 2 * (size_t)m->clusters);
+  lw_dof_count *found = malloc(sizeof *found * 2 * (size_t)m->clusters);
   const int ready = b.reals && b.integers && neutral && found;
-  if (ready) count_freedoms(m, b, neutral, found);
+  if (ready) count_dof_at_both(m, b, neutral, found);
   free(b.reals);
   free(b.integers);
   free(neutral);
@@ -69,23 +69,23 @@ lw_status lw_expect_freedoms(lw_model *m) {
   return ready ? LW_OK : LW_ERROR_MEMORY;
 }
 
-static void count_regular_freedoms(lw_model *m, lw_block b) {
+static void count_regular_dof(lw_model *m, lw_block b) {
   memcpy(b.reals, m->defaults, sizeof(double) * (size_t)m->parameters);
   if (lw_best_kernels()->constants(m, b).kind) return;
-  lw_best_kernels()->find_freedoms(m, b);
+  lw_best_kernels()->find_regular_dof(m, b);
   for (int32_t i = 0; i < m->clusters; i++) {
     lw_cluster *c = &m->cluster[i];
-    c->mobility = lw_pivots_of(c, b.integers).ranks->mobility;
-    if (c->mobility) c->freedoms = c->mobility - 1;
+    c->regular_dof_plus_1 = lw_pivots_of(c, b.integers).ranks->regular_dof_plus_1;
+    if (c->regular_dof_plus_1) c->dof = c->regular_dof_plus_1 - 1;
   }
 }
 
-lw_status lw_find_mobility(lw_model *m) {
+lw_status lw_find_regular_dof(lw_model *m) {
   if (m->clusters == 0) return LW_OK;
   lw_block b = {.reals = calloc((size_t)m->size.reals, sizeof(double)),
                 .integers = calloc((size_t)m->integers, sizeof(int32_t))};
   const int ready = b.reals && b.integers;
-  if (ready) count_regular_freedoms(m, b);
+  if (ready) count_regular_dof(m, b);
   free(b.reals);
   free(b.integers);
   return ready ? LW_OK : LW_ERROR_MEMORY;

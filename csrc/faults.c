@@ -29,11 +29,11 @@ static lw_status not_finite(lw_state *s, uint32_t offset) {
 }
 
 /* The first loop that is wide open: nothing else need be wrong then. LW_OK where there is none. */
-static lw_status blame_open_loop(lw_state *s) {
+static lw_status report_open_loop(lw_state *s) {
   const lw_model *m = s->model;
   const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
   for (int32_t l = 0; l < m->size.loops; l++)
-    if (reals(s)[m->at.loop_residual + l] > LW_WIDE_OPEN * cut[l].length)
+    if (reals(s)[m->at.loop_residual + l] > LW_OPEN_LOOP_LIMIT * cut[l].length)
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
                      "assemble the mechanism first",
@@ -42,7 +42,7 @@ static lw_status blame_open_loop(lw_state *s) {
 }
 
 /* What was not finite: an input or state that was written as such, or else the pose has no unique acceleration. */
-lw_status lw_blame(lw_state *s, int32_t joint) {
+lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
   for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
     if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
@@ -53,7 +53,7 @@ lw_status lw_blame(lw_state *s, int32_t joint) {
   if (j >= 0)
     return lw_fail(s, LW_ERROR_VALUE, "the quaternion of joint '%s' has the length zero; give it a direction",
                    joint_name(s, j));
-  const lw_status open = blame_open_loop(s);
+  const lw_status open = report_open_loop(s);
   if (open) return open;
   return lw_fail(s, LW_ERROR_SINGULAR,
                  "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
@@ -61,9 +61,9 @@ lw_status lw_blame(lw_state *s, int32_t joint) {
                  joint_name(s, joint));
 }
 
-typedef struct names_text {
+typedef struct message_text {
   char text[120];
-} names_text;
+} message_text;
 
 /* How many are marked: couplings of coordinates, or distances. */
 static int32_t count_marked(const lw_state *s, int distances) {
@@ -76,9 +76,9 @@ static int32_t count_marked(const lw_state *s, int distances) {
 
 /* "coupling 'a'", or "couplings 'a', 'b' and 'c'": those that are marked, as far as there is room; likewise distances,
  * and where they are marked with couplings "constraints". */
-static names_text marked_couplings(const lw_state *s) {
+static message_text marked_couplings(const lw_state *s) {
   const lw_model *m = s->model;
-  names_text w;
+  message_text w;
   const int32_t couplings = count_marked(s, 0), distances = count_marked(s, 1), count = couplings + distances;
   int32_t named = 0;
   const char *kind = distances == 0 ? "coupling" : couplings == 0 ? "distance" : "constraint";
@@ -116,10 +116,10 @@ static lw_status report_coupling(lw_state *s, int32_t i, double lack) {
 }
 
 /* What closes the first loop of a cluster: "joint 'C'"; without one "distance 'rod'" or "coupling 'gear'". */
-static names_text closing_of(const lw_state *s, int32_t cluster) {
+static message_text cluster_name(const lw_state *s, int32_t cluster) {
   const lw_model *m = s->model;
   const lw_cluster *c = &m->cluster[cluster];
-  names_text w;
+  message_text w;
   if (c->loops) snprintf(w.text, sizeof w.text, "joint '%.100s'", joint_name(s, m->loop[m->member[c->member]].joint));
   else {
     const int32_t i = m->member_coupling[c->member_coupling + c->couplings - 1];
@@ -157,36 +157,36 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
                      "the length of distance '%s' is not positive; give it a length above zero, or join the bodies by "
                      "a spherical joint where the points are to coincide",
                      m->coupling_name[fault.index]);
-    case LW_FAULT_NOT_FINITE: return lw_blame(s, fault.index);
-    case LW_FAULT_MOBILITY: {
+    case LW_FAULT_NOT_FINITE: return lw_report_not_finite(s, fault.index);
+    case LW_FAULT_DOF_CAPACITY: {
       const lw_cluster *c = &m->cluster[fault.index];
-      const lw_status open = blame_open_loop(s);
+      const lw_status open = report_open_loop(s);
       if (open) return open;
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "in this pose the loops closed by %s and %d more leave the mechanism far more freedoms "
                      "than regular poses do; start from another pose",
-                     closing_of(s, fault.index).text, (c->loops ? c->loops : c->couplings) - 1);
+                     cluster_name(s, fault.index).text, (c->loops ? c->loops : c->couplings) - 1);
     }
     case LW_FAULT_AT_REST:
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "the loop closed by %s is in a singular pose, where its motion branches, and at rest nothing "
                      "says which way it goes; start slightly off this pose (1e-4 rad are enough), or with speeds along "
                      "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)",
-                     closing_of(s, fault.index).text);
+                     cluster_name(s, fault.index).text);
     case LW_FAULT_LOST_RANK:
       return lw_fail(
           s, LW_ERROR_SINGULAR,
           "the loop closed by %s is in a singular pose, where its motion branches, and multipliers cannot tell "
           "which way it goes; take method 'rcr' or 'embedding', which follow its speeds, or start slightly off "
           "this pose (1e-4 rad are enough)",
-          closing_of(s, fault.index).text);
+          cluster_name(s, fault.index).text);
     case LW_FAULT_NO_BRANCH:
       return lw_fail(
           s, LW_ERROR_SINGULAR,
           "the loop closed by %s is in a singular pose, where its motion branches, and its speeds are "
           "along none of the branches; start slightly off this pose (1e-4 rad are enough), or with speeds of "
           "all its joints along the motion meant",
-          closing_of(s, fault.index).text);
+          cluster_name(s, fault.index).text);
     case LW_FAULT_OPEN_LOOP:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,
@@ -201,7 +201,7 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           "nearer to a closed pose",
           joint_name(s, m->loop[fault.index].joint), marked_couplings(s).text, reals(s)[m->at.time], fault.value);
     case LW_FAULT_COUPLING: return report_coupling(s, fault.index, fault.value);
-    case LW_FAULT_COUPLINGS_REPEAT: return report_repeated(s);
+    case LW_FAULT_COUPLINGS_REDUNDANT: return report_repeated(s);
     case LW_FAULT_COUPLING_OF_LOOPS:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,
@@ -209,18 +209,18 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           "one",
           marked_couplings(s).text,
           count_marked(s, 1) ? "the joints between its bodies" : "the loops through its joints");
-    case LW_FAULT_COUPLINGS_HOLD:
+    case LW_FAULT_COUPLINGS_IMMOBILE:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,
           "%s let none of their joints move; compare the ratios that they ask for, leave one out, or prescribe "
           "a motion if that is what is meant",
           marked_couplings(s).text);
-    case LW_FAULT_NO_FOLLOWING:
+    case LW_FAULT_NO_SENSITIVITY:
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "the states have no derivative along this seed: the loop closed by %s cannot stay closed as start "
                      "values, parameters and inputs change with it, or is in a singular pose; seed what changes along "
                      "with them as well, or start slightly off this pose",
-                     closing_of(s, fault.index).text);
+                     cluster_name(s, fault.index).text);
     case LW_FAULT_NOT_ASSEMBLED:
       return lw_fail(s, LW_ERROR_USAGE,
                      "the states are not those that assembly finds from the present start values, parameters and "

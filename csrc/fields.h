@@ -70,8 +70,8 @@ typedef enum lw_owner {
   X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed") \
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
   X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
-  X(q_held, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no")     \
-  X(u_held, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")
+  X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no") \
+  X(u_priority, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")
 
 #define LW_MOTION_FIELDS(X)                                                                                         \
   X(time, ONE, 1, LW_INPUT, LW_STAGE_NONE, "time [s]")                                                              \
@@ -88,19 +88,20 @@ typedef enum lw_owner {
   X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")
 
 /* What transitions have brought about so far: it stays until the next event. */
-#define LW_MODE_FIELDS(X)                                                                                           \
-  X(joint_closed, JOINT, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "1 or 0, of joints that may open")             \
-  X(taken_frame, JOINT, LW_IF_MODES(7), LW_INTERNAL, LW_STAGE_NONE, "of a pin, found when it closed: r, Q")         \
-  X(locked, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/modes.h")             \
-  X(lock_value, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")                \
-  X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                     \
-  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")               \
-  X(event_memory, ONE, LW_IF_MODES(2), LW_INTERNAL, LW_STAGE_NONE, "time of the last event; how many at that time") \
-  X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                 \
-  X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")               \
-  X(impulse_force, JOINT, LW_IF_MODES(3), LW_OUTPUT, LW_STAGE_NONE, "last one of the joint on its child [N.s]")     \
-  X(impulse_torque, JOINT, LW_IF_MODES(3), LW_OUTPUT, LW_STAGE_NONE, "about the child's joint frame [N.m.s]")
-#define LW_IF_MODES(columns) (s->transitions ? (columns) : 0)
+#define LW_DISCRETE_FIELDS(X)                                                                                         \
+  X(joint_closed, JOINT, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "1 or 0, of joints that may open")         \
+  X(captured_frame, JOINT, LW_IF_TRANSITIONS(7), LW_INTERNAL, LW_STAGE_NONE, "of a pin, found when it closed: r, Q")  \
+  X(locked, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/modes.h")         \
+  X(lock_value, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")            \
+  X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                       \
+  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")                 \
+  X(event_memory, ONE, LW_IF_TRANSITIONS(2), LW_INTERNAL, LW_STAGE_NONE,                                              \
+    "time of the last event; how many at that time")                                                                  \
+  X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                   \
+  X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")                 \
+  X(impulse_force, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "last one of the joint on its child [N.s]") \
+  X(impulse_torque, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "about the child's joint frame [N.m.s]")
+#define LW_IF_TRANSITIONS(columns) (s->transitions ? (columns) : 0)
 
 #define LW_OUTPUT_FIELDS(X)                                                                                         \
   X(acceleration, SPEED, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "acceleration in all joints")                        \
@@ -139,17 +140,17 @@ typedef enum lw_owner {
   X(sweep, TREE_SPEED, LW_REALS(column_sweep), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                               \
   X(joint_column, SPEED, LW_REALS(twist), LW_INTERNAL, LW_STAGE_ACCELERATIONS, "of joints of several")                \
   X(rate, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_DERIVATIVES, "speeds with which the coordinates follow")               \
-  X(departure, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "near singular poses: from the closed pose nearest by") \
+  X(violation, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "near singular poses: from the closed pose nearest by") \
   X(newton_step, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
-  X(kept_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "the state, while others are tried")             \
-  X(kept_cut, CUT_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                             \
-  X(kept_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
-  X(kept_residual, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
-  X(kept_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
-  X(kept_lack, COUPLING, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
+  X(saved_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "the state, while others are tried")            \
+  X(saved_cut, CUT_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                            \
+  X(saved_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                  \
+  X(saved_residual, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                 \
+  X(saved_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                             \
+  X(saved_coupling_residual, COUPLING, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                    \
   X(base_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "where a crossing is seen from")                 \
   X(base_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
-  X(base_departure, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \
+  X(base_violation, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \
   X(base_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \
   X(interpolated_acceleration, SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                     \
   X(interpolated_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \
@@ -159,5 +160,6 @@ typedef enum lw_owner {
   X(multiplier_work, ONE, m->multipliers.reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
   X(link_centroid, BODY, lw_has_centroids(m) ? LW_REALS(link_centroid) : 0, LW_INTERNAL, LW_STAGE_CONSTANTS, "")
 
-#define LW_FIELDS(X) LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_MODE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
+#define LW_FIELDS(X)                                                                                     \
+  LW_PARAMETER_FIELDS(X) LW_MOTION_FIELDS(X) LW_DISCRETE_FIELDS(X) LW_OUTPUT_FIELDS(X) LW_WORK_FIELDS(X)
 #endif

@@ -5,7 +5,7 @@
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and conquer,
- * when an integrator is first given an implicit method, and lw_assembled_derivative for as long as it runs.
+ * when an integrator is first given an implicit method, and lw_assembly_sensitivity for as long as it runs.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
@@ -79,12 +79,12 @@ lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
 
 /* A cluster: loops and couplings that share joints. What its ears and its closures as a whole leave free is counted at
  * the start values or at neutral coordinates, whichever is nearer to a closed pose. */
-typedef struct lw_expected {
+typedef struct lw_cluster_info {
   int32_t columns, rows; /* speeds of its tree and cut joints; closure equations, redundant ones included */
   int32_t independents;  /* columns that are left by the ears, each for itself */
-  int32_t freedoms;      /* those that are left by all closures */
-} lw_expected;
-lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_expected *expected);
+  int32_t dof;           /* those that are left by all closures */
+} lw_cluster_info;
+lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_cluster_info *expected);
 
 /* ---- state ---------------------------------------------------------------------------------------- */
 
@@ -119,7 +119,7 @@ lw_status lw_assemble(lw_state *state, double tolerance);
 
 /* The speeds that the mechanics chose as independent ones in a cluster at the present state, counted over all joints:
  * writes and returns as many as it has freedoms, at most nu + nu_cut; -1: failed, with a message. */
-int32_t lw_independents(lw_state *state, int32_t cluster, int32_t *speeds);
+int32_t lw_independent_speeds(lw_state *state, int32_t cluster, int32_t *speeds);
 
 /* Tree joint loads tau[nu] that give the accelerations udot[nu] at the state's q, u, without the state's own tau.
  * Springs and applied wrenches do their part. With loops many loads do; these are the ones of least norm. */
@@ -140,7 +140,7 @@ lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, s
  * assembly began where it ended. The last given are let go where all cannot be kept. The instant of the inputs of motions
  * goes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the seed; LW_ERROR_USAGE: the states are
  * not those that assembly finds. */
-lw_status lw_assembled_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+lw_status lw_assembly_sensitivity(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity);
 
 /* ---- with multipliers: differential-algebraic equations of index 1 -----------------------------------
@@ -158,11 +158,11 @@ lw_status lw_constraints(lw_state *state, double *phi, double *rate);
 lw_status lw_constraint_jacobian(lw_state *state, double *matrix);
 /* Which rows hold from the state on: writes slack[2 rows], 0 for as many as are independent there, 1 for the others.
  * `work`: room for rows x nu. */
-lw_status lw_dae_rows(lw_state *state, double *work, double *slack);
-lw_status lw_dae_residual(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
+lw_status lw_dae_select_rows(lw_state *state, double *work, double *relaxation);
+lw_status lw_dae_residual(lw_state *state, double t, const double *y, const double *ydot, const double *relaxation,
                           double *residual);
 /* d residual / dy + cj d residual / dydot, n x n, row by row, exact to rounding (complex step). */
-lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
+lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot, const double *relaxation,
                           double cj, double *matrix);
 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
@@ -181,7 +181,7 @@ void lw_minimal_get(const lw_minimal *minimal, double *x);
 /* Writes x into the state and finds all other coordinates and speeds at its time, inputs and parameters: by Newton's
  * iteration from those present, in steps so small that it stays on their branch. LW_ERROR_SINGULAR: x does not determine
  * the others there, or no pose on this branch has it; the state is as before. */
-lw_status lw_minimal_put(lw_minimal *minimal, const double *x);
+lw_status lw_minimal_set(lw_minimal *minimal, const double *x);
 lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
 /* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */
 lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
@@ -192,21 +192,22 @@ int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
 
 /* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
  * tree's first: nu + nu_cut. World axes. */
-typedef struct lw_jump {
-  const unsigned char *held; /* of each speed: 1 where it changes as wanted, as of a joint that locks or hits a stop */
-  const double *wanted;      /* of each speed that is held: its change [rad/s or m/s] */
-  const double *push;        /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
-  const double *before;      /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
-  double *after;             /* each speed afterwards */
-  double *force, *torque;    /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
-  double *held_impulse;      /* of each speed that is held, along it; else 0 */
-  double *coupling_impulse;  /* of each coupling: on each of its joints acts p' times this */
-  double lack;               /* the largest speed by which what was wanted was missed: it contradicts itself */
-} lw_jump;
+typedef struct lw_velocity_jump {
+  const unsigned char
+      *constrained;     /* of each speed: 1 where it changes as wanted, as of a joint that locks or hits a stop */
+  const double *target; /* of each speed that is held: its change [rad/s or m/s] */
+  const double *applied_impulse; /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
+  const double *before;          /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
+  double *after;                 /* each speed afterwards */
+  double *force, *torque;        /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
+  double *constraint_impulse;    /* of each speed that is held, along it; else 0 */
+  double *coupling_impulse;      /* of each coupling: on each of its joints acts p' times this */
+  double residual;               /* the largest speed by which what was wanted was missed: it contradicts itself */
+} lw_velocity_jump;
 
 /* The speeds after an instant in which bodies are struck and speeds held, all at once, while joints, loops, couplings
  * and distances hold: what the speeds before lack of these is made up for. The state itself does not change. */
-lw_status lw_jump_speeds(lw_state *state, lw_jump *jump);
+lw_status lw_solve_velocity_jump(lw_state *state, lw_velocity_jump *jump);
 
 /* Levels of the tree of assemblies by which a jump is found: its length where threads are plenty. */
 int32_t lw_dca_levels(const lw_model *model);
@@ -232,9 +233,9 @@ lw_status lw_next_event_time(lw_state *state, double *time);
 lw_status lw_handle_events(lw_state *state, int32_t *changed);
 /* Carries out n transitions by number, whatever they wait for; a stop as though its joint had just come to it. On failure
  * the state is as before. */
-lw_status lw_make_transitions(lw_state *state, const int32_t *which, int32_t n);
+lw_status lw_apply_transitions(lw_state *state, const int32_t *which, int32_t n);
 /* After the fields from joint_closed to energy_lost were written. */
-lw_status lw_modes_changed(lw_state *state);
+lw_status lw_discrete_state_changed(lw_state *state);
 
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
@@ -320,7 +321,7 @@ typedef struct lw_ode_statistics {
 
 /* Rows of output, filled from `count` on. */
 typedef struct lw_ode_output {
-  int32_t wanted;          /* 0: a row for the end of every step; 1: `t` is given, in the direction of the run */
+  int32_t at_given_times;  /* 0: a row for the end of every step; 1: `t` is given, in the direction of the run */
   int64_t capacity, count; /* rows there are, and rows filled */
   double *t, *y;           /* [capacity] and [capacity][n] */
 } lw_ode_output;
@@ -375,7 +376,7 @@ typedef struct lw_ida {
   double *work;                   /* [n] */
   int32_t n;
   int32_t stale; /* the factored J is of an earlier cj */
-  double origin, pace;
+  double time_origin, time_scale;
   double cj, factored; /* cj in IDA's time: as last heard of, and of the factored J */
   int64_t residuals, factorisations;
   int32_t not_finite, singular; /* why the last step was refused */

@@ -13,15 +13,15 @@
 
 /* The core's own tolerance of rank. At a pivot of p beside the largest a fold of the motion is about p away, speeds grow
  * as 1/p, and rounding leaves the dependent coordinates uncertain by 1e-16/p. */
-#define LEAST_PIVOT 1e-6
-#define LARGEST_STEP 0.3     /* of a dependent coordinate at once: rad, or lengths of its cluster */
-#define CONTRACTION 0.25     /* of a Newton step to the one before: it is well inside its domain */
-#define STALE 1e-6           /* after a step that is smaller the matrix is as good as new */
-#define NEAR_A_FOLD 1e-3     /* of this pivot the matrix changes on such a way after all */
-#define ROUNDING 1e-8        /* steps of this size that do not contract are rounding, near a fold */
-#define EXACT 1e-15          /* steps of this size are not worth another one */
-#define SHORTEST_WAY 0x1p-24 /* part of the way from the pose that is present: none leads on */
-#define MOST_ITERATIONS 30
+#define PIVOT_TOLERANCE 1e-6
+#define LARGEST_STEP 0.3      /* of a dependent coordinate at once: rad, or lengths of its cluster */
+#define CONTRACTION 0.25      /* of a Newton step to the one before: it is well inside its domain */
+#define STALE 1e-6            /* after a step that is smaller the matrix is as good as new */
+#define FOLD_PIVOT 1e-3       /* of this pivot the matrix changes on such a way after all */
+#define ROUNDING 1e-8         /* steps of this size that do not contract are rounding, near a fold */
+#define EXACT 1e-15           /* steps of this size are not worth another one */
+#define SHORTEST_STEP 0x1p-24 /* part of the way from the pose that is present: none leads on */
+#define MAX_ITERATIONS 30
 #define OPEN 1e-7 /* what may remain of a row, in its length: of repeated rows that differ a little */
 
 /* ---- the dependent ones ---- */
@@ -60,15 +60,15 @@ static lw_status factor_dependents(lw_minimal *m) {
     for (int32_t r = 0; r < m->rows; r++)
       m->dependents.a[k * m->rows + r] = m->J[r * m->nu + m->dependent[k]] * size / m->length[r];
   }
-  m->least = lw_factor_columns(&m->dependents);
+  m->pivot_ratio = lw_factor_columns(&m->dependents);
   return LW_OK;
 }
 
 /* Steps that take `side` away, in the metric; the largest of them is returned. */
 static double solve_dependents(lw_minimal *m) {
   double largest = 0.0;
-  for (int32_t r = 0; r < m->rows; r++) m->side[r] /= -m->length[r];
-  lw_solve_columns(&m->dependents, m->side, m->step);
+  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] /= -m->length[r];
+  lw_solve_columns(&m->dependents, m->rhs, m->step);
   for (int32_t k = 0; k < m->dependents.columns; k++) {
     const double size = fabs(m->step[k]);
     largest = size > largest || isnan(size) ? size : largest;
@@ -88,11 +88,11 @@ static int step_of_link(const lw_minimal *m, const lw_link *link, double step[6]
   return any;
 }
 
-static void advance(const lw_minimal *m) {
+static void integrate_position(const lw_minimal *m) {
   lw_state *s = m->state;
   for (int32_t i = 0; i < s->model->size.bodies; i++) {
     double step[6];
-    if (step_of_link(m, &s->model->link[i], step)) s->kernels->advance(s->model, s->block, i, step);
+    if (step_of_link(m, &s->model->link[i], step)) s->kernels->integrate_position(s->model, s->block, i, step);
   }
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
@@ -105,7 +105,7 @@ static void describe(const lw_minimal *m, int32_t u, char *text, size_t size) {
   lw_describe(m->state, (uint32_t)(model->at.q + model->coordinate[u]), text, size);
 }
 
-static lw_status fail_to_follow(const lw_minimal *m) {
+static lw_status fail_dependent(const lw_minimal *m) {
   char text[120] = "the others";
   if (m->dependents.columns)
     describe(m, m->dependent[m->dependents.order[m->dependents.columns - 1]], text, sizeof text);
@@ -115,7 +115,7 @@ static lw_status fail_to_follow(const lw_minimal *m) {
                  text);
 }
 
-static const char *name_of_row(const lw_minimal *m, int32_t row) {
+static const char *constraint_name(const lw_minimal *m, int32_t row) {
   const lw_model *model = m->state->model;
   for (int32_t l = 0; l < model->size.loops; l++) {
     row -= 6 - model->loop[l].columns;
@@ -124,12 +124,12 @@ static const char *name_of_row(const lw_minimal *m, int32_t row) {
   return model->coupling_name[row];
 }
 
-static lw_status fail_to_meet(const lw_minimal *m, int32_t row) {
+static lw_status fail_inconsistent(const lw_minimal *m, int32_t row) {
   return lw_fail(
       m->state, LW_ERROR_SINGULAR,
       "too many coordinates are independent, or constraints contradict each other: '%s' cannot be satisfied; "
       "take fewer as independent, or states=\"full\"",
-      name_of_row(m, row));
+      constraint_name(m, row));
 }
 
 /* ---- positions ---- */
@@ -141,11 +141,11 @@ typedef enum outcome { CLOSED, TOO_FAR, FAILED } outcome;
 static outcome correct(lw_minimal *m, double share, lw_status *e) {
   double last = INFINITY;
   int stale = 1;
-  for (int i = 0; i < MOST_ITERATIONS; i++) {
+  for (int i = 0; i < MAX_ITERATIONS; i++) {
     if (stale && (*e = factor_dependents(m))) return FAILED;
-    if (!(m->least >= LEAST_PIVOT)) return TOO_FAR;
+    if (!(m->pivot_ratio >= PIVOT_TOLERANCE)) return TOO_FAR;
     if ((*e = lw_constraints(m->state, m->phi, m->rate))) return FAILED;
-    for (int32_t r = 0; r < m->rows; r++) m->side[r] = m->phi[r] - share * m->first_phi[r];
+    for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = m->phi[r] - share * m->first_phi[r];
     const double size = solve_dependents(m);
     const int fresh = stale;
     if (!(size <= (i ? CONTRACTION * last : LARGEST_STEP))) {
@@ -154,7 +154,7 @@ static outcome correct(lw_minimal *m, double share, lw_status *e) {
       stale = 1;
       continue;
     }
-    advance(m);
+    integrate_position(m);
     if (size <= EXACT) return CLOSED;
     stale = size > STALE, last = size;
   }
@@ -171,37 +171,38 @@ static void begin_near(lw_minimal *m, const double *x) {
     double along = 0.0;
     int32_t at = 0;
     while (m->q[at] != first) at++;
-    for (int k = 0; k < 4; k++) along += m->from[at + k] * x[at + k];
-    for (int k = 0; k < 4; k++) m->from[at + k] = along < 0.0 ? -m->from[at + k] : m->from[at + k];
+    for (int k = 0; k < 4; k++) along += m->initial_q[at + k] * x[at + k];
+    for (int k = 0; k < 4; k++) m->initial_q[at + k] = along < 0.0 ? -m->initial_q[at + k] : m->initial_q[at + k];
   }
 }
 
 static void enter_part(const lw_minimal *m, const double *x, double part) {
-  for (int32_t i = 0; i < m->n_q; i++) q_of(m)[m->q[i]] = part < 1.0 ? m->from[i] + part * (x[i] - m->from[i]) : x[i];
+  for (int32_t i = 0; i < m->n_q; i++)
+    q_of(m)[m->q[i]] = part < 1.0 ? m->initial_q[i] + part * (x[i] - m->initial_q[i]) : x[i];
   lw_state_changed(m->state, LW_STAGE_CONSTANTS);
 }
 
 static lw_status check_closed(const lw_minimal *m) {
   for (int32_t r = 0; r < m->rows; r++)
-    if (!(fabs(m->phi[r]) <= OPEN * m->length[r])) return fail_to_meet(m, r);
+    if (!(fabs(m->phi[r]) <= OPEN * m->length[r])) return fail_inconsistent(m, r);
   return LW_OK;
 }
 
 static lw_status close_positions(lw_minimal *m, const double *x) {
   lw_status e = lw_constraints(m->state, m->first_phi, m->rate);
   if (e) return e;
-  for (int32_t i = 0; i < m->n_q; i++) m->from[i] = q_of(m)[m->q[i]];
+  for (int32_t i = 0; i < m->n_q; i++) m->initial_q[i] = q_of(m)[m->q[i]];
   begin_near(m, x);
-  for (double done = 0.0, way = 1.0; done < 1.0;) {
-    const double next = fmin(1.0, done + way);
-    memcpy(m->before, q_of(m), sizeof(double) * (size_t)m->nq);
+  for (double done = 0.0, step = 1.0; done < 1.0;) {
+    const double next = fmin(1.0, done + step);
+    memcpy(m->saved_q, q_of(m), sizeof(double) * (size_t)m->nq);
     enter_part(m, x, next);
     const outcome found = correct(m, 1.0 - next, &e);
     if (found == FAILED) return e;
-    way *= found == CLOSED ? 2.0 : 0.5;
+    step *= found == CLOSED ? 2.0 : 0.5;
     if (found == CLOSED) done = next;
-    else memcpy(q_of(m), m->before, sizeof(double) * (size_t)m->nq);
-    if (way < SHORTEST_WAY) return fail_to_follow(m);
+    else memcpy(q_of(m), m->saved_q, sizeof(double) * (size_t)m->nq);
+    if (step < SHORTEST_STEP) return fail_dependent(m);
   }
   if ((e = lw_constraints(m->state, m->phi, m->rate))) return e;
   return check_closed(m);
@@ -217,13 +218,13 @@ static double largest_speed(const lw_minimal *m) {
 
 /* Linear: what one solution leaves is rounding, and what the matrix lacks, which is of a pose close by. */
 static lw_status close_speeds(lw_minimal *m, const double *u) {
-  lw_status e = m->least < NEAR_A_FOLD ? factor_dependents(m) : LW_OK;
+  lw_status e = m->pivot_ratio < FOLD_PIVOT ? factor_dependents(m) : LW_OK;
   for (int32_t i = 0; i < m->n_u; i++) u_of(m)[m->u[i]] = u[i];
   double last = INFINITY;
-  for (int i = 0; !e && i < MOST_ITERATIONS; i++) {
+  for (int i = 0; !e && i < MAX_ITERATIONS; i++) {
     lw_state_changed(m->state, LW_STAGE_CONSTANTS);
     if ((e = lw_constraints(m->state, m->phi, m->rate))) return e;
-    memcpy(m->side, m->rate, sizeof(double) * (size_t)m->rows);
+    memcpy(m->rhs, m->rate, sizeof(double) * (size_t)m->rows);
     const double size = solve_dependents(m);
     if (!(size <= CONTRACTION * last)) break;
     for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] += m->step[k];
@@ -232,7 +233,7 @@ static lw_status close_speeds(lw_minimal *m, const double *u) {
   if (e) return e;
   const double scale = largest_speed(m);
   for (int32_t r = 0; r < m->rows; r++)
-    if (!(fabs(m->rate[r]) <= OPEN * m->length[r] * scale + 1e-300)) return fail_to_meet(m, r);
+    if (!(fabs(m->rate[r]) <= OPEN * m->length[r] * scale + 1e-300)) return fail_inconsistent(m, r);
   return LW_OK;
 }
 
@@ -255,13 +256,13 @@ static lw_status check_finite(const lw_minimal *m, const double *x) {
   return LW_OK;
 }
 
-lw_status lw_minimal_put(lw_minimal *m, const double *x) {
+lw_status lw_minimal_set(lw_minimal *m, const double *x) {
   const size_t n = sizeof(double) * (size_t)(m->nq + m->nu); /* q and u lie side by side */
   lw_status e = check_finite(m, x);
   if (e) return e;
-  memcpy(m->kept, q_of(m), n);
+  memcpy(m->saved_states, q_of(m), n);
   if (!(e = close_positions(m, x))) e = close_speeds(m, x + m->n_q);
-  if (e) memcpy(q_of(m), m->kept, n);
+  if (e) memcpy(q_of(m), m->saved_states, n);
   lw_state_changed(m->state, LW_STAGE_CONSTANTS);
   return e;
 }
@@ -277,11 +278,11 @@ lw_status lw_minimal_derivatives(lw_minimal *m, double *xdot) {
 
 int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot) {
   lw_minimal *m = minimal;
-  double *time = lw_reals(m->state) + m->state->model->at.time, before = *time;
+  double *time = lw_reals(m->state) + m->state->model->at.time, saved_q = *time;
   *time = t;
   lw_state_changed(m->state, LW_STAGE_CONSTANTS);
-  if (lw_minimal_put(m, x)) {
-    *time = before;
+  if (lw_minimal_set(m, x)) {
+    *time = saved_q;
     return 1;
   }
   return lw_minimal_derivatives(m, xdot) != LW_OK;
@@ -306,13 +307,13 @@ static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_
 /* Into `side` how Phi, or else its rate, changes with all that has been moved in the complex block. */
 static lw_status move_constraints(const lw_minimal *m, int rates) {
   lw_state *s = m->state;
-  double *room;
-  const lw_status e = lw_have_newton_room(s, &room);
+  double *workspace;
+  const lw_status e = lw_newton_workspace(s, &workspace);
   if (e) return e;
-  double *phi = room + 2 * m->rows, *rate = phi + 2 * m->rows;
-  memset(room, 0, 2 * sizeof(double) * (size_t)m->rows);
-  lw_kernels_complex.constraints(s->model, s->complex_block, room, phi, rate, rate + 2 * m->rows);
-  for (int32_t r = 0; r < m->rows; r++) m->side[r] = (rates ? rate : phi)[2 * r + 1] / LW_COMPLEX_STEP;
+  double *phi = workspace + 2 * m->rows, *rate = phi + 2 * m->rows;
+  memset(workspace, 0, 2 * sizeof(double) * (size_t)m->rows);
+  lw_kernels_complex.constraints(s->model, s->complex_block, workspace, phi, rate, rate + 2 * m->rows);
+  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = (rates ? rate : phi)[2 * r + 1] / LW_COMPLEX_STEP;
   return LW_OK;
 }
 
@@ -322,7 +323,7 @@ static void move_coordinates(const lw_minimal *m) {
     double step[6], moved[12] = {0.0};
     if (!step_of_link(m, &s->model->link[i], step)) continue;
     for (int c = 0; c < 6; c++) moved[2 * c + 1] = LW_COMPLEX_STEP * step[c];
-    lw_kernels_complex.advance(s->model, s->complex_block, i, moved);
+    lw_kernels_complex.integrate_position(s->model, s->complex_block, i, moved);
   }
 }
 
@@ -337,7 +338,7 @@ lw_status lw_minimal_directional_derivative(lw_minimal *m, const uint32_t *unkno
   lw_state *s = m->state;
   lw_status e = check_knowns(m, knowns, n_knowns);
   if (e || (e = factor_dependents(m))) return e;
-  if (!(m->least >= LEAST_PIVOT)) return fail_to_follow(m);
+  if (!(m->pivot_ratio >= PIVOT_TOLERANCE)) return fail_dependent(m);
   if ((e = lw_seed_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed))) return e;
   if ((e = move_constraints(m, 0))) return e;
   solve_dependents(m);

@@ -13,8 +13,8 @@ struct lw_minimal {
   unsigned char *q_is_free; /* of each coordinate: independent */
   unsigned char *u_is_free;
   lw_least_squares dependents;
-  double least;                                              /* what factoring them has given */
-  double *J, *phi, *rate, *first_phi, *side, *step, *length; /* length: in which each row counts */
-  double *from, *before, *kept;                              /* independent coordinates, all coordinates; q and u */
+  double pivot_ratio;                                       /* what factoring them has given */
+  double *J, *phi, *rate, *first_phi, *rhs, *step, *length; /* length: in which each row counts */
+  double *initial_q, *saved_q, *saved_states;               /* independent coordinates, all coordinates; q and u */
 };
 #endif

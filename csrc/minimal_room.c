@@ -47,7 +47,7 @@ static lw_status check_choice(lw_minimal *m, const uint32_t *q, const uint32_t *
 }
 
 /* One allocation each for integers, flags and doubles. */
-static int make_room(lw_minimal *m) {
+static int allocate_model(lw_minimal *m) {
   const size_t rows = (size_t)m->rows, nu = (size_t)m->nu, nq = (size_t)m->nq, q = (size_t)m->n_q, u = (size_t)m->n_u;
   m->q = calloc(q + u + 2 * nu + 1, sizeof *m->q);
   m->q_is_free = calloc(nq + nu + 1, 1);
@@ -57,19 +57,19 @@ static int make_room(lw_minimal *m) {
   m->u_is_free = m->q_is_free + nq;
   m->dependents = (lw_least_squares){.rows = m->rows, .order = m->dependent + nu, .a = m->J + rows * nu};
   m->phi = m->dependents.a + rows * nu;
-  m->rate = m->phi + rows, m->first_phi = m->rate + rows, m->side = m->first_phi + rows, m->length = m->side + rows;
+  m->rate = m->phi + rows, m->first_phi = m->rate + rows, m->rhs = m->first_phi + rows, m->length = m->rhs + rows;
   m->step = m->length + rows;
   m->dependents.diagonal = m->step + nu;
-  m->from = m->dependents.diagonal + nu;
-  m->before = m->from + q;
-  m->kept = m->before + nq;
+  m->initial_q = m->dependents.diagonal + nu;
+  m->saved_q = m->initial_q + q;
+  m->saved_states = m->saved_q + nq;
   return 1;
 }
 
 lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
                             lw_minimal **minimal) {
   const lw_sizes *size = &s->model->size;
-  double *room;
+  double *workspace;
   *minimal = NULL;
   lw_minimal *m = calloc(1, sizeof *m);
   if (!m) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for independent coordinates");
@@ -78,9 +78,9 @@ lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const u
   lw_status e =
       n_q < 0 || n_q > m->nq || n_u < 0 || n_u > m->nu
           ? lw_fail(s, LW_ERROR_USAGE, "there are %d coordinates and %d speeds to be chosen from", m->nq, m->nu)
-      : make_room(m) ? check_choice(m, q, u)
-                     : lw_fail(s, LW_ERROR_MEMORY, "there is no memory for independent coordinates");
-  if (!e) e = lw_have_newton_room(s, &room);
+      : allocate_model(m) ? check_choice(m, q, u)
+                          : lw_fail(s, LW_ERROR_MEMORY, "there is no memory for independent coordinates");
+  if (!e) e = lw_newton_workspace(s, &workspace);
   if (e) lw_minimal_free(m);
   else *minimal = m;
   return e;

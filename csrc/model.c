@@ -31,10 +31,10 @@
 #include <string.h>
 
 #define MODEL_VERSION 6u
-#define MOST_SWITCHES 12  /* structures are two to the power of this */
-#define MAX_COUNT 4000000 /* of anything: keeps every size within 32 bits until it is checked against the file */
+#define MAX_REMOVABLE_JOINTS 12 /* structures are two to the power of this */
+#define MAX_COUNT 4000000       /* of anything: keeps every size within 32 bits until it is checked against the file */
 
-lw_status lw_read_fail(reader *r, const char *format, ...) {
+lw_status lw_format_error(reader *r, const char *format, ...) {
   if (r->message && r->message_size) {
     va_list list;
     va_start(list, format);
@@ -44,7 +44,7 @@ lw_status lw_read_fail(reader *r, const char *format, ...) {
   return LW_ERROR_FORMAT;
 }
 
-const void *lw_take(reader *r, size_t n) {
+const void *lw_read_bytes(reader *r, size_t n) {
   if (n > r->size - r->position) return NULL;
   const void *p = r->bytes + r->position;
   r->position += n;
@@ -65,23 +65,23 @@ typedef struct header {
 
 static lw_status read_header(reader *r) {
   header h;
-  const void *p = lw_take(r, sizeof h);
+  const void *p = lw_read_bytes(r, sizeof h);
   if (!p)
-    return lw_read_fail(r, "the model is truncated: %zu bytes are too few for a header; export it again", r->size);
+    return lw_format_error(r, "the model is truncated: %zu bytes are too few for a header; export it again", r->size);
   memcpy(&h, p, sizeof h);
   if (memcmp(h.magic, "LWMODEL", 8) != 0)
-    return lw_read_fail(r, "this is no Linkwork model: its first bytes are wrong");
+    return lw_format_error(r, "this is no Linkwork model: its first bytes are wrong");
   if (h.version != MODEL_VERSION)
-    return lw_read_fail(r, "the model has format version %u, this library reads %u; export it again", h.version,
-                        MODEL_VERSION);
+    return lw_format_error(r, "the model has format version %u, this library reads %u; export it again", h.version,
+                           MODEL_VERSION);
   /* structures follow */
   const size_t left = r->size - (r->position - sizeof h);
   if (h.size < sizeof h || h.size > left)
-    return lw_read_fail(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again", left,
-                        h.size);
+    return lw_format_error(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again",
+                           left, h.size);
 #ifndef LW_FUZZING
   if (h.checksum != fnv1a(r->bytes + r->position, h.size - sizeof h))
-    return lw_read_fail(r, "the model was altered: its checksum does not match; export it again");
+    return lw_format_error(r, "the model was altered: its checksum does not match; export it again");
 #else
   (void)fnv1a;
 #endif
@@ -90,17 +90,17 @@ static lw_status read_header(reader *r) {
 }
 
 static lw_status read_counts(reader *r, counts *c) {
-  const void *p = lw_take(r, sizeof *c);
-  if (!p) return lw_read_fail(r, "the model is truncated in its counts");
+  const void *p = lw_read_bytes(r, sizeof *c);
+  if (!p) return lw_format_error(r, "the model is truncated in its counts");
   memcpy(c, p, sizeof *c);
   const int32_t *v = (const int32_t *)c;
   for (size_t i = 0; i < sizeof *c / sizeof *v; i++)
-    if (v[i] < 0 || v[i] > MAX_COUNT) return lw_read_fail(r, "the model has an impossible count (%d)", v[i]);
+    if (v[i] < 0 || v[i] > MAX_COUNT) return lw_format_error(r, "the model has an impossible count (%d)", v[i]);
   if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops + c->couplings ||
-      c->distances + (int64_t)c->locks > c->couplings || c->method >= LW_METHODS || c->switches > MOST_SWITCHES ||
-      (c->structures && c->structures != (1 << c->switches) - 1))
-    return lw_read_fail(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies,
-                        c->joints, c->loops);
+      c->distances + (int64_t)c->locks > c->couplings || c->method >= LW_METHODS ||
+      c->removable_joints > MAX_REMOVABLE_JOINTS || (c->variants && c->variants != (1 << c->removable_joints) - 1))
+    return lw_format_error(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies,
+                           c->joints, c->loops);
   return LW_OK;
 }
 
@@ -131,7 +131,7 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   PLACE(spring, c->springs);
   PLACE(wrench, c->wrenches);
   PLACE(distance, c->distances);
-  PLACE(switch_joint, c->switches);
+  PLACE(removable_joint, c->removable_joints);
   PLACE(transition, c->transitions);
   PLACE(body_name, c->bodies + c->joints + c->couplings + c->springs + c->wrenches + c->transitions);
   PLACE(names, names);
@@ -141,17 +141,17 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
 
 static lw_status read_parameters(reader *r, lw_model *m) {
   const size_t bytes = sizeof(double) * (size_t)m->parameters;
-  const void *p = lw_take(r, bytes);
-  if (!p) return lw_read_fail(r, "the model is truncated in its parameters");
+  const void *p = lw_read_bytes(r, bytes);
+  if (!p) return lw_format_error(r, "the model is truncated in its parameters");
   memcpy(m->defaults, p, bytes);
   for (int32_t i = 0; i < m->parameters; i++)
-    if (!isfinite(m->defaults[i])) return lw_read_fail(r, "the model's parameter %d is not finite", i);
+    if (!isfinite(m->defaults[i])) return lw_format_error(r, "the model's parameter %d is not finite", i);
   return LW_OK;
 }
 
 static lw_status read_names(reader *r, lw_model *m) {
   const size_t size = r->size - r->position;
-  memcpy(m->names, lw_take(r, size), size);
+  memcpy(m->names, lw_read_bytes(r, size), size);
   const char *next = m->names, *end = m->names + size;
   const lw_sizes *s = &m->size;
   m->joint_name = m->body_name + s->bodies;
@@ -161,18 +161,19 @@ static lw_status read_names(reader *r, lw_model *m) {
   m->transition_name = m->wrench_name + s->wrenches;
   for (const char **name = m->body_name; name < m->transition_name + s->transitions; name++) {
     const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL;
-    if (!stop) return lw_read_fail(r, "the model is truncated in its names");
+    if (!stop) return lw_format_error(r, "the model is truncated in its names");
     *name = next;
     next = stop + 1;
   }
-  return next == end ? LW_OK : lw_read_fail(r, "the model has bytes behind its names");
+  return next == end ? LW_OK : lw_format_error(r, "the model has bytes behind its names");
 }
 
 /* Without the links of the ears, whose number the tables tell. */
 static int64_t least_integers(const counts *c) {
   return 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops + 4 * (int64_t)c->clusters +
          3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings + 2 * (int64_t)c->terms +
-         2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances + c->switches + 11 * (int64_t)c->transitions;
+         2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances + c->removable_joints +
+         11 * (int64_t)c->transitions;
 }
 
 static lw_sizes sizes_of(const counts *c) {
@@ -192,7 +193,7 @@ static lw_sizes sizes_of(const counts *c) {
                     .nu_cut = c->nu_cut};
 }
 
-static lw_model *make_room(const counts *c, size_t parameters, size_t names) {
+static lw_model *allocate_model(const counts *c, size_t parameters, size_t names) {
   lw_model *m = calloc(1, sizeof *m);
   const size_t need = m ? place(m, NULL, c, parameters, names) : 0;
   if (m) m->memory = calloc(1, need);
@@ -203,7 +204,7 @@ static lw_model *make_room(const counts *c, size_t parameters, size_t names) {
   place(m, m->memory, c, parameters, names);
   m->size = sizes_of(c), m->segments = c->segments, m->clusters = c->clusters, m->ears = c->ears;
   m->method = c->method, m->couplings = c->couplings, m->terms = c->terms, m->parameters = (int32_t)parameters;
-  m->switches = c->switches, m->structures = c->structures;
+  m->removable_joints = c->removable_joints, m->variants = c->variants;
   return m;
 }
 
@@ -219,11 +220,11 @@ static lw_status read_model(reader *r, lw_model **model) {
 #undef X
   const int64_t fixed = 4 * least_integers(&c) + 8 * parameters;
   const int64_t names = (int64_t)(r->size - r->position) - fixed;
-  if (names < 0) return lw_read_fail(r, "the model is truncated: %lld bytes are missing", (long long)-names);
-  lw_model *m = make_room(&c, (size_t)parameters, (size_t)names);
+  if (names < 0) return lw_format_error(r, "the model is truncated: %lld bytes are missing", (long long)-names);
+  lw_model *m = allocate_model(&c, (size_t)parameters, (size_t)names);
   if (!m) return LW_ERROR_MEMORY;
-  if ((e = lw_read_tables(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) || (e = lw_lay_out(r, m)) ||
-      (e = lw_plan_assemblies(m))) {
+  if ((e = lw_read_tables(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) ||
+      (e = lw_layout_model(r, m)) || (e = lw_dca_plan_model(m))) {
     lw_model_free(m);
     return e;
   }
@@ -235,12 +236,12 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
   reader r = {bytes, size, 0, message, message_size};
   *model = NULL;
   if (message && message_size) message[0] = 0;
-  if (!bytes) return lw_read_fail(&r, "there is no model: its bytes are missing");
+  if (!bytes) return lw_format_error(&r, "there is no model: its bytes are missing");
   lw_model *m = NULL;
   lw_status e = read_model(&r, &m);
   if (e) return e;
   r.size = size;
-  if ((e = lw_read_structures(&r, m, read_model))) {
+  if ((e = lw_read_variants(&r, m, read_model))) {
     lw_model_free(m);
     return e;
   }
@@ -250,7 +251,7 @@ lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *
 
 void lw_model_free(lw_model *m) {
   if (!m) return;
-  lw_free_structures(m);
+  lw_free_variants(m);
   lw_free_multipliers(&m->multipliers);
   lw_dca_plan_free(&m->dca);
   free(m->memory);

@@ -34,19 +34,19 @@ typedef struct lw_link {
   int32_t q, u;                /* where its coordinates and speeds start */
   int32_t speeds;              /* of its tree joint */
   int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
-  int32_t ear, side;       /* the ear that brings it in; +1 on the branch to the cut joint's parent, -1 to its child */
-  int32_t next;            /* its parent is the next in the inward sweep: handed over without storing */
-  int32_t carries;         /* the field outboard holds what others put on it */
-  int32_t first_on_parent; /* in an inward sweep it is the first to store in its parent's */
-  int32_t spanned;         /* its joint moves the ends of a distance apart */
+  int32_t ear, branch_sign; /* the ear that brings it in; +1 on the branch to the cut joint's parent, -1 to its child */
+  int32_t next;             /* its parent is the next in the inward sweep: handed over without storing */
+  int32_t has_outboard;     /* the field outboard holds what others put on it */
+  int32_t first_on_parent;  /* in an inward sweep it is the first to store in its parent's */
+  int32_t spanned;          /* its joint moves the ends of a distance apart */
 } lw_link;
 
 typedef struct lw_joint {
-  int32_t type;  /* lw_joint_type */
-  int32_t q, u;  /* where its coordinates and speeds start, counted over all joints */
-  int32_t link;  /* tree joints: the link; -1 for cut joints */
-  int32_t loop;  /* cut joints: the loop; -1 for tree joints */
-  int32_t taken; /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
+  int32_t type;     /* lw_joint_type */
+  int32_t q, u;     /* where its coordinates and speeds start, counted over all joints */
+  int32_t link;     /* tree joints: the link; -1 for cut joints */
+  int32_t loop;     /* cut joints: the loop; -1 for tree joints */
+  int32_t captured; /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
 } lw_joint;
 
 /* One unknown of a cluster's closures: a column of a tree joint on its loops, or of one of its cut joints. */
@@ -55,7 +55,7 @@ typedef struct lw_column {
   int32_t link;        /* the link that it moves; -1 for a cut joint */
   int32_t loop;        /* of the cut joint; -1 for a tree joint */
   int32_t translation; /* displacement, not angle */
-  double side;         /* of its link, 0 for a cut joint */
+  double branch_sign;  /* of its link, 0 for a cut joint */
   double preference;   /* weight of its size in an ear's pivoting */
 } lw_column;
 
@@ -72,23 +72,23 @@ typedef struct lw_loop {
 /* What one loop adds to those before it in its cluster: new links on at most two branches, which stand on the root or
  * on links of earlier ears and end at the cut joint. Without a cut joint: one link that lies on no loop. */
 typedef struct lw_ear {
-  int32_t cluster, loop;           /* loop: -1 none */
-  int32_t first, links;            /* in the list ear_link, parents first */
-  int32_t parent_base, child_base; /* what the branches to the cut joint's parent and child stand on */
-  int32_t column, columns, cuts;   /* in the cluster's columns: the cut joint's first, then the links' */
-  int32_t held;                    /* directions that its cut joint holds */
-  int32_t slides;                  /* some of its columns are displacements */
-  int32_t turns, hinges;           /* its links only turn about their points; on hinges */
-  int32_t first_real;              /* its part of the field cluster_work */
+  int32_t cluster, loop;                /* loop: -1 none */
+  int32_t first, links;                 /* in the list ear_link, parents first */
+  int32_t parent_base, child_base;      /* what the branches to the cut joint's parent and child stand on */
+  int32_t column, columns, cuts;        /* in the cluster's columns: the cut joint's first, then the links' */
+  int32_t constrained;                  /* directions that its cut joint holds */
+  int32_t has_translation;              /* some of its columns are displacements */
+  int32_t all_rotational, all_revolute; /* its links only turn about their points; on hinges */
+  int32_t first_real;                   /* its part of the field cluster_work */
 } lw_ear;
 
 /* Where the rooms of a cluster lie in the field cluster_work; those of the matrix only where there is one. */
-typedef struct lw_cluster_rooms {
-#define ROOM(name, scalars) int32_t name;
-  LW_CLUSTER_ROOMS(ROOM)
-  LW_MATRIX_ROOMS(ROOM)
-#undef ROOM
-} lw_cluster_rooms;
+typedef struct lw_cluster_offsets {
+#define ARRAY(name, scalars) int32_t name;
+  LW_CLUSTER_WORKSPACE(ARRAY)
+  LW_MATRIX_WORKSPACE(ARRAY)
+#undef ARRAY
+} lw_cluster_offsets;
 
 typedef enum lw_cluster_method { LW_RCR = 0, LW_EMBEDDING = 1 } lw_cluster_method;
 
@@ -102,13 +102,13 @@ typedef struct lw_cluster {
   int32_t member_coupling, couplings; /* the same for couplings */
   int32_t locks, distances;           /* the last of these couplings */
   int32_t first_column, columns;      /* in the column list, ear by ear */
-  int32_t mobility;                   /* one more than the freedoms of regular poses; 0: not known */
-  int32_t independents, freedoms;     /* expected: columns that the ears leave, and the rest that moves freely */
+  int32_t regular_dof_plus_1;         /* one more than the freedoms of regular poses; 0: not known */
+  int32_t independents, dof;          /* expected: columns that the ears leave, and the rest that moves freely */
   int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
-  int32_t slides;                     /* velocities of points count: for displacements in cut joints, or distances */
+  int32_t needs_point_velocities;     /* velocities of points count: for displacements in cut joints, or distances */
   int32_t dense;                      /* there is room for all its closures as one matrix */
   int32_t first_integer;              /* its part of the integers */
-  lw_cluster_rooms at;
+  lw_cluster_offsets at;
   int32_t first_on_parent; /* in an inward sweep it is the first to store on its root */
 } lw_cluster;
 
@@ -143,7 +143,7 @@ typedef struct lw_wrench {
 } lw_wrench;
 
 typedef enum lw_action { LW_LOCK = 0, LW_UNLOCK, LW_PIN, LW_RELEASE, LW_STOP, LW_IMPULSE, LW_ACTIONS } lw_action;
-typedef enum lw_trigger { LW_AT_TIME = 0, LW_CROSSING, LW_COMMAND, LW_NO_TRIGGER, LW_TRIGGERS } lw_trigger;
+typedef enum lw_trigger { LW_AT_TIME = 0, LW_ZERO_CROSSING, LW_COMMAND, LW_NO_TRIGGER, LW_TRIGGERS } lw_trigger;
 
 /* A discontinuous change, and what brings it about. */
 typedef struct lw_transition {
@@ -169,44 +169,45 @@ typedef struct lw_segment {
  * travels with it in one slot; where two branches meet, one slot is added to the other. */
 
 /* Constraints of one loop or coupling at a link: `rows` from `row` on, in as many slots from `slot` on. */
-typedef struct lw_front {
-  int32_t row, rows, slot;
-  int32_t run, next; /* rows without a gap from `row` on, in this front and others; the first front behind them */
-} lw_front;
+typedef struct lw_active_rows {
+  int32_t row, rows, phi_row;
+  int32_t contiguous,
+      next; /* rows without a gap from `row` on, in this front and others; the first front behind them */
+} lw_active_rows;
 
-typedef struct lw_merge {
+typedef struct lw_row_sum {
   int32_t to, from, rows; /* slots */
-} lw_merge;
+} lw_row_sum;
 
 /* What reaches a link. */
-typedef struct lw_reach {
-  int32_t first, fronts; /* ascending by row */
-  int32_t merge, merges; /* before its joint's columns give way */
-  int32_t rows, first_z; /* of all its fronts; its columns' part of z, a row of numbers a column */
-} lw_reach;
+typedef struct lw_constraint_support {
+  int32_t first, active;     /* ascending by row */
+  int32_t row_sum, row_sums; /* before its joint's columns give way */
+  int32_t rows, first_z;     /* of all its fronts; its columns' part of z, a row of numbers a column */
+} lw_constraint_support;
 
 /* The constraints of a loop, and the slots of its ends; -1: the ground's. */
 typedef struct lw_loop_rows {
-  int32_t row, rows, parent_slot, child_slot;
+  int32_t row, rows, parent_phi, child_phi;
 } lw_loop_rows;
 
 /* Where a term of a coupling acts: on a tree column at `z`, or through a cut joint in the slots of its ends. */
 typedef struct lw_term_rows {
-  int32_t z, parent_slot, child_slot;
+  int32_t z, parent_phi, child_phi;
 } lw_term_rows;
 
 /* The slots of a distance's ends; -1: the ground's. */
 typedef struct lw_distance_rows {
-  int32_t slot[2];
+  int32_t phi_row[2];
 } lw_distance_rows;
 
 /* All of it; empty for models that are solved cluster by cluster. */
 typedef struct lw_multipliers {
-  int32_t rows, stride, slots, z; /* stride: rows rounded up to whole lanes */
-  int32_t reals, integers;        /* of the field multiplier_work; the first integers: pivoting order and rank */
-  lw_reach *reach;                /* of links */
-  lw_front *front;
-  lw_merge *merge;
+  int32_t rows, stride, phi_rows, z; /* stride: rows rounded up to whole lanes */
+  int32_t reals, integers;           /* of the field multiplier_work; the first integers: pivoting order and rank */
+  lw_constraint_support *support;    /* of links */
+  lw_active_rows *active_rows;
+  lw_row_sum *row_sum;
   lw_loop_rows *loop;
   lw_term_rows *term;
   lw_distance_rows *distance;
@@ -265,11 +266,11 @@ struct lw_model {
   lw_spring *spring;
   lw_wrench *wrench;
   lw_transition *transition;
-  int32_t *switch_joint;        /* cut joints that may open, in the order of the bits of a structure */
-  double *defaults;             /* the parameter and start fields, in block order */
-  int32_t switches, structures; /* joints that may open; other models for what is open and closed */
-  int32_t closed;               /* a bit for each of those joints: closed in this model */
-  lw_model **structure;         /* by these bits; NULL: there is only this one */
+  int32_t *removable_joint;           /* cut joints that may open, in the order of the bits of a structure */
+  double *defaults;                   /* the parameter and start fields, in block order */
+  int32_t removable_joints, variants; /* joints that may open; other models for what is open and closed */
+  int32_t closed;                     /* a bit for each of those joints: closed in this model */
+  lw_model **variant;                 /* by these bits; NULL: there is only this one */
   const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name, **transition_name; /* one list */
   char *names;
   void *memory;               /* one allocation holds all of the above */
@@ -287,7 +288,7 @@ static inline int lw_has_centroids(const lw_model *m) {
 #define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */
 
 /* Scalars for the multipliers of all constraints together; see multiplier_work_of() in mechanics/multiplier_work.inc. */
-#define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, slots, z, rows, stride)                         \
-  (3 * (links) + 6 * (speeds) + 13 * (loops) + 3 * (clusters) + 6 * (slots) + (z) + 2 * (rows) * (stride) + \
+#define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, phi_rows, z, rows, stride)                         \
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + 3 * (clusters) + 6 * (phi_rows) + (z) + 2 * (rows) * (stride) + \
    8 * (stride))
 #endif

@@ -81,7 +81,7 @@ INLINE void sincos_four(lw_four x, lw_four *sine, lw_four *cosine) {
 }
 
 /* Whole turns taken from a large angle: x = k turn + r exactly, and 2 pi = turn + rest. */
-INLINE double without_turns(double x) {
+INLINE double without_revolutions(double x) {
   const double turn = 6.283185307179586, rest = 2.4492935982947064e-16;
   while (fabs(x) >= LW_SINCOS_LIMIT) {
     const double r = remainder(x, turn);
@@ -90,7 +90,7 @@ INLINE double without_turns(double x) {
   return x;
 }
 
-INLINE void sincos_double(double x, double *s, double *c) { sincos_reduced(without_turns(x), s, c); }
+INLINE void sincos_double(double x, double *s, double *c) { sincos_reduced(without_revolutions(x), s, c); }
 
 /* The angle from the x axis to (x, y): y / x of at most 7/16 by the polynomial of fdlibm, where larger ones are turned
  * back by the arc tangents of 1/2, 1, 3/2 and infinity. */

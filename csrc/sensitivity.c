@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Most states are never differentiated, and the complex block is the larger one: it is made when first needed. */
-static lw_status have_complex_block(lw_state *s) {
+static lw_status allocate_complex_block(lw_state *s) {
   const size_t reals = 2 * sizeof(double) * (size_t)s->model->size.reals;
   if (s->complex_memory) return LW_OK;
   s->complex_memory = calloc(1, reals + sizeof(int32_t) * (size_t)s->model->integers);
@@ -28,15 +28,15 @@ static void copy_range(const lw_state *s, int32_t from, int32_t to) {
 }
 
 /* Of regular poses: found in double alone. */
-static void copy_freedoms(const lw_state *s) {
+static void copy_regular_dof(const lw_state *s) {
   const lw_model *m = s->model;
   for (int32_t c = 0; c < m->clusters; c++)
-    lw_pivots_of(&m->cluster[c], s->complex_block.integers).ranks->mobility =
-        lw_pivots_of(&m->cluster[c], s->block.integers).ranks->mobility;
+    lw_pivots_of(&m->cluster[c], s->complex_block.integers).ranks->regular_dof_plus_1 =
+        lw_pivots_of(&m->cluster[c], s->block.integers).ranks->regular_dof_plus_1;
 }
 
 /* What the joints that are open hold stays as it is, and nothing is left of those that were. */
-static void enter_structure(lw_state *s) {
+static void enter_variant(lw_state *s) {
   const lw_model *m = s->model;
   if (s->complex_model == m) return;
   copy_range(s, 0, m->at.link_constants);
@@ -46,9 +46,9 @@ static void enter_structure(lw_state *s) {
 
 static lw_status copy_to_complex(lw_state *s) {
   const lw_model *m = s->model;
-  const lw_status e = have_complex_block(s);
+  const lw_status e = allocate_complex_block(s);
   if (e) return e;
-  enter_structure(s);
+  enter_variant(s);
   copy_range(s, 0, m->at.qdot);
   copy_range(s, m->at.joint_closed, m->at.acceleration);
   copy_range(s, m->at.cut_reference, m->at.link_constants);
@@ -56,16 +56,16 @@ static lw_status copy_to_complex(lw_state *s) {
 }
 
 /* Of divide and conquer, which follows in complex what it has chosen in double. */
-static lw_status have_complex_assemblies(lw_state *s) {
+static lw_status allocate_complex_dca(lw_state *s) {
   lw_status e;
   if (s->model->method != LW_DCA) return LW_OK;
-  if ((e = lw_provide_assemblies(s, &s->complex_dca, &s->complex_block, 2 * sizeof(double)))) return e;
-  if ((e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
-  s->complex_dca.in_double = &s->dca;
+  if ((e = lw_dca_allocate(s, &s->complex_dca, &s->complex_block, 2 * sizeof(double)))) return e;
+  if ((e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
+  s->complex_dca.solved_in = &s->dca;
   return LW_OK;
 }
 
-lw_status lw_make_complex(lw_state *s) {
+lw_status lw_prepare_complex(lw_state *s) {
   const lw_status e = copy_to_complex(s);
   if (e) return e;
   if (!s->complex_constants) lw_kernels_complex.constants(s->model, s->complex_block);
@@ -82,9 +82,9 @@ lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n) {
 }
 
 lw_status lw_begin_derivative(lw_state *s, lw_stage stage) {
-  lw_status e = have_complex_block(s);
+  lw_status e = allocate_complex_block(s);
   if (e || (e = lw_evaluate(s, stage))) return e; /* whatever is wrong is reported there */
-  if ((e = have_complex_assemblies(s))) return e;
+  if ((e = allocate_complex_dca(s))) return e;
   return copy_to_complex(s);
 }
 
@@ -108,7 +108,7 @@ void lw_complete_constants(lw_state *s, int parameters) {
 void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *sensitivity) {
   const lw_model *m = s->model;
   const uint32_t reals = (uint32_t)m->size.reals;
-  copy_freedoms(s);
+  copy_regular_dof(s);
   lw_kernels_complex.accelerations(m, s->complex_block);
   lw_kernels_complex.derivatives(m, s->complex_block);
   lw_kernels_complex.outputs(m, s->complex_block);
@@ -176,10 +176,10 @@ int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *ma
   lw_state *s = state;
   const lw_offsets *at = &s->model->at;
   const int32_t n = s->model->size.nq + s->model->size.nu;
-  lw_enter_states(s, t, y);
+  lw_set_states(s, t, y);
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
-  if (have_complex_block(s) || have_complex_assemblies(s) || lw_make_complex(s)) return -1;
-  copy_freedoms(s);
+  if (allocate_complex_block(s) || allocate_complex_dca(s) || lw_prepare_complex(s)) return -1;
+  copy_regular_dof(s);
   for (int32_t k = 0; k < n; k++) differentiate_rates(s, at->q + k, matrix + k, n);
   if (depends_on_time(s)) differentiate_rates(s, at->time, by_time, 1);
   else memset(by_time, 0, sizeof *by_time * (size_t)n);

@@ -50,10 +50,10 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
 void lw_state_free(lw_state *s) {
   if (!s) return;
   free(s->complex_memory);
-  free(s->newton_room);
-  lw_release_assemblies(&s->dca);
+  free(s->newton_workspace);
+  lw_dca_release(&s->dca);
   lw_free_event_room(s);
-  lw_release_assemblies(&s->complex_dca);
+  lw_dca_release(&s->complex_dca);
   free(s->memory);
   free(s);
 }
@@ -186,25 +186,25 @@ void lw_describe(const lw_state *s, uint32_t offset, char *text, size_t size) {
 }
 
 /* A start value that differs from the description's own was set on purpose: assembly keeps it before all others. */
-#define FIRST_RANK 0.5
-static void hold_coordinate(lw_state *s, int32_t q) {
+#define FIRST_PRIORITY 0.5
+static void prioritize_coordinate(lw_state *s, int32_t q) {
   const lw_model *m = s->model;
-  double *held = reals(s) + m->at.q_held;
-  held[q] = FIRST_RANK;
+  double *priority = reals(s) + m->at.q_priority;
+  priority[q] = FIRST_PRIORITY;
   for (int32_t j = 0; m->quaternions + m->cut_quaternions && j < m->size.joints; j++) {
     const lw_joint *joint = &m->joint[j];
     const lw_joint_size *size = &lw_joint_sizes[joint->type];
     if (q < joint->q || q >= joint->q + size->q || size->q == size->u) continue;
-    for (int32_t k = 0; k < size->q; k++) held[joint->q + k] = FIRST_RANK; /* a quaternion is one thing */
+    for (int32_t k = 0; k < size->q; k++) priority[joint->q + k] = FIRST_PRIORITY; /* a quaternion is one thing */
   }
 }
 
-static void hold_start(lw_state *s, int32_t offset, double value) {
+static void prioritize_start(lw_state *s, int32_t offset, double value) {
   const lw_offsets *at = &s->model->at;
   double *x = reals(s);
   if (value == s->model->defaults[offset]) return;
-  if (offset >= at->q_start && offset < at->u_start) hold_coordinate(s, offset - at->q_start);
-  else if (offset >= at->u_start && offset < at->q_held) x[at->u_held + offset - at->u_start] = FIRST_RANK;
+  if (offset >= at->q_start && offset < at->u_start) prioritize_coordinate(s, offset - at->q_start);
+  else if (offset >= at->u_start && offset < at->q_priority) x[at->u_priority + offset - at->u_start] = FIRST_PRIORITY;
 }
 
 /* The inputs of motions hold for the time at which they, or the time itself, are set; only an integrator that runs on by
@@ -241,7 +241,7 @@ lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const dou
     const lw_access access = lw_access_of(s, offsets[i]);
     reals(s)[offsets[i]] = values[i];
     note_instant(s, (int32_t)offsets[i]);
-    if (access == LW_START) hold_start(s, (int32_t)offsets[i], values[i]);
+    if (access == LW_START) prioritize_start(s, (int32_t)offsets[i], values[i]);
     else lw_state_changed(s, access == LW_PARAMETER ? LW_STAGE_NONE : LW_STAGE_CONSTANTS);
   }
   return LW_OK;
@@ -269,7 +269,7 @@ lw_status lw_evaluate(lw_state *s, lw_stage stage) {
     *s->stage = LW_STAGE_CONSTANTS;
   }
   if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
-    if (s->model->method == LW_DCA && (e = lw_provide_assemblies(s, &s->dca, &s->block, sizeof(double)))) return e;
+    if (s->model->method == LW_DCA && (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
     if ((e = lw_report(s, k->accelerations(s->model, s->block)))) return e;
     *s->stage = LW_STAGE_ACCELERATIONS;
   }
@@ -291,7 +291,7 @@ lw_status lw_assemble(lw_state *s, double tolerance) {
   if (e) return e;
   const lw_offsets *at = &s->model->at;
   for (int32_t i = at->q_start; i < at->time; i++)
-    if (!isfinite(reals(s)[i])) return lw_blame(s, 0);
+    if (!isfinite(reals(s)[i])) return lw_report_not_finite(s, 0);
   const int32_t j = lw_zero_quaternion(s, at->q_start);
   if (j >= 0)
     return lw_fail(s, LW_ERROR_VALUE, "the start quaternion of joint '%s' has the length zero; give it a direction",
@@ -327,7 +327,7 @@ void lw_step_accepted(lw_state *s) {
   memcpy(reals(s) + at->cut_reference, reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
 
-void lw_enter_states(lw_state *s, double t, const double *y) {
+void lw_set_states(lw_state *s, double t, const double *y) {
   const lw_model *m = s->model;
   reals(s)[m->at.time] = t;
   memcpy(reals(s) + m->at.q, y, sizeof(double) * (size_t)(m->size.nq + m->size.nu));
@@ -338,14 +338,14 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   lw_state *s = state;
   const lw_model *m = s->model;
   const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
-  lw_enter_states(s, t, y);
+  lw_set_states(s, t, y);
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
   memcpy(ydot, reals(s) + m->at.qdot, n);
   return 0;
 }
 
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
-  lw_enter_states(state, t, y);
+  lw_set_states(state, t, y);
   return lw_event_indicators(state, indicators) != LW_OK;
 }
 

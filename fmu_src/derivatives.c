@@ -21,7 +21,7 @@ static fmu_status check_seed(const fmu *f, const uint32_t *knowns, size_t n, con
 static lw_status differentiate(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                size_t n_knowns, const double *seed, double *sensitivity) {
   if (f->run.mode == FMU_INITIALIZATION)
-    return lw_assembled_derivative(f->state, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
+    return lw_assembly_sensitivity(f->state, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
   if (f->minimal)
     return lw_minimal_directional_derivative(f->minimal, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
   return lw_directional_derivative(f->state, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);

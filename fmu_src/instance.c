@@ -249,7 +249,7 @@ static fmu_status assemble(fmu *f) {
 fmu_status fmu_settle(fmu *f) {
   if (f->run.mode == FMU_INITIALIZATION) return assemble(f);
   if (!f->run.unsettled) return FMU_OK;
-  const lw_status status = lw_minimal_put(f->minimal, f->y);
+  const lw_status status = lw_minimal_set(f->minimal, f->y);
   if (status == LW_OK) f->run.unsettled = 0;
   return fmu_core(f, status, "the other states");
 }

@@ -8,43 +8,43 @@
 
 #define JOINT_ROWS 6 /* its own and those of held speeds */
 #define WELD_ROWS 6
-#define HUB 5 /* connections that make one of a body */
-#define CONNECTIONS_OF_PART 2
+#define HIGH_DEGREE 5 /* connections that make one of a body */
+#define CONSTRAINTS_OF_FRAGMENT 2
 
 typedef struct listing {
   const lw_model *m;
-  lw_dca_connection *list;
+  lw_dca_constraint *list;
   int32_t *end, ends;
   int32_t *joint_of_speed;
   int32_t *stamp; /* of each body: one more than the last connection that it was listed for */
   int32_t *count; /* of each body: connections to others */
-  int32_t connections, parts;
+  int32_t constraints, fragments;
 } listing;
 
-static void add_end(listing *l, int32_t connection, int32_t link) {
-  if (link < 0 || l->stamp[link] == connection + 1) return;
-  l->stamp[link] = connection + 1;
+static void add_end(listing *l, int32_t constraint, int32_t link) {
+  if (link < 0 || l->stamp[link] == constraint + 1) return;
+  l->stamp[link] = constraint + 1;
   l->end[l->ends++] = link;
-  l->list[connection].ends++;
+  l->list[constraint].ends++;
 }
 
-static void add_joint(listing *l, int32_t connection, int32_t j) {
+static void add_joint(listing *l, int32_t constraint, int32_t j) {
   const lw_joint *joint = &l->m->joint[j];
   if (joint->loop >= 0) {
-    add_end(l, connection, l->m->loop[joint->loop].child);
-    add_end(l, connection, l->m->loop[joint->loop].parent);
+    add_end(l, constraint, l->m->loop[joint->loop].child);
+    add_end(l, constraint, l->m->loop[joint->loop].parent);
     return;
   }
-  add_end(l, connection, joint->link);
-  add_end(l, connection, l->m->link[joint->link].parent);
+  add_end(l, constraint, joint->link);
+  add_end(l, constraint, l->m->link[joint->link].parent);
 }
 
-static void add_coupling(listing *l, int32_t connection, int32_t i) {
+static void add_coupling(listing *l, int32_t constraint, int32_t i) {
   const lw_coupling *coupling = &l->m->coupling[i];
   for (int end = 0; coupling->distance >= 0 && end < 2; end++)
-    add_end(l, connection, l->m->distance[coupling->distance].end[end]);
+    add_end(l, constraint, l->m->distance[coupling->distance].end[end]);
   for (int32_t t = coupling->first; t < coupling->first + coupling->terms; t++)
-    add_joint(l, connection, l->joint_of_speed[l->m->term[t].u]);
+    add_joint(l, constraint, l->joint_of_speed[l->m->term[t].u]);
 }
 
 static void list_all(listing *l) {
@@ -52,7 +52,7 @@ static void list_all(listing *l) {
   for (int32_t j = 0; j < s->joints; j++)
     for (int32_t c = 0; c < lw_joint_sizes[l->m->joint[j].type].u; c++) l->joint_of_speed[l->m->joint[j].u + c] = j;
   for (int32_t k = 0; k < s->joints + s->couplings; k++) {
-    l->list[k] = (lw_dca_connection){.first = l->ends, .rows = k < s->joints ? JOINT_ROWS : 1};
+    l->list[k] = (lw_dca_constraint){.first = l->ends, .rows = k < s->joints ? JOINT_ROWS : 1};
     if (k < s->joints) add_joint(l, k, k);
     else add_coupling(l, k, k - s->joints);
   }
@@ -60,45 +60,45 @@ static void list_all(listing *l) {
 
 /* ---- hubs ---- */
 
-static inline int32_t parts_of(const listing *l, int32_t link) {
-  return l->count[link] < HUB ? 1 : (l->count[link] + CONNECTIONS_OF_PART - 1) / CONNECTIONS_OF_PART;
+static inline int32_t fragments_of(const listing *l, int32_t link) {
+  return l->count[link] < HIGH_DEGREE ? 1 : (l->count[link] + CONSTRAINTS_OF_FRAGMENT - 1) / CONSTRAINTS_OF_FRAGMENT;
 }
 
-static void count_connections(listing *l) {
+static void count_constraints(listing *l) {
   const int32_t bodies = l->m->size.bodies;
   memset(l->count, 0, sizeof *l->count * (size_t)bodies);
-  for (int32_t k = 0; k < l->connections; k++)
+  for (int32_t k = 0; k < l->constraints; k++)
     for (int32_t i = l->list[k].first; l->list[k].ends > 1 && i < l->list[k].first + l->list[k].ends; i++)
       l->count[l->end[i]]++;
-  l->parts = bodies;
-  for (int32_t b = 0; b < bodies; b++) l->parts += parts_of(l, b) - 1;
+  l->fragments = bodies;
+  for (int32_t b = 0; b < bodies; b++) l->fragments += fragments_of(l, b) - 1;
 }
 
 /* The first part of a body has its number; `next` is that of the second, less one. */
-static inline int32_t part_of(int32_t link, int32_t next, int32_t i) { return i == 0 ? link : next + i; }
+static inline int32_t fragment_of(int32_t link, int32_t next, int32_t i) { return i == 0 ? link : next + i; }
 
 static void weld(listing *l, int32_t a, int32_t b) {
-  l->list[l->connections++] = (lw_dca_connection){.first = l->ends, .ends = 2, .rows = WELD_ROWS};
+  l->list[l->constraints++] = (lw_dca_constraint){.first = l->ends, .ends = 2, .rows = WELD_ROWS};
   l->end[l->ends++] = a;
   l->end[l->ends++] = b;
 }
 
 /* `seen` of each body: how many of its connections have come by. */
-static void cut_hubs(listing *l, int32_t *seen, int32_t *next, lw_dca_part *part) {
-  const int32_t bodies = l->m->size.bodies, joined = l->connections;
+static void split_high_degree_bodies(listing *l, int32_t *counted, int32_t *next, lw_dca_fragment *fragment) {
+  const int32_t bodies = l->m->size.bodies, joined = l->constraints;
   int32_t last = bodies - 1;
-  memset(seen, 0, sizeof *seen * (size_t)bodies);
+  memset(counted, 0, sizeof *counted * (size_t)bodies);
   for (int32_t b = 0; b < bodies; b++) {
-    const int32_t parts = parts_of(l, b);
+    const int32_t fragments = fragments_of(l, b);
     next[b] = last;
-    last += parts - 1;
-    for (int32_t i = 0; i < parts; i++) part[part_of(b, next[b], i)] = (lw_dca_part){b, parts};
-    for (int32_t i = 1; i < parts; i++) weld(l, part_of(b, next[b], i - 1), part_of(b, next[b], i));
+    last += fragments - 1;
+    for (int32_t i = 0; i < fragments; i++) fragment[fragment_of(b, next[b], i)] = (lw_dca_fragment){b, fragments};
+    for (int32_t i = 1; i < fragments; i++) weld(l, fragment_of(b, next[b], i - 1), fragment_of(b, next[b], i));
   }
   for (int32_t k = 0; k < joined; k++)
     for (int32_t i = l->list[k].first; l->list[k].ends > 1 && i < l->list[k].first + l->list[k].ends; i++) {
       const int32_t b = l->end[i];
-      if (l->count[b] >= HUB) l->end[i] = part_of(b, next[b], seen[b]++ / CONNECTIONS_OF_PART);
+      if (l->count[b] >= HIGH_DEGREE) l->end[i] = fragment_of(b, next[b], counted[b]++ / CONSTRAINTS_OF_FRAGMENT);
     }
 }
 
@@ -106,31 +106,31 @@ static lw_status plan_listed(listing *l, lw_model *m, int32_t *work) {
   const int32_t bodies = m->size.bodies;
   l->joint_of_speed = (l->stamp = work) + bodies;
   list_all(l);
-  l->connections = m->size.joints + m->size.couplings;
+  l->constraints = m->size.joints + m->size.couplings;
   l->count = work;
-  count_connections(l);
-  lw_dca_part *part = malloc(sizeof *part * (size_t)(l->parts + 1));
-  if (part) cut_hubs(l, work + bodies, work + 2 * bodies, part);
-  if (!part) {
+  count_constraints(l);
+  lw_dca_fragment *fragment = malloc(sizeof *fragment * (size_t)(l->fragments + 1));
+  if (fragment) split_high_degree_bodies(l, work + bodies, work + 2 * bodies, fragment);
+  if (!fragment) {
     free(l->list);
     free(l->end);
     return LW_ERROR_MEMORY;
   }
-  if (!lw_dca_plan_make(l->parts, l->connections, l->list, l->end, &m->dca)) {
-    free(part);
+  if (!lw_dca_plan_make(l->fragments, l->constraints, l->list, l->end, &m->dca)) {
+    free(fragment);
     return LW_ERROR_MEMORY;
   }
-  m->dca.part = part;
+  m->dca.fragment = fragment;
   return LW_OK;
 }
 
-lw_status lw_plan_assemblies(lw_model *m) {
+lw_status lw_dca_plan_model(lw_model *m) {
   const lw_sizes *s = &m->size;
-  const size_t connections = (size_t)s->joints + (size_t)s->couplings;
-  const size_t ends = 2 * (connections + (size_t)s->terms);
+  const size_t constraints = (size_t)s->joints + (size_t)s->couplings;
+  const size_t ends = 2 * (constraints + (size_t)s->terms);
   listing l = {.m = m};
-  l.list = malloc((connections + ends / CONNECTIONS_OF_PART + 1) * sizeof *l.list);
-  l.end = malloc((ends + 2 * ends / CONNECTIONS_OF_PART + 1) * sizeof *l.end);
+  l.list = malloc((constraints + ends / CONSTRAINTS_OF_FRAGMENT + 1) * sizeof *l.list);
+  l.end = malloc((ends + 2 * ends / CONSTRAINTS_OF_FRAGMENT + 1) * sizeof *l.end);
   int32_t *work = calloc((size_t)(3 * s->bodies + s->nu + s->nu_cut) + 1, sizeof *work);
   if (!l.list || !l.end || !work) {
     free(l.list);

@@ -107,7 +107,7 @@
 #endif
 
 const lw_kernels KERNELS = {constants,
-                            IN_DOUBLE(find_freedoms),
+                            IN_DOUBLE(find_regular_dof),
                             accelerations,
                             derivatives,
                             outputs,
@@ -116,9 +116,9 @@ const lw_kernels KERNELS = {constants,
                             mass_product,
                             augmented_residual,
                             constraint_values,
-                            advance_joint,
+                            integrate_joint_position,
                             IN_DOUBLE(assemble),
-                            IN_DOUBLE(count),
-                            IN_DOUBLE(jump),
-                            IN_DOUBLE(solve_assemblies),
-                            IN_COMPLEX(follow_assembly)};
+                            IN_DOUBLE(count_dof),
+                            IN_DOUBLE(velocity_jump),
+                            IN_DOUBLE(solve_subassemblies),
+                            IN_COMPLEX(assembly_sensitivity)};

@@ -18,7 +18,7 @@ static int is_finite(int32_t n, const double *x) {
 }
 
 static int factor(lw_ida *ida, double t, const double *y, const double *ydot) {
-  const int found = ida->equations.factor(ida->equations.context, t, y, ydot, ida->cj / ida->pace);
+  const int found = ida->equations.factor(ida->equations.context, t, y, ydot, ida->cj / ida->time_scale);
   ida->factorisations++;
   if (found < 0) return FATAL;
   if (found) {
@@ -33,10 +33,10 @@ static int factor(lw_ida *ida, double t, const double *y, const double *ydot) {
 int lw_ida_residual(double s, void *y, void *rate, void *out, void *user) {
   lw_ida *ida = user;
   const lw_implicit *f = &ida->equations;
-  const double t = ida->origin + ida->pace * s, *at = ida->array(y), *turn = ida->array(rate);
+  const double t = ida->time_origin + ida->time_scale * s, *at = ida->array(y), *turn = ida->array(rate);
   double *to = ida->array(out), *ydot = ida->work;
   ida->residuals++;
-  for (int32_t i = 0; i < ida->n; i++) ydot[i] = turn[i] / ida->pace;
+  for (int32_t i = 0; i < ida->n; i++) ydot[i] = turn[i] / ida->time_scale;
   const int found = f->residual(f->context, t, at, ydot, to);
   if (found) return found;
   if ((ida->not_finite = !is_finite(ida->n, to))) return SHORTER;
@@ -60,7 +60,7 @@ int lw_ida_product(double s, void *y, void *rate, void *residual, void *v, void 
                    void *scratch, void *scratch_too) {
   lw_ida *ida = user;
   const lw_implicit *f = &ida->equations;
-  const double *from = ida->array(v), scale = (cj - ida->factored) / ida->pace;
+  const double *from = ida->array(v), scale = (cj - ida->factored) / ida->time_scale;
   double *to = ida->array(out), *change = ida->work;
   (void)s, (void)y, (void)rate, (void)residual, (void)scratch, (void)scratch_too;
   memcpy(to, from, sizeof *to * (size_t)ida->n);

@@ -27,7 +27,7 @@ static int64_t tries_of(const lw_ode *ode) { return ode->counts.steps + ode->cou
 
 lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output) {
   const int64_t tries_before = tries_of(ode);
-  const bool wanted = output != NULL && output->wanted;
+  const bool wanted = output != NULL && output->at_given_times;
   if (!ode->started) return LW_ODE_NOT_FINITE;
   if (wanted) fill_wanted(ode, output); /* what the last call had no room for */
   while (ode->t != t_bound && !is_full(output)) {

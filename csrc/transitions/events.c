@@ -78,7 +78,7 @@ static void open_joint(lw_state *s, int32_t joint) {
     const lw_transition *other = transition_of(s, j);
     if (other->joint != joint || other->action == LW_IMPULSE) continue;
     reals[s->model->at.transition_active + j] = 0.0;
-    if (other->action == LW_STOP) lw_memory_of(s, j)->side = 0.0;
+    if (other->action == LW_STOP) lw_memory_of(s, j)->event_sign = 0.0;
   }
 }
 
@@ -179,7 +179,7 @@ lw_status lw_handle_events(lw_state *s, int32_t *changed) {
   }
 }
 
-lw_status lw_make_transitions(lw_state *s, const int32_t *which, int32_t n) {
+lw_status lw_apply_transitions(lw_state *s, const int32_t *which, int32_t n) {
   if (!s->events || n <= 0) return LW_OK;
   memcpy(s->events->before, s->snapshot, s->snapshot_size);
   memset(s->events->due, 0, sizeof *s->events->due * (size_t)s->base->size.transitions);
@@ -206,7 +206,7 @@ lw_status lw_start_events(lw_state *s, int32_t *changed) {
   return e ? e : lw_handle_events(s, changed);
 }
 
-lw_status lw_modes_changed(lw_state *s) {
+lw_status lw_discrete_state_changed(lw_state *s) {
   lw_choose_structure(s, 1);
   return LW_OK;
 }

@@ -15,8 +15,8 @@ lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition) {
 
 void lw_reset_modes(lw_state *s) {
   const lw_model *m = s->base;
-  for (int32_t i = 0; m->size.transitions && i < m->switches; i++)
-    lw_reals(s)[m->at.joint_closed + m->switch_joint[i]] = m->closed >> i & 1;
+  for (int32_t i = 0; m->size.transitions && i < m->removable_joints; i++)
+    lw_reals(s)[m->at.joint_closed + m->removable_joint[i]] = m->closed >> i & 1;
   lw_choose_structure(s, 1);
 }
 
@@ -43,14 +43,14 @@ static void clear_open_joints(lw_state *s) {
 void lw_choose_structure(lw_state *s, int afresh) {
   const lw_model *m = s->base;
   int32_t closed = 0;
-  for (int32_t i = 0; i < m->switches; i++)
-    if (lw_reals(s)[m->at.joint_closed + m->switch_joint[i]] != 0.0) closed |= 1 << i;
-  const lw_model *chosen = m->structure ? m->structure[closed] : m;
+  for (int32_t i = 0; i < m->removable_joints; i++)
+    if (lw_reals(s)[m->at.joint_closed + m->removable_joint[i]] != 0.0) closed |= 1 << i;
+  const lw_model *chosen = m->variant ? m->variant[closed] : m;
   const int other = chosen != s->model;
   s->model = chosen;
-  if (other) lw_release_assemblies(&s->dca), lw_release_assemblies(&s->complex_dca);
+  if (other) lw_dca_release(&s->dca), lw_dca_release(&s->complex_dca);
   if (other && afresh) memset(s->block.integers, 0, sizeof(int32_t) * (size_t)m->integers);
-  if (m->structure) clear_open_joints(s);
+  if (m->variant) clear_open_joints(s);
   lw_state_changed(s, LW_STAGE_NONE);
 }
 

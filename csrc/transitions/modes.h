@@ -12,7 +12,7 @@ typedef lw_double_transition_memory lw_transition_memory;
 struct lw_event_room {
   unsigned char *before; /* the snapshot, to come back to */
   int32_t *due;          /* of each transition: what is asked of it */
-  unsigned char *held;   /* the rest as in lw_jump */
+  unsigned char *held;   /* the rest as in lw_velocity_jump */
   double *wanted, *push, *after, *force, *torque, *held_impulse, *coupling_impulse;
 };
 

@@ -47,14 +47,14 @@ static pose given_frame(const lw_state *s, int32_t joint, int of_child) {
 /* The frame that the one side has in the world, seen from the body of the other. */
 void lw_take_frame(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
-  const int32_t taken = m->joint[joint].taken;
+  const int32_t taken = m->joint[joint].captured;
   if (!taken) return;
   const lw_loop *loop = &m->loop[m->joint[joint].loop];
   const int of_child = taken == 1;
   const pose from = pose_of_link(s, of_child ? loop->child : loop->parent);
   const pose to = pose_of_link(s, of_child ? loop->parent : loop->child), f = given_frame(s, joint, of_child);
   const double back[4] = {to.Q[0], -to.Q[1], -to.Q[2], -to.Q[3]};
-  double arm[3], world[4], *found = lw_reals(s) + m->at.taken_frame + 7 * joint;
+  double arm[3], world[4], *found = lw_reals(s) + m->at.captured_frame + 7 * joint;
   turn(from.Q, f.p, arm);
   for (int k = 0; k < 3; k++) arm[k] += from.p[k] - to.p[k];
   turn(back, arm, found);

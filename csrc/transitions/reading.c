@@ -5,22 +5,22 @@
 static int within(int32_t i, int32_t low, int32_t count) { return i >= low && i < count; }
 
 /* A joint that may open is a cut joint; in each structure some of these are closed, which are bits of its number. */
-lw_status lw_read_switches(reader *r, lw_model *m) {
+lw_status lw_read_removable_joints(reader *r, lw_model *m) {
   m->closed = 0;
-  for (int32_t i = 0; i < m->switches; i++) {
-    const void *p = lw_take(r, sizeof(int32_t));
-    if (!p) return lw_read_fail(r, "the model is truncated in the joints that may open");
-    memcpy(&m->switch_joint[i], p, sizeof(int32_t));
-    if (!within(m->switch_joint[i], 0, m->size.joints) || m->joint[m->switch_joint[i]].loop < 0)
-      return lw_read_fail(r, "the model's joint that may open, number %d, closes no loop", i);
-    if (m->loop[m->joint[m->switch_joint[i]].loop].cluster >= 0) m->closed |= 1 << i;
+  for (int32_t i = 0; i < m->removable_joints; i++) {
+    const void *p = lw_read_bytes(r, sizeof(int32_t));
+    if (!p) return lw_format_error(r, "the model is truncated in the joints that may open");
+    memcpy(&m->removable_joint[i], p, sizeof(int32_t));
+    if (!within(m->removable_joint[i], 0, m->size.joints) || m->joint[m->removable_joint[i]].loop < 0)
+      return lw_format_error(r, "the model's joint that may open, number %d, closes no loop", i);
+    if (m->loop[m->joint[m->removable_joint[i]].loop].cluster >= 0) m->closed |= 1 << i;
   }
   return LW_OK;
 }
 
 static int may_open(const lw_model *m, int32_t joint) {
-  for (int32_t i = 0; i < m->switches; i++)
-    if (m->switch_joint[i] == joint) return 1;
+  for (int32_t i = 0; i < m->removable_joints; i++)
+    if (m->removable_joint[i] == joint) return 1;
   return 0;
 }
 
@@ -46,7 +46,7 @@ static int is_action(const lw_model *m, const lw_transition *x) {
 
 static int is_trigger(const lw_model *m, const lw_transition *x) {
   if (!within(x->trigger, 0, LW_TRIGGERS) || (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP)) return 0;
-  if (x->trigger != LW_CROSSING) return 1;
+  if (x->trigger != LW_ZERO_CROSSING) return 1;
   if (!within(x->direction, -1, 2)) return 0;
   if (x->quantity >= 0) return within(x->quantity, 0, m->size.nq + m->size.nq_cut);
   return within(x->body[0], -1, m->size.bodies) && within(x->body[1], -1, m->size.bodies);
@@ -55,8 +55,8 @@ static int is_trigger(const lw_model *m, const lw_transition *x) {
 lw_status lw_read_transitions(reader *r, lw_model *m) {
   for (int32_t i = 0; i < m->size.transitions; i++) {
     int32_t v[11];
-    const void *p = lw_take(r, sizeof v);
-    if (!p) return lw_read_fail(r, "the model is truncated in its transitions");
+    const void *p = lw_read_bytes(r, sizeof v);
+    if (!p) return lw_format_error(r, "the model is truncated in its transitions");
     memcpy(v, p, sizeof v);
     lw_transition *x = &m->transition[i];
     *x = (lw_transition){.action = v[0],
@@ -70,10 +70,10 @@ lw_status lw_read_transitions(reader *r, lw_model *m) {
                          .undone = v[9] != 0,
                          .indicator = m->size.event_indicators};
     if (!is_action(m, x) || !is_trigger(m, x) || !within(v[10], 0, 3))
-      return lw_read_fail(r, "the model's transition %d points outside the model", i);
-    if (x->action == LW_PIN) m->joint[x->joint].taken = v[10];
+      return lw_format_error(r, "the model's transition %d points outside the model", i);
+    if (x->action == LW_PIN) m->joint[x->joint].captured = v[10];
     if (x->action == LW_STOP) m->size.event_indicators += (x->bounds & 1) + (x->bounds >> 1);
-    if (x->trigger == LW_CROSSING) m->size.event_indicators++;
+    if (x->trigger == LW_ZERO_CROSSING) m->size.event_indicators++;
   }
   return LW_OK;
 }

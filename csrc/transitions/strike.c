@@ -46,24 +46,24 @@ static void add_impact(lw_state *s, int32_t i) {
 
 static lw_status jump_once(lw_state *s) {
   struct lw_event_room *r = s->events;
-  lw_jump jump = {.held = r->held,
-                  .wanted = r->wanted,
-                  .push = r->push,
-                  .after = r->after,
-                  .force = r->force,
-                  .torque = r->torque,
-                  .held_impulse = r->held_impulse,
-                  .coupling_impulse = r->coupling_impulse};
-  const lw_status e = lw_find_jump(s, &jump);
+  lw_velocity_jump jump = {.constrained = r->held,
+                           .target = r->wanted,
+                           .applied_impulse = r->push,
+                           .after = r->after,
+                           .force = r->force,
+                           .torque = r->torque,
+                           .constraint_impulse = r->held_impulse,
+                           .coupling_impulse = r->coupling_impulse};
+  const lw_status e = lw_find_velocity_jump(s, &jump);
   if (e) return e;
   double largest = 0.0;
   for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fmax(fabs(r->after[u]), fabs(lw_speed_of(s, u))));
-  if (jump.lack > CONTRADICTION * fmax(largest, AT_REST))
+  if (jump.residual > CONTRADICTION * fmax(largest, AT_REST))
     return lw_fail(
         s, LW_ERROR_SOLVER,
         "no speeds after the event at t = %.9g s satisfy all joints, locks, couplings and prescribed motions: "
         "they contradict each other by %.3g (rad/s or m/s)",
-        lw_reals(s)[s->model->at.time], jump.lack);
+        lw_reals(s)[s->model->at.time], jump.residual);
   return LW_OK;
 }
 
@@ -87,9 +87,9 @@ void lw_let_go(lw_state *s, int32_t i) {
   lw_transition_memory *memory = lw_memory_of(s, i);
   const int32_t u = lw_stopped_speed(m, transition_of(s, i));
   double *locked = lw_reals(s) + m->at.locked + u;
-  const int bound = memory->side > 0.0;
+  const int bound = memory->event_sign > 0.0;
   *locked = (double)(lw_holders(*locked) & ~LW_HELD_BY_STOP);
-  memory->side = 0.0;
+  memory->event_sign = 0.0;
   memory->shift[bound] = fmin(lw_gap_of(s, i, bound), 0.0);
   memory->done = 0.0;
   lw_reals(s)[m->at.transition_active + i] = 0.0;
@@ -99,7 +99,7 @@ void lw_let_go(lw_state *s, int32_t i) {
 /* The impulse of a stop, pushing into the range positive. */
 static double push_of(const lw_state *s, int32_t i) {
   const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
-  const double side = lw_memory_of(s, i)->side;
+  const double side = lw_memory_of(s, i)->event_sign;
   if (side != 0.0) return -side * s->events->coupling_impulse[lw_lock_of(s, u)];
   return (s->events->due[i] & LW_HIT_UPPER ? -1.0 : 1.0) * s->events->held_impulse[u];
 }
@@ -107,7 +107,7 @@ static double push_of(const lw_state *s, int32_t i) {
 static double largest_push(const lw_state *s) {
   double largest = 0.0;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
-    if (transition_of(s, i)->action == LW_STOP && (lw_memory_of(s, i)->side != 0.0 || s->events->due[i] & LW_HIT))
+    if (transition_of(s, i)->action == LW_STOP && (lw_memory_of(s, i)->event_sign != 0.0 || s->events->due[i] & LW_HIT))
       largest = fmax(largest, fabs(push_of(s, i)));
   return largest;
 }
@@ -120,7 +120,7 @@ static int32_t release_pulling(lw_state *s) {
   int32_t released = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     if (transition_of(s, i)->action != LW_STOP) continue;
-    const int rests = lw_memory_of(s, i)->side != 0.0, hit = (s->events->due[i] & LW_HIT) != 0;
+    const int rests = lw_memory_of(s, i)->event_sign != 0.0, hit = (s->events->due[i] & LW_HIT) != 0;
     if ((!rests && !hit) || push_of(s, i) >= least) continue;
     if (rests) lw_let_go(s, i);
     else s->events->held[lw_stopped_speed(s->model, transition_of(s, i))] = 0, s->events->due[i] = 0;
@@ -173,7 +173,7 @@ static void settle(lw_state *s, int32_t i) {
   x[s->model->at.locked + u] = (double)(lw_holders(x[s->model->at.locked + u]) | LW_HELD_BY_STOP);
   x[s->model->at.lock_value + u] = lw_coordinate_of(s, u);
   x[s->model->at.transition_active + i] = 1.0;
-  lw_memory_of(s, i)->side = s->events->due[i] & LW_HIT_UPPER ? 1.0 : -1.0;
+  lw_memory_of(s, i)->event_sign = s->events->due[i] & LW_HIT_UPPER ? 1.0 : -1.0;
 }
 
 /* What is thrown back meets the bound again where it was, not lower each time; what is not has a little way to go. */

@@ -17,8 +17,8 @@ double lw_gap_of(const lw_state *s, int32_t i, int bound) {
 static int is_computed(const lw_state *s, int32_t i) {
   const lw_transition *x = transition_of(s, i);
   const lw_model *m = s->base;
-  if (x->action == LW_STOP) return lw_stopped_speed(m, x) >= m->size.nu || lw_memory_of(s, i)->side != 0.0;
-  if (x->trigger != LW_CROSSING) return 0;
+  if (x->action == LW_STOP) return lw_stopped_speed(m, x) >= m->size.nu || lw_memory_of(s, i)->event_sign != 0.0;
+  if (x->trigger != LW_ZERO_CROSSING) return 0;
   return x->quantity < 0 || x->quantity >= m->size.nq || lw_speed_at(m, x->quantity) < 0;
 }
 
@@ -74,10 +74,10 @@ lw_status lw_take_sides(lw_state *s) {
   const watched w = now(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     lw_transition_memory *memory = lw_memory_of(s, i);
-    if (transition_of(s, i)->trigger != LW_CROSSING || memory->side != 0.0) continue;
+    if (transition_of(s, i)->trigger != LW_ZERO_CROSSING || memory->event_sign != 0.0) continue;
     const quantity x = quantity_of(&w, i);
     const double off = x.value - value_of(s, i, 0);
-    memory->side = off > 0.0 || (off == 0.0 && x.rate > 0.0) ? 1.0 : -1.0;
+    memory->event_sign = off > 0.0 || (off == 0.0 && x.rate > 0.0) ? 1.0 : -1.0;
   }
   return LW_OK;
 }
@@ -92,8 +92,8 @@ static int32_t due_crossing(lw_state *s, int32_t i) {
   if (!has_happened(crossing_of(&w, i), lw_width_at(value_of(s, i, 0)))) return 0;
   lw_transition_memory *memory = lw_memory_of(s, i);
   const int32_t direction = transition_of(s, i)->direction;
-  memory->side = -memory->side;
-  return direction == 0 || direction == memory->side ? LW_DO : 0;
+  memory->event_sign = -memory->event_sign;
+  return direction == 0 || direction == memory->event_sign ? LW_DO : 0;
 }
 
 static int32_t due_stop(const lw_state *s, int32_t i) {
@@ -102,7 +102,7 @@ static int32_t due_stop(const lw_state *s, int32_t i) {
   for (int bound = 0; bound < 2; bound++) {
     if (!(x->bounds >> bound & 1)) continue;
     const quantity z = bound_of(&w, i, bound);
-    if (lw_memory_of(s, i)->side != 0.0) {
+    if (lw_memory_of(s, i)->event_sign != 0.0) {
       if (z.value < 0.0) return LW_LET_GO;
     } else if (z.rate < 0.0 && has_happened(z, lw_width_at(value_of(s, i, bound))))
       return bound ? LW_HIT_UPPER : LW_HIT_LOWER;
@@ -134,7 +134,7 @@ int32_t lw_find_due(lw_state *s) {
     int32_t due = 0;
     if (x->trigger == LW_AT_TIME) due = due_time(s, i);
     else if (x->trigger == LW_COMMAND) due = due_command(s, i);
-    else if (x->trigger == LW_CROSSING) due = due_crossing(s, i);
+    else if (x->trigger == LW_ZERO_CROSSING) due = due_crossing(s, i);
     else due = due_stop(s, i);
     s->events->due[i] = due;
     count += due != 0;

@@ -45,7 +45,7 @@ class CoupledIDA:
         """Make IDA ready, or ready again."""
         equations, user = self._equations, self._user
         self._y[:], self._rate[:] = y, rate
-        user.origin, user.pace, user.cj, user.stale = equations.origin, equations.pace, equations.cj, 1
+        user.time_origin, user.time_scale, user.cj, user.stale = equations.origin, equations.pace, equations.cj, 1
         self._taken = 0
         self._call("IDAReInit", 0.0, *self._made.vectors[:2])
         self._call("IDASetStopTime", equations.span)

@@ -95,7 +95,8 @@ static double *same_array(void *vector) { return vector; } /* for N_VGetArrayPoi
 /* What IDA calls, against the same by hand; x and xdot satisfy nothing. */
 static void drive_ida(lw_chain *chain, int32_t reduced, double *x, double *xdot, const double *b, size_t size) {
   double *out = reals(size), *expected = reals(size), *vector = reals(size);
-  lw_ida ida = {.array = same_array, .work = reals(size), .n = (int32_t)size, .stale = 1, .pace = 1.0, .cj = 10.0};
+  lw_ida ida = {
+      .array = same_array, .work = reals(size), .n = (int32_t)size, .stale = 1, .time_scale = 1.0, .cj = 10.0};
   lw_chain_implicit(chain, reduced, &ida.equations);
   EXPECT(lw_ida_residual(0.0, x, xdot, out, &ida) == 0);
   EXPECT(ida.residuals == 1 && ida.factorisations == 1 && !ida.stale && !ida.not_finite && !ida.singular);
@@ -124,7 +125,8 @@ static void drive_ida(lw_chain *chain, int32_t reduced, double *x, double *xdot,
 
 /* The reduced matrix has no room: as where there is no inverse. */
 static void expect_ida_refusal(lw_chain *chain, double *x, double *xdot, double *out, size_t size) {
-  lw_ida ida = {.array = same_array, .work = reals(size), .n = (int32_t)size, .stale = 1, .pace = 1.0, .cj = 10.0};
+  lw_ida ida = {
+      .array = same_array, .work = reals(size), .n = (int32_t)size, .stale = 1, .time_scale = 1.0, .cj = 10.0};
   lw_chain_implicit(chain, 1, &ida.equations);
   EXPECT(lw_ida_residual(0.0, x, xdot, out, &ida) > 0);
   EXPECT(ida.singular && ida.stale && ida.cj > 10.0);

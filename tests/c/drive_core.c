@@ -242,18 +242,18 @@ static void differentiate_assembly(const bench *b) {
     const lw_field field = field_named(b->model, knowns[k]);
     for (int32_t i = 0; i < field.rows * field.columns && (size_t)i < most; i++) {
       const uint32_t known = (uint32_t)(field.first + i);
-      const lw_status status = lw_assembled_derivative(b->state, unknowns, n, &known, 1, &(double){1}, slopes);
+      const lw_status status = lw_assembly_sensitivity(b->state, unknowns, n, &known, 1, &(double){1}, slopes);
       EXPECT(status == LW_OK || (status == LW_ERROR_SINGULAR && lw_state_message(b->state)[0]));
       for (size_t j = 0; status == LW_OK && j < n; j++) EXPECT(isfinite(slopes[j]));
     }
   }
   const double one = 1, none = NAN;
   const uint32_t gravity = (uint32_t)field_named(b->model, "gravity").first;
-  EXPECT(lw_assembled_derivative(b->state, &outside, 1, &gravity, 1, &one, slopes) == LW_ERROR_USAGE);
-  EXPECT(lw_assembled_derivative(b->state, NULL, 0, &outside, 1, &one, slopes) == LW_ERROR_USAGE);
-  EXPECT(lw_assembled_derivative(b->state, NULL, 0, &gravity, 1, &none, slopes) == LW_ERROR_VALUE);
-  if (n) EXPECT(lw_assembled_derivative(b->state, NULL, 0, &state, 1, &one, slopes) == LW_ERROR_USAGE);
-  EXPECT(lw_assembled_derivative(b->state, NULL, 0, NULL, 0, NULL, NULL) == LW_OK);
+  EXPECT(lw_assembly_sensitivity(b->state, &outside, 1, &gravity, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembly_sensitivity(b->state, NULL, 0, &outside, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembly_sensitivity(b->state, NULL, 0, &gravity, 1, &none, slopes) == LW_ERROR_VALUE);
+  if (n) EXPECT(lw_assembly_sensitivity(b->state, NULL, 0, &state, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembly_sensitivity(b->state, NULL, 0, NULL, 0, NULL, NULL) == LW_OK);
   free(unknowns);
   free(slopes);
 }
@@ -275,7 +275,7 @@ static void with_multipliers(const bench *b) {
   memcpy(ydot, x + field_named(b->model, "qdot").first, (nq + nu) * sizeof *y);
   EXPECT(lw_constraints(b->state, phi, phi + rows) == LW_OK);
   EXPECT(lw_constraint_jacobian(b->state, work) == LW_OK);
-  EXPECT(lw_dae_rows(b->state, work, slack) == LW_OK);
+  EXPECT(lw_dae_select_rows(b->state, work, slack) == LW_OK);
   for (size_t r = 0; r < 2 * rows; r++) EXPECT(fabs(phi[r]) < 1e-6 && (slack[r] == 0 || slack[r] == 1));
   EXPECT(lw_dae_residual(b->state, t, y, ydot, slack, residual) == LW_OK);
   for (size_t i = 0; i < nq; i++) EXPECT(fabs(residual[i]) <= 1e-6 * (1 + fabs(ydot[i])));
@@ -329,7 +329,7 @@ static void with_independents(const bench *b, unsigned chosen) {
   for (int step = 0; step < 3; step++) {
     memcpy(kept, state, n * sizeof *kept);
     if (n_q) x[0] += 0.05 * step, x[n_q] = 0.1;
-    const lw_status status = lw_minimal_put(m, x);
+    const lw_status status = lw_minimal_set(m, x);
     EXPECT(status == LW_OK || status == LW_ERROR_SINGULAR);
     if (status) EXPECT(same(state, kept, n) && lw_state_message(b->state)[0]);
     else {
@@ -343,7 +343,7 @@ static void with_independents(const bench *b, unsigned chosen) {
   if (n_q) {
     (void)lw_minimal_directional_derivative(m, &unknown, 1, &known, 1, &(double){1}, &slope);
     x[0] = NAN;
-    EXPECT(lw_minimal_put(m, x) == LW_ERROR_VALUE);
+    EXPECT(lw_minimal_set(m, x) == LW_ERROR_VALUE);
   } else if (b->size.nq && b->size.nq == b->size.nu)
     EXPECT(lw_minimal_directional_derivative(m, &unknown, 1, &known, 1, &(double){1}, &slope) == LW_ERROR_USAGE);
   lw_minimal_free(m);
@@ -368,22 +368,22 @@ static void jump(const bench *b) {
   unsigned char *held = calloc(speeds + 1, 1);
   double *numbers = reals(4 * speeds + 12 * bodies + 6 * joints + (size_t)b->size.couplings), *next = numbers;
   if (!held) exit(2);
-  lw_jump jump = {.held = held, .wanted = next};
-  jump.push = next += speeds, jump.before = next += 6 * bodies, jump.after = next += 6 * bodies;
-  jump.held_impulse = next += speeds, jump.force = next += speeds, jump.torque = next += 3 * joints;
+  lw_velocity_jump jump = {.constrained = held, .target = next};
+  jump.applied_impulse = next += speeds, jump.before = next += 6 * bodies, jump.after = next += 6 * bodies;
+  jump.constraint_impulse = next += speeds, jump.force = next += speeds, jump.torque = next += 3 * joints;
   jump.coupling_impulse = next + 3 * joints;
   EXPECT(lw_dca_levels(b->model) > 0);
   EXPECT(lw_set_threads(2) >= 1);
   for (int with = 0; with < 4; with++) {
     if (with & 1) jump.before = NULL;
-    if (with & 2) jump.push = NULL;
+    if (with & 2) jump.applied_impulse = NULL;
     for (size_t u = 0; u < speeds; u++) held[u] = (u + (size_t)with) % 3 == 0;
-    EXPECT(lw_jump_speeds(b->state, &jump) == LW_OK);
-    EXPECT(isfinite(jump.lack));
+    EXPECT(lw_solve_velocity_jump(b->state, &jump) == LW_OK);
+    EXPECT(isfinite(jump.residual));
   }
   EXPECT(lw_set_threads(1) == 1);
   if (speeds) held[0] = 1, numbers[0] = NAN;
-  if (speeds) EXPECT(lw_jump_speeds(b->state, &jump) == LW_ERROR_VALUE);
+  if (speeds) EXPECT(lw_solve_velocity_jump(b->state, &jump) == LW_ERROR_VALUE);
   free(held);
   free(numbers);
 }
@@ -415,13 +415,13 @@ static void run_with_rows(lw_ode *ode, const double *start, size_t n) {
   enum { ROWS = 5 };
   double t[ROWS], *y = reals(ROWS * n);
   for (int i = 0; i < ROWS; i++) t[i] = 0.01 * i;
-  lw_ode_output output = {.wanted = 1, .capacity = ROWS, .t = t, .y = y};
+  lw_ode_output output = {.at_given_times = 1, .capacity = ROWS, .t = t, .y = y};
   EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
   const lw_ode_outcome outcome = lw_ode_run(ode, 0.05, 0, &output);
   EXPECT(went(outcome) && (output.count == ROWS || outcome == LW_ODE_EVENT));
   for (size_t i = 0; i < n; i++) EXPECT(fabs(y[i] - start[i]) <= 1e-12 * (1 + fabs(start[i])));
 
-  output = (lw_ode_output){.wanted = 0, .capacity = ROWS, .t = t, .y = y};
+  output = (lw_ode_output){.at_given_times = 0, .capacity = ROWS, .t = t, .y = y};
   EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
   EXPECT(went(lw_ode_run(ode, 1, 0, &output)));
   EXPECT(output.count <= ROWS && output.count > 0);
@@ -516,7 +516,7 @@ static void make_transitions(const bench *b) {
   for (int32_t i = -1; before && after && i <= b->size.transitions; i++) {
     const lw_status evaluated = lw_evaluate(b->state, LW_STAGE_OUTPUTS);
     lw_state_save(b->state, before);
-    if (lw_make_transitions(b->state, &i, 1) == LW_OK) {
+    if (lw_apply_transitions(b->state, &i, 1) == LW_OK) {
       EXPECT(b->size.transitions == 0 || (i >= 0 && i < b->size.transitions));
       EXPECT(lw_evaluate(b->state, LW_STAGE_OUTPUTS) == LW_OK);
       EXPECT(is_finite(lw_state_reals(b->state) + field_named(b->model, "udot").first, (size_t)b->size.nu));
@@ -548,14 +548,14 @@ static void restore_wild_modes(const bench *b) {
   for (size_t k = 0; b->size.transitions && k < sizeof wild / sizeof *wild; k++)
     for (int32_t i = 0; i < b->size.transitions; i++) {
       for (size_t j = 0; j < n; j++) modes[j] = wild[(j % 3 ? j + k : k) % (sizeof wild / sizeof *wild)];
-      (void)lw_modes_changed(b->state);
+      (void)lw_discrete_state_changed(b->state);
       (void)lw_evaluate(b->state, LW_STAGE_OUTPUTS);
       (void)lw_handle_events(b->state, &changed);
-      (void)lw_make_transitions(b->state, &i, 1);
+      (void)lw_apply_transitions(b->state, &i, 1);
       (void)lw_evaluate(b->state, LW_STAGE_OUTPUTS);
     }
   memcpy(modes, kept, n * sizeof *modes);
-  EXPECT(lw_modes_changed(b->state) == LW_OK);
+  EXPECT(lw_discrete_state_changed(b->state) == LW_OK);
   free(kept);
 }
 

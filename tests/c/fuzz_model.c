@@ -39,7 +39,7 @@ static void happen(const lw_model *model, lw_state *state) {
   int32_t changed;
   lw_start_events(state, &changed);
   for (int32_t i = 0; i < size.transitions && i < 64; i++) {
-    lw_make_transitions(state, &i, 1);
+    lw_apply_transitions(state, &i, 1);
     if (indicators) lw_event_indicators(state, indicators);
     lw_next_event_time(state, &time);
     lw_handle_events(state, &changed);

@@ -56,7 +56,7 @@ static void write_mode(input *in, lw_state *state) {
     const int32_t n = field.rows * field.columns;
     if (n) lw_state_reals(state)[field.first + at % n] = which & 128 ? value : value != 0.0;
   }
-  if (which & 64) lw_modes_changed(state);
+  if (which & 64) lw_discrete_state_changed(state);
 }
 
 /* Numbers of transitions mostly exist. */
@@ -65,7 +65,7 @@ static void make_transitions(input *in, lw_state *state) {
   take(in, given, sizeof given);
   const int32_t count = lw_model_sizes(model).transitions + 1;
   const int32_t which[3] = {given[0] % count, given[1] % count, given[2] % count};
-  lw_make_transitions(state, which, 1 + given[0] % 3);
+  lw_apply_transitions(state, which, 1 + given[0] % 3);
 }
 
 static void happen(input *in, lw_state *state, int which) {
@@ -101,7 +101,7 @@ static void call(input *in, lw_state *state) {
     case 4:
       value = take_real(in);
       lw_directional_derivative(state, &a, 1, &b, 1, &value, &(double){0});
-      lw_assembled_derivative(state, &a, 1, &b, 1, &value, &(double){0});
+      lw_assembly_sensitivity(state, &a, 1, &b, 1, &value, &(double){0});
       break;
     case 5: lw_state_save(state, snapshot); break;
     case 6: restore(in, state, size); break;
