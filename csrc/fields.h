@@ -91,7 +91,7 @@ typedef enum lw_owner {
 #define LW_MODE_FIELDS(X)                                                                                           \
   X(joint_closed, JOINT, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "1 or 0, of joints that may open")             \
   X(taken_frame, JOINT, LW_IF_MODES(7), LW_INTERNAL, LW_STAGE_NONE, "of a pin, found when it closed: r, Q")         \
-  X(locked, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/modes.h")             \
+  X(locked, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/discrete_state.h")    \
   X(lock_value, SPEED, LW_IF_MODES(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")                \
   X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                     \
   X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")               \
