@@ -2,7 +2,7 @@
  * length of their cluster, and so do displacements, so that a row that is not zero has a size near one. Where gaps are
  * open by a part of the length, rows that repeat others differ from them by as much. */
 #include "state.h"
-#include "transitions/modes.h"
+#include "transitions/discrete_state.h"
 #include <math.h>
 
 #define NO_ROW 1e-9

@@ -1,6 +1,6 @@
 /* The constraints of a mechanism, and its equations with multipliers: see mechanics/augmented.inc. */
 #include "state.h"
-#include "transitions/modes.h"
+#include "transitions/discrete_state.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -88,18 +88,18 @@ typedef enum lw_owner {
   X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")
 
 /* What transitions have brought about so far: it stays until the next event. */
-#define LW_DISCRETE_FIELDS(X)                                                                                         \
-  X(joint_closed, JOINT, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "1 or 0, of joints that may open")         \
-  X(captured_frame, JOINT, LW_IF_TRANSITIONS(7), LW_INTERNAL, LW_STAGE_NONE, "of a pin, found when it closed: r, Q")  \
-  X(locked, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/modes.h")         \
-  X(lock_value, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")            \
-  X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                       \
-  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")                 \
-  X(event_memory, ONE, LW_IF_TRANSITIONS(2), LW_INTERNAL, LW_STAGE_NONE,                                              \
-    "time of the last event; how many at that time")                                                                  \
-  X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                   \
-  X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")                 \
-  X(impulse_force, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "last one of the joint on its child [N.s]") \
+#define LW_DISCRETE_FIELDS(X)                                                                                          \
+  X(joint_closed, JOINT, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "1 or 0, of joints that may open")          \
+  X(captured_frame, JOINT, LW_IF_TRANSITIONS(7), LW_INTERNAL, LW_STAGE_NONE, "of a pin, found when it closed: r, Q")   \
+  X(locked, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "who holds it, see transitions/discrete_state.h") \
+  X(lock_value, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")             \
+  X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                        \
+  X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")                  \
+  X(event_memory, ONE, LW_IF_TRANSITIONS(2), LW_INTERNAL, LW_STAGE_NONE,                                               \
+    "time of the last event; how many at that time")                                                                   \
+  X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                    \
+  X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")                  \
+  X(impulse_force, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "last one of the joint on its child [N.s]")  \
   X(impulse_torque, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "about the child's joint frame [N.m.s]")
 #define LW_IF_TRANSITIONS(columns) (s->transitions ? (columns) : 0)
 

@@ -286,7 +286,7 @@ lw_status lw_chain_solve(lw_chain *chain, const double *b, double *x);
 lw_status lw_chain_rate_times(lw_chain *chain, const double *v, double *out);
 
 /* Makes |P| = 1 and P.S = 0, then R and V follow from P and S. LW_ERROR_VALUE: not finite, or a P of length zero. */
-lw_status lw_chain_close(lw_chain *chain, double *x);
+lw_status lw_chain_make_consistent(lw_chain *chain, double *x);
 /* X' at a closed X, in O(n). What was prepared for solving is gone. */
 lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
 
@@ -321,7 +321,7 @@ typedef struct lw_ode_statistics {
 
 /* Rows of output, filled from `count` on. */
 typedef struct lw_ode_output {
-  int32_t at_given_times;  /* 0: a row for the end of every step; 1: `t` is given, in the direction of the run */
+  int32_t times_given;     /* 0: a row for the end of every step; 1: `t` is given, in the direction of the run */
   int64_t capacity, count; /* rows there are, and rows filled */
   double *t, *y;           /* [capacity] and [capacity][n] */
 } lw_ode_output;
@@ -340,7 +340,7 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
 void lw_ode_free(lw_ode *ode);
 /* Before a start; without it the method is LW_ODE_DOPRI5, which needs no Jacobian. NULL: differences. The memory of a
  * method is made when it is first chosen: LW_ERROR_MEMORY, and the method before stays. */
-lw_status lw_ode_use_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
+lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* Starts at (t, y), or starts again after y or f jumped. LW_ODE_STEP when ready. */
 lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
@@ -353,7 +353,7 @@ double lw_ode_time(const lw_ode *ode);
 const double *lw_ode_y(const lw_ode *ode);
 void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t within the last step; error of the method's order */
 const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
-lw_ode_statistics lw_ode_counts(const lw_ode *ode);
+lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode);
 
 /* ---- implicit equations F(t, y, y') = 0 for SUNDIALS IDA, of which only function pointers are known here ----------- */
 
@@ -372,21 +372,21 @@ void lw_chain_implicit(lw_chain *chain, int32_t reduced, lw_implicit *equations)
 /* What the three functions below are given as user data. IDA's time s begins at 0, t = origin + pace s. */
 typedef struct lw_ida {
   lw_implicit equations;
-  double *(*array)(void *vector); /* the numbers of an N_Vector: N_VGetArrayPointer */
-  double *work;                   /* [n] */
+  double *(*get_array)(void *vector); /* the numbers of an N_Vector: N_VGetArrayPointer */
+  double *work;                       /* [n] */
   int32_t n;
-  int32_t stale; /* the factored J is of an earlier cj */
-  double time_origin, time_scale;
-  double cj, factored; /* cj in IDA's time: as last heard of, and of the factored J */
+  int32_t factor_needed; /* the factored J is of an earlier cj */
+  double t0, time_scale;
+  double cj, cj_factored; /* cj in IDA's time: as last heard of, and of the factored J */
   int64_t residuals, factorisations;
   int32_t not_finite, singular; /* why the last step was refused */
 } lw_ida;
 
 /* The residual times J^-1, so that GMRES needs no preconditioner; as IDAResFn, IDALsJacTimesSetupFn, IDALsJacTimesVecFn. */
 int lw_ida_residual(double s, void *y, void *rate, void *out, void *user);
-int lw_ida_prepare(double s, void *y, void *rate, void *residual, double cj, void *user);
-int lw_ida_product(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,
-                   void *scratch, void *scratch_too);
+int lw_ida_jac_times_setup(double s, void *y, void *rate, void *residual, double cj, void *user);
+int lw_ida_jac_times(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,
+                     void *scratch, void *scratch_too);
 
 const char *lw_version(void);
 #endif

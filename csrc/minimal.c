@@ -7,7 +7,7 @@
  * whatever it is that has changed: coordinates, time, inputs or parameters. Each step along s is one that Newton takes
  * at once and short, so that it cannot come to another way to put the mechanism together. */
 #include "minimal.h"
-#include "transitions/modes.h"
+#include "transitions/discrete_state.h"
 #include <math.h>
 #include <string.h>
 

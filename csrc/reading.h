@@ -21,7 +21,7 @@ lw_status lw_format_error(reader *r, const char *format, ...);
 const void *lw_read_bytes(reader *r, size_t n);
 /* The tables of integers: every index is checked before it is used. */
 lw_status lw_read_tables(reader *r, lw_model *m);
-/* Of these, the joints that may open and the transitions: transitions/reading.c. */
+/* Of these, the joints that may open and the transitions: transitions/reader.c. */
 lw_status lw_read_removable_joints(reader *r, lw_model *m);
 lw_status lw_read_transitions(reader *r, lw_model *m);
 /* Which constraints reach which links, where the model asks for multipliers. */

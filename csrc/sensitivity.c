@@ -2,7 +2,7 @@
  * beside one, so that no digits cancel. The complex block has the layout of the real one. */
 #include "pivots.h"
 #include "state.h"
-#include "transitions/watch.h"
+#include "transitions/indicators.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -114,7 +114,7 @@ void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *
   lw_kernels_complex.outputs(m, s->complex_block);
   for (size_t i = 0; i < n; i++)
     sensitivity[i] = unknowns[i] < reals ? complex_reals(s)[2 * unknowns[i] + 1] / LW_COMPLEX_STEP
-                                         : lw_indicator_slope(s, (int32_t)(unknowns[i] - reals));
+                                         : lw_indicator_derivative(s, (int32_t)(unknowns[i] - reals));
 }
 
 static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, const double *seed, int *parameters) {

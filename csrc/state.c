@@ -1,6 +1,6 @@
 /* The life of a state, access to its variables by offset, and the stages of evaluation. */
 #include "state.h"
-#include "transitions/modes.h"
+#include "transitions/discrete_state.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
   s->stage = (int32_t *)s->snapshot;
   s->block.integers = s->stage + 1;
   s->block.reals = s->snapshot + head;
-  if (lw_make_event_room(s)) {
+  if (lw_create_event_workspace(s)) {
     lw_state_free(s);
     return LW_ERROR_MEMORY;
   }
@@ -52,7 +52,7 @@ void lw_state_free(lw_state *s) {
   free(s->complex_memory);
   free(s->newton_workspace);
   lw_dca_release(&s->dca);
-  lw_free_event_room(s);
+  lw_free_event_workspace(s);
   lw_dca_release(&s->complex_dca);
   free(s->memory);
   free(s);
@@ -64,7 +64,7 @@ lw_status lw_state_reset(lw_state *s) {
   memcpy(reals(s), m->defaults, sizeof(double) * (size_t)m->parameters);
   memcpy(reals(s) + m->at.impulse, reals(s) + m->at.impulse_start, 6 * sizeof(double) * (size_t)m->size.transitions);
   lw_state_changed(s, LW_STAGE_NONE);
-  lw_reset_modes(s);
+  lw_reset_discrete_state(s);
   return LW_OK;
 }
 
@@ -91,7 +91,7 @@ lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
   /* a foreign snapshot must not lead the mechanics out of bounds: what is computed is computed again */
   *s->stage = LW_STAGE_NONE;
   s->complex_constants = 0;
-  lw_choose_structure(s, 0);
+  lw_select_topology(s, 0);
   return LW_OK;
 }
 

@@ -4,12 +4,12 @@
 #include "kernels.h"
 
 struct lw_state {
-  const lw_model *model;         /* of the joints that are closed */
-  const lw_model *base;          /* of those that are closed at first: it has the others, and the transitions */
-  struct lw_event_room *events;  /* see transitions/modes.h; NULL: there are no transitions */
-  const lw_kernels *kernels;     /* double */
-  unsigned char *memory;         /* the snapshot: stage, pivots, reals */
-  unsigned char *complex_memory; /* the complex block, once it has been needed */
+  const lw_model *model;             /* of the joints that are closed */
+  const lw_model *base;              /* of those that are closed at first: it has the others, and the transitions */
+  struct lw_event_workspace *events; /* see transitions/discrete_state.h; NULL: there are no transitions */
+  const lw_kernels *kernels;         /* double */
+  unsigned char *memory;             /* the snapshot: stage, pivots, reals */
+  unsigned char *complex_memory;     /* the complex block, once it has been needed */
   int32_t *stage;
   lw_block block, complex_block;
   lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */

@@ -7,7 +7,7 @@
 #include "vectors.h"
 
 /* x0 U - x~ */
-static void left(const double x[4], double out[9]) {
+static void left_product(const double x[4], double out[9]) {
   for (int k = 0; k < 9; k++) out[k] = 0.0;
   lw_add_unit(x[0], out);
   lw_add_tilde(-1.0, x + 1, out);
@@ -32,15 +32,15 @@ static void add_moment(double sign, const double b[3], const double f[3], double
 }
 
 static void attitude(lw_chain *chain, lw_chain_link *link, const double *x, const double *xdot) {
-  double off[4];
+  double difference[4];
   for (int k = 0; k < 4; k++) {
     link->p[k] = x[LW_P + k];
-    off[k] = chain->cj * x[LW_P + k] - (xdot[LW_P + k] - x[LW_S + k]);
+    difference[k] = chain->cj * x[LW_P + k] - (xdot[LW_P + k] - x[LW_S + k]);
   }
   link->square = lw_dot4(link->p, link->p);
   lw_attitude(link->p, link->A);
   lw_conjugate_product(link->p, x + LW_S, link->s);
-  lw_conjugate_product(link->p, off, link->w);
+  lw_conjugate_product(link->p, difference, link->w);
   for (int k = 0; k < 4; k++) {
     link->s[k] /= link->square;
     link->w[k] /= link->square;
@@ -50,24 +50,24 @@ static void attitude(lw_chain *chain, lw_chain_link *link, const double *x, cons
 /* Of -I w' - w x I w: its part of F, F_p and F_rate */
 static void inertia_torques(const double cj, const lw_chain_body *body, lw_chain_link *link, const double *s_rate,
                             double F[9]) {
-  double turn[4], w[3], psi[3], spin[3], by_s[4], by_rate[4], L[9], N[9] = {0.0}, part[9];
-  lw_conjugate_product(link->p, s_rate, turn);
+  double product[4], w[3], psi[3], spin[3], by_s[4], by_rate[4], L[9], N[9] = {0.0}, part[9];
+  lw_conjugate_product(link->p, s_rate, product);
   for (int k = 0; k < 3; k++) w[k] = 2.0 * link->square * link->s[k + 1];
   for (int k = 0; k < 4; k++) {
-    by_rate[k] = turn[k] - cj * link->square * link->w[k];
+    by_rate[k] = product[k] - cj * link->square * link->w[k];
     by_s[k] = link->square * (link->s[k] - link->w[k]);
   }
   lw_times(body->inertia, w, psi);
-  lw_times(body->inertia, turn + 1, spin);
+  lw_times(body->inertia, product + 1, spin);
   for (int k = 0; k < 3; k++) link->F_p[k] = -2.0 * spin[k];
   lw_add_cross(-2.0, w, psi, link->F_p);
 
   lw_add_cross_columns(1.0, w, body->inertia, N);
   lw_add_tilde(-1.0, psi, N);
   for (int k = 0; k < 9; k++) link->F_rate[k] = N[k] + cj * body->inertia[k];
-  left(by_rate, L);
+  left_product(by_rate, L);
   lw_product(body->inertia, L, F);
-  left(by_s, L);
+  left_product(by_s, L);
   lw_product(N, L, part);
   for (int k = 0; k < 9; k++) F[k] += part[k];
 }
@@ -85,7 +85,7 @@ static void force_torques(const lw_chain *chain, int32_t i, const double *accele
   lw_add_cross(2.0, body->a, force, link->F_p);
 }
 
-void lw_chain_turn(lw_chain_link *link, const lw_chain_rows *rows) {
+void lw_chain_set_alpha_beta(lw_chain_link *link, const lw_chain_rows *rows) {
   lw_product(link->A, rows->B_a, link->alpha);
   lw_product(link->A, rows->B_c, link->beta);
 }
@@ -98,5 +98,5 @@ void lw_chain_linearise(lw_chain *chain, int32_t i, const double *x, const doubl
   force_torques(chain, i, xdot + LW_V, rows->F);
   velocity_by_turn(link, body->a, rows->B_a);
   velocity_by_turn(link, body->c, rows->B_c);
-  lw_chain_turn(link, rows);
+  lw_chain_set_alpha_beta(link, rows);
 }

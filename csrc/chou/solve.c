@@ -4,7 +4,7 @@
 
 lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, double cj) {
   double K[9] = {0.0};
-  chain->prepared = LW_CHAIN_NOTHING;
+  chain->factorisation = LW_CHAIN_UNFACTORED;
   chain->cj = cj;
   lw_chain_forces(chain, xdot);
   for (int32_t i = chain->n - 1; i >= 0; i--) {
@@ -13,14 +13,14 @@ lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, 
     const lw_status status = lw_chain_eliminate(chain, i, &rows, K);
     if (status != LW_OK) return status;
   }
-  chain->prepared = LW_CHAIN_SWEPT;
+  chain->factorisation = LW_CHAIN_FACTORED;
   return LW_OK;
 }
 
-void lw_chain_left_over(lw_chain *chain, int32_t i, const double *b, double f[3]) {
+void lw_chain_right_hand_side(lw_chain *chain, int32_t i, const double *b, double f[3]) {
   const lw_chain_body *body = &chain->bodies[i];
   const lw_chain_link *link = &chain->links[i];
-  lw_chain_step *step = &chain->steps[i];
+  lw_chain_correction *step = &chain->corrections[i];
   const double I1 = b[LW_I1], xi = I1 / (2.0 * link->square), eta = 2.0 * b[LW_I2] / link->square;
   double rate[3], gam[3], by_rate[3], part[3];
   for (int k = 0; k < 3; k++) {
@@ -40,7 +40,7 @@ void lw_chain_left_over(lw_chain *chain, int32_t i, const double *b, double f[3]
 }
 
 /* A (phi x b + 2 xi b) */
-static void moved(const lw_chain_link *link, const double phi[3], double xi, const double b[3], double out[3]) {
+static void point_change(const lw_chain_link *link, const double phi[3], double xi, const double b[3], double out[3]) {
   double part[3];
   lw_cross(phi, b, part);
   lw_add(2.0 * xi, b, part);
@@ -50,50 +50,50 @@ static void moved(const lw_chain_link *link, const double phi[3], double xi, con
 void lw_chain_recover(lw_chain *chain, int32_t i, const double *b, const double v[3], double lambda[3], double *x) {
   const lw_chain_body *body = &chain->bodies[i];
   const lw_chain_link *link = &chain->links[i];
-  const double *phi = chain->steps[i].phi, *s = link->s, *w = link->w, I1 = b[LW_I1];
+  const double *phi = chain->corrections[i].phi, *s = link->s, *w = link->w, I1 = b[LW_I1];
   const double xi = I1 / (2.0 * link->square);
-  double turn[4] = {xi}, rate[4], by_turn[3], r[3], a[3];
+  double product[4] = {xi}, rate[4], by_turn[3], r[3], a[3];
   rate[0] = (b[LW_I2] - 0.5 * s[0] * I1) / link->square - 0.5 * lw_dot(s + 1, phi);
   lw_cross(w + 1, phi, by_turn);
   for (int k = 0; k < 3; k++) {
-    turn[k + 1] = 0.5 * phi[k];
+    product[k + 1] = 0.5 * phi[k];
     rate[k + 1] = 0.5 * (w[0] * phi[k] - by_turn[k] - (w[k + 1] * I1 + b[LW_I3 + k]) / link->square);
   }
-  moved(link, phi, xi, body->c, r);
-  moved(link, phi, xi, body->a, a);
+  point_change(link, phi, xi, body->c, r);
+  point_change(link, phi, xi, body->a, a);
   for (int k = 0; k < 3; k++) {
     x[LW_R + k] = b[LW_GP + k] - lambda[k] - r[k];
     x[LW_V + k] = v[k];
     lambda[k] += a[k];
   }
-  lw_quaternion_product(link->p, turn, x + LW_P);
+  lw_quaternion_product(link->p, product, x + LW_P);
   lw_quaternion_product(link->p, rate, x + LW_S);
 }
 
-static void solve_swept(lw_chain *chain, const double *b, double *x) {
+static void solve_recursive(lw_chain *chain, const double *b, double *x) {
   double k[3] = {0.0}, u[3] = {0.0}, lambda[3] = {0.0};
   for (int32_t i = chain->n - 1; i >= 0; i--) {
     double f[3];
-    lw_chain_left_over(chain, i, b + LW_UNKNOWNS * i, f);
-    lw_chain_inwards(chain, i, f, k);
+    lw_chain_right_hand_side(chain, i, b + LW_UNKNOWNS * i, f);
+    lw_chain_inward_step(chain, i, f, k);
   }
   for (int32_t i = 0; i < chain->n; i++) {
     double v[3];
-    lw_chain_outwards(chain, i, u, v);
+    lw_chain_outward_step(chain, i, u, v);
     lw_chain_recover(chain, i, b + LW_UNKNOWNS * i, v, lambda, x + LW_UNKNOWNS * i);
   }
 }
 
 lw_status lw_chain_solve(lw_chain *chain, const double *b, double *x) {
-  if (chain->prepared == LW_CHAIN_NOTHING) return LW_ERROR_USAGE;
-  if (chain->prepared == LW_CHAIN_REDUCED) lw_chain_solve_reduced(chain, b, x);
-  else solve_swept(chain, b, x);
+  if (chain->factorisation == LW_CHAIN_UNFACTORED) return LW_ERROR_USAGE;
+  if (chain->factorisation == LW_CHAIN_REDUCED) lw_chain_solve_reduced(chain, b, x);
+  else solve_recursive(chain, b, x);
   return LW_OK;
 }
 
 lw_status lw_chain_rate_times(lw_chain *chain, const double *v, double *out) {
   double sum[3] = {0.0};
-  if (chain->prepared == LW_CHAIN_NOTHING) return LW_ERROR_USAGE;
+  if (chain->factorisation == LW_CHAIN_UNFACTORED) return LW_ERROR_USAGE;
   for (int32_t i = chain->n - 1; i >= 0; i--) {
     const lw_chain_body *body = &chain->bodies[i];
     const lw_chain_link *link = &chain->links[i];

@@ -100,12 +100,12 @@ static FILE *open_file(const char *path) { return fopen(path, "rb"); }
 
 static unsigned char *read_resource(const fmu_log *log, const char *folder, const char *file, size_t *size) {
   if (!folder || !*folder) {
-    fmu_say(log, FMU_ERROR, "the path of the resources folder is missing; this FMU reads %s there", file);
+    fmu_log_message(log, FMU_ERROR, "the path of the resources folder is missing; this FMU reads %s there", file);
     return NULL;
   }
   char *path = join_path(folder, file);
   if (!path) {
-    fmu_say(log, FMU_ERROR, "out of memory");
+    fmu_log_message(log, FMU_ERROR, "out of memory");
     return NULL;
   }
   errno = 0;
@@ -115,7 +115,8 @@ static unsigned char *read_resource(const fmu_log *log, const char *folder, cons
     bytes = read_all(stream, size);
     fclose(stream);
   }
-  if (!bytes) fmu_say(log, FMU_ERROR, "cannot read '%s': %s", path, errno ? strerror(errno) : "not a readable file");
+  if (!bytes)
+    fmu_log_message(log, FMU_ERROR, "cannot read '%s': %s", path, errno ? strerror(errno) : "not a readable file");
   free(path);
   return bytes;
 }
@@ -133,5 +134,5 @@ int fmu_open_resources(const fmu_log *log, const char *folder, fmu_resources *re
 #endif
 
 void fmu_close_resources(fmu_resources *resources) {
-  for (int i = 0; i < 2; i++) free(resources->read[i]);
+  for (int i = 0; i < 2; i++) free(resources->allocated[i]);
 }

@@ -7,13 +7,13 @@
                            size_t n_values) {                                                                    \
     (void)refs, (void)values, (void)n_values;                                                                    \
     BEGIN(Get##Type);                                                                                            \
-    RETURN(fmu_no_variables(f, #Type, n));                                                                       \
+    RETURN(fmu_refuse_type(f, #Type, n));                                                                        \
   }                                                                                                              \
   fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3##Type values[], \
                            size_t n_values) {                                                                    \
     (void)refs, (void)values, (void)n_values;                                                                    \
     BEGIN(Set##Type);                                                                                            \
-    RETURN(fmu_no_variables(f, #Type, n));                                                                       \
+    RETURN(fmu_refuse_type(f, #Type, n));                                                                        \
   }
 NO_VARIABLES(Float32)
 NO_VARIABLES(Int8)
@@ -28,14 +28,14 @@ fmi3Status fmi3GetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t
                          size_t n_values) {
   (void)refs, (void)sizes, (void)values, (void)n_values;
   BEGIN(GetBinary);
-  RETURN(fmu_no_variables(f, "Binary", n));
+  RETURN(fmu_refuse_type(f, "Binary", n));
 }
 
 fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const size_t sizes[],
                          const fmi3Binary values[], size_t n_values) {
   (void)refs, (void)sizes, (void)values, (void)n_values;
   BEGIN(SetBinary);
-  RETURN(fmu_no_variables(f, "Binary", n));
+  RETURN(fmu_refuse_type(f, "Binary", n));
 }
 
 /* ---- clocks ------------------------------------------------------------------------------------------ */
@@ -44,13 +44,13 @@ fmi3Status fmi3SetBinary(fmi3Instance c, const fmi3ValueReference refs[], size_t
   fmi3Status fmi3##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, A a[]) { \
     (void)refs, (void)a;                                                                    \
     BEGIN(Name);                                                                            \
-    RETURN(fmu_no_variables(f, "Clock", n));                                                \
+    RETURN(fmu_refuse_type(f, "Clock", n));                                                 \
   }
 #define NO_CLOCKS_2(Name, A, B)                                                                    \
   fmi3Status fmi3##Name(fmi3Instance c, const fmi3ValueReference refs[], size_t n, A a[], B b[]) { \
     (void)refs, (void)a, (void)b;                                                                  \
     BEGIN(Name);                                                                                   \
-    RETURN(fmu_no_variables(f, "Clock", n));                                                       \
+    RETURN(fmu_refuse_type(f, "Clock", n));                                                        \
   }
 NO_CLOCKS_1(GetClock, fmi3Clock)
 NO_CLOCKS_1(SetClock, const fmi3Clock)
@@ -66,14 +66,14 @@ fmi3Status fmi3GetIntervalFraction(fmi3Instance c, const fmi3ValueReference refs
                                    fmi3UInt64 resolutions[], fmi3IntervalQualifier qualifiers[]) {
   (void)refs, (void)counters, (void)resolutions, (void)qualifiers;
   BEGIN(GetIntervalFraction);
-  RETURN(fmu_no_variables(f, "Clock", n));
+  RETURN(fmu_refuse_type(f, "Clock", n));
 }
 
 /* ---- modes ------------------------------------------------------------------------------------------- */
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) {
   BEGIN(EnterConfigurationMode);
-  RETURN(fmu_say(&f->log, FMU_ERROR, "this FMU has no structural parameters"));
+  RETURN(fmu_log_message(&f->log, FMU_ERROR, "this FMU has no structural parameters"));
 }
 
 fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {
@@ -88,7 +88,7 @@ fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token
                                                fmi3UnlockPreemptionCallback unlock) {
   (void)token, (void)resources, (void)visible, (void)clock_update, (void)lock, (void)unlock;
   const fmu_log to = fmi3_log("fmi3InstantiateScheduledExecution", name, logging, environment, log);
-  fmu_say(&to, FMU_ERROR, "this FMU offers Model Exchange and Co-Simulation only");
+  fmu_log_message(&to, FMU_ERROR, "this FMU offers Model Exchange and Co-Simulation only");
   return NULL;
 }
 

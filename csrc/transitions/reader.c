@@ -2,7 +2,7 @@
 #include "../reading.h"
 #include <string.h>
 
-static int within(int32_t i, int32_t low, int32_t count) { return i >= low && i < count; }
+static int in_range(int32_t i, int32_t low, int32_t count) { return i >= low && i < count; }
 
 /* A joint that may open is a cut joint; in each structure some of these are closed, which are bits of its number. */
 lw_status lw_read_removable_joints(reader *r, lw_model *m) {
@@ -11,7 +11,7 @@ lw_status lw_read_removable_joints(reader *r, lw_model *m) {
     const void *p = lw_read_bytes(r, sizeof(int32_t));
     if (!p) return lw_format_error(r, "the model is truncated in the joints that may open");
     memcpy(&m->removable_joint[i], p, sizeof(int32_t));
-    if (!within(m->removable_joint[i], 0, m->size.joints) || m->joint[m->removable_joint[i]].loop < 0)
+    if (!in_range(m->removable_joint[i], 0, m->size.joints) || m->joint[m->removable_joint[i]].loop < 0)
       return lw_format_error(r, "the model's joint that may open, number %d, closes no loop", i);
     if (m->loop[m->joint[m->removable_joint[i]].loop].cluster >= 0) m->closed |= 1 << i;
   }
@@ -25,7 +25,7 @@ static int may_open(const lw_model *m, int32_t joint) {
 }
 
 static int is_joint_with(const lw_model *m, int32_t joint, int32_t directions) {
-  return within(joint, 0, m->size.joints) && within(directions, 1, 1 << lw_joint_sizes[m->joint[joint].type].u);
+  return in_range(joint, 0, m->size.joints) && in_range(directions, 1, 1 << lw_joint_sizes[m->joint[joint].type].u);
 }
 
 static int is_action(const lw_model *m, const lw_transition *x) {
@@ -37,19 +37,19 @@ static int is_action(const lw_model *m, const lw_transition *x) {
     case LW_STOP:
       return is_joint_with(m, x->joint, x->directions) && !(x->directions & (x->directions - 1)) &&
              lw_joint_sizes[m->joint[x->joint].type].q == lw_joint_sizes[m->joint[x->joint].type].u &&
-             within(x->bounds, 1, 4) && x->trigger == LW_NO_TRIGGER;
-    case LW_IMPULSE: return within(x->joint, 0, m->size.bodies);
+             in_range(x->bounds, 1, 4) && x->trigger == LW_NO_TRIGGER;
+    case LW_IMPULSE: return in_range(x->joint, 0, m->size.bodies);
     case LW_ACTIONS: break;
   }
   return 0;
 }
 
 static int is_trigger(const lw_model *m, const lw_transition *x) {
-  if (!within(x->trigger, 0, LW_TRIGGERS) || (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP)) return 0;
+  if (!in_range(x->trigger, 0, LW_TRIGGERS) || (x->trigger == LW_NO_TRIGGER && x->action != LW_STOP)) return 0;
   if (x->trigger != LW_ZERO_CROSSING) return 1;
-  if (!within(x->direction, -1, 2)) return 0;
-  if (x->quantity >= 0) return within(x->quantity, 0, m->size.nq + m->size.nq_cut);
-  return within(x->body[0], -1, m->size.bodies) && within(x->body[1], -1, m->size.bodies);
+  if (!in_range(x->direction, -1, 2)) return 0;
+  if (x->quantity >= 0) return in_range(x->quantity, 0, m->size.nq + m->size.nq_cut);
+  return in_range(x->body[0], -1, m->size.bodies) && in_range(x->body[1], -1, m->size.bodies);
 }
 
 lw_status lw_read_transitions(reader *r, lw_model *m) {
@@ -69,7 +69,7 @@ lw_status lw_read_transitions(reader *r, lw_model *m) {
                          .direction = v[8],
                          .undone = v[9] != 0,
                          .indicator = m->size.event_indicators};
-    if (!is_action(m, x) || !is_trigger(m, x) || !within(v[10], 0, 3))
+    if (!is_action(m, x) || !is_trigger(m, x) || !in_range(v[10], 0, 3))
       return lw_format_error(r, "the model's transition %d points outside the model", i);
     if (x->action == LW_PIN) m->joint[x->joint].captured = v[10];
     if (x->action == LW_STOP) m->size.event_indicators += (x->bounds & 1) + (x->bounds >> 1);

@@ -1,13 +1,13 @@
 /* The jump of the speeds at an event. */
-#ifndef LW_STRIKE_H
-#define LW_STRIKE_H
-#include "watch.h"
+#ifndef LW_IMPACT_H
+#define LW_IMPACT_H
+#include "indicators.h"
 
 /* Remembers the speeds before anything changes. */
-void lw_note_speeds(lw_state *s);
+void lw_store_speeds_before(lw_state *s);
 /* With the joints and locks as they are: impacts on stops and blows that are due, contacts that do not pull, and rest
  * where impacts follow one another ever faster. */
-lw_status lw_strike(lw_state *s);
+lw_status lw_apply_impacts(lw_state *s);
 /* Takes a joint off the stop that it rests on. */
-void lw_let_go(lw_state *s, int32_t transition);
+void lw_leave_contact(lw_state *s, int32_t transition);
 #endif
