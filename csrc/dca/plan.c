@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "dca/plan.h"
 #include <stdlib.h>
 #include <string.h>
 

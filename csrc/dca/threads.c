@@ -1,5 +1,5 @@
-#include "threads.h"
-#include "../linkwork.h"
+#include "dca/threads.h"
+#include "linkwork.h"
 #include <stdatomic.h>
 #ifdef _OPENMP
 #include <omp.h>

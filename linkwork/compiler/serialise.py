@@ -1,4 +1,4 @@
-"""A compiled mechanism as bytes, in the layout that `csrc/model.c` reads."""
+"""A compiled mechanism as bytes, in the layout that `csrc/model/reader.c` reads."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _force_tables(mech: Mechanism, topology: Topology) -> list[list[list[int]]]:
 
 
 def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
-    """Return the parameter and start fields of csrc/fields.h in their order, each flat."""
+    """Return the parameter and start fields of csrc/model/fields.h in their order, each flat."""
     mech = changes.mech
     bodies, joints, distances = mech.bodies.values(), mech.joints.values(), mech.distances.values()
     terms = [term for coupling in mech.couplings.values() for term in coupling.terms.values()]
