@@ -6,15 +6,15 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from linkwork.compiler.changes import Changes, changes
-from linkwork.compiler.choice import MethodWish, check_among, check_wish, choose
+from linkwork.compiler.method_choice import MethodWish, check_among, check_wish, choose
 from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import ASSEMBLIES, Methods, serialise
 from linkwork.compiler.topology import topology
-from linkwork.description import Mechanism
+from linkwork.compiler.topology_variants import Changes, changes
 from linkwork.errors import MechanismError
-from linkwork.system import System
+from linkwork.mechanism import Mechanism
+from linkwork.model.model import System
 
 
 def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto") -> System:

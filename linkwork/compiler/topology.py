@@ -11,10 +11,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from linkwork.compiler.clusters import Group, groups
-from linkwork.compiler.ears import Ear, ears
+from linkwork.compiler.loop_order import Ear, ears
 from linkwork.compiler.spanning_tree import SpanningTree
-from linkwork.description import GROUND, Mechanism
-from linkwork.description.checks import check
+from linkwork.mechanism import GROUND, Mechanism
+from linkwork.mechanism.checks import check
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ def topology(mech: Mechanism, locks: Sequence[tuple[int, int]] = (), opened: Col
 
     Examples
     --------
-    >>> from linkwork.description import Mechanism, Revolute, inertia
+    >>> from linkwork.mechanism import Mechanism, Revolute, inertia
     >>> mech = Mechanism("triangle")
     >>> for name in ("left", "right"):
     ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))

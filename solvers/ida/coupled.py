@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwork._core import ffi as core_ffi
-from linkwork._core import lib as core
+from linkwork.core._core import ffi as core_ffi
+from linkwork.core._core import lib as core
 from linkwork.errors import SolverError
 from linkwork.solvers.ida.backends import MOST_FAILURES, Settings
 from linkwork.solvers.ida.equations import Equations

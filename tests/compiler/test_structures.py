@@ -3,7 +3,7 @@
 import pytest
 
 import linkwork as lw
-from linkwork._native import Model
+from linkwork.core.native import Model
 from support.small import pendulum
 
 

@@ -25,29 +25,29 @@ STANDARD = set(sys.stdlib_module_names)
 # Part: what it may import, besides the standard library and itself. Longer names win over shorter ones.
 PYTHON_ARROWS = {
     "linkwork.errors": set(),
-    "linkwork.description": {"numpy", "linkwork.errors"},
-    "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork.description", "linkwork.system"},
+    "linkwork.mechanism": {"numpy", "linkwork.errors"},
+    "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork.mechanism", "linkwork.model.model"},
     "linkwork.coarse_graining": {
-        *("numpy", "linkwork.errors", "linkwork.description", "linkwork.compiler", "linkwork.state"),
+        *("numpy", "linkwork.errors", "linkwork.mechanism", "linkwork.compiler", "linkwork.model.state"),
     },
     "linkwork.solvers": {
         "numpy",
         "scipy",
         "linkwork.errors",
-        "linkwork._core",
+        "linkwork.core._core",
         "cffi",
         "scikits_odes_sundials",
         "sksundae",
     },
-    "linkwork.checking": {"numpy", "fmpy", "linkwork.errors"},
+    "linkwork.fmu.check": {"numpy", "fmpy", "linkwork.errors"},
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
-        *("linkwork.errors", "linkwork.progress", "linkwork.plotting", "linkwork.printing"),
+        *("linkwork.errors", "linkwork._util.progress", "linkwork.draw.plotting", "linkwork.cli.shared"),
     },
-    "linkwork.controllers.guard": set(),  # it is copied into FMUs
+    "linkwork.controllers.adapter": set(),  # it is copied into FMUs
     "linkwork.controllers.controller": {"pythonfmu"},
-    "linkwork._core_build": {"cffi"},
-    "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},
+    "linkwork.core._core_build": {"cffi"},
+    "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork.mechanism.checks", "linkwork.core._core"},
 }
 
 
@@ -104,11 +104,11 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         module
         for module, path in MODULES.items()
         for name in imports(module, path)
-        if within(name, "linkwork._core") or within(name, "cffi")
+        if within(name, "linkwork.core._core") or within(name, "cffi")
     }
     ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
-    kernels = {"linkwork._native", "linkwork.solvers.compiled", "linkwork.formulations.chain_kernels"}
-    assert users == {*kernels, *ida, "linkwork._core_build"}
+    kernels = {"linkwork.core.native", "linkwork.solvers.compiled", "linkwork.core.chain_kernels"}
+    assert users == {*kernels, *ida, "linkwork.core._core_build"}
 
 
 def test_the_solvers_are_one_package_under_two_paths() -> None:

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import linkwork
-from linkwork._core import ffi, lib
-from linkwork._sources import source_dir
+from linkwork.core._core import ffi, lib
+from linkwork.core.sources import source_dir
 
 # All tests that build share one build, so they stay on one worker.
 pytestmark = pytest.mark.xdist_group("packaging")
@@ -98,7 +98,7 @@ def test_installed_package_finds_its_own_sources(installed: Path) -> None:
     found = run_installed(
         installed,
         "import linkwork\n"
-        "from linkwork._sources import fmu_libraries, source_dir\n"
+        "from linkwork.core.sources import fmu_libraries, source_dir\n"
         "print(linkwork.__file__, source_dir('csrc'), source_dir('fmu_src'), *fmu_libraries().values(), sep='\\n')",
     )
     assert all(Path(line).is_relative_to(installed) for line in found.splitlines())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import linkwork as lw
-from linkwork.compiler.changes import Changes
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import EAR_BY_EAR, EMBEDDING, Methods, serialise
 from linkwork.compiler.topology import topology
+from linkwork.compiler.topology_variants import Changes
 
 # those with feedback on speeds, and exact derivatives beside closed poses as well
 CLUSTER_METHODS = {"rcr": EAR_BY_EAR, "embedding": EMBEDDING}

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.cosim.description.references import known
 from linkwork.cosim.recording.selection import chosen
+from linkwork.cosim.system.references import known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,7 +190,7 @@ class Result:
         CosimError
             If nothing fits a name.
         """
-        from linkwork.plotting import plot_columns
+        from linkwork.draw.plotting import plot_columns
 
         chosen_names = self.names if names is None else chosen(names, self.names, where=f"the result of {self.name!r}")
         columns = {one: self[one] for one in chosen_names if self[one].dtype.kind != "U"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from linkwork.cosim.description import Experiment, System
 from linkwork.cosim.ssp.archive import Archive
 from linkwork.cosim.ssp.bindings import Bindings
 from linkwork.cosim.ssp.document import STRUCTURE, Document
@@ -13,6 +12,7 @@ from linkwork.cosim.ssp.elements import below, number_of, parse
 from linkwork.cosim.ssp.links import Links
 from linkwork.cosim.ssp.structure import Structure
 from linkwork.cosim.ssp.values import given_values
+from linkwork.cosim.system import Experiment, System
 from linkwork.errors import CosimError
 
 

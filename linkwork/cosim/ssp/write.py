@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from linkwork.cosim.description import Component, Connection, System, Value
-from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import REAL, FmuModel, Variable, read_model
 from linkwork.cosim.ssp.archive import write_archive
 from linkwork.cosim.ssp.document import STRUCTURE
 from linkwork.cosim.ssp.elements import Element, add, annotation, new, to_bytes
 from linkwork.cosim.ssp.tables import Tables
 from linkwork.cosim.ssp.values import number_text, parameter_set
+from linkwork.cosim.system import Component, Connection, System, Value
+from linkwork.cosim.system.references import split
 from linkwork.errors import CosimError
 
 KINDS = {"input": "input", "parameter": "parameter", "structuralParameter": "parameter"}
