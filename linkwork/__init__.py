@@ -23,7 +23,6 @@ from linkwork.errors import (
 if TYPE_CHECKING:
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
-    from linkwork.compiler.compile import compile
     from linkwork.fmu.check import check_fmu
     from linkwork.fmu.export import export_fmu
     from linkwork.mechanism import (
@@ -52,8 +51,10 @@ if TYPE_CHECKING:
         Wrench,
         inertia,
     )
+    from linkwork.model.compile import compile
     from linkwork.model.impacts import Event, Jump
-    from linkwork.model.linearization import LinearModel, linearize
+    from linkwork.model.linearization import LinearModel
+    from linkwork.model.linearize import linearize
     from linkwork.model.model import System
     from linkwork.model.state import State
     from linkwork.simulation.result import Result
@@ -124,16 +125,16 @@ _HOMES = {
     "check_fmu": "fmu.check",
     "coarse_grain": "coarse_graining",
     "compare": "comparison",
-    "compile": "compiler.compile",
+    "compile": "model.compile",
     "export_fmu": "fmu.export",
-    "linearize": "model.linearization",
+    "linearize": "model.linearize",
     "simulate": "simulation.simulate",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value: Any = _version()
+        value: Any = import_module("linkwork._util.version").version()
     elif name in __all__:
         value = getattr(import_module(f"linkwork.{_HOMES.get(name, 'mechanism')}"), name)
     else:
@@ -144,15 +145,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("linkwork")
-    except PackageNotFoundError:  # a checkout that was never installed
-        return "0"
 
 
 def _part(name: str) -> Any:

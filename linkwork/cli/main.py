@@ -132,6 +132,6 @@ def _add(commands: Any, name: str, command: Command, whole: bool) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     if whole:
-        room: Any = import_module(f"linkwork.{command.module}")
+        room: Any = import_module(f"linkwork.cli.{command.module}")
         room.add_arguments(parser)
         parser.set_defaults(run=room.run)

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray, quoted
 from linkwork.coarse_graining.particles import GivenJoint, read_joints, read_particles, read_segments
 from linkwork.coarse_graining.rigid_bodies import Momenta, RigidBodies, momenta, summed_up
-from linkwork.compiler.compile import compile
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.mechanism import Free, Mechanism
+from linkwork.model.compile import compile
 from linkwork.model.state import State
 
 FLOAT = "float"

@@ -13,9 +13,9 @@ from linkwork.comparison.progress import Told
 from linkwork.comparison.reference import Reference, Task, find_reference
 from linkwork.comparison.runs import ComparisonRun, in_short, parse_runs
 from linkwork.comparison.table import Comparison, ComparisonRow
-from linkwork.compiler.compile import compile
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
 from linkwork.model.model import System
 from linkwork.simulation.inputs import Input
 from linkwork.simulation.result import Result

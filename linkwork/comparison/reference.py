@@ -12,9 +12,9 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork.comparison.measure import BoolArray, Errors, errors
 from linkwork.comparison.runs import ComparisonRun, in_short
-from linkwork.compiler.compile import compile
 from linkwork.errors import LinkworkError, SingularityError, SolverError
 from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
 from linkwork.model.model import System
 from linkwork.simulation.inputs import Input
 from linkwork.simulation.result import Result

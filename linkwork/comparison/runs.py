@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from linkwork._util.checks import suggest
-from linkwork.compiler.compile import compile
 from linkwork.compiler.methods import METHODS
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
 from linkwork.solvers import solver_names
 from linkwork.solvers.registry import ida_is_available
 

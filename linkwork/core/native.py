@@ -71,7 +71,7 @@ class Jump:
     lack: float  # the largest speed by which what was wanted was missed
 
 
-class Model:
+class NativeModel:
     """A compiled model, const and shared by its blocks.
 
     Raises
@@ -119,7 +119,7 @@ class Block:
         The numbers, as an array that shares the block's memory. After writing to it call `changed`.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: NativeModel) -> None:
         self.model = model
         handle = ffi.new("lw_state **")
         status = lib.lw_state_create(model.handle, handle)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray, suggest
 from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError
+from linkwork.mechanism import Impulse, Mechanism
 from linkwork.model.state import JointArray, State
 
 Loads = ArrayLike | Mapping[str, ArrayLike] | None
@@ -205,3 +206,10 @@ def _numbers(values: ArrayLike, size: int, what: str) -> FloatArray:
 
 def _is_finite(array: FloatArray) -> bool:
     return math.isfinite(array.sum()) or bool(np.isfinite(array).all())  # the sum is quick
+
+
+def changes_at_rest(mech: Mechanism) -> FloatArray:
+    """Return the inputs of transitions as the description has them: no commands, impulses as they are given."""
+    actions = [one.action for one in mech.transitions.values()]
+    impulses = [[*one.force, *one.torque] if isinstance(one, Impulse) else [0.0] * 6 for one in actions]
+    return np.concatenate([np.zeros(len(actions)), *map(np.array, impulses)])

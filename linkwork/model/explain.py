@@ -14,14 +14,14 @@ from linkwork.model.topology_variant import structure_of
 if TYPE_CHECKING:
     from linkwork.compiler.topology import Cluster, Loop
     from linkwork.mechanism import Coupling, Mechanism
-    from linkwork.model.model import System
+    from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
 MOST = 30  # of one thing; of more only FEW are listed
 FEW = 8
 
 
-def explain(system: System, state: State | None = None) -> str:
+def explain(system: ModelBase, state: State | None = None) -> str:
     """Return it as text, long lists shortened.
 
     Parameters
@@ -43,7 +43,7 @@ def explain(system: System, state: State | None = None) -> str:
     return "\n".join([title, "", *_parts(system, found)])
 
 
-def _title(system: System) -> str:
+def _title(system: ModelBase) -> str:
     s, mech = system.sizes, system.mechanism
     counts = (
         *((s.bodies, "body", "bodies"), (s.joints, "joint"), (s.loops, "loop")),
@@ -57,7 +57,7 @@ def _fate(couplings: Iterable[Coupling]) -> str:
     return "it moves as prescribed" if any(coupling.motion for coupling in couplings) else "nothing can move"
 
 
-def _parts(system: System, found: AtState | None) -> Iterator[str]:
+def _parts(system: ModelBase, found: AtState | None) -> Iterator[str]:
     yield "tree: every body under the one that carries it, with its joint"
     yield from _tree(system)
     if system.topology.loops:
@@ -86,7 +86,7 @@ def _parts(system: System, found: AtState | None) -> Iterator[str]:
 # ---- tree and cuts ----------------------------------------------------------------------------------
 
 
-def _tree(system: System) -> list[str]:
+def _tree(system: ModelBase) -> list[str]:
     bodies, joints = list(system.mechanism.bodies), list(system.mechanism.joints.values())
     carried: dict[int, list[int]] = {}
     for i, link in enumerate(system.topology.links):
@@ -106,7 +106,7 @@ def _tree(system: System) -> list[str]:
     return lines + _more(len(bodies) - len(rows), "bodies")
 
 
-def _cuts(system: System) -> list[str]:
+def _cuts(system: ModelBase) -> list[str]:
     joints, loops = list(system.mechanism.joints.values()), system.topology.loops
     closed = {number for cluster in system.topology.clusters for number in cluster.loops}
     lines = []
@@ -119,14 +119,14 @@ def _cuts(system: System) -> list[str]:
     return lines + _more(len(loops) - len(lines), "cut joints")
 
 
-def _transitions(system: System) -> list[str]:
+def _transitions(system: ModelBase) -> list[str]:
     transitions = list(system.mechanism.transitions.values())
     shown = transitions if len(transitions) <= MOST else transitions[:FEW]
     lines = [f"  {one.name}: {one.action!r}{'' if one.when is None else f', when {one.when!r}'}" for one in shown]
     return lines + _more(len(transitions) - len(shown), "transitions")
 
 
-def _joints_around(system: System, loop: Loop) -> list[str]:
+def _joints_around(system: ModelBase, loop: Loop) -> list[str]:
     """Return the joints of a loop but for its cut joint, from there to its root and back on the other side."""
     names, links = list(system.mechanism.joints), system.topology.links
     branches: list[list[str]] = []
@@ -138,14 +138,14 @@ def _joints_around(system: System, loop: Loop) -> list[str]:
     return [*branches[0], *reversed(branches[1])]
 
 
-def _about_the_whole(system: System) -> str:
+def _about_the_whole(system: ModelBase) -> str:
     """What else there is to say of the method of a whole mechanism."""
     if system.method == "dca":
         return f"on {system.levels} levels"
     return f"each body about its {'joint' if system.reference == 'auto' else system.reference}"
 
 
-def _choices(system: System) -> Sequence[Choice] | None:
+def _choices(system: ModelBase) -> Sequence[Choice] | None:
     """Return the method of each cluster; None: one for the whole mechanism."""
     if isinstance(system.method, str) and system.method != "auto" and METHODS[system.method].code < 0:
         return None
@@ -156,7 +156,7 @@ def _choices(system: System) -> Sequence[Choice] | None:
 # ---- as data ----------------------------------------------------------------------------------------
 
 
-def groups(system: System, state: State) -> list[dict[str, Any]]:
+def groups(system: ModelBase, state: State) -> list[dict[str, Any]]:
     """Return the groups of loops and couplings and how each is solved, as JSON has them."""
     found, choices = look(system, state), _choices(system)
     mech = system.mechanism
@@ -186,12 +186,12 @@ def groups(system: System, state: State) -> list[dict[str, Any]]:
     return facts
 
 
-def couplings_of(system: System, cluster: int) -> list[int]:
+def couplings_of(system: ModelBase, cluster: int) -> list[int]:
     """Return the couplings of a cluster by position, without locks."""
     return [k for k in system.topology.clusters[cluster].couplings if k < len(system.mechanism.couplings)]
 
 
-def may_lock(system: System, cluster: int) -> list[str]:
+def may_lock(system: ModelBase, cluster: int) -> list[str]:
     """Return the joints of a cluster that may lock."""
     names, couplings = list(system.mechanism.joints), system.topology.couplings
     locks = [k for k in system.topology.clusters[cluster].couplings if k >= len(system.mechanism.couplings)]
@@ -201,7 +201,7 @@ def may_lock(system: System, cluster: int) -> list[str]:
 # ---- clusters ---------------------------------------------------------------------------------------
 
 
-def _cluster(system: System, number: int, choice: Choice | None, found: AtState | None) -> Iterator[str]:
+def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtState | None) -> Iterator[str]:
     mech, cluster, expected = system.mechanism, system.topology.clusters[number], system.expected[number]
     root = "ground" if cluster.root < 0 else list(mech.bodies)[system.topology.links[cluster.root].body]
     own, locks = couplings_of(system, number), may_lock(system, number)
@@ -235,7 +235,7 @@ def _cluster(system: System, number: int, choice: Choice | None, found: AtState 
         yield f"  {_counted(len(free), 'freedom')}{more}: {fate}"
 
 
-def _ears(system: System, cluster: Cluster, found: AtState | None) -> Iterator[str]:
+def _ears(system: ModelBase, cluster: Cluster, found: AtState | None) -> Iterator[str]:
     names, bodies, topology = list(system.mechanism.joints), list(system.mechanism.bodies), system.topology
     shown = cluster.ears if len(cluster.ears) <= MOST else cluster.ears[:FEW]
     for number, ear in enumerate(shown, start=1):

@@ -10,11 +10,10 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray, suggest
 from linkwork.errors import MechanismError
-from linkwork.mechanism import Impulse, Mechanism
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
-    from linkwork.model.model import System
+    from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
 
@@ -67,7 +66,7 @@ class Event:
         return f"Event(t={self.t:.9g}, {', '.join(self.transitions)}, energy_lost={self.energy_lost:.6g})"
 
 
-def jump(system: System, state: State, transitions: Sequence[str]) -> Jump:
+def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> Jump:
     """Return what comes of transitions, by name, carried out together at a state."""
     known = list(system.mechanism.transitions)
     if not isinstance(transitions, Iterable):
@@ -85,15 +84,8 @@ def jump(system: System, state: State, transitions: Sequence[str]) -> Jump:
     return Jump(system.state_of(block), impulses_of(system, block), float(block["energy_lost"][0]) - before)
 
 
-def impulses_of(system: System, block: Block) -> dict[str, FloatArray]:
+def impulses_of(system: ModelBase, block: Block) -> dict[str, FloatArray]:
     """Return the impulses of the last event by joint, [angular; linear]."""
     n = system.sizes.joints
     both = [block[f"impulse_{what}"].reshape(n, 3) for what in ("torque", "force")]
     return dict(zip(system.joint_names, np.concatenate(both, axis=1), strict=True))
-
-
-def changes_at_rest(mech: Mechanism) -> FloatArray:
-    """Return the inputs of transitions as the description has them: no commands, impulses as they are given."""
-    actions = [one.action for one in mech.transitions.values()]
-    impulses = [[*one.force, *one.torque] if isinstance(one, Impulse) else [0.0] * 6 for one in actions]
-    return np.concatenate([np.zeros(len(actions)), *map(np.array, impulses)])

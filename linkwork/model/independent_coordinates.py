@@ -16,7 +16,7 @@ from linkwork.mechanism import Lock, Pin, Release, Stop, Unlock
 from linkwork.model.mobility import degrees_of_freedom, free_joints
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
 RANK_TOLERANCE = 1e-6  # of a singular value beside the largest: as in the core
@@ -39,7 +39,7 @@ class Independents:
     q: tuple[int, ...]
     u: tuple[int, ...]
 
-    def names(self, system: System) -> list[str]:
+    def names(self, system: ModelBase) -> list[str]:
         """Return their names, coordinates first: ``["A.q", "A.u"]``."""
         return [system.q_names[i] for i in self.q] + [system.u_names[i] for i in self.u]
 
@@ -55,7 +55,7 @@ class _Group:
 
 
 def choose_independents(
-    system: System, state: State | None = None, wanted: Sequence[str] | None = None
+    system: ModelBase, state: State | None = None, wanted: Sequence[str] | None = None
 ) -> Independents:
     """Choose coordinates that determine all others, with their speeds.
 
@@ -93,7 +93,7 @@ def choose_independents(
     return _joined(chosen)
 
 
-def _check_transitions(system: System) -> None:
+def _check_transitions(system: ModelBase) -> None:
     for name, transition in system.mechanism.transitions.items():
         if isinstance(transition.action, Lock | Unlock | Pin | Release | Stop):
             raise MechanismError(
@@ -101,7 +101,7 @@ def _check_transitions(system: System) -> None:
             )
 
 
-def _check_pose(system: System, state: State, freedoms: int) -> None:
+def _check_pose(system: ModelBase, state: State, freedoms: int) -> None:
     """A singular pose has more freedoms than those around it."""
     outside = sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))
     regular = min(degrees_of_freedom(system, state), outside + sum(cluster.freedoms for cluster in system.expected))
@@ -112,7 +112,7 @@ def _check_pose(system: System, state: State, freedoms: int) -> None:
         )
 
 
-def _groups(system: System) -> list[_Group]:
+def _groups(system: ModelBase) -> list[_Group]:
     numbering = system.numbering
     held = system.block()["q_held"]
     groups = []
@@ -134,7 +134,7 @@ def _joined(groups: Sequence[_Group]) -> Independents:
 # ---- rank ----
 
 
-def _scaled_jacobian(system: System, state: State) -> FloatArray:
+def _scaled_jacobian(system: ModelBase, state: State) -> FloatArray:
     """The constraints' derivative (rows, nu), displacements and rows counted in the size of their cluster."""
     block = system.block()
     system.enter(block, state)
@@ -224,7 +224,7 @@ def _pivots(matrix: FloatArray, first: Sequence[int], columns: Sequence[int], ra
 # ---- what the user wants ----
 
 
-def _wanted(system: System, groups: list[_Group], wanted: Sequence[str]) -> list[_Group]:
+def _wanted(system: ModelBase, groups: list[_Group], wanted: Sequence[str]) -> list[_Group]:
     if isinstance(wanted, str):
         wanted = [wanted]
     known: dict[str, list[_Group]] = {}
@@ -246,7 +246,7 @@ def _wanted(system: System, groups: list[_Group], wanted: Sequence[str]) -> list
     return chosen
 
 
-def _check_wanted(system: System, chosen: list[_Group], matrix: FloatArray, freedoms: int) -> None:
+def _check_wanted(system: ModelBase, chosen: list[_Group], matrix: FloatArray, freedoms: int) -> None:
     count = sum(len(group.u) for group in chosen)
     if count != freedoms:
         raise MechanismError(

@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.checks import FloatArray, number
-from linkwork.compiler.compile import compile
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
 from linkwork.errors import MechanismError
-from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Loads, one
 from linkwork.model.independent_coordinates import Independents, choose_independents
 from linkwork.variables.schema import Kind, Variable, matching
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
 States = Literal["minimal", "full"]
@@ -81,8 +79,8 @@ class LinearModel:
         return "\n".join([head, *(f"  {name:{width}} {value:>12} {rate:>12}".rstrip() for name, value, rate in rows)])
 
 
-def linearize(
-    mechanism: Mechanism | System,
+def linear_model(
+    system: ModelBase,
     state: State | None = None,
     *,
     states: States = "minimal",
@@ -92,57 +90,7 @@ def linearize(
     tau: Loads = None,
     time: float | None = None,
 ) -> LinearModel:
-    """Return the linear model of a mechanism around a state, its derivatives exact to rounding.
-
-    Parameters
-    ----------
-    mechanism
-        Or a system, whose method is used.
-    state
-        The operating point; by default the assembled start.
-    states
-        "minimal": independent coordinates and speeds, all others follow. "full": all coordinates and speeds of the tree
-        joints, with the feedback that keeps loops closed.
-    independents
-        Names of the coordinates that are states, as many as there are freedoms, such as ``["A"]``; by default those
-        whose start was given, else those on which the others depend most smoothly.
-    inputs
-        Names of inputs, or beginnings of names up to a dot or bracket; by default all that are real and continuous.
-    outputs
-        The same of what is computed; by default the states.
-    tau
-        Loads at the operating point, as for `System.accelerations`.
-    time
-        s, where motions are prescribed; by default that of the state.
-
-    Raises
-    ------
-    MechanismError
-        On an unknown name, and where transitions change what is free to move: ``states="full"`` takes them as they are.
-    SingularityError
-        If the pose is singular or the independent coordinates do not determine the others in it.
-
-    Examples
-    --------
-    >>> import linkwork as lw
-    >>> mech = lw.Mechanism("pendulum")
-    >>> mech.add_body("rod", mass=1.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(1.0, 1.0, axis="z"))
-    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
-    >>> model = lw.linearize(mech, outputs=["rod.r[1]", "A.q"])
-    >>> model
-    LinearModel: 2 states, 1 inputs, 2 outputs
-      state               x         xdot
-      A.q                 0            0
-      A.u                 0            0
-      input               u
-      A.tau               0
-      output              y
-      rod.r[1]            0
-      A.q                 0
-    >>> (model.A[1, 0] / (-1.5 * 9.81)).round(12), model.B[1, 0].round(12)
-    (np.float64(1.0), np.float64(3.0))
-    """
-    system = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    """Return the linear model of a compiled mechanism; options as of `linkwork.linearize`."""
     if states not in ("minimal", "full"):
         raise MechanismError(f'states must be "minimal" or "full", not {states!r}')
     if states == "full" and independents is not None:
@@ -157,7 +105,7 @@ def linearize(
     return _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
 
 
-def _at(system: System, state: State, tau: Loads, time: float | None) -> Block:
+def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Block:
     """Return a block at the operating point."""
     block = system.block()
     system.enter(block, state)
@@ -168,7 +116,7 @@ def _at(system: System, state: State, tau: Loads, time: float | None) -> Block:
 
 
 def _model(
-    system: System,
+    system: ModelBase,
     block: Block,
     chosen: Independents | None,
     derivative: _Derivative,
@@ -194,7 +142,7 @@ def _model(
     return LinearModel(A, B, C, D, _names(x), _names(u), _names(y), x0, u0, y0, xdot0, chosen, units)
 
 
-def _chosen(system: System, names: Sequence[str] | None, kinds: tuple[Kind, ...], what: str) -> list[Variable]:
+def _chosen(system: ModelBase, names: Sequence[str] | None, kinds: tuple[Kind, ...], what: str) -> list[Variable]:
     """Return variables that may be differentiated, in the order named; None: all of them."""
     smooth = [v for v in system.variables if v.type == "real" and not v.discrete]
     if names is None:

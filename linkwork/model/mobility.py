@@ -8,7 +8,7 @@ from linkwork.compiler.numbering import suffixes
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
-    from linkwork.model.model import System
+    from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
 
@@ -27,7 +27,7 @@ class AtState(NamedTuple):
     conditioning: list[float]
 
 
-def look(system: System, state: State) -> AtState:
+def look(system: ModelBase, state: State) -> AtState:
     """Ask the mechanics what they choose at a state."""
     block = _enter(system, state)
     names = [f"{name}.u{end}" for name, s in system.numbering.u.items() for end in suffixes(s.stop - s.start)]
@@ -35,28 +35,28 @@ def look(system: System, state: State) -> AtState:
     return AtState(independents, block["loop_conditioning"].tolist())
 
 
-def _enter(system: System, state: State) -> Block:
+def _enter(system: ModelBase, state: State) -> Block:
     """Return a block that is in a state."""
     block = system.block()
     system.enter(block, state)
     return block
 
 
-def _clusters(system: System) -> range:
+def _clusters(system: ModelBase) -> range:
     return range(len(system.topology.clusters))
 
 
-def degrees_of_freedom(system: System, state: State) -> int:
+def degrees_of_freedom(system: ModelBase, state: State) -> int:
     """Return how many speeds are independent at a state."""
     return count_freedoms(system, look(system, state))
 
 
-def count_freedoms(system: System, found: AtState) -> int:
+def count_freedoms(system: ModelBase, found: AtState) -> int:
     """Those of the clusters, and all speeds of joints outside of them."""
     return _speeds_outside(system) + sum(map(len, found.independents))
 
 
-def is_immobile(system: System, state: State) -> bool:
+def is_immobile(system: ModelBase, state: State) -> bool:
     """Whether it has joints that could move, of which none has a freedom at a state or moves as prescribed."""
     if any(coupling.motion for coupling in system.mechanism.couplings.values()) or system.numbering.nu == 0:
         return False
@@ -66,7 +66,7 @@ def is_immobile(system: System, state: State) -> bool:
     return not any(block.independents(number) for number in _clusters(system))
 
 
-def free_joints(system: System) -> list[str]:
+def free_joints(system: ModelBase) -> list[str]:
     """Return the joints that are in no cluster, so that all of their speeds are free."""
     topology, joints = system.topology, list(system.mechanism.joints.values())
     inside = {link for cluster in topology.clusters for link in cluster.links}
@@ -74,5 +74,5 @@ def free_joints(system: System) -> list[str]:
     return [joint.name for joint in outside if joint.kind.nu]
 
 
-def _speeds_outside(system: System) -> int:
+def _speeds_outside(system: ModelBase) -> int:
     return sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))

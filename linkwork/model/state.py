@@ -10,7 +10,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.base import ModelBase
 
 
 class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
@@ -68,7 +68,7 @@ class State:
     arrays are read-only; `System.state` makes a state from others.
     """
 
-    system: System
+    system: ModelBase
     q: JointArray
     u: JointArray
     time: float

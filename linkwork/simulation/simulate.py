@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite
-from linkwork.compiler.compile import compile
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.errors import LinkworkError, MechanismError, SolverError
 from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
 from linkwork.model.mobility import is_immobile
 from linkwork.model.model import ASSEMBLY_TOLERANCE, System
 from linkwork.model.state import State

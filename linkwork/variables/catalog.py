@@ -5,29 +5,28 @@ What all bodies or all joints have is one list of quantities here; add a variabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from linkwork.compiler.numbering import suffixes
 from linkwork.variables.couplings import coupling_variables
-from linkwork.variables.dependencies import Dependencies, Names
+from linkwork.variables.dependencies import Names
 from linkwork.variables.distances import distance_variables
 from linkwork.variables.forces import force_inputs, force_outputs, force_parameters
+from linkwork.variables.namer import Layout, Namer
 from linkwork.variables.schema import LOADS, Variable
-from linkwork.variables.templates import Owner, Pattern, Place, Quantity, indices, load, output, parameter
+from linkwork.variables.templates import Owner, Pattern, Quantity, indices, load, output, parameter
 from linkwork.variables.transitions import (
     event_indicators,
-    speeds_jump,
     transition_inputs,
     transition_outputs,
     transition_parameters,
 )
 
 if TYPE_CHECKING:
-    from linkwork.core.native import Field
+    from linkwork._util.checks import FloatArray
     from linkwork.mechanism import JointKind
-    from linkwork.model.model import System
 
 _AXES, _QUATERNION = indices(3), indices(4)
 _OF_Q, _OF_U = 1, 2  # among the places of a joint: its first coordinate and speed; before them stands its number
@@ -139,43 +138,15 @@ def _accelerations(kind: type[JointKind]) -> tuple[str, ...]:
     return _per(kind.motion_units, "s2")
 
 
-class Namer:
-    """Gives everything in a system its quantities; offsets come from the core's field table."""
-
-    def __init__(self, system: System) -> None:
-        self.system = system
-        self.mech = system.mechanism
-        self.numbering = system.numbering
-        self.tree = set(system.numbering.tree)
-        self.fields: dict[str, Field | Place] = {**system.fields, "indicator": Place(system.sizes.reals, 1)}
-        self.depends = Dependencies(system.mechanism, system.widest_topology, system.numbering)
-        self.jumps = speeds_jump(self.mech)
-        self._patterns: dict[object, Pattern] = {}
-
-    def pattern(self, key: object, quantities: Callable[[], Iterable[Quantity]]) -> Pattern:
-        """Return the pattern that is known by a key, after making it of its quantities if it is new."""
-        if key not in self._patterns:
-            self._patterns[key] = Pattern(tuple(quantities()), self.fields)
-        return self._patterns[key]
-
-    def owner(
-        self,
-        name: str,
-        places: tuple[int, ...],
-        quantities: Iterable[Quantity],
-        depends: Callable[[], tuple[Names, ...]] = lambda: _NO_NAMES,
-        words: tuple[str, str] = ("", ""),
-    ) -> Owner:
-        """Return the owner of some quantities."""
-        of_it = tuple(quantities)
-        return Owner(self.pattern(of_it, lambda: of_it), (name, *words), places, depends)
+class _Catalog(Namer):
+    """Quantities of the world, bodies, joints and loops."""
 
     def world(self) -> Iterator[Owner]:
         """Time, gravity and gains."""
         yield self.owner("time", (0,), [Quantity("{0}", "time", "time", "s", "time")])
         text = "gravitational acceleration, world axes"
         yield self.owner("gravity", (0,), [parameter("{0}[]", "gravity", "m/s2", text, elements=_AXES)])
-        if self.system.widest_topology.clusters:
+        if self.layout.topology.clusters:
             gains = [
                 parameter(f"{{0}}.{what}", "correction_gain", "1/s", _FEEDBACK.format(what), offset=i)
                 for i, what in enumerate(("position", "speed"))
@@ -250,9 +221,9 @@ def _nothing() -> tuple[Names, ...]:
     return _NO_NAMES
 
 
-def list_owners(system: System) -> list[Owner]:
+def list_owners(layout: Layout) -> list[Owner]:
     """Return all that has variables, in the order in which an FMU lists these."""
-    namer = Namer(system)
+    namer = _Catalog(layout)
     groups: tuple[Iterable[Owner], ...] = (
         namer.world(),
         namer.body_parameters(),
@@ -273,12 +244,11 @@ def list_owners(system: System) -> list[Owner]:
     return [owner for group in groups for owner in group]
 
 
-def list_variables(system: System) -> list[Variable]:
-    """Return all variables of a system, in the order in which an FMU lists them."""
-    block = system.block().reals
-    return [variable for owner in list_owners(system) for variable in owner.variables(block)]
+def list_variables(layout: Layout, values: FloatArray) -> list[Variable]:
+    """Return all variables in the order in which an FMU lists them; `values` of the block as the model is loaded."""
+    return [variable for owner in list_owners(layout) for variable in owner.variables(values)]
 
 
-def list_indicators(system: System) -> list[Owner]:
-    """Return the event indicators of a system, in the order in which the core gives them."""
-    return list(event_indicators(Namer(system)))
+def list_indicators(layout: Layout) -> list[Owner]:
+    """Return the event indicators in the order in which the core gives them."""
+    return list(event_indicators(Namer(layout)))

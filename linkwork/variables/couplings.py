@@ -12,8 +12,8 @@ from linkwork.variables.templates import Owner, Quantity, load, output, paramete
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Coupling
-    from linkwork.variables.catalog import Namer
     from linkwork.variables.dependencies import Names
+    from linkwork.variables.namer import Namer
 
 
 def coupling_variables(namer: Namer) -> Iterator[Owner]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from linkwork.variables.templates import Owner, indices, output, parameter
 
 if TYPE_CHECKING:
-    from linkwork.variables.catalog import Namer
     from linkwork.variables.dependencies import Names
+    from linkwork.variables.namer import Namer
 
 _AXES = indices(3)
 _COUPLING = 1  # among the places of a distance: its number among the couplings; before it stands that among its like
@@ -26,7 +26,7 @@ _QUANTITIES = (  # the rules: of the positions, of the force
 
 def distance_variables(namer: Namer) -> Iterator[Owner]:
     """Return what has the variables of distances."""
-    couplings = namer.system.sizes.couplings - namer.system.sizes.distances
+    couplings = namer.layout.sizes.couplings - namer.layout.sizes.distances
     for i, one in enumerate(namer.mech.distances.values()):
         depends = partial(_depends, namer, i, one.bodies)
         yield namer.owner(one.name, (i, couplings + i), _QUANTITIES, depends, words=one.bodies)

@@ -11,7 +11,7 @@ from linkwork.mechanism.forces import of_kind
 from linkwork.variables.templates import Owner, indices, load, output, parameter
 
 if TYPE_CHECKING:
-    from linkwork.variables.catalog import Namer
+    from linkwork.variables.namer import Namer
 
 _AXES = indices(3)
 

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from linkwork.compiler.numbering import suffixes
-from linkwork.mechanism import Crossing, Impulse, Input, Lock, Pin, PointDistance, Release, Stop, Time, Unlock
+from linkwork.mechanism import Crossing, Impulse, Input, Lock, Pin, PointDistance, Stop, Time
 from linkwork.variables.templates import Owner, Pattern, Quantity, indices, load, output, parameter
 
 if TYPE_CHECKING:
-    from linkwork.mechanism import Mechanism, Transition
-    from linkwork.variables.catalog import Namer
+    from linkwork.mechanism import Transition
     from linkwork.variables.dependencies import Names
+    from linkwork.variables.namer import Namer
 
 _AXES = indices(3)
 _IMPULSE = (
@@ -95,11 +95,6 @@ def transition_outputs(namer: Namer) -> Iterator[Owner]:
 
 def _on_nothing() -> tuple[Names, ...]:
     return ((),)
-
-
-def speeds_jump(mech: Mechanism) -> bool:
-    """Return whether events may change speeds."""
-    return any(not isinstance(one.action, Unlock | Release) for one in mech.transitions.values())
 
 
 def event_indicators(namer: Namer) -> Iterator[Owner]:

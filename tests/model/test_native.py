@@ -9,7 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.compiler.checksum import fnv1a
-from linkwork.core.native import Block, Model, Stage
+from linkwork.core.native import Block, NativeModel, Stage
 from support.cases import four_bar
 from support.driving import reached
 from support.model_bytes import HEADER, read_model
@@ -71,8 +71,8 @@ def test_arrays_outlive_system_and_block(field):
 
 
 def test_block_outlives_its_model(model_bytes):
-    block = posed(Block(Model(model_bytes)))
-    expected = posed(Block(Model(model_bytes)))["body_position"].copy()
+    block = posed(Block(NativeModel(model_bytes)))
+    expected = posed(Block(NativeModel(model_bytes)))["body_position"].copy()
     taken = fill_freed_memory()
     assert np.array_equal(block["body_position"], expected)
     del taken
@@ -98,7 +98,7 @@ def test_results_do_not_share_memory_with_the_block():
 def test_truncated_at_every_length(model_bytes):
     for size in range(len(model_bytes)):
         with pytest.raises(lw.MechanismError):
-            Model(model_bytes[:size])
+            NativeModel(model_bytes[:size])
 
 
 def test_every_flipped_bit_is_noticed(model_bytes):
@@ -107,25 +107,25 @@ def test_every_flipped_bit_is_noticed(model_bytes):
         for bit in range(8):
             damaged[position] = model_bytes[position] ^ (1 << bit)
             with pytest.raises(lw.MechanismError):
-                Model(bytes(damaged))
+                NativeModel(bytes(damaged))
 
 
 @pytest.mark.parametrize("added", [b"\0", b"\0" * 8, b"more"])
 def test_extended(model_bytes, added):
     with pytest.raises(lw.MechanismError, match="truncated or extended"):
-        Model(model_bytes + added)
+        NativeModel(model_bytes + added)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0", b"PK\3\4" + bytes(200), b"LWMODEL\0"])
 def test_no_model_at_all(data):
     with pytest.raises(lw.MechanismError):
-        Model(data)
+        NativeModel(data)
 
 
 def test_another_version(model_bytes):
     magic, _, size, checksum = HEADER.unpack_from(model_bytes)
     with pytest.raises(lw.MechanismError, match=r"version 99.*export it again"):
-        Model(HEADER.pack(magic, 99, size, checksum) + model_bytes[HEADER.size :])
+        NativeModel(HEADER.pack(magic, 99, size, checksum) + model_bytes[HEADER.size :])
 
 
 def sealed(data: bytes) -> bytes:
@@ -180,13 +180,13 @@ def test_forces_on_links_that_are_none(forces_bytes, back, low, text):
         damaged = bytearray(forces_bytes)
         struct.pack_into("<i", damaged, at, value)
         with pytest.raises(lw.MechanismError, match=f"{text} points outside the model"):
-            Model(sealed(bytes(damaged)))
+            NativeModel(sealed(bytes(damaged)))
 
 
 def evaluates(data: bytes) -> bool:
     """Load, and compute at a pose; an error is an answer, too."""
     try:
-        block = Block(Model(data))
+        block = Block(NativeModel(data))
         block.enter(np.full(block.model.sizes.nq, 0.3), np.ones(block.model.sizes.nu), 0.0)
         block.evaluate(Stage.OUTPUTS)
     except lw.LinkworkError:
@@ -203,7 +203,7 @@ def test_fields_cover_the_block_without_overlap(family):
         mechanism = random_tree(np.random.default_rng(0), 9).mechanism
     else:
         mechanism = well_posed(FAMILIES[family][0], 0).mechanism
-    model = Model(lw.compile(mechanism).model_bytes)
+    model = NativeModel(lw.compile(mechanism).model_bytes)
     fields = list(model.fields.values())
     assert fields[0].first == 0
     for field, following in pairwise(fields):
@@ -213,7 +213,7 @@ def test_fields_cover_the_block_without_overlap(family):
 
 
 def test_fields_have_the_sizes_of_the_model():
-    model = Model(lw.compile(well_posed(FAMILIES["moving_slider_crank"][0], 0).mechanism).model_bytes)
+    model = NativeModel(lw.compile(well_posed(FAMILIES["moving_slider_crank"][0], 0).mechanism).model_bytes)
     s = model.sizes
     rows = {"body_mass": s.bodies, "parent_position": s.joints, "loop_residual": s.loops, "q": s.nq, "udot": s.nu}
     rows |= {"tau": s.nu + s.nu_cut, "q_cut": s.nq_cut, "q_start": s.nq + s.nq_cut, "time": 1}
@@ -222,14 +222,14 @@ def test_fields_have_the_sizes_of_the_model():
 
 
 def test_states_and_derivatives_stand_in_the_same_order(model_bytes):
-    fields = Model(model_bytes).fields
+    fields = NativeModel(model_bytes).fields
     assert fields["q"].span.stop == fields["u"].first
     assert fields["qdot"].span.stop == fields["udot"].first
     assert fields["u"].first - fields["q"].first == fields["udot"].first - fields["qdot"].first
 
 
 def test_public_fields_say_what_they_hold(model_bytes):
-    fields = Model(model_bytes).fields
+    fields = NativeModel(model_bytes).fields
     names = list(fields)
     assert all(fields[name].meaning for name in names[: names.index("cut_reference") + 1])
 
@@ -238,7 +238,7 @@ def test_public_fields_say_what_they_hold(model_bytes):
 
 
 def test_blocks_of_a_model_are_independent(model_bytes):
-    model = Model(model_bytes)
+    model = NativeModel(model_bytes)
     first, second = Block(model), Block(model)
     alone = Block(model)
     for block in (first, second, alone):
@@ -264,7 +264,7 @@ def test_blocks_of_a_model_are_independent(model_bytes):
 )
 def test_what_is_written_takes_effect(model_bytes, field, values, valid):
     """Values computed before a change are computed again, as in a block that never had others."""
-    old, fresh = Block(Model(model_bytes)), Block(Model(model_bytes))
+    old, fresh = Block(NativeModel(model_bytes)), Block(NativeModel(model_bytes))
     for block in (old, fresh):
         posed(block)
     before = old["udot"].copy()
@@ -278,7 +278,7 @@ def test_what_is_written_takes_effect(model_bytes, field, values, valid):
 
 
 def test_a_failed_block_recovers(model_bytes):
-    block = Block(Model(model_bytes))
+    block = Block(NativeModel(model_bytes))
     expected = posed(block)["udot"].copy()
     block.enter(np.full(3, np.nan), np.ones(3), np.zeros(4))
     with pytest.raises(lw.MechanismError, match="not finite"):
@@ -288,7 +288,7 @@ def test_a_failed_block_recovers(model_bytes):
 
 @pytest.mark.parametrize(("value", "text"), [(-1.0, "mass of body 'crank'"), (np.nan, "mass of body 'crank'")])
 def test_parameters_that_no_body_can_have(model_bytes, value, text):
-    block = Block(Model(model_bytes))
+    block = Block(NativeModel(model_bytes))
     block.put("body_mass", value, Stage.NONE)
     with pytest.raises(lw.MechanismError, match=text):
         block.evaluate(Stage.OUTPUTS)
@@ -296,4 +296,4 @@ def test_parameters_that_no_body_can_have(model_bytes, value, text):
 
 def test_unknown_field(model_bytes):
     with pytest.raises(KeyError):
-        Block(Model(model_bytes))["nonsense"]
+        Block(NativeModel(model_bytes))["nonsense"]

@@ -143,7 +143,7 @@ def computed_torque(
 
 def _refuse(mechanism: Mechanism, actuated: Sequence[str]) -> None:
     from linkwork._util.checks import suggest
-    from linkwork.compiler.compile import compile
+    from linkwork.model.compile import compile
     from linkwork.model.mobility import degrees_of_freedom
 
     if isinstance(actuated, str) or not actuated:

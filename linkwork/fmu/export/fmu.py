@@ -133,11 +133,11 @@ def describe_system(
     sources: Sequence[str] = (),
 ) -> Content:
     """Gather what the FMU of a system holds."""
-    import linkwork
+    from linkwork._util.version import version
     from linkwork.variables.catalog import list_indicators, list_owners
 
-    indicators = list_indicators(system)
-    owners = list_owners(system)
+    indicators = list_indicators(system.layout)
+    owners = list_owners(system.layout)
     choice = Choice(choose_outputs(owners, outputs), _states(system, independents), arrays)
     rows, with_rows = choice.rows([*owners, *setting_owners(system.sizes.reals + len(indicators))])
     of_indicators, _ = choice.rows(indicators)
@@ -150,7 +150,7 @@ def describe_system(
         indicators=of_indicators,
         block=np.concatenate([system.block().reals, np.zeros(len(indicators)), SETTING_STARTS]),
         experiment=experiment,
-        tool=f"Linkwork {linkwork.__version__}",
+        tool=f"Linkwork {version()}",
         independents=independents,
         sources=tuple(sources),
     )
@@ -159,7 +159,7 @@ def describe_system(
 
 
 def _compiled(mechanism: "Mechanism | System") -> "System":
-    from linkwork.compiler.compile import compile
+    from linkwork.model.compile import compile
     from linkwork.model.model import System
 
     return mechanism if isinstance(mechanism, System) else compile(mechanism)
