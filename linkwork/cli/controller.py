@@ -64,7 +64,7 @@ class _Help(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: Any) -> None:
         name = getattr(namespace, "source", None)
-        print(_about(name) if name in controllers.READY else parser.format_help(), end="")
+        print(_about(name) if name in controllers.BUILTIN else parser.format_help(), end="")
         parser.exit()
 
 
@@ -97,8 +97,8 @@ def _own(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
 
 def _ready(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
     name = arguments.source
-    if name not in controllers.READY:
-        hint = suggest(name, controllers.READY)
+    if name not in controllers.BUILTIN:
+        hint = suggest(name, controllers.BUILTIN)
         raise FmuError(f"{name!r} is neither a .py file nor a ready controller; {hint}")
     if name in _FROM_PYTHON:
         raise FmuError(f"{name} takes a mechanism: write it from Python, linkwork.controllers.{name}(...)")
@@ -116,10 +116,10 @@ def _ready(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
 
 def _list(as_json: bool) -> int:
     if as_json:
-        print(json.dumps([{"name": name, "summary": SUMMARIES[name]} for name in controllers.READY], indent=2))
+        print(json.dumps([{"name": name, "summary": SUMMARIES[name]} for name in controllers.BUILTIN], indent=2))
         return 0
-    width = max(map(len, controllers.READY))
-    for name in controllers.READY:
+    width = max(map(len, controllers.BUILTIN))
+    for name in controllers.BUILTIN:
         print(f"{name:<{width}}  {SUMMARIES[name]}")
     print("\n'linkwork controller NAME --help' tells what can be set")
     return 0

@@ -7,19 +7,20 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from linkwork.cli.masters import add_master_arguments, master_of, number, positive
 from linkwork.cli.run_backends import Ending, in_process, isolated
+from linkwork.cli.run_plan import Plan
 from linkwork.cli.run_summary import as_text, summarise
 from linkwork.cli.shared import picture
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.recording.selection import chosen, fits
-from linkwork.cosim.recording.sinks import check_place, open_sink
+from linkwork.cosim.recording.sink import check_place
+from linkwork.cosim.recording.sinks import open_sink
 from linkwork.cosim.recording.tee import Collected
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
 from linkwork.cosim.system import System
@@ -100,19 +101,6 @@ def _carry_out(plan: Plan, arguments: argparse.Namespace, way: Callable[..., End
 
 
 # ---- what is run ------------------------------------------------------------------------------------
-
-
-@dataclass
-class Plan:
-    """A run as it was asked for: the system, the arguments of `linkwork.cosim.run`, the columns to be shown."""
-
-    system: System
-    start: float
-    stop: float
-    settings: dict[str, Any]
-    columns: list[str]
-    master: str
-    notices: list[str]
 
 
 def make_plan(arguments: argparse.Namespace) -> Plan:

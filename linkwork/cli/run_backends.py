@@ -11,7 +11,7 @@ from linkwork.cosim.recording.tee import Collected
 from linkwork.errors import CosimError
 
 if TYPE_CHECKING:
-    from linkwork.cli.run import Plan
+    from linkwork.cli.run_plan import Plan
     from linkwork.cosim.isolated.parent import Child
 
 Ending = tuple[Result, CosimError | None]

@@ -12,7 +12,7 @@ from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.tee import Collected
 
 if TYPE_CHECKING:
-    from linkwork.cli.run import Plan
+    from linkwork.cli.run_plan import Plan
 
 MOST_EVENTS = 20  # printed
 MOST_VALUES = 30

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from linkwork.compiler.topology import Link, Loop
+    from linkwork.compiler.links import Link, Loop
 
 NEAR = 16
 

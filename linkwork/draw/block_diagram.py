@@ -14,7 +14,7 @@ from matplotlib.path import Path as Way
 from matplotlib.textpath import TextPath
 
 from linkwork.cosim.fmu.model import FmuModel, read_model
-from linkwork.cosim.system import Connection, System
+from linkwork.cosim.system.definition import Connection, SystemDefinition
 from linkwork.cosim.system.references import split
 from linkwork.cosim.system.units import conversion
 from linkwork.draw.block_layout import HEAD, ROW, Box, Layout, Points, Port
@@ -32,7 +32,7 @@ OUTSIDE = "\n"  # begins the box of a name outside, which no component is called
 
 
 def draw_system(
-    system: System, path: str | os.PathLike[str] | None = None, models: Mapping[str, FmuModel] | None = None
+    system: SystemDefinition, path: str | os.PathLike[str] | None = None, models: Mapping[str, FmuModel] | None = None
 ) -> Figure:
     """Draw a system, and save the picture if a path is given.
 
@@ -83,7 +83,7 @@ def _save(figure: Figure, path: Path) -> None:
         raise CosimError(f"cannot write {path}: {problem.strerror or problem}; choose another place") from problem
 
 
-def _models(system: System, given: Mapping[str, FmuModel] | None) -> dict[str, FmuModel]:
+def _models(system: SystemDefinition, given: Mapping[str, FmuModel] | None) -> dict[str, FmuModel]:
     models = dict(given or {})
     for name, component in system.components.items():
         if name not in models:
@@ -92,7 +92,7 @@ def _models(system: System, given: Mapping[str, FmuModel] | None) -> dict[str, F
     return models
 
 
-def _edges(system: System) -> Iterator[tuple[Port, Port, Connection]]:
+def _edges(system: SystemDefinition) -> Iterator[tuple[Port, Port, Connection]]:
     inside = system.components
     for one in system.connections:
         yield split(one.source, inside), split(one.target, inside), one
@@ -102,7 +102,7 @@ def _edges(system: System) -> Iterator[tuple[Port, Port, Connection]]:
         yield split(one.source, inside), (f"{OUTSIDE}out {one.target}", one.target), one
 
 
-def _boxes(system: System, edges: list[tuple[Port, Port, Connection]]) -> dict[str, Box]:
+def _boxes(system: SystemDefinition, edges: list[tuple[Port, Port, Connection]]) -> dict[str, Box]:
     boxes = {name: Box(name, 0.0) for name in system.components}
     for source, target, _ in edges:
         for (name, port), output in ((source, True), (target, False)):
@@ -121,7 +121,7 @@ def _boxes(system: System, edges: list[tuple[Port, Port, Connection]]) -> dict[s
     return boxes
 
 
-def _label(one: Connection, system: System, models: Mapping[str, FmuModel]) -> str:
+def _label(one: Connection, system: SystemDefinition, models: Mapping[str, FmuModel]) -> str:
     """What happens to a value on its way."""
     parts = []
     if one.convert_units and (text := _units(one, system, models)):
@@ -133,7 +133,7 @@ def _label(one: Connection, system: System, models: Mapping[str, FmuModel]) -> s
     return ", ".join(parts)
 
 
-def _units(one: Connection, system: System, models: Mapping[str, FmuModel]) -> str:
+def _units(one: Connection, system: SystemDefinition, models: Mapping[str, FmuModel]) -> str:
     try:
         (source, output), (target, name) = (split(end, system.components) for end in (one.source, one.target))
         units = [models[source].unit(output), models[target].unit(name)]
@@ -164,7 +164,7 @@ def _canvas(layout: Layout, title: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _draw_box(axes: Axes, box: Box, system: System) -> None:
+def _draw_box(axes: Axes, box: Box, system: SystemDefinition) -> None:
     bottom, right = box.top - box.height, box.x + box.width
     if not box.bare:
         style = f"round,pad=0,rounding_size={ROUND}"

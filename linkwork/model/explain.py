@@ -12,7 +12,8 @@ from linkwork.model.mobility import AtState, count_freedoms, free_joints, look
 from linkwork.model.topology_variant import structure_of
 
 if TYPE_CHECKING:
-    from linkwork.compiler.topology import Cluster, Loop
+    from linkwork.compiler.links import Loop
+    from linkwork.compiler.topology import Cluster
     from linkwork.mechanism import Coupling, Mechanism
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State

@@ -8,7 +8,8 @@ from linkwork._util.checks import FloatArray, quoted
 from linkwork._util.progress import Progress
 from linkwork.core.native import Block, Stage
 from linkwork.errors import LinkworkError, MechanismError, SingularityError
-from linkwork.model.model import ASSEMBLY_TOLERANCE, System
+from linkwork.model.base import ASSEMBLY_TOLERANCE
+from linkwork.model.model import System
 from linkwork.model.state import State
 from linkwork.simulation.dae.formulation import Formulation
 from linkwork.simulation.event_log import Happenings

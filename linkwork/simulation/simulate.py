@@ -11,9 +11,10 @@ from linkwork._util.checks import FloatArray, finite
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.errors import LinkworkError, MechanismError, SolverError
 from linkwork.mechanism import Mechanism
+from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.compile import compile
 from linkwork.model.mobility import is_immobile
-from linkwork.model.model import ASSEMBLY_TOLERANCE, System
+from linkwork.model.model import System
 from linkwork.model.state import State
 from linkwork.simulation.dae.registry import Wish
 from linkwork.simulation.inputs import Input, Inputs

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwork.compiler.topology import Cluster, Ear, Link, Loop, Segment, topology
+from linkwork.compiler.links import Link, Loop
+from linkwork.compiler.topology import Cluster, Ear, Segment, topology
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism, SpringDamper
 from support.graphs import mechanism, windows

@@ -78,7 +78,7 @@ def test_wheel_holds_package_sources_and_library(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {"linkwork/solvers/__init__.py", "linkwork/csrc/linkwork.h", "linkwork/py.typed"} <= names
-    assert any(re.fullmatch(r"linkwork/_core\.(abi3\.so|pyd)", name) for name in names)
+    assert any(re.fullmatch(r"linkwork/core/_core\.(abi3\.so|pyd)", name) for name in names)
     assert any(re.fullmatch(r"linkwork/fmu_src/\w+\.c", name) for name in names)
     assert any(re.fullmatch(r"linkwork/binaries/\w+-\w+/linkwork\.(so|dll|dylib)", name) for name in names)
     assert {name.split("/")[0] for name in names} == {"linkwork", f"linkwork-{version('linkwork')}.dist-info"}

@@ -74,7 +74,7 @@ class ComputedTorque(Controller):
 
     def _state(self, t: float) -> Any:
         from linkwork.core.native import Stage
-        from linkwork.model.model import ASSEMBLY_TOLERANCE
+        from linkwork.model.base import ASSEMBLY_TOLERANCE
 
         q = {joint: self[f"{joint}.q"] for joint in self.joints}
         u = {joint: self[f"{joint}.u"] for joint in self.joints}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.sinks import Sink
+from linkwork.cosim.recording.sink import Sink
 
 
 class Collected:

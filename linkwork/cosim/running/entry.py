@@ -12,7 +12,7 @@ from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.network.externals import Externals
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.sinks import Sink
+from linkwork.cosim.recording.sink import Sink
 from linkwork.cosim.running.checks import check_inputs, check_settings, plain, uneven
 from linkwork.cosim.running.preparation import by_component, models_of, places, recorded_variables, usual_step
 from linkwork.cosim.running.runner import Run

@@ -10,7 +10,7 @@ from linkwork.cosim.ssp.elements import Element, below, fault, text_of
 from linkwork.cosim.ssp.links import PLAIN, Links, Map, map_of
 from linkwork.cosim.ssp.structure import Binding, Structure, unit_map
 from linkwork.cosim.ssp.values import Given, given_values
-from linkwork.cosim.system import Value
+from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.units import Unit
 
 VALUES = "application/x-ssp-parameter-set"

@@ -13,7 +13,7 @@ from linkwork.cosim.ssp.document import STRUCTURE, Document, content
 from linkwork.cosim.ssp.elements import Element, below, fault, local, near, own_annotation, text_of
 from linkwork.cosim.ssp.tables import Tables, tables_of
 from linkwork.cosim.ssp.values import Given
-from linkwork.cosim.system import Value
+from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.references import split
 from linkwork.cosim.system.units import Unit, conversion
 from linkwork.errors import CosimError

@@ -24,7 +24,7 @@ from linkwork.cosim.ssp.elements import (
     truth_of,
 )
 from linkwork.cosim.ssp.tables import Tables, tables_of
-from linkwork.cosim.system import Value
+from linkwork.cosim.system.definition import Value
 from linkwork.cosim.system.units import Unit
 
 LARGEST = 2**31  # of xs:int

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from linkwork.cosim.system.definition import Connection, Value
 from linkwork.cosim.system.references import split
-from linkwork.cosim.system.system import Connection, System, Value
+from linkwork.cosim.system.system import System
 from linkwork.cosim.system.units import Unit, conversion
 from linkwork.cosim.system.value_checks import count, misfit
 from linkwork.errors import CosimError

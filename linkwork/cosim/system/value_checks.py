@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwork.cosim.system.system import Value
+from linkwork.cosim.system.definition import Value
 
 if TYPE_CHECKING:
     from linkwork.cosim.fmu.model import Variable
