@@ -21,8 +21,8 @@ from bench.mechanisms import CHECKOUT, Missing
 from bench.report import Cell, Goal, Report
 from bench.timing import growth
 from linkwork.errors import SolverError
-from linkwork.formulations.chain import Chain
-from linkwork.formulations.chou import Chou
+from linkwork.simulation.dae.chain import Chain
+from linkwork.simulation.dae.chou import Chou
 from linkwork.solvers import Problem, Solution, solve
 from linkwork.solvers.ida import backends
 

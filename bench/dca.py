@@ -12,7 +12,7 @@ import numpy as np
 from bench.mechanisms import Scene, peer
 from bench.report import Cell, Goal, Report
 from bench.timing import growth
-from linkwork._native import Jump, threads
+from linkwork.core.native import Jump, threads
 
 SIZES = (10, 100, 1000, 4096, 10000)
 SHARED = 4096  # bodies at which threads are measured

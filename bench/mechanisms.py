@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
-from linkwork.description.joints import JointKind
+from linkwork.mechanism.joints import JointKind
 
 PEERS = "LINKWORK_PEERS"
 CHECKOUT = Path(__file__).resolve().parent.parent

@@ -10,7 +10,7 @@ import numpy as np
 
 import linkwork as lw
 from bench.mechanisms import Missing
-from linkwork.description.joints import JointKind
+from linkwork.mechanism.joints import JointKind
 
 SPEED = {"ground_upper_arm": 1.0}  # rad/s, of the one freedom
 

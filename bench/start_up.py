@@ -72,7 +72,7 @@ def main(options: argparse.Namespace) -> None:
     report.table(["step", "wall", "CPU"], [[step, *times] for step, times in best.items()])
     report.text(
         "Largest imports by package, own modules only, ms of wall time in one run that traces them; the look at "
-        "the C code counts as `linkwork._core`:"
+        "the C code counts as `linkwork.core._core`:"
     )
     report.table(["package", "ms"], largest_imports(fresh_process("-X", "importtime").stderr))
     report.save()

@@ -21,11 +21,11 @@ from linkwork.errors import (
 )
 
 if TYPE_CHECKING:
-    from linkwork.checking import check_fmu
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
-    from linkwork.compiler.compile import compile
-    from linkwork.description import (
+    from linkwork.fmu.check import check_fmu
+    from linkwork.fmu.export import export_fmu
+    from linkwork.mechanism import (
         Crossing,
         Cylindrical,
         Fixed,
@@ -51,13 +51,14 @@ if TYPE_CHECKING:
         Wrench,
         inertia,
     )
-    from linkwork.export import export_fmu
-    from linkwork.jumps import Event, Jump
-    from linkwork.linearization import LinearModel, linearize
-    from linkwork.result import Result
-    from linkwork.simulation import simulate
-    from linkwork.state import State
-    from linkwork.system import System
+    from linkwork.model.compile import compile
+    from linkwork.model.impacts import Event, Jump
+    from linkwork.model.linearization import LinearModel
+    from linkwork.model.linearize import linearize
+    from linkwork.model.model import System
+    from linkwork.model.state import State
+    from linkwork.simulation.result import Result
+    from linkwork.simulation.simulate import simulate
 
     __version__: str
 
@@ -115,27 +116,27 @@ __all__ = [
 _HOMES = {
     "CoarseGrained": "coarse_graining",
     "Comparison": "comparison",
-    "Event": "jumps",
-    "Jump": "jumps",
-    "LinearModel": "linearization",
-    "Result": "result",
-    "State": "state",
-    "System": "system",
-    "check_fmu": "checking",
+    "Event": "model.impacts",
+    "Jump": "model.impacts",
+    "LinearModel": "model.linearization",
+    "Result": "simulation.result",
+    "State": "model.state",
+    "System": "model.model",
+    "check_fmu": "fmu.check",
     "coarse_grain": "coarse_graining",
     "compare": "comparison",
-    "compile": "compiler.compile",
-    "export_fmu": "export",
-    "linearize": "linearization",
-    "simulate": "simulation",
+    "compile": "model.compile",
+    "export_fmu": "fmu.export",
+    "linearize": "model.linearize",
+    "simulate": "simulation.simulate",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        value: Any = _version()
+        value: Any = import_module("linkwork._util.version").version()
     elif name in __all__:
-        value = getattr(import_module(f"linkwork.{_HOMES.get(name, 'description')}"), name)
+        value = getattr(import_module(f"linkwork.{_HOMES.get(name, 'mechanism')}"), name)
     else:
         value = _part(name)
     globals()[name] = value
@@ -144,15 +145,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, "__version__"})
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("linkwork")
-    except PackageNotFoundError:  # a checkout that was never installed
-        return "0"
 
 
 def _part(name: str) -> Any:

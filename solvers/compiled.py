@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork._core import ffi, lib
+from linkwork.core._core import ffi, lib
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Failure, Options, Solver
 from linkwork.solvers.output import Output

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork._util.checks import FloatArray, quoted
 from linkwork.coarse_graining.particles import GivenJoint, read_joints, read_particles, read_segments
 from linkwork.coarse_graining.rigid_bodies import Momenta, RigidBodies, momenta, summed_up
-from linkwork.compiler.compile import compile
-from linkwork.description import Free, Mechanism
-from linkwork.description.checks import FloatArray, quoted
 from linkwork.errors import MechanismError, SingularityError
-from linkwork.state import State
+from linkwork.mechanism import Free, Mechanism
+from linkwork.model.compile import compile
+from linkwork.model.state import State
 
 FLOAT = "float"
 
@@ -98,7 +98,7 @@ def coarse_grain(
     --------
     Two dumbbells, one of which flies past the other until a hinge holds them together:
 
-    >>> from linkwork.description import Revolute
+    >>> from linkwork.mechanism import Revolute
     >>> places = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0)]
     >>> speeds = [(0, 0, 0), (0, 0, 0), (3, 0, 0), (3, 0, 0)]
     >>> hinge = (0, 1, Revolute((0, 0, 1)), (1, 0.5, 0))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork.description import Spherical
-from linkwork.description.checks import FloatArray, finite, length, numbers, quoted
-from linkwork.description.joints import JointKind
+from linkwork._util.checks import FloatArray, finite, length, numbers, quoted
 from linkwork.errors import MechanismError
+from linkwork.mechanism import Spherical
+from linkwork.mechanism.joints import JointKind
 
 IndexArray = NDArray[np.intp]
 

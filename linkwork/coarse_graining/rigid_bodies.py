@@ -16,8 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
+from linkwork._util.checks import FloatArray
 from linkwork.coarse_graining.particles import IndexArray, Particles
-from linkwork.description.checks import FloatArray
 
 _THIN = 1e-10  # moment of inertia that counts as none, relative to the largest
 _ROUNDING = 1e-12  # distance from the centre of mass that counts as none, relative to that from the origin

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork._util.checks import FloatArray, finite, number
 from linkwork.comparison.measure import cpu_time, energy_drift, errors, keeps_energy, loop_residual
 from linkwork.comparison.progress import Told
 from linkwork.comparison.reference import Reference, Task, find_reference
 from linkwork.comparison.runs import ComparisonRun, in_short, parse_runs
 from linkwork.comparison.table import Comparison, ComparisonRow
-from linkwork.compiler.compile import compile
-from linkwork.description import Mechanism
-from linkwork.description.checks import FloatArray, finite, number
 from linkwork.errors import LinkworkError, MechanismError
-from linkwork.inputs import Input
-from linkwork.result import Result
+from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
+from linkwork.model.model import System
+from linkwork.simulation.inputs import Input
+from linkwork.simulation.result import Result
 from linkwork.solvers import Statistics
-from linkwork.system import System
 
 TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10)
 POINTS = 101

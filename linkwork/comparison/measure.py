@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.description import Mechanism
-from linkwork.description.checks import FloatArray
-from linkwork.result import Result
-from linkwork.system import System
+from linkwork._util.checks import FloatArray
+from linkwork.mechanism import Mechanism
+from linkwork.model.model import System
+from linkwork.simulation.result import Result
 
 BoolArray = NDArray[np.bool_]
 

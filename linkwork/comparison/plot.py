@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
 from linkwork.comparison.runs import in_short
-from linkwork.plotting import GREY, INK, PALE
+from linkwork.draw.plotting import GREY, INK, PALE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

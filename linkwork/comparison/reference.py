@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from linkwork._util.checks import FloatArray
 from linkwork.comparison.measure import BoolArray, Errors, errors
 from linkwork.comparison.runs import ComparisonRun, in_short
-from linkwork.compiler.compile import compile
-from linkwork.description import Mechanism
-from linkwork.description.checks import FloatArray
 from linkwork.errors import LinkworkError, SingularityError, SolverError
-from linkwork.inputs import Input
-from linkwork.result import Result
-from linkwork.simulation import simulate
-from linkwork.system import System
+from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
+from linkwork.model.model import System
+from linkwork.simulation.inputs import Input
+from linkwork.simulation.result import Result
+from linkwork.simulation.simulate import simulate
 
 TIGHTER = 1e-3  # than the tightest run
 TIGHTEST = 1e-13  # each step has a tenth of it, which is what double precision can keep

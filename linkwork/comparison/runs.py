@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkwork.compiler.compile import compile
+from linkwork._util.checks import suggest
 from linkwork.compiler.methods import METHODS
-from linkwork.description import Mechanism
-from linkwork.description.checks import suggest
 from linkwork.errors import MechanismError
+from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
 from linkwork.solvers import solver_names
 from linkwork.solvers.registry import ida_is_available
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from linkwork._util.checks import suggest
 from linkwork.compiler.topology import Topology
-from linkwork.description import Impulse, Input, Mechanism, PointSpringDamper, Wrench
-from linkwork.description.checks import suggest
-from linkwork.description.forces import of_kind
 from linkwork.errors import MechanismError
+from linkwork.mechanism import Impulse, Input, Mechanism, PointSpringDamper, Wrench
+from linkwork.mechanism.forces import of_kind
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.compiler.changes import Changes
+from linkwork._util.checks import FloatArray
 from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
+from linkwork.compiler.topology_variants import Changes
 from linkwork.compiler.transitions import transition_parameters, transition_table
-from linkwork.description import (
+from linkwork.mechanism import (
     GROUND,
     Coupling,
     JointSpringDamper,
@@ -22,9 +23,8 @@ from linkwork.description import (
     PointSpringDamper,
     Wrench,
 )
-from linkwork.description.checks import FloatArray
-from linkwork.description.forces import of_kind
-from linkwork.description.joints import JointKind
+from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.joints import JointKind
 
 VERSION = 6
 TYPE_CODES = {  # lw_joint_type

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwork.description import GROUND, Mechanism
-from linkwork.description.checks import quoted
+from linkwork._util.checks import quoted
 from linkwork.errors import MechanismError
+from linkwork.mechanism import GROUND, Mechanism
 
 
 class SpanningTree:

@@ -11,50 +11,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from linkwork.compiler.clusters import Group, groups
-from linkwork.compiler.ears import Ear, ears
+from linkwork.compiler.links import Link, Loop
+from linkwork.compiler.loop_order import Ear, ears
 from linkwork.compiler.spanning_tree import SpanningTree
-from linkwork.description import GROUND, Mechanism
-from linkwork.description.checks import check
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A body and the joint that carries it in the tree.
-
-    Attributes
-    ----------
-    body, joint
-        Positions in `mech.bodies` and `mech.joints`.
-    parent
-        Index of the link nearer to ground, -1: the ground itself.
-    reversed
-        True: the joint's declared child is that parent.
-    """
-
-    body: int
-    joint: int
-    parent: int
-    reversed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A cut joint and what it closes.
-
-    Attributes
-    ----------
-    joint
-        Position of the cut joint in `mech.joints`.
-    parent, child
-        Links of the cut joint's declared parent and child, -1: ground.
-    root
-        Link in which the branches to parent and child meet, -1: ground. Its own tree joint is not on the loop.
-    """
-
-    joint: int
-    parent: int
-    child: int
-    root: int
+from linkwork.mechanism import GROUND, Mechanism
+from linkwork.mechanism.checks import check
 
 
 @dataclass(frozen=True)
@@ -191,7 +152,7 @@ def topology(mech: Mechanism, locks: Sequence[tuple[int, int]] = (), opened: Col
 
     Examples
     --------
-    >>> from linkwork.description import Mechanism, Revolute, inertia
+    >>> from linkwork.mechanism import Mechanism, Revolute, inertia
     >>> mech = Mechanism("triangle")
     >>> for name in ("left", "right"):
     ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from linkwork.compiler.changes import Changes, taken
+from linkwork._util.checks import FloatArray
 from linkwork.compiler.numbering import Numbering
-from linkwork.description import (
+from linkwork.compiler.topology_variants import Changes, taken
+from linkwork.mechanism import (
     Action,
     Crossing,
     Impulse,
@@ -23,7 +24,6 @@ from linkwork.description import (
     Transition,
     Unlock,
 )
-from linkwork.description.checks import FloatArray
 
 ACTIONS = {Lock: 0, Unlock: 1, Pin: 2, Release: 3, Stop: 4, Impulse: 5}  # lw_action
 AT_TIME, CROSSING, COMMAND, NO_TRIGGER = range(4)  # lw_trigger

@@ -9,15 +9,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from linkwork.controllers.builtin.computed_torque import computed_torque
+    from linkwork.controllers.builtin.latch_supervisor import latch_supervisor
+    from linkwork.controllers.builtin.pid import pid
+    from linkwork.controllers.builtin.signal import signal
+    from linkwork.controllers.builtin.skyhook import skyhook
+    from linkwork.controllers.builtin.state_feedback import gain, state_feedback
+    from linkwork.controllers.builtin.trajectory import trajectory
     from linkwork.controllers.controller import Controller
     from linkwork.controllers.packaging import package
-    from linkwork.controllers.ready.computed_torque import computed_torque
-    from linkwork.controllers.ready.latch_supervisor import latch_supervisor
-    from linkwork.controllers.ready.pid import pid
-    from linkwork.controllers.ready.signal import signal
-    from linkwork.controllers.ready.skyhook import skyhook
-    from linkwork.controllers.ready.state_feedback import gain, state_feedback
-    from linkwork.controllers.ready.trajectory import trajectory
 
 __all__ = [
     "Controller",
@@ -32,11 +32,11 @@ __all__ = [
     "trajectory",
 ]
 
-READY = ("pid", "state_feedback", "computed_torque", "skyhook", "latch_supervisor", "trajectory", "signal")
+BUILTIN = ("pid", "state_feedback", "computed_torque", "skyhook", "latch_supervisor", "trajectory", "signal")
 _HOMES = {
-    **{name: f"ready.{name}" for name in READY},
+    **{name: f"builtin.{name}" for name in BUILTIN},
     "Controller": "controller",
-    "gain": "ready.state_feedback",
+    "gain": "builtin.state_feedback",
     "package": "packaging",
 }
 

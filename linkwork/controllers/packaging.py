@@ -20,11 +20,11 @@ from uuid import UUID
 import pythonfmu
 from pythonfmu import Fmi2Slave
 
-from linkwork.controllers import guard
-from linkwork.controllers.description import describe
-from linkwork.description.checks import suggest
+from linkwork._util.checks import suggest
+from linkwork.controllers import adapter as guard
+from linkwork.controllers.model_description import describe
 from linkwork.errors import ExportError, FmuError
-from linkwork.export.archive import write_archive
+from linkwork.fmu.export.archive import write_archive
 
 _OURS = (guard.FACTS, "settings.json")
 

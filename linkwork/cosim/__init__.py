@@ -4,9 +4,9 @@ A `System` is described (or read from an ``.ssp``), run (`run`) by a master (`Ja
 gives a `Result`. Nothing here knows the core of Linkwork.
 """
 
-from linkwork.cosim.description import Component, Connection, Experiment, System
 from linkwork.cosim.masters import Adaptive, GaussSeidel, Jacobi
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.running import run
+from linkwork.cosim.system import Component, Connection, Experiment, System
 
 __all__ = ["Adaptive", "Component", "Connection", "Experiment", "GaussSeidel", "Jacobi", "Result", "System", "run"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwork._core import ffi as core_ffi
-from linkwork._core import lib as core
+from linkwork.core._core import ffi as core_ffi
+from linkwork.core._core import lib as core
 from linkwork.errors import SolverError
-from linkwork.solvers.ida.backends import MOST_FAILURES, Settings
+from linkwork.solvers.ida.backend import MOST_FAILURES, Settings
 from linkwork.solvers.ida.equations import Equations
 from linkwork.solvers.ida.sundials import Sundials
 from linkwork.solvers.implicit import CompiledImplicit

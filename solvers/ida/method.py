@@ -11,7 +11,7 @@ import numpy as np
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Failure, Options, failure
 from linkwork.solvers.ida import start as looks
-from linkwork.solvers.ida.backends import (
+from linkwork.solvers.ida.backend import (
     CALLBACK_FAILURE,
     CONVERGENCE_FAILURE,
     ERROR_TEST_FAILURES,
@@ -21,8 +21,8 @@ from linkwork.solvers.ida.backends import (
     TOO_MUCH_WORK,
     GlidingBackend,
     Settings,
-    make_backend,
 )
+from linkwork.solvers.ida.backends import make_backend
 from linkwork.solvers.ida.equations import Equations, all_finite
 from linkwork.solvers.interpolating import InterpolatingSolver
 from linkwork.solvers.output import Output

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scikits_odes_sundials import ida
 
-from linkwork.solvers.ida.backends import MOST_FAILURES, Settings
+from linkwork.solvers.ida.backend import MOST_FAILURES, Settings
 from linkwork.solvers.ida.equations import Equations
 from linkwork.solvers.problem import FloatArray
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sksundae import ida
 
-from linkwork.solvers.ida.backends import CALLBACK_FAILURE, MOST_FAILURES, Settings
+from linkwork.solvers.ida.backend import CALLBACK_FAILURE, MOST_FAILURES, Settings
 from linkwork.solvers.ida.equations import FATAL, Equations, all_finite
 from linkwork.solvers.problem import FloatArray
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import linkwork as lw
-from linkwork.cli import main
+from linkwork.cli.main import main
 from linkwork.comparison import reference as reference_module
 from support.checkout import TOP
 from support.small import pendulum

@@ -9,7 +9,7 @@ import pytest
 import linkwork as lw
 from linkwork.compiler import compile as compiling
 from linkwork.compiler import topology as graph
-from linkwork.description import checks
+from linkwork.mechanism import checks
 from support.counting import lines_run
 from support.graphs import long_mechanism
 

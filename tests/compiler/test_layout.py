@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given, settings
 
-from linkwork.compiler.changes import Changes
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import EMBEDDING, MULTIPLIERS_ABOUT_ORIGIN, VERSION, Methods, serialise
 from linkwork.compiler.topology import topology
-from linkwork.description import Universal
+from linkwork.compiler.topology_variants import Changes
+from linkwork.mechanism import Universal
 from support.graphs import ladder, mechanism
 from support.model_bytes import HEADER, read_model
 from support.random_graphs import coupled_mechanisms

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.compiler.choice import choose
+from linkwork.compiler.method_choice import choose
 from support.cases import five_bar_with_three_legs, four_bar, windows
 from support.driving import by_joint, largest_difference
 from support.published import ladder

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from linkwork.compiler.changes import Changes
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import quaternions, serialise
 from linkwork.compiler.topology import topology
-from linkwork.description import (
+from linkwork.compiler.topology_variants import Changes
+from linkwork.mechanism import (
     Cylindrical,
     Fixed,
     Frame,
@@ -20,7 +20,7 @@ from linkwork.description import (
     Universal,
     Wrench,
 )
-from linkwork.description.frames import rotation_matrix
+from linkwork.mechanism.frames import rotation_matrix
 from support.bodies import with_bodies
 from support.model_bytes import read_model
 

@@ -3,7 +3,7 @@
 import pytest
 
 import linkwork as lw
-from linkwork._native import Model
+from linkwork.core.native import NativeModel
 from support.small import pendulum
 
 
@@ -22,7 +22,7 @@ def model():
 def test_every_truncation_is_refused(model):
     for size in range(len(model)):
         with pytest.raises(lw.LinkworkError):
-            Model(model[:size])
+            NativeModel(model[:size])
 
 
 def test_every_flipped_bit_is_refused(model):
@@ -30,11 +30,11 @@ def test_every_flipped_bit_is_refused(model):
         altered = bytearray(model)
         altered[at] ^= 1 << at % 8
         with pytest.raises(lw.LinkworkError):
-            Model(bytes(altered))
+            NativeModel(bytes(altered))
 
 
 def test_what_stands_behind_is_refused(model):
     for behind in (b"\0", model):
         with pytest.raises(lw.LinkworkError):
-            Model(model + behind)
-    assert Model(model).sizes.transitions == 2
+            NativeModel(model + behind)
+    assert NativeModel(model).sizes.transitions == 2

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linkwork.compiler.topology import Cluster, Ear, Link, Loop, Segment, topology
-from linkwork.description import Mechanism, SpringDamper
+from linkwork.compiler.links import Link, Loop
+from linkwork.compiler.topology import Cluster, Ear, Segment, topology
 from linkwork.errors import MechanismError
+from linkwork.mechanism import Mechanism, SpringDamper
 from support.graphs import mechanism, windows
 from support.promises import check_promises, merged
 from support.random_graphs import any_connected_mechanisms, coupled_mechanisms, mechanisms_with_separate_loops

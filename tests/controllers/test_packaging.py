@@ -258,7 +258,7 @@ def test_many_instances_leave_the_process_as_it_was(tmp_path, run):
 
 
 def test_the_checks_of_fmus_find_nothing_but_what_the_library_cannot(tmp_path):
-    from linkwork.checking import check_fmu
+    from linkwork.fmu.check import check_fmu
 
     for fmu in (
         controllers.pid(tmp_path / "p.fmu", ki=1.0, output_unit="N.m"),
@@ -364,7 +364,7 @@ def test_a_state_that_cannot_be_written_as_bytes_is_not_promised(run, write, tmp
 
 
 def test_the_command_line(write, tmp_path, capsys, monkeypatch):
-    from linkwork.cli import main
+    from linkwork.cli.main import main
 
     monkeypatch.chdir(tmp_path)
     source = write(GAIN)
@@ -373,8 +373,8 @@ def test_the_command_line(write, tmp_path, capsys, monkeypatch):
     assert main(["controller", "trajectory", "--set", "points=[[0],[1]]", "--set", 'names=["x"]']) == 0
     assert (tmp_path / "trajectory.fmu").exists()
     assert main(["controller", "--list"]) == 0
-    assert {line.split()[0] for line in capsys.readouterr().out.splitlines() if "  " in line} == set(controllers.READY)
-    for name in controllers.READY:
+    assert {line.split()[0] for line in capsys.readouterr().out.splitlines() if "  " in line} == set(controllers.BUILTIN)
+    for name in controllers.BUILTIN:
         with pytest.raises(SystemExit) as done:
             main(["controller", name, "--help"])
         said = capsys.readouterr().out
@@ -404,6 +404,6 @@ def test_importing_the_room_loads_no_pythonfmu():
     import subprocess
 
     heavy = {"pythonfmu", "fmpy", "scipy.linalg"}
-    code = f"import linkwork.controllers, linkwork.cli, sys; print({heavy} & set(sys.modules))"
+    code = f"import linkwork.controllers, linkwork.cli.main, sys; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -14,7 +14,7 @@ import pytest
 from linkwork.cosim import Jacobi, System, run
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.parent import Child, Died
-from linkwork.cosim.recording.sinks import Sink
+from linkwork.cosim.recording.sink import Sink
 from linkwork.errors import CosimError
 from support.checkout import TOP
 from support.fmi_order import calls, faults

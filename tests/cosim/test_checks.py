@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linkwork.cosim import Connection, System
-from linkwork.cosim.description.checks import check_system, converted
-from linkwork.cosim.description.units import Unit, conversion
+from linkwork.cosim.system.checks import check_system, converted
+from linkwork.cosim.system.units import Unit, conversion
 from linkwork.errors import CosimError
 from support.described_fmus import variable, write_fmu
 

@@ -11,8 +11,8 @@ from linkwork.cosim import Connection, System
 from linkwork.errors import CosimError
 from support.described_fmus import variable, write_fmu
 
-picture = pytest.importorskip("linkwork.cosim.drawing.picture")
-from linkwork.cosim.drawing.layout import Box, Layout  # noqa: E402
+picture = pytest.importorskip("linkwork.draw.block_diagram")
+from linkwork.draw.block_layout import Box, Layout  # noqa: E402
 
 
 def loop(folder: Path) -> System:

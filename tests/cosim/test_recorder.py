@@ -11,7 +11,8 @@ import pytest
 from linkwork.cosim.recording import recorder as recorder_module
 from linkwork.cosim.recording.recorder import Recorded, Recorder
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.sinks import Sink, open_sink
+from linkwork.cosim.recording.sink import Sink
+from linkwork.cosim.recording.sinks import open_sink
 from linkwork.errors import CosimError
 from support.checkout import TOP
 from support.cosim import Live

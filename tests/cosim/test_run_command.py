@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from linkwork.cli import main
+from linkwork.cli.main import main
 from linkwork.cosim import Adaptive, Connection, GaussSeidel, Jacobi, System, run
 from linkwork.cosim.recording.result import Result
 from support import moody as moods
@@ -265,7 +265,7 @@ LITTLE_ROOM = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
-from linkwork.cli import main
+from linkwork.cli.main import main
 sys.exit(main(["run", *sys.argv[1:]]))
 """
 
@@ -294,7 +294,7 @@ def test_without_a_file_a_failure_says_what_would_have_kept_the_results(moody, c
 
 @pytest.mark.parametrize("mode", MODES)
 def test_an_interrupt_keeps_the_results_so_far(mode, moody, tmp_path):
-    code = "from linkwork.cli import main; raise SystemExit(main())"
+    code = "from linkwork.cli.main import main; raise SystemExit(main())"
     command = [sys.executable, "-c", code, "run", moody, "--stop-time", "1000", "--step", "1e-4", "-o", "out.parquet"]
     with subprocess.Popen(
         [*command, *mode], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
@@ -318,7 +318,7 @@ def test_an_interrupt_keeps_the_results_so_far(mode, moody, tmp_path):
 
 @pytest.mark.parametrize("again", [False, True])  # a second Ctrl-C
 def test_an_interrupt_of_an_fmu_that_hangs_keeps_the_results_too(again, moody, tmp_path):
-    code = "from linkwork.cli import main; raise SystemExit(main())"
+    code = "from linkwork.cli.main import main; raise SystemExit(main())"
     options = ["--set", f"mood={moods.HANGS}", "--step", "0.01", "-o", "out.csv"]
     with subprocess.Popen(
         [sys.executable, "-c", code, "run", moody, *options], cwd=tmp_path, stderr=subprocess.PIPE, text=True

@@ -5,7 +5,7 @@ import pytest
 
 from linkwork.cosim import Jacobi, System, run
 from linkwork.cosim.network.starting import put
-from linkwork.cosim.recording.reading import read
+from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.sinks import open_sink
 from linkwork.errors import CosimError
 from support.foreign import INTEGERS, TYPES, TYPES2, foreign
@@ -64,7 +64,7 @@ def test_unsigned_numbers_of_64_bits_stay_what_they_are(fmu, tmp_path):
     assert result["two.Float64_in"].tolist() == [2.0**64] * 3
     for name in ("wide.csv", "wide.parquet"):
         run(system, 0.5, master=STEP, record="*64_*", inputs=inputs, sink=open_sink(tmp_path / name))
-        assert read(tmp_path / name)["one.UInt64_out"].tolist() == [most] * 3
+        assert Result.read(tmp_path / name)["one.UInt64_out"].tolist() == [most] * 3
 
 
 @pytest.mark.parametrize(("source", "target", "value"), [("UInt64", "Int64", 2**63), ("Int8", "UInt64", -2)])

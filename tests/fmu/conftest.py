@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import linkwork as lw
-from linkwork._sources import fmu_libraries, source_dir
-from linkwork.export.interface import MAGIC
+from linkwork.core.sources import fmu_libraries, source_dir
+from linkwork.fmu.export.interface import MAGIC
 from support.latched import exported
 from support.unpacked import Unpacked, unpack
 

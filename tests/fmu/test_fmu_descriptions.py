@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import linkwork as lw
+from linkwork.cli.export import load_mechanism
 from linkwork.errors import LinkworkError
-from linkwork.export.command import load_mechanism
 from support.interface_file import by_xml, of_fmu
 from support.zoo import zoo
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.description.joints import KINDS
-from linkwork.export.documentation import MOST_ROWS, index_page
-from linkwork.export.drawn import drawn
-from linkwork.export.fmu import Experiment, describe_system
-from linkwork.export.picture import COLOURS, icon, picture
-from linkwork.export.projection import view_of
+from linkwork.draw.mechanism_picture import COLOURS, icon, picture
+from linkwork.draw.projection import view_of
+from linkwork.draw.scene import drawn
+from linkwork.fmu.export.documentation import MOST_ROWS, index_page
+from linkwork.fmu.export.fmu import Experiment, describe_system
+from linkwork.mechanism.joints import KINDS
 from support.graphs import long_mechanism
 from support.random_mechanisms import FAMILIES, well_posed
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from linkwork._sources import source_dir
+from linkwork.core.sources import source_dir
 from support.fmi_headers import function_names, reference_text
 
 

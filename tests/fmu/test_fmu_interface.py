@@ -5,9 +5,9 @@ import struct
 import pytest
 
 import linkwork as lw
-from linkwork.export.token import instantiation_token
-from linkwork.export.xml_parts import in_chunks
-from linkwork.independents import Independents
+from linkwork.fmu.export.token import instantiation_token
+from linkwork.fmu.export.xml_parts import in_chunks
+from linkwork.model.independent_coordinates import Independents
 from support.interface_file import by_xml, of_fmu
 from support.zoo import zoo
 
@@ -114,7 +114,9 @@ def minimal(four_bar, monkeypatch, tmp_path):
     """The four-bar with minimal states, A.q and A.u, as both versions."""
     system = lw.compile(four_bar)
     q, u = system.q_names.index("A.q"), system.u_names.index("A.u")
-    monkeypatch.setattr("linkwork.independents.choose_independents", lambda *_, **__: Independents((q,), (u,)))
+    monkeypatch.setattr(
+        "linkwork.model.independent_coordinates.choose_independents", lambda *_, **__: Independents((q,), (u,))
+    )
     return system, lambda **more: lw.export_fmu(system, tmp_path / "minimal.fmu", states="minimal", **more)
 
 
@@ -162,7 +164,7 @@ def test_wrong_wishes_are_refused(system, tmp_path):
 
 
 def test_start_values_out_of_bounds_are_refused(of_everything, tmp_path, monkeypatch):
-    from linkwork.export import fmu
+    from linkwork.fmu.export import fmu
 
     monkeypatch.setattr(fmu, "SETTING_STARTS", (1.0, -1e-3))
     with pytest.raises(lw.LinkworkError, match=r"tolerance starts at -0\.001"):

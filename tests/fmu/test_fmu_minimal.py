@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.independents import choose_independents
+from linkwork.model.independent_coordinates import choose_independents
 from support.fmi_calls import DISCARD, OK
 from support.minimal import minimal_of
 from support.unpacked import Unpacked, unpack

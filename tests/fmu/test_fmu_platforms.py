@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import linkwork as lw
-from linkwork._sources import FLAGS, fmu_libraries, source_dir
+from linkwork.cli.export import main
+from linkwork.core.sources import FLAGS, fmu_libraries, source_dir
 from linkwork.errors import ExportError
-from linkwork.export import cross
-from linkwork.export.command import main
-from linkwork.export.libraries import PLATFORMS, libraries
+from linkwork.fmu.export import cross
+from linkwork.fmu.export.libraries import PLATFORMS, libraries
 from support.binaries import linkage
 from support.cases import four_bar
 from support.fmi_headers import function_names, reference_text

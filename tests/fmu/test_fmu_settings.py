@@ -6,6 +6,7 @@ from ctypes import byref, c_size_t, c_uint32
 import pytest
 
 import linkwork as lw
+from linkwork.core.native import Stage
 from support.fmi_calls import ERROR, OK, whole
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
@@ -61,8 +62,8 @@ def test_what_is_tuned_moves_differently_from_then_on(fmu, kind):
     block = fmu.system.block()
     block.reals[states] = instance.get(states)
     block.reals[mass] = 3.5
-    block.put("q", block.reals[fmu.system.fields["q"].span], lw._native.Stage.NONE)
-    block.evaluate(lw._native.Stage.DERIVATIVES)
+    block.put("q", block.reals[fmu.system.fields["q"].span], Stage.NONE)
+    block.evaluate(Stage.DERIVATIVES)
     assert instance.get(derivatives) == list(block.reals[derivatives])
 
 

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 import linkwork as lw
-from linkwork._sources import fmu_libraries
-from linkwork.export.sources import c_files, source_files
+from linkwork.core.sources import fmu_libraries
+from linkwork.fmu.export.sources import c_files, source_files
 from support.cases import four_bar
 from support.fmi_calls import Instance
 from support.unpacked import Unpacked, unpack

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 import linkwork as lw
-from linkwork.export.fmu import Experiment, describe_system
-from linkwork.export.terminals import MOST_TERMINALS, terminal_files
+from linkwork.fmu.export.fmu import Experiment, describe_system
+from linkwork.fmu.export.terminals import MOST_TERMINALS, terminal_files
 from support.graphs import long_mechanism
 from support.random_changes import random_change
 from support.random_mechanisms import FAMILIES, well_posed

@@ -10,7 +10,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.errors import ExportError
-from linkwork.export import libraries
+from linkwork.fmu.export import libraries
 from support.zoo import zoo
 
 
@@ -264,7 +264,7 @@ def test_command_line(checkout, tmp_path):
 
 
 def test_command_line_reads_json_and_checks_python(four_bar, tmp_path):
-    from linkwork.export.command import load_mechanism, main
+    from linkwork.cli.export import load_mechanism, main
 
     four_bar.save(tmp_path / "four_bar.json")
     assert main([str(tmp_path / "four_bar.json"), "-o", str(tmp_path / "a.fmu")]) == 0

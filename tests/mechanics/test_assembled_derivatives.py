@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork._native import Stage
+from linkwork.core.native import Stage
 from support.cases import five_bar_with_three_legs, four_bar, windows
 from support.differences import LIMIT, ONE, along, matrix, offsets, relative
 from support.driven import TIME, driven

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linkwork._native import Stage
+from linkwork.core.native import Stage
 from support.differences import LIMIT, along, offsets, relative
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.freedoms import degrees_of_freedom
+from linkwork.model.mobility import degrees_of_freedom
 from support.cases import windows
 from support.driving import by_joint, largest_difference, power, random_loads, wrenches
 from support.geared import with_gear_loads

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork._native import Stage
+from linkwork.core.native import Stage
 from support.driving import by_joint, largest_difference, power, random_loads, random_wrenches, reached, wrenches
 from support.joint_families import ALL_KINDS, JOINT_FAMILIES
 from support.loads import applied_wrenches, dissipation, point_springs

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import linkwork as lw
-from linkwork._native import threads
+from linkwork.core.native import threads
 from support.driven import TIME
 from support.impulse_oracle import ImpulseOracle, poses_at, velocities_at
 from support.impulses import changed, entered, gap_of_jump, jump_of, origin_velocities, speed_number

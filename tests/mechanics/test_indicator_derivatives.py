@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork._native import Stage
+from linkwork.core.native import Stage
 from support.cases import four_bar
 from support.differences import LIMIT, ONE, along, matrix, offsets, relative
 from support.random_changes import random_change

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork._native import Stage
+from linkwork.core.native import Stage
 from support.builder import moved
 from support.cases import four_bar, windows
 from support.driving import by_joint, largest_difference, random_loads, reached, wrenches

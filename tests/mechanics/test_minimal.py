@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork._native import Minimal
+from linkwork.core.native import Minimal
 from support.cases import five_bar_with_three_legs, four_bar
 from support.driven import TIME, driven, movable
 from support.driving import reached

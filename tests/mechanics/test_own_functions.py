@@ -5,7 +5,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from linkwork._sources import source_dir
+from linkwork.core.sources import source_dir
 
 PROGRAM = """
 #include <stdio.h>

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import linkwork as lw
-from linkwork.description.springs import JointSpringDamper, PointSpringDamper
+from linkwork.mechanism.springs import JointSpringDamper, PointSpringDamper
 from support import agreement
 from support.builder import cut_at
 from support.joint_families import ALL_KINDS

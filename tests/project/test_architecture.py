@@ -25,34 +25,43 @@ STANDARD = set(sys.stdlib_module_names)
 # Part: what it may import, besides the standard library and itself. Longer names win over shorter ones.
 PYTHON_ARROWS = {
     "linkwork.errors": set(),
-    "linkwork.description": {"numpy", "linkwork.errors"},
-    "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork.description", "linkwork.system"},
+    "linkwork._util": {"numpy", "linkwork.errors"},
+    "linkwork.mechanism": {"numpy", "linkwork.errors", "linkwork._util"},
+    "linkwork.compiler": {"numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.core"},
+    "linkwork.variables": {
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        "linkwork.core.native",
+    },
+    "linkwork.model": {
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("linkwork.core.native", "linkwork.variables", "scipy"),
+    },
     "linkwork.coarse_graining": {
-        *("numpy", "linkwork.errors", "linkwork.description", "linkwork.compiler", "linkwork.state"),
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
     },
     "linkwork.solvers": {
         "numpy",
         "scipy",
         "linkwork.errors",
-        "linkwork._core",
+        "linkwork.core._core",
         "cffi",
         "scikits_odes_sundials",
         "sksundae",
     },
-    "linkwork.checking": {"numpy", "fmpy", "linkwork.errors"},
+    "linkwork.fmu.check": {"numpy", "fmpy", "linkwork.errors"},
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
-        *("linkwork.errors", "linkwork.progress", "linkwork.plotting", "linkwork.printing"),
+        *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", "linkwork.draw.block_diagram"),
     },
-    "linkwork.controllers.guard": set(),  # it is copied into FMUs
+    "linkwork.controllers.adapter": set(),  # it is copied into FMUs
     "linkwork.controllers.controller": {"pythonfmu"},
-    "linkwork._core_build": {"cffi"},
-    "linkwork._native": {"numpy", "linkwork.errors", "linkwork.description.checks", "linkwork._core"},
+    "linkwork.core._core_build": {"cffi"},
+    "linkwork.core.native": {"numpy", "linkwork.errors", "linkwork._util.checks", "linkwork.core._core"},
 }
 
 
 def python_files() -> dict[str, Path]:
-    """Every module of the package by its dotted name; the solvers are found through their link."""
+    """Every module of the package by its dotted name; the solvers stand beside it."""
     files = [*(TOP / "linkwork").rglob("*.py"), *(TOP / "solvers").rglob("*.py")]
     names = {}
     for path in files:
@@ -65,10 +74,14 @@ def python_files() -> dict[str, Path]:
     return names
 
 
-def imports(module: str, path: Path) -> Iterator[str]:
-    """The dotted names a module imports anywhere in it, relative ones resolved."""
+def imports(module: str, path: Path, *, types: bool = True) -> Iterator[str]:
+    """The dotted names a module imports anywhere in it, relative ones resolved; without `types` those that it runs."""
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped = set() if types else for_types_only(tree)
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -104,18 +117,38 @@ def test_one_module_for_each_thing_in_c_touches_its_ffi() -> None:
         module
         for module, path in MODULES.items()
         for name in imports(module, path)
-        if within(name, "linkwork._core") or within(name, "cffi")
+        if within(name, "linkwork.core._core") or within(name, "cffi")
     }
     ida = {"linkwork.solvers.ida.coupled", "linkwork.solvers.ida.sundials"}
-    kernels = {"linkwork._native", "linkwork.solvers.compiled", "linkwork.formulations.chain_kernels"}
-    assert users == {*kernels, *ida, "linkwork._core_build"}
+    kernels = {"linkwork.core.native", "linkwork.solvers.compiled", "linkwork.core.chain_kernels"}
+    assert users == {*kernels, *ida, "linkwork.core._core_build"}
 
 
-def test_the_solvers_are_one_package_under_two_paths() -> None:
-    link = TOP / "linkwork" / "solvers"
-    assert link.resolve() == TOP / "solvers"
-    if link.is_symlink():  # an unpacked sdist holds a copy
-        assert link.readlink() == Path("../solvers")
+def test_the_root_of_the_package_has_few_modules() -> None:
+    assert {path.name for path in (TOP / "linkwork").glob("*.py")} == {"__init__.py", "errors.py"}
+
+
+def test_the_checkout_holds_no_links() -> None:
+    assert not [path for folder in ("linkwork", "solvers") for path in (TOP / folder).rglob("*") if path.is_symlink()]
+
+
+def for_types_only(tree: ast.Module) -> set[ast.AST]:
+    """What stands below `if TYPE_CHECKING`."""
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    return {inner for block in blocks for statement in block.body for inner in ast.walk(statement)}
+
+
+def arrows(module: str, path: Path) -> set[str]:
+    """The files of the package that a file imports, those inside functions included, those for types alone not."""
+    found = {name if name in MODULES else name.rpartition(".")[0] for name in imports(module, path, types=False)}
+    return (found & MODULES.keys()) - {module}
+
+
+def test_files_import_each_other_in_no_circle() -> None:
+    graph = {module: arrows(module, path) for module, path in MODULES.items()}
+    while leaves := {module for module, targets in graph.items() if not targets & graph.keys()}:
+        graph = {module: targets for module, targets in graph.items() if module not in leaves}
+    assert not graph
 
 
 def c_files(folder: str) -> list[Path]:

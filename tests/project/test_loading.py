@@ -7,7 +7,16 @@ import pytest
 
 import linkwork as lw
 
-HEAVY = ("linkwork._core", "linkwork.system", "scipy", "fmpy", "pandas", "pyarrow", "matplotlib", "distributed")
+HEAVY = (
+    "linkwork.core._core",
+    "linkwork.model.model",
+    "scipy",
+    "fmpy",
+    "pandas",
+    "pyarrow",
+    "matplotlib",
+    "distributed",
+)
 
 
 @pytest.mark.parametrize(
@@ -15,8 +24,8 @@ HEAVY = ("linkwork._core", "linkwork.system", "scipy", "fmpy", "pandas", "pyarro
     [
         "import linkwork",
         "import linkwork.cosim",
-        "import linkwork.cosim.sweep.command",
-        "from linkwork.cli import make_parser; make_parser(['run'])",
+        "import linkwork.cli.sweep",
+        "from linkwork.cli.main import make_parser; make_parser(['run'])",
         "from linkwork.cosim.network.levels import make_levels; make_levels([(('a', 'y'), ('b', 'u'))], {}, [])",
     ],
 )

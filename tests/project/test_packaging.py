@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import linkwork
-from linkwork._core import ffi, lib
-from linkwork._sources import source_dir
+from linkwork.core._core import ffi, lib
+from linkwork.core.sources import source_dir
 
 # All tests that build share one build, so they stay on one worker.
 pytestmark = pytest.mark.xdist_group("packaging")
@@ -78,7 +78,7 @@ def test_wheel_holds_package_sources_and_library(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {"linkwork/solvers/__init__.py", "linkwork/csrc/include/linkwork.h", "linkwork/py.typed"} <= names
-    assert any(re.fullmatch(r"linkwork/_core\.(abi3\.so|pyd)", name) for name in names)
+    assert any(re.fullmatch(r"linkwork/core/_core\.(abi3\.so|pyd)", name) for name in names)
     assert any(re.fullmatch(r"linkwork/fmu_src/\w+\.c", name) for name in names)
     assert any(re.fullmatch(r"linkwork/binaries/\w+-\w+/linkwork\.(so|dll|dylib)", name) for name in names)
     assert {name.split("/")[0] for name in names} == {"linkwork", f"linkwork-{version('linkwork')}.dist-info"}
@@ -98,7 +98,7 @@ def test_installed_package_finds_its_own_sources(installed: Path) -> None:
     found = run_installed(
         installed,
         "import linkwork\n"
-        "from linkwork._sources import fmu_libraries, source_dir\n"
+        "from linkwork.core.sources import fmu_libraries, source_dir\n"
         "print(linkwork.__file__, source_dir('csrc'), source_dir('fmu_src'), *fmu_libraries().values(), sep='\\n')",
     )
     assert all(Path(line).is_relative_to(installed) for line in found.splitlines())

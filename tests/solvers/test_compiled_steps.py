@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from linkwork._core import ffi, lib
+from linkwork.core._core import ffi, lib
 from support.integrator import METHODS, Integrator, swing
 
 

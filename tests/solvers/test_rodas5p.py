@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from linkwork._core import ffi, lib
+from linkwork.core._core import ffi, lib
 from support.integrator import Integrator, swing
 
 GAMMA = 0.21193756319429014

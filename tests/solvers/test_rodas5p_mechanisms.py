@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork._core import ffi, lib
-from linkwork._native import Stage
+from linkwork.core._core import ffi, lib
+from linkwork.core.native import Stage
 from support.cases import four_bar
 from support.driven import TIME, driven
 from support.gear_families import GEAR_FAMILIES

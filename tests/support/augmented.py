@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
-from linkwork._native import Block
-from linkwork.formulations.ggl import GGL
-from linkwork.inputs import Inputs
+from linkwork.core.native import Block
+from linkwork.simulation.dae.ggl import GGL
+from linkwork.simulation.inputs import Inputs
 from linkwork.solvers import Implicit, Problem, Solution, solve
 
 from .placement import Values, vector

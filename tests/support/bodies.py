@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from linkwork.description import Mechanism, Revolute, inertia
 from linkwork.errors import MechanismError
+from linkwork.mechanism import Mechanism, Revolute, inertia
 
 BALL = inertia.sphere(1.0, 0.1)
 HINGE = Revolute((0, 1, 0))

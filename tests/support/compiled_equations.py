@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from cffi import FFI
 
-from linkwork.formulations.chain_kernels import ChainBodies, ChainKernels
-from linkwork.formulations.chain_operators import ChainNewton
+from linkwork.core.chain_kernels import ChainBodies, ChainKernels
+from linkwork.simulation.dae.chain_operators import ChainNewton
 from linkwork.solvers import CompiledImplicit, Implicit, Problem
 
 from .chou_oracle import closed_point, random_chain

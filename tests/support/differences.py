@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from linkwork._native import Block, Stage
+from linkwork.core.native import Block, Stage
 
 from .poses import Array
 

@@ -3,7 +3,7 @@
 import random
 from itertools import pairwise
 
-from linkwork.description import Fixed, Frame, Mechanism, Prismatic, Revolute, inertia
+from linkwork.mechanism import Fixed, Frame, Mechanism, Prismatic, Revolute, inertia
 
 KINDS = {"revolute": Revolute((0, 1, 0)), "prismatic": Prismatic((1, 0, 0)), "fixed": Fixed()}
 BALL = inertia.sphere(1.0, 0.1)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 import linkwork as lw
-from linkwork._native import Block, Jump
+from linkwork.core.native import Block, Jump
 
 from .placement import Values, vector
 from .poses import Array, Pose

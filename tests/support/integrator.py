@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from linkwork._core import ffi, lib
+from linkwork.core._core import ffi, lib
 
 METHODS = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
 

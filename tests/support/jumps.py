@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
-from linkwork.jumps import Jump
+from linkwork.model.impacts import Jump
 
 from .driving import by_joint
 from .impulse_oracle import Held, ImpulseOracle

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import linkwork as lw
-from linkwork.compiler.changes import Changes
+from linkwork.compiler.compile import CompiledMechanism
 from linkwork.compiler.numbering import number
 from linkwork.compiler.serialise import EAR_BY_EAR, EMBEDDING, Methods, serialise
 from linkwork.compiler.topology import topology
+from linkwork.compiler.topology_variants import Changes
 
 # those with feedback on speeds, and exact derivatives beside closed poses as well
 CLUSTER_METHODS = {"rcr": EAR_BY_EAR, "embedding": EMBEDDING}
@@ -19,4 +20,6 @@ def compiled(mechanism: lw.Mechanism, method: str) -> lw.System:
     tree = topology(mechanism)
     numbering = number(mechanism, tree)
     methods = Methods(clusters=(CLUSTER_METHODS[method],) * len(tree.clusters))
-    return lw.System(mechanism, tree, numbering, serialise(Changes(mechanism), tree, numbering, methods))
+    changes = Changes(mechanism)
+    model_bytes = serialise(changes, tree, numbering, methods)
+    return lw.System(CompiledMechanism(mechanism, tree, numbering, model_bytes, changes))

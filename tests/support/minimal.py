@@ -8,8 +8,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 import linkwork as lw
-from linkwork._native import Block, Minimal, OffsetArray
-from linkwork.independents import choose_independents
+from linkwork.core.native import Block, Minimal, OffsetArray
+from linkwork.model.independent_coordinates import choose_independents
 
 from .poses import Array
 

@@ -1,4 +1,4 @@
-"""FMUs of the oscillator in tests/checking/oscillator.c: sound, or with one defect."""
+"""FMUs of the oscillator in tests/check/oscillator.c: sound, or with one defect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from .checkout import TOP
 
 TOKEN = "{12345678-1234-1234-1234-123456789abc}"
-_SOURCE = TOP / "tests" / "checking" / "oscillator.c"
+_SOURCE = TOP / "tests" / "check" / "oscillator.c"
 
 # Name, causality, variability, initial, start, position of the state whose derivative it is.
 _VARIABLES = [

@@ -4,7 +4,7 @@ import itertools
 
 from hypothesis import strategies as st
 
-from linkwork.description import GROUND
+from linkwork.mechanism import GROUND
 from support.graphs import KINDS, mechanism
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 import linkwork as lw
-from linkwork.state import JointArray
+from linkwork.model.state import JointArray
 
 from .poses import Array
 

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from linkwork.cli import main, make_parser
+from linkwork.cli.main import main, make_parser
+from linkwork.cli.sweep import points_of
 from linkwork.cosim.sweep import SweepResult
-from linkwork.cosim.sweep.command import points_of
 from support import moody as moods
 
 

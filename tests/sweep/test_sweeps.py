@@ -130,7 +130,7 @@ def test_an_interruption_keeps_what_is_finished(moody, tmp_path) -> None:
     out = tmp_path / "out"
     script = (
         "import sys\n"
-        "from linkwork.cli import main\n"
+        "from linkwork.cli.main import main\n"
         "from linkwork.cosim.sweep import store\n"
         "store.OFTEN = (0.1, 0.1)\n"
         "sys.exit(main(sys.argv[1:]))\n"

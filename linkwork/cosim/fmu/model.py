@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from linkwork.cosim.description.references import known
-from linkwork.cosim.description.units import UNKNOWN, Unit
+from linkwork.cosim.system.references import known
+from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError
 
 REAL, WHOLE, TEXT = "real", "whole", "text"

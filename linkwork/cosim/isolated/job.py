@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from linkwork.cosim.description import System
+from linkwork.cosim.system import System
 
 KEEP = ("all", "final", "summary")
 

@@ -25,7 +25,7 @@ from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.messages import STOP, receive, send
 from linkwork.cosim.recording.chunk import Layout
 from linkwork.cosim.recording.result import Result, Statistics
-from linkwork.cosim.recording.sinks import Sink
+from linkwork.cosim.recording.sink import Sink
 from linkwork.cosim.running.interruption import Interruption
 from linkwork.errors import CosimError
 

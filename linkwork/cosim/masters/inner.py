@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.cosim.description.references import known
 from linkwork.cosim.fmu.instance import FloatArray, Instance, Outcome
 from linkwork.cosim.masters.extrapolation import Extrapolation
 from linkwork.cosim.network import Network
-from linkwork.cosim.network.routes import Route
+from linkwork.cosim.network.transfers import Route
+from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
 
 ORDERS = (0, 1, 2)

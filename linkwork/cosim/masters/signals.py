@@ -13,7 +13,7 @@ import numpy as np
 from linkwork.cosim.fmu.instance import FloatArray, Instance
 from linkwork.cosim.fmu.model import REAL
 from linkwork.cosim.network import Network
-from linkwork.cosim.network.routes import Wire
+from linkwork.cosim.network.transfers import Wire
 
 
 class Signals:

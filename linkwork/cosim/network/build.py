@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from linkwork.cosim.description import System
-from linkwork.cosim.description.checks import converted
-from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.network.externals import Externals, Feed
 from linkwork.cosim.network.levels import Level, Node, make_levels
 from linkwork.cosim.network.network import Network
-from linkwork.cosim.network.routes import Wire
+from linkwork.cosim.network.transfers import Wire
+from linkwork.cosim.system import System
+from linkwork.cosim.system.checks import converted
+from linkwork.cosim.system.references import split
 
 Models = Mapping[str, FmuModel]
 

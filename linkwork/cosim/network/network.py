@@ -9,8 +9,8 @@ from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.network.externals import Feed
 from linkwork.cosim.network.levels import Level
 from linkwork.cosim.network.loops import Loop
-from linkwork.cosim.network.routes import Route, Wire, make_routes
 from linkwork.cosim.network.snapshots import Snapshots
+from linkwork.cosim.network.transfers import Route, Wire, make_routes
 
 
 class Network:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from linkwork.cosim.description import Value
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.fmu.model import REAL, TEXT, Variable
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.network import events
 from linkwork.cosim.network.network import Network
+from linkwork.cosim.system import Value
 from linkwork.errors import CosimError
 
 TRUE, FALSE = ("true", "1"), ("false", "0")

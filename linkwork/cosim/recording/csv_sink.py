@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from linkwork.cosim.recording.sinks import cannot_write
+from linkwork.cosim.recording.sink import cannot_write
 
 
 class CsvSink:

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from linkwork.cosim.recording.sinks import cannot_write
+from linkwork.cosim.recording.sink import cannot_write
 from linkwork.errors import CosimError
 
 ROW_GROUP = 65536  # rows

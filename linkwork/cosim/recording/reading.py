@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.cosim.recording.parquet_sink import arrow, batches, stream_of
-from linkwork.cosim.recording.result import Result, Statistics
-from linkwork.cosim.recording.sinks import check_suffix
+from linkwork.cosim.recording.sink import check_suffix
 from linkwork.errors import CosimError
 
 CELL = re.compile(r'(?:^|,)("(?:[^"]|"")*"|[^,]*)')
 
 
-def read(path: Path) -> Result:
-    """Read a result; see `Result.read`."""
+def read(path: Path) -> dict[str, Any]:
+    """Return the arguments of a `Result`, its statistics as a dictionary; see `Result.read`."""
     check_suffix(path)
     whole = path.is_file()
     csv = path.suffix.lower() == ".csv"
@@ -28,12 +27,12 @@ def read(path: Path) -> Result:
         raise CosimError(f"{path} cannot be read as a result: {problem}") from problem
 
 
-def _of_csv(path: Path) -> Result:
+def _of_csv(path: Path) -> dict[str, Any]:
     table = read_csv(path)
     cut_off = not _ends_with_newline(path)  # a row, or a number in it, may lack its end
     notices = ["the file's last row has no end and is left out"] * cut_off
     t, columns = _split(path, {str(name): table[name].to_numpy()[: -1 if cut_off else None] for name in table})
-    return Result(path.stem, t, columns, notices=notices, aborted=cut_off)
+    return {"name": path.stem, "t": t, "columns": columns, "notices": notices, "aborted": cut_off}
 
 
 def read_csv(path: Path) -> Any:
@@ -57,35 +56,34 @@ def _ends_with_newline(path: Path) -> bool:
         return file.read() == b"\n"
 
 
-def _of_parquet(path: Path) -> Result:
+def _of_parquet(path: Path) -> dict[str, Any]:
     arrow()  # says what is missing
     import pyarrow.parquet as pq
 
     return _of_table(path, pq.read_table(path))
 
 
-def _of_stream(path: Path) -> Result:
+def _of_stream(path: Path) -> dict[str, Any]:
     with stream_of(path).open("rb") as file:
         reader = arrow().ipc.open_stream(file)
         result = _of_table(path, arrow().Table.from_batches(batches(reader), schema=reader.schema))
-    result.aborted = True
-    return result
+    return result | {"aborted": True}
 
 
-def _of_table(path: Path, table: Any) -> Result:
+def _of_table(path: Path, table: Any) -> dict[str, Any]:
     about = json.loads((table.schema.metadata or {}).get(b"linkwork", b"{}"))
     units = {one.name: (one.metadata or {}).get(b"unit", b"").decode() for one in table.schema}
     t, columns = _split(path, {name: table[name].to_numpy() for name in table.column_names})
-    return Result(
-        about.get("name", path.stem),
-        t,
-        columns,
-        units,
-        events=[(float(t), str(who)) for t, who in about.get("events", ())],
-        notices=about.get("notices", ()),
-        statistics=Statistics(**about["statistics"]) if about.get("statistics") else None,
-        aborted=about.get("aborted", False),
-    )
+    return {
+        "name": about.get("name", path.stem),
+        "t": t,
+        "columns": columns,
+        "units": units,
+        "events": [(float(t), str(who)) for t, who in about.get("events", ())],
+        "notices": about.get("notices", ()),
+        "statistics": about.get("statistics"),
+        "aborted": about.get("aborted", False),
+    }
 
 
 def _split(path: Path, columns: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

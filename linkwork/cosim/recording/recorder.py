@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwork.cosim.recording.chunk import Layout
 from linkwork.cosim.recording.result import Result, Statistics
-from linkwork.cosim.recording.sinks import Sink
+from linkwork.cosim.recording.sink import Sink
 
 FIRST_ROOM = 1024  # rows
 LONGEST_WAIT = 0.05  # s until a sink gets rows; a tenth of the run so far if that is less

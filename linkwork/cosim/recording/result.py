@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.cosim.description.references import known
 from linkwork.cosim.recording.selection import chosen
+from linkwork.cosim.system.references import known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +137,7 @@ class Result:
         self._write(Path(path), ParquetSink)
 
     def _write(self, path: Path, kind: Any) -> None:
-        from linkwork.cosim.recording.sinks import check_place
+        from linkwork.cosim.recording.sink import check_place
 
         check_place(path)
         temporary = path.with_name(f".{path.name}.part")
@@ -173,7 +173,9 @@ class Result:
         """
         from linkwork.cosim.recording.reading import read
 
-        return read(Path(path))
+        found = read(Path(path))
+        counts = found.pop("statistics", None)
+        return cls(**found, statistics=Statistics(**counts) if counts else None)
 
     def plot(self, names: str | Iterable[str] | None = None, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot columns over time, one panel for each unit; events are thin lines. Needs matplotlib (extra `cosim`).
@@ -190,7 +192,7 @@ class Result:
         CosimError
             If nothing fits a name.
         """
-        from linkwork.plotting import plot_columns
+        from linkwork.draw.plotting import plot_columns
 
         chosen_names = self.names if names is None else chosen(names, self.names, where=f"the result of {self.name!r}")
         columns = {one: self[one] for one in chosen_names if self[one].dtype.kind != "U"}

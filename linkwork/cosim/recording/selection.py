@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from linkwork.cosim.description.references import known
+from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
 
 

@@ -5,24 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from linkwork.cosim.recording.sink import Sink, check_place, check_suffix
 from linkwork.errors import CosimError
-
-SUFFIXES = (".csv", ".parquet")
-
-
-class Sink(Protocol):
-    """Takes the rows of a run in chunks: `begin` once, `rows` again and again, and `end`, more than once at will."""
-
-    def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
-        """Learn what the columns are; a type is float, int, np.uint64, bool or str."""
-
-    def rows(self, t: Any, columns: Sequence[Any]) -> None:
-        """Take rows: times (n,), and for each column an array (n,), all of them only valid during the call."""
-
-    def end(self, about: Mapping[str, Any]) -> None:
-        """Complete the file; `about` is what `Result.about` tells."""
 
 
 def open_sink(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Sink:
@@ -42,28 +28,6 @@ def open_sink(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
         check_place(path)
     sinks = [_open(path) for path in wanted]
     return sinks[0] if len(sinks) == 1 else Several(sinks)
-
-
-def check_suffix(path: Path) -> None:
-    """Raise a `CosimError` if there is no way to write results as such a file."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise CosimError(f"results cannot be written to {path}: name it {' or '.join(f'*{one}' for one in SUFFIXES)}")
-
-
-def check_place(path: Path) -> None:
-    """Raise a `CosimError` if a file cannot be written where it is meant to be."""
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise CosimError(f"cannot write {path}: there is no folder {folder}; make it first")
-    if path.is_dir():
-        raise CosimError(f"cannot write {path}: it is a folder")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise CosimError(f"cannot write {path}: no permission; choose another place")
-
-
-def cannot_write(path: Path, problem: OSError) -> CosimError:
-    """Return the error that says why a file cannot be written."""
-    return CosimError(f"cannot write {path}: {problem.strerror or problem}; choose another place or make room")
 
 
 def _open(path: Path) -> Sink:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.cosim.description import System, Value
-from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters import Master
 from linkwork.cosim.network.externals import Externals
+from linkwork.cosim.system import System, Value
+from linkwork.cosim.system.references import split
 from linkwork.errors import CosimError
 
 

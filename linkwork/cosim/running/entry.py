@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from linkwork.cosim.description import System, Value
-from linkwork.cosim.description.checks import check_system
 from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters import Jacobi, Master
 from linkwork.cosim.network.build import build
+from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.network.externals import Externals
-from linkwork.cosim.network.outside import by_target
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.sinks import Sink
+from linkwork.cosim.recording.sink import Sink
 from linkwork.cosim.running.checks import check_inputs, check_settings, plain, uneven
 from linkwork.cosim.running.preparation import by_component, models_of, places, recorded_variables, usual_step
-from linkwork.cosim.running.under_way import Run
+from linkwork.cosim.running.runner import Run
+from linkwork.cosim.system import System, Value
+from linkwork.cosim.system.checks import check_system
 
 
 def run(

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from linkwork.cosim.description import System, Value
-from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
 from linkwork.cosim.network.externals import Externals
 from linkwork.cosim.network.levels import Node
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.recording.recorder import Recorded
 from linkwork.cosim.recording.selection import chosen
+from linkwork.cosim.system import System, Value
+from linkwork.cosim.system.references import split
 from linkwork.errors import CosimError
 
 STEPS = 1000  # of a run whose step nobody says

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from linkwork.cosim.description import Value
-from linkwork.cosim.description.units import Unit
 from linkwork.cosim.ssp.document import content
 from linkwork.cosim.ssp.elements import Element, below, fault, text_of
 from linkwork.cosim.ssp.links import PLAIN, Links, Map, map_of
 from linkwork.cosim.ssp.structure import Binding, Structure, unit_map
 from linkwork.cosim.ssp.values import Given, given_values
+from linkwork.cosim.system.definition import Value
+from linkwork.cosim.system.units import Unit
 
 VALUES = "application/x-ssp-parameter-set"
 MAPPING = "application/x-ssp-parameter-mapping"

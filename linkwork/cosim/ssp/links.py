@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from linkwork.cosim.description import Connection
-from linkwork.cosim.description.units import UNKNOWN, Unit, conversion
 from linkwork.cosim.ssp.elements import Element, below, fault, local, number_of, truth_of
 from linkwork.cosim.ssp.structure import GIVES, Link, Node, Structure, unit_map
+from linkwork.cosim.system.definition import Connection
+from linkwork.cosim.system.units import UNKNOWN, Unit, conversion
 from linkwork.errors import CosimError
 
 TRANSFORMATIONS = ("BooleanMappingTransformation", "IntegerMappingTransformation", "EnumerationMappingTransformation")

@@ -1,33 +1,12 @@
-"""Read archives of SSP 1.0, whoever wrote them."""
+"""Read archives of SSP 1.0 from any tool."""
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
-from linkwork.cosim.description import Experiment, System
-from linkwork.cosim.ssp.archive import Archive
-from linkwork.cosim.ssp.bindings import Bindings
-from linkwork.cosim.ssp.document import STRUCTURE, Document
-from linkwork.cosim.ssp.elements import below, number_of, parse
-from linkwork.cosim.ssp.links import Links
-from linkwork.cosim.ssp.structure import Structure
-from linkwork.cosim.ssp.values import given_values
-from linkwork.errors import CosimError
-
-
-class Folder:
-    """A temporary folder that lives as long as it is referred to; copies of a system share it, pickles lose it."""
-
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="linkwork_ssp_", ignore_cleanup_errors=True)
-        self.path = Path(self._folder.name)
-
-    def __deepcopy__(self, memo: object) -> Folder:
-        return self
-
-    def __reduce__(self) -> tuple[type[object], tuple[()]]:
-        return object, ()
+from linkwork.cosim.ssp.contents import read_into
+from linkwork.cosim.ssp.document import STRUCTURE
+from linkwork.cosim.system.system import System
 
 
 def read_ssp(path: Path, ssd: str = STRUCTURE) -> System:
@@ -50,50 +29,6 @@ def read_ssp(path: Path, ssd: str = STRUCTURE) -> System:
     CosimError
         If it cannot be read, does not fit together, or has what is not supported.
     """
-    if not path.is_file():
-        raise CosimError(f"there is no file {path}")
-    folder = Folder()
-    archive = Archive(str(path), path, folder.path)
-    try:
-        return _system(archive, ssd, folder)
-    finally:
-        archive.close()
-
-
-def _system(archive: Archive, ssd: str, folder: Folder) -> System:
-    document = Document.open(archive, ssd)
-    structure = Structure(document)
-    links = Links(structure)
-    bindings = Bindings(structure, links)
-    system = System(document.root.get("name", ""), description=document.root.get("description", ""))
-    for name, component in structure.components.items():
-        system.add(name, component.fmu, parameters=bindings.of(name), required=component.required)
-    for connection in links.connections():
-        system.connect(
-            connection.source,
-            connection.target,
-            factor=connection.factor,
-            offset=connection.offset,
-            convert_units=connection.convert_units,
-        )
-    system.external_inputs, system.external_outputs = links.inputs(), links.outputs()
-    for experiment in below(document.root, "DefaultExperiment"):
-        start = number_of(experiment, "startTime", 0.0)
-        system.experiment = Experiment(start, number_of(experiment, "stopTime", start + 1.0))
-    _read_sets(system, structure)
-    system._unpacked = folder
+    system = System("")
+    read_into(system, path, ssd)
     return system
-
-
-def _read_sets(system: System, structure: Structure) -> None:
-    """Parameter files that nothing refers to; whether components are there is asked when one is used."""
-    archive = structure.document.archive
-    for file in archive.names:
-        if not file.endswith(".ssv") or file in structure.bound:
-            continue
-        root = parse(archive.read(file), f"{archive.where}: {file}", "ParameterSet")
-        name = root.get("name") or Path(file).stem
-        if name in system.parameter_sets:
-            raise CosimError(f"{archive.where} has two parameter sets {name!r}; rename one of them")
-        values = given_values(root, structure.document.tables)
-        system.parameter_sets[name] = {one.name: structure.in_own_unit(one) for one in values}

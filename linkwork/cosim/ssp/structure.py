@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
-from linkwork.cosim.description import Value
-from linkwork.cosim.description.references import split
-from linkwork.cosim.description.units import Unit, conversion
 from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.ssp.archive import Archive
 from linkwork.cosim.ssp.document import STRUCTURE, Document, content
 from linkwork.cosim.ssp.elements import Element, below, fault, local, near, own_annotation, text_of
 from linkwork.cosim.ssp.tables import Tables, tables_of
 from linkwork.cosim.ssp.values import Given
+from linkwork.cosim.system.definition import Value
+from linkwork.cosim.system.references import split
+from linkwork.cosim.system.units import Unit, conversion
 from linkwork.errors import CosimError
 
 FMU = "application/x-fmu-sharedlibrary"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from linkwork.cosim.description.units import BASE, Unit
 from linkwork.cosim.ssp.elements import Element, add, below, fault, number_of, text_of
+from linkwork.cosim.system.units import BASE, Unit
 
 
 @dataclass

@@ -9,8 +9,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from linkwork.cosim.description import Value
-from linkwork.cosim.description.units import Unit
 from linkwork.cosim.ssp.elements import (
     Element,
     add,
@@ -26,6 +24,8 @@ from linkwork.cosim.ssp.elements import (
     truth_of,
 )
 from linkwork.cosim.ssp.tables import Tables, tables_of
+from linkwork.cosim.system.definition import Value
+from linkwork.cosim.system.units import Unit
 
 LARGEST = 2**31  # of xs:int
 

@@ -6,20 +6,20 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from linkwork.cosim.description import Component, Connection, System, Value
-from linkwork.cosim.description.references import split
 from linkwork.cosim.fmu.model import REAL, FmuModel, Variable, read_model
 from linkwork.cosim.ssp.archive import write_archive
 from linkwork.cosim.ssp.document import STRUCTURE
 from linkwork.cosim.ssp.elements import Element, add, annotation, new, to_bytes
 from linkwork.cosim.ssp.tables import Tables
 from linkwork.cosim.ssp.values import number_text, parameter_set
+from linkwork.cosim.system.definition import Component, Connection, SystemDefinition, Value
+from linkwork.cosim.system.references import split
 from linkwork.errors import CosimError
 
 KINDS = {"input": "input", "parameter": "parameter", "structuralParameter": "parameter"}
 
 
-def write_ssp(system: System, path: Path) -> Path:
+def write_ssp(system: SystemDefinition, path: Path) -> Path:
     """Write a system with its FMUs; the same system gives the same bytes.
 
     Raises
@@ -40,7 +40,7 @@ def write_ssp(system: System, path: Path) -> Path:
     return path
 
 
-def _sources(system: System) -> dict[Path, str]:
+def _sources(system: SystemDefinition) -> dict[Path, str]:
     """Where each FMU lies in the archive, by its own path."""
     taken: dict[str, object] = {}
     sources: dict[Path, str] = {}
@@ -62,7 +62,7 @@ def _free(name: str, suffix: str, taken: Iterable[str]) -> str:
     return free
 
 
-def _structure(system: System, sources: dict[Path, str]) -> Element:
+def _structure(system: SystemDefinition, sources: dict[Path, str]) -> Element:
     models = {fmu: read_model(fmu) for fmu in sources}
     tables = Tables()
     root = new(
@@ -82,7 +82,7 @@ def _structure(system: System, sources: dict[Path, str]) -> Element:
     return root
 
 
-def _external(top: Element, system: System, models: dict[Path, FmuModel], tables: Tables) -> None:
+def _external(top: Element, system: SystemDefinition, models: dict[Path, FmuModel], tables: Tables) -> None:
     """The connectors of the system itself, each of the type of the first variable that it is connected to."""
     inner = {one.source: ("input", one.target) for one in reversed(system.external_inputs)}
     inner |= {one.target: ("output", one.source) for one in system.external_outputs}
@@ -93,7 +93,9 @@ def _external(top: Element, system: System, models: dict[Path, FmuModel], tables
         _type(add(connectors, "ssd:Connector", name=name, kind=kind), model.variable(variable), model, tables)
 
 
-def _component(element: Element, component: Component, system: System, model: FmuModel, tables: Tables) -> None:
+def _component(
+    element: Element, component: Component, system: SystemDefinition, model: FmuModel, tables: Tables
+) -> None:
     names = [*_connected(component.name, system), *component.required]
     connectors = add(element, "ssd:Connectors") if names else None
     for name in dict.fromkeys(names):
@@ -110,7 +112,7 @@ def _component(element: Element, component: Component, system: System, model: Fm
             add(ours, "linkwork:Required", name=name)
 
 
-def _connected(component: str, system: System) -> Iterable[str]:
+def _connected(component: str, system: SystemDefinition) -> Iterable[str]:
     references = [end for one in system.connections for end in (one.source, one.target)]
     references += [one.target for one in system.external_inputs] + [one.source for one in system.external_outputs]
     for reference in references:
@@ -143,7 +145,7 @@ def _of_type(value: Value, variable: Variable) -> Value:
     return value
 
 
-def _connections(top: Element, system: System) -> None:
+def _connections(top: Element, system: SystemDefinition) -> None:
     inside = system.components
     links: list[tuple[Connection, tuple[str | None, str], tuple[str | None, str]]]
     links = [(one, split(one.source, inside), split(one.target, inside)) for one in system.connections]

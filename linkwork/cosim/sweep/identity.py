@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from linkwork.cosim.description import System
 from linkwork.cosim.sweep.sampling import Points
+from linkwork.cosim.system import System
 from linkwork.errors import CosimError
 
 FORMAT = 1

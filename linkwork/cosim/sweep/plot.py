@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from linkwork.cosim.description.references import known
+from linkwork.cosim.system.references import known
 
 try:
     from matplotlib.figure import Figure

@@ -12,9 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.cosim.description import System
-from linkwork.cosim.description.references import split
-from linkwork.cosim.description.value_checks import misfit
 from linkwork.cosim.fmu.model import Variable, read_model
 from linkwork.cosim.isolated.job import KEEP, Job
 from linkwork.cosim.masters import Master
@@ -25,6 +22,9 @@ from linkwork.cosim.sweep.runners.base import ERROR, Notify, Outcome, Runner, Ta
 from linkwork.cosim.sweep.runners.local import LocalRunner
 from linkwork.cosim.sweep.sampling import Points, table
 from linkwork.cosim.sweep.store import Store
+from linkwork.cosim.system import System
+from linkwork.cosim.system.references import split
+from linkwork.cosim.system.value_checks import misfit
 from linkwork.errors import CosimError
 
 WAIT = 0.5  # s between looks at the clock

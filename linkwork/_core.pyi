@@ -1,5 +1,0 @@
-# cffi objects have no types of their own; linkwork._native gives the core a typed face.
-from typing import Any
-
-ffi: Any
-lib: Any

@@ -1,1 +1,0 @@
-"""The checks; `linkwork.checking.registry` lists these modules."""

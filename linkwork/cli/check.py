@@ -1,0 +1,76 @@
+"""The command line of the checks: an FMU in, a table of what each check found out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from linkwork.fmu.check.registry import all_checks
+from linkwork.fmu.check.run import TIME_LIMIT, check_fmu
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the checks to a parser."""
+    add = parser.add_argument
+    add("fmu", type=Path, nargs="?", metavar="FMU", help="the FMU, of FMI 2.0 or 3.0")
+    add("--only", type=_checks, action="extend", metavar="NAME,...", help="run these checks alone")
+    add("--skip", type=_checks, action="extend", metavar="NAME,...", help="leave these checks out")
+    add("--list", action="store_true", help="print all checks and what each is for")
+    add("--time-limit", type=_seconds, default=TIME_LIMIT, metavar="S", help="of each check [s] (default: %(default)g)")
+    add("--json", action="store_true", help="print the findings as JSON")
+    parser.set_defaults(refuse=parser.error)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check as the arguments say and print what was found; return 0 if there is no error, else 1."""
+    if arguments.list:
+        return _list(arguments.json)
+    if arguments.fmu is None:
+        arguments.refuse("name an FMU, or --list the checks")
+    report = check_fmu(
+        arguments.fmu,
+        only=arguments.only,
+        skip=arguments.skip,
+        time_limit=arguments.time_limit,
+        progress=_show if sys.stderr.isatty() else None,
+    )
+    if sys.stderr.isatty():
+        _show("")
+    print(json.dumps(report.to_dict(), indent=2) if arguments.json else report)
+    return 0 if report.passed else 1
+
+
+def _list(as_json: bool) -> int:
+    checks = all_checks().values()
+    if as_json:
+        print(
+            json.dumps([{"name": one.name, "reason": one.reason, "dynamic": one.dynamic} for one in checks], indent=2)
+        )
+        return 0
+    width = max(len(one.name) for one in checks)
+    for one in checks:
+        print(f"{one.name:<{width}}  {one.reason}")
+    return 0
+
+
+def _show(name: str) -> None:
+    sys.stderr.write(f"\r\033[K{f'checking {name} ...' if name else ''}")
+    sys.stderr.flush()
+
+
+def _checks(text: str) -> list[str]:
+    names = [one for one in text.split(",") if one]
+    unknown = [one for one in names if one not in all_checks()]
+    if unknown or not names:
+        said = ", ".join(unknown) or "nothing"
+        raise argparse.ArgumentTypeError(f"there is no check {said}; --list tells them all")
+    return names
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no time above zero")
+    return value

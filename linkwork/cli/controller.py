@@ -1,0 +1,135 @@
+"""The command line of controllers: a Python file or a ready name in, an FMU out."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from linkwork import controllers
+from linkwork._util.checks import suggest
+from linkwork.errors import FmuError
+
+SUMMARIES = {
+    "pid": "PID with filtered derivative, limits and anti-windup",
+    "state_feedback": "u = u0 - K (x - x0), the linear-quadratic regulator of a linear model; from Python alone",
+    "computed_torque": "loads of drives by the mechanism's own dynamics; from Python alone",
+    "skyhook": "semi-active damper of a body, two coefficients or all between",
+    "latch_supervisor": "commands latches in a row where angles are near targets",
+    "trajectory": "motion from point to point with waits",
+    "signal": "table over time, linear or cubic",
+}
+_FROM_PYTHON = ("state_feedback", "computed_torque")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to a parser."""
+    add = parser.add_argument
+    source_help = "a file with a controller, or a ready one: see --list and NAME --help"
+    add("source", nargs="?", metavar="FILE.py|NAME", help=source_help)
+    add("-o", "--output", type=Path, metavar="FMU", help="where to write it (default: the name, with .fmu)")
+    add("--list", action="store_true", help="print the ready controllers")
+    set_help = "start value of a parameter, or another setting as JSON; may be repeated"
+    add("--set", type=_setting, action="append", default=[], dest="settings", metavar="NAME=VALUE", help=set_help)
+    resource_help = "file or folder that belongs beside FILE.py; may be repeated"
+    add("--resource", type=Path, action="append", default=[], dest="resources", metavar="PATH", help=resource_help)
+    add("--class", dest="class_name", metavar="NAME", help="which class of FILE.py, where there are several")
+    add("--requirements", type=Path, metavar="FILE", help="a requirements.txt to carry, for 'pythonfmu deploy'")
+    add("--json", action="store_true", help="print what was written, or the list, as JSON")
+    parser.set_defaults(refuse=parser.error)
+    add("-h", "--help", action=_Help, help="print this; after the name of a ready one what it takes")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the FMU that the arguments ask for."""
+    if arguments.list:
+        return _list(arguments.json)
+    if arguments.source is None:
+        arguments.refuse("name a Python file or a ready controller, or --list them")
+    settings = dict(arguments.settings)
+    path = _ready(arguments, settings) if Path(arguments.source).suffix != ".py" else _own(arguments, settings)
+    size = path.stat().st_size
+    print(json.dumps({"path": str(path), "bytes": size}) if arguments.json else f"{path} ({size / 1024:.0f} kB)")
+    return 0
+
+
+class _Help(argparse.Action):
+    """The usual help, and what can be set in the ready controller named before it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(nargs=0, **{**kwargs, "dest": argparse.SUPPRESS, "default": argparse.SUPPRESS})
+
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: Any) -> None:
+        name = getattr(namespace, "source", None)
+        print(_about(name) if name in controllers.BUILTIN else parser.format_help(), end="")
+        parser.exit()
+
+
+def _about(name: str) -> str:
+    """What a ready controller takes: its function's arguments, and what they mean."""
+    try:
+        function = getattr(controllers, name)
+    except ImportError as error:
+        return f"{error}\n"
+    way = "from Python alone" if name in _FROM_PYTHON else f"linkwork controller {name} --set NAME=VALUE ..."
+    return f"{way}\nlinkwork.controllers.{name}{_signature(function)}\n\n{inspect.getdoc(function)}\n"
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """Arguments and start values, without types."""
+    plain = [one.replace(annotation=one.empty) for one in inspect.signature(function).parameters.values()]
+    return str(inspect.Signature(plain))
+
+
+def _own(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
+    return controllers.package(
+        arguments.source,
+        arguments.output,
+        resources=arguments.resources,
+        settings=settings,
+        class_name=arguments.class_name,
+        requirements=arguments.requirements,
+    )
+
+
+def _ready(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
+    name = arguments.source
+    if name not in controllers.BUILTIN:
+        hint = suggest(name, controllers.BUILTIN)
+        raise FmuError(f"{name!r} is neither a .py file nor a ready controller; {hint}")
+    if name in _FROM_PYTHON:
+        raise FmuError(f"{name} takes a mechanism: write it from Python, linkwork.controllers.{name}(...)")
+    if arguments.resources or arguments.requirements or arguments.class_name:
+        arguments.refuse("--resource, --requirements and --class belong to a file of your own")
+    path = arguments.output or Path(f"{name}.fmu")
+    try:
+        written: Path = getattr(controllers, name)(path, **settings)
+    except (TypeError, ValueError) as error:  # arguments that it lacks, does not know or cannot read
+        raise FmuError(
+            f"{error}; give settings as --set NAME=VALUE, as linkwork.controllers.{name} has them"
+        ) from error
+    return written
+
+
+def _list(as_json: bool) -> int:
+    if as_json:
+        print(json.dumps([{"name": name, "summary": SUMMARIES[name]} for name in controllers.BUILTIN], indent=2))
+        return 0
+    width = max(map(len, controllers.BUILTIN))
+    for name in controllers.BUILTIN:
+        print(f"{name:<{width}}  {SUMMARIES[name]}")
+    print("\n'linkwork controller NAME --help' tells what can be set")
+    return 0
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not (name and sign):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE, such as kp=2.5")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value  # a text

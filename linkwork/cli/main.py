@@ -1,0 +1,137 @@
+"""The command line, ``linkwork COMMAND``: each command is written in the room of what it does.
+
+Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from linkwork.errors import LinkworkError
+
+
+class Command(NamedTuple):
+    """A command; the module has `add_arguments` and `run`, and is loaded if the command is asked for."""
+
+    module: str
+    summary: str
+    details: str
+    example: str
+
+
+COMMANDS = {
+    "info": Command(
+        "info",
+        "show what a mechanism consists of",
+        "Its bodies, joints, couplings, forces and\nloops, its degrees of freedom, and the assembled start.",
+        "linkwork info examples/four_bar.py --explain",
+    ),
+    "simulate": Command(
+        "simulate",
+        "simulate a mechanism in time",
+        "It starts from the start values of its\ndescription, after its loops have been closed.",
+        "linkwork simulate examples/four_bar.py --t-end 5 --columns A.q coupler.r --csv out.csv --plot out.png",
+    ),
+    "compare": Command(
+        "compare",
+        "compare formulations and solvers on a mechanism",
+        "It tells error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
+        "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 --csv out.csv --plot out.png",
+    ),
+    "export": Command(
+        "export",
+        "write a mechanism as an FMU",
+        "It serves Model Exchange and Co-Simulation.",
+        "linkwork export examples/four_bar.py -o four_bar.fmu --fmi 2.0 --outputs A.q coupler.r energy",
+    ),
+    "check": Command(
+        "check",
+        "check an FMU, whoever made it",
+        "Its archive, its model description,\nand in a process of its own what its library does.",
+        "linkwork check four_bar.fmu --skip memory",
+    ),
+    "controller": Command(
+        "controller",
+        "write a controller in Python as an FMU",
+        "A file of your own, or a ready one;\nfor Co-Simulation beside the FMUs of mechanisms.",
+        "linkwork controller pid -o pid.fmu --set kp=20 --set ki=5",
+    ),
+    "run": Command(
+        "run",
+        "run a system of FMUs, or one FMU",
+        "FMUs run in a process of their own, so\nthat a crash of one loses no results.",
+        "linkwork run four_bar.fmu --stop-time 2 --set A.u_start=3 -o out.csv",
+    ),
+    "sweep": Command(
+        "sweep",
+        "run a system of FMUs for many values of its parameters",
+        "Each point runs in a process apart, here\nor on a Dask cluster; the same command goes on where it stopped.",
+        "linkwork sweep car.ssp --grid plant.mode=1,2,3 --latin plant.m=0.5..2 plant.c=1..10:log --samples 200 -o out",
+    ),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line with the given arguments (by default the process's own); return the exit code."""
+    argv = sys.argv[1:] if argv is None else argv
+    try:
+        arguments = make_parser(argv[:1]).parse_args(argv)
+        return int(arguments.run(arguments))
+    except KeyboardInterrupt:
+        return 130  # as shells expect of a program that was interrupted
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone; nothing more can be said
+        return 1
+    except (LinkworkError, OSError, ImportError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+
+
+def make_parser(wanted: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
+    """Return the parser of the command line, with the arguments of the commands that are wanted.
+
+    Each command knows its function as `run`.
+    """
+    parser = argparse.ArgumentParser(
+        prog="linkwork",
+        description="Closed-chain multibody dynamics: simulate a mechanism, export it, run it with other FMUs.",
+        epilog="'linkwork COMMAND --help' tells more about a command.",
+    )
+    parser.add_argument("--version", action=_Version, help="show the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        _add(commands, name, command, name in wanted)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Asks for the version only where it is wanted: looking it up takes a while."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        import linkwork as lw
+
+        print(f"linkwork {lw.__version__}")
+        parser.exit()
+
+
+def _add(commands: Any, name: str, command: Command, whole: bool) -> None:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=command.summary,
+        description=f"{command.summary[0].upper()}{command.summary[1:]}. {command.details}",
+        epilog=f"example:\n  {command.example}",
+        conflict_handler="resolve",  # a command may have a help of its own
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if whole:
+        room: Any = import_module(f"linkwork.cli.{command.module}")
+        room.add_arguments(parser)
+        parser.set_defaults(run=room.run)

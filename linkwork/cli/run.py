@@ -1,0 +1,284 @@
+"""The command line of runs: a system or an FMU in; results, pictures and a summary out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from linkwork.cli.masters import add_master_arguments, master_of, number, positive
+from linkwork.cli.run_backends import Ending, in_process, isolated
+from linkwork.cli.run_plan import Plan
+from linkwork.cli.run_summary import as_text, summarise
+from linkwork.cli.shared import picture
+from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
+from linkwork.cosim.network.external_inputs import by_target
+from linkwork.cosim.recording.selection import chosen, fits
+from linkwork.cosim.recording.sink import check_place
+from linkwork.cosim.recording.sinks import open_sink
+from linkwork.cosim.recording.tee import Collected
+from linkwork.cosim.running import models_of, recorded_variables, usual_step
+from linkwork.cosim.system import System
+from linkwork.cosim.system.checks import check_system
+from linkwork.cosim.system.references import known
+from linkwork.errors import CosimError
+
+Scalar = float | int | bool | str
+INTERRUPTED = 130  # as shells expect of a program that was interrupted
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a run to a parser."""
+    add = parser.add_argument
+    add("system", type=Path, metavar="SYSTEM", help="an .ssp, or one .fmu")
+    add("--start-time", type=number, metavar="T", help="[s] (default: the system's own)")
+    add("--stop-time", type=number, metavar="T", help="[s] (default: the system's own)")
+    set_help = "a parameter or start value; may be repeated; with one FMU its variable's name is enough"
+    add("--set", type=_assignment, action="append", default=[], metavar="COMPONENT.VARIABLE=VALUE", help=set_help)
+    add("--parameter-set", action="append", default=[], metavar="NAME", help="of the system; may be repeated")
+    input_help = (
+        "external inputs over time, with columns time and component.variable (or a name outside); linear in between"
+    )
+    add("--input", type=Path, metavar="FILE.csv", help=input_help)
+    add("--fmu-tolerance", type=positive, metavar="TOL", help="for the integrators in the FMUs (default: their own)")
+    record_help = "what to record, as plant.A.q or 'plant.*' (default: all outputs and connected inputs)"
+    add("--record", nargs="+", metavar="PATTERN", help=record_help)
+    output_help = "write results as .csv or .parquet while it runs; may be repeated"
+    add("-o", "--output", type=Path, action="append", default=[], metavar="FILE", help=output_help)
+    add("--columns", nargs="+", metavar="PATTERN", help="what to print and plot (default: what is recorded)")
+    add("--plot", type=picture, metavar="FILE", help="save a plot: .png, .svg or .pdf")
+    add("--diagram", type=picture, metavar="FILE", help="draw the system: .png, .svg or .pdf")
+    add("--in-process", action="store_true", help="run FMUs in this very process: quicker to start; a crash ends all")
+    add("--json", action="store_true", help="print the summary as JSON")
+    add("--quiet", action="store_true", help="show neither progress nor summary")
+    add_master_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run as the arguments say and print a summary; what came before a failure or an interrupt is written all the same.
+
+    Raises
+    ------
+    CosimError
+        If it cannot be run or fails on the way; the text says where the results so far are.
+    """
+    if arguments.in_process:
+        plan = make_plan(arguments)
+        return _carry_out(plan, arguments, partial(in_process, plan))
+    from linkwork.cosim.isolated.parent import Child
+
+    with Child() as child:
+        child.start()  # it gets ready while the FMUs are looked at
+        plan = make_plan(arguments)
+        return _carry_out(plan, arguments, partial(isolated, child, plan))
+
+
+def _carry_out(plan: Plan, arguments: argparse.Namespace, way: Callable[..., Ending]) -> int:
+    if arguments.diagram:
+        plan.system.draw(arguments.diagram)
+    collected = Collected(
+        plan.columns if arguments.plot else (), open_sink(arguments.output) if arguments.output else None
+    )
+    result, problem = way(collected, quiet=arguments.quiet)
+    wall = time.perf_counter() - collected.started if collected.started is not None else 0.0
+    if arguments.plot and collected.reached is not None:
+        collected.kept(result).plot(plan.columns, arguments.plot)
+    written = [*arguments.output, *([arguments.plot] if arguments.plot else [])] if collected.last else []
+    if problem:
+        raise CosimError(f"{problem}{_where(collected, written)}", result) from problem
+    summary = summarise(plan, result, collected, wall, [*written, *([arguments.diagram] if arguments.diagram else [])])
+    if not arguments.quiet:
+        print(json.dumps(summary, indent=2) if arguments.json else as_text(summary, collected.units))
+    if result.aborted:
+        print(f"interrupted{_where(collected, written)}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+# ---- what is run ------------------------------------------------------------------------------------
+
+
+def make_plan(arguments: argparse.Namespace) -> Plan:
+    """Look at everything that can be wrong before anything runs or is written.
+
+    Raises
+    ------
+    CosimError
+        If something does not fit.
+    """
+    for path in [*arguments.output, *(one for one in (arguments.plot, arguments.diagram) if one)]:
+        check_place(path)
+    if arguments.plot:
+        import linkwork.draw.plotting  # noqa: F401  (what it lacks is said before the run, not after it)
+    system, models = load(arguments.system)
+    start = system.experiment.start if arguments.start_time is None else arguments.start_time
+    stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time
+    check_times(start, stop, arguments.step)
+    master = master_of(arguments, lambda: usual_step(models.values(), stop - start))
+    names = Names(system, models)
+    inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
+    parameters = dict(names.value(name, text) for name, text in arguments.set)
+    notices = check_system(system, models, values=parameters, fed=inputs)
+    recorded = [".".join(one) for one in recorded_variables(system, models, None, by_target(system, inputs))]
+    if arguments.record:
+        recorded = names.fitting(arguments.record)
+    shown = names.fitting(arguments.columns, recorded) if arguments.columns else recorded
+    settings = {
+        "start": start,
+        "stop": stop,
+        "master": master,
+        "parameters": parameters,
+        "parameter_sets": arguments.parameter_set,
+        "inputs": inputs,
+        "record": list(dict.fromkeys([*recorded, *shown])),
+        "tolerance": arguments.fmu_tolerance,
+    }
+    text = f"{arguments.master}" + (f", step {master.step:g} s" if hasattr(master, "step") else "")
+    return Plan(system, start, stop, settings, names.labels(shown), text, notices)
+
+
+def check_times(start: float, stop: float, step: float | None) -> None:
+    """Raise a `CosimError` if a run cannot go from a start to a stop time by steps of that length."""
+    if stop <= start:
+        raise CosimError(f"the run is to stop at {stop:g} s, but begins at {start:g} s; choose a later --stop-time")
+    if step and step > (stop - start) * (1 + 1e-9):
+        raise CosimError(f"--step {step:g} s is longer than the run of {stop - start:g} s; choose a shorter one")
+
+
+def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
+    """Return a system and the FMU of each component; one FMU alone brings its own experiment.
+
+    Raises
+    ------
+    CosimError
+        If there is none, or it cannot be read.
+    """
+    if path.is_dir():
+        raise CosimError(f"{path} is a folder; name an .ssp or an .fmu")
+    if path.suffix.lower() not in (".ssp", ".fmu"):
+        raise CosimError(f"{path} is neither an .ssp nor an .fmu; 'linkwork simulate' takes mechanisms")
+    if not path.is_file():
+        raise CosimError(f"there is no file {path}")
+    system = System.load(path)
+    models = models_of(system, None)
+    if path.suffix.lower() == ".fmu":
+        (model,) = models.values()
+        first, last = model.experiment
+        system.experiment.start = first or 0.0
+        system.experiment.stop = system.experiment.start + 1.0 if last is None else last
+    return system, models
+
+
+class Names:
+    """The variables of a system by ``component.variable``; with one component the variable's name is enough."""
+
+    def __init__(self, system: System, models: dict[str, FmuModel]) -> None:
+        self._where = f"the system {system.name!r}"
+        self._only = next(iter(models)) if len(models) == 1 else None
+        self._variables = {
+            f"{name}.{one.name}": one for name, model in models.items() for one in model.variables.values() if one.bank
+        }
+
+    def full(self, name: str) -> str:
+        """Return a variable with its component's name."""
+        if name in self._variables or self._only is None:
+            known(name, self._variables, "variable", self._where)
+            return name
+        name = self._short(name)
+        known(name, {self._short(one): one for one in self._variables}, "variable", self._where)
+        return f"{self._only}.{name}"
+
+    def value(self, name: str, text: str) -> tuple[str, Any]:
+        """Return a variable with its component's name, and the value that a text is for it."""
+        name = self.full(name)
+        variable = self._variables[name]
+        parts = [text] if variable.size == 1 or variable.bank == TEXT else text.replace(",", " ").split()
+        values = tuple(_value(name, part, variable) for part in parts)
+        return name, values if variable.size > 1 else values[0]
+
+    def fitting(self, patterns: Iterable[str], first: Sequence[str] = ()) -> list[str]:
+        """Return the variables that fit patterns: for each those of `first`, or of all if there are none."""
+        found: list[str] = []
+        for pattern in patterns:
+            fitting = self._fit(pattern, first) or self._fit(pattern, list(self._variables))
+            found += fitting or chosen(pattern, [self._short(one) for one in self._variables], where=self._where)
+        return list(dict.fromkeys(found))
+
+    def _fit(self, pattern: str, names: Sequence[str]) -> list[str]:
+        return [name for name in names if fits(name, pattern) or fits(self._short(name), pattern)]
+
+    def _short(self, name: str) -> str:
+        return name.removeprefix(f"{self._only}.") if self._only else name
+
+    def labels(self, names: Iterable[str]) -> list[str]:
+        """Return the columns that variables have: arrays one for each element."""
+        columns = []
+        for name in names:
+            size = self._variables[name].size
+            columns += [f"{name}[{k + 1}]" for k in range(size)] if size > 1 else [name]
+        return columns
+
+
+def _value(name: str, text: str, variable: Variable) -> Scalar:
+    if variable.bank == TEXT:
+        return text
+    if variable.type == "Boolean" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if text in (items := dict(variable.items)):
+        return items[text]
+    try:
+        return float(text) if variable.bank == REAL else int(text)
+    except ValueError:
+        words = [*items] or (["true", "false"] if variable.type == "Boolean" else [])
+        wanted = f"one of {', '.join(words)}" if words else "a number" if variable.bank == REAL else "a whole number"
+        raise CosimError(f"{name}={text}: it is of type {variable.type}, so {wanted} is expected") from None
+
+
+def read_inputs(path: Path, names: Names, system: System) -> dict[str, Any]:
+    """Return the columns of a file, named after variables or the system's own inputs, as times and values.
+
+    Raises
+    ------
+    CosimError
+        If it cannot be read, has no column ``time``, or a name in it is none of the system's.
+    """
+    from linkwork.cosim.recording.reading import read_csv
+
+    if not path.is_file():
+        raise CosimError(f"there is no file {path}")
+    try:
+        table = read_csv(path)
+    except (OSError, ValueError) as problem:
+        raise CosimError(f"{path} cannot be read as CSV: {problem}") from problem
+    columns = {str(name).strip(): table[name].to_numpy() for name in table}
+    if "time" not in columns:
+        raise CosimError(f"{path} has no column 'time'; it has: {', '.join(list(columns)[:8])}")
+    for name, values in columns.items():
+        if values.dtype.kind not in "fiub":
+            raise CosimError(f"{path}: the column {name!r} holds {values[0]!r}, which is not a number")
+    times = columns.pop("time")
+    outside = {one.source for one in system.external_inputs}
+    return {name if name in outside else names.full(name): (times, values) for name, values in columns.items()}
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not COMPONENT.VARIABLE=VALUE, such as plant.A.u_start=2")
+    return name.strip(), value.strip()
+
+
+def _where(collected: Collected, written: Sequence[Path]) -> str:
+    """Where the results so far are."""
+    if collected.reached is None:
+        return ""
+    if not written:
+        return f"; it had come to t = {collected.reached:.9g} s, and -o FILE would have kept the results"
+    if collected.saved is None:
+        return ""
+    return f"; results until t = {collected.saved:.9g} s are in {' and '.join(map(str, written))}"

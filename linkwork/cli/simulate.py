@@ -1,0 +1,149 @@
+"""The command line of simulations: a mechanism in; results, pictures and a summary out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import linkwork as lw
+from linkwork.cli.export import load_mechanism
+from linkwork.cli.info import add_method
+from linkwork.cli.shared import FILE_HELP, aligned, load, picture
+from linkwork.simulation.dae.registry import formulation_names
+from linkwork.solvers import solver_names
+
+if TYPE_CHECKING:
+    from linkwork.simulation.inputs import Input
+    from linkwork.simulation.result import Result
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to a parser."""
+    parser.add_argument("mechanism", type=Path, help=FILE_HELP)
+    add = parser.add_argument
+    add("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
+    add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
+    add_method(parser)
+    add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
+    equations_help = f"{', '.join(formulation_names())}; those but the first need --solver ida (default: %(default)s)"
+    add("--formulation", default="ode", metavar="NAME", help=equations_help)
+    add("--scheme", type=int, metavar="N", help="of formulation chou: 1 to 4 (default: 4, linear cost)")
+    add("--rtol", type=float, default=1e-8, help="accuracy wanted of the states (default: %(default)g)")
+    load_help = "constant load in a joint or on a body [N.m or N], as 'A', 'S[2]', 'push.F[1]'; may be repeated"
+    add("--input", type=load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
+    columns_help = "what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
+    add("--columns", nargs="+", metavar="NAME", help=columns_help)
+    add("--csv", type=Path, metavar="FILE", help="write columns over time as CSV")
+    add("--plot", type=picture, metavar="FILE", help="save a plot: .png, .svg or .pdf (needs matplotlib)")
+    add("--json", action="store_true", help="print the summary as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate as the arguments say; what was computed before a failure is written all the same."""
+    system = lw.compile(load_mechanism(arguments.mechanism), arguments.method)
+    for name in arguments.columns or ():
+        system.column(name)  # what is wrong is said before the run, not after it
+    for path in (arguments.csv, arguments.plot):
+        if path and not path.absolute().parent.is_dir():
+            raise lw.LinkworkError(f"cannot write {path}: there is no folder {path.parent}")
+    inputs: dict[str, Input] = dict(arguments.input)
+    begin = time.perf_counter()
+    try:
+        result = lw.simulate(
+            system,
+            arguments.t_end,
+            inputs=inputs,
+            solver=arguments.solver,
+            formulation=arguments.formulation,
+            scheme=arguments.scheme,
+            rtol=arguments.rtol,
+            t_eval=_times(arguments.every, arguments.t_end),
+        )
+    except lw.LinkworkError as error:
+        partial = getattr(error, "result", None)
+        if isinstance(partial, lw.Result):
+            _write(partial, arguments)
+        raise
+    wall = time.perf_counter() - begin
+    _write(result, arguments)
+    summary = summarise(result, wall, arguments.columns)
+    print(json.dumps(summary, indent=2) if arguments.json else _summary_text(summary, arguments))
+    return 0
+
+
+def _times(every: float | None, t_end: float) -> list[float] | None:
+    """Return multiples of `every` from 0 on, and the end."""
+    if every is None:
+        return None
+    if not (every > 0 and t_end / every < 1e8):
+        raise lw.MechanismError(f"--every must be a positive time, not {every:g} s")
+    count = int(t_end / every * (1 + 1e-12))
+    times = [k * every for k in range(count + 1)]
+    return [*times[:-1], t_end] if t_end - times[-1] < 1e-9 * every else [*times, t_end]
+
+
+def _write(result: Result, arguments: argparse.Namespace) -> None:
+    if arguments.csv:
+        result.to_csv(arguments.csv, arguments.columns)
+    if arguments.plot:
+        result.plot(arguments.columns, arguments.plot)
+
+
+def summarise(result: Result, wall: float, columns: Sequence[str] | None) -> dict[str, Any]:
+    """Return what a run came to, as JSON has it; `wall` in s, final values of `columns` or of the states."""
+    system, statistics = result.system, result.statistics
+    energy = result["energy.kinetic"] + result["energy.potential"]
+    gaps = [float(result[f"loop.{joint}.residual"].max()) for joint in system.loop_names]
+    final = {name: result[name][-1].tolist() for name in columns or (*system.q_names, *system.u_names)}
+    return {
+        "name": system.mechanism.name,
+        "message": result.message,
+        "t_end": float(result.t[-1]),
+        "wall_time": wall,
+        "steps": statistics.steps,
+        "evaluations": statistics.evaluations,
+        "loop_residual": max(gaps, default=0.0),
+        "energy_start": float(energy[0]),
+        "energy_end": float(energy[-1]),
+        "events": [
+            {"t": event.t, "transitions": list(event.transitions), "energy_lost": event.energy_lost}
+            for event in result.events
+        ],
+        "final": final,
+    }
+
+
+MOST_EVENTS = 20  # printed
+
+
+def _events_text(events: list[dict[str, Any]]) -> list[str]:
+    if not events:
+        return []
+    rows = [
+        (f"{one['t']:.9g} s", ", ".join(one["transitions"]), f"{one['energy_lost']:.6g} J lost")
+        for one in events[:MOST_EVENTS]
+    ]
+    more = len(events) - MOST_EVENTS
+    return [f"events ({len(events)})", *aligned(rows), *([f"  ... {more} more"] if more > 0 else [])]
+
+
+def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str:
+    rows = [
+        (name, " ".join(f"{v: .9g}" for v in (value if isinstance(value, list) else [value])))
+        for name, value in summary["final"].items()
+    ]
+    steps = f"{summary['steps']} steps, {summary['evaluations']} evaluations, {1e3 * summary['wall_time']:.1f} ms"
+    lines = [
+        f"{summary['name']}: {summary['t_end']:g} s with {arguments.solver} at rtol {arguments.rtol:g}; {steps}",
+        f"energy {summary['energy_start']:.9g} J at the start, {summary['energy_end']:.9g} J at the end; "
+        f"loop residual at most {summary['loop_residual']:.1e} m",
+        *_events_text(summary["events"]),
+        f"at t = {summary['t_end']:g} s",
+        *aligned(rows),
+        *(f"wrote {path}" for path in (arguments.csv, arguments.plot) if path),
+    ]
+    return "\n".join(lines)

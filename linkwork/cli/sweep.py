@@ -1,0 +1,170 @@
+"""The command line of sweeps: a system and values of its parameters in, a folder of results out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linkwork.cli.masters import add_master_arguments, master_of, number, positive
+from linkwork.cli.run import Names, check_times, load
+from linkwork.cosim.isolated.job import KEEP
+from linkwork.cosim.running import usual_step
+from linkwork.cosim.sweep.sampling import Points, Value, grid, latin, table, value_of
+from linkwork.errors import CosimError
+
+if TYPE_CHECKING:
+    from linkwork.cosim.sweep.result import SweepResult
+
+SHOWN = 10  # failures
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of sweeps to a parser."""
+    add = parser.add_argument
+    add("system", type=Path, metavar="SYSTEM", help="an .ssp, or an .fmu as a system of its own")
+    grid_help = "values of a parameter, as plant.mode=1,2,3 or start:stop:count; several make every combination"
+    add("--grid", type=_grid, action="append", default=[], metavar="NAME=VALUES", help=grid_help)
+    latin_help = "ranges sampled together by a Latin hypercube, as plant.m=0.5..2 or plant.c=1..10:log"
+    add("--latin", type=_range, nargs="+", action="extend", default=[], metavar="NAME=A..B", help=latin_help)
+    add("--samples", type=int, metavar="N", help="points of the Latin hypercube")
+    add("--seed", type=int, default=0, metavar="N", help="of the Latin hypercube (default: %(default)s)")
+    add("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
+    add("-o", "--output", type=Path, required=True, metavar="FOLDER", help="for the results; goes on if it is begun")
+    add("--stop-time", type=number, metavar="T", help="end of each run [s] (default: the system's own)")
+    record_help = "what is recorded, such as 'plant.*' (default: all outputs and connected inputs)"
+    add("--record", nargs="+", metavar="PATTERN", help=record_help)
+    add("--keep", choices=KEEP, default="all", help="of each run (default: %(default)s)")
+    add("--workers", type=int, metavar="N", help="processes on this machine (default: one for each core)")
+    add("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, as tcp://192.168.0.5:8786")
+    retries_help = "how often a point that crashed or took too long is run again (default: %(default)s)"
+    add("--retries", type=int, default=2, metavar="N", help=retries_help)
+    add("--time-limit", type=positive, metavar="S", help="of each point [s]")
+    add("--json", action="store_true", help="print the summary as JSON")
+    add_master_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sweep as the arguments say; return 0 if all points have results, 1 if some failed, 130 after an interruption."""
+    from linkwork.cosim.sweep.sweeping import sweep
+
+    begin = time.perf_counter()
+    points = points_of(arguments)
+    system, models = load(arguments.system)
+    names = Names(system, models)
+    stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time
+    check_times(system.experiment.start, stop, arguments.step)
+    result = sweep(
+        system,
+        Points({names.full(name): column for name, column in points.columns.items()}),
+        arguments.output,
+        stop=stop,
+        master=master_of(arguments, lambda: usual_step(models.values(), stop - system.experiment.start)),
+        record=names.fitting(arguments.record) if arguments.record else None,
+        keep=arguments.keep,
+        workers=arguments.workers,
+        scheduler=arguments.scheduler,
+        retries=arguments.retries,
+        time_limit=arguments.time_limit,
+        notify=lambda text: print(f"note: {text}", file=sys.stderr),
+    )
+    summary = summarise(result, time.perf_counter() - begin)
+    print(json.dumps(summary, indent=2) if arguments.json else _as_text(summary))
+    return 130 if result.aborted else int(bool(result.failures))
+
+
+def points_of(arguments: argparse.Namespace) -> Points:
+    """The points that the arguments describe: every combination of table, grid and Latin hypercube.
+
+    Raises
+    ------
+    CosimError
+        If there are none, or a parameter is named twice.
+    """
+    factors = [table(arguments.table)] if arguments.table else []
+    factors += [grid({name: values}) for name, values in arguments.grid]
+    if arguments.latin:
+        if arguments.samples is None:
+            raise CosimError("--latin needs the number of points: --samples N")
+        ranges: dict[str, Any] = {}
+        for name, limits in arguments.latin:
+            if name in ranges:
+                raise CosimError(f"{name} is swept twice; name each parameter once")
+            ranges[name] = limits
+        factors.append(latin(ranges, arguments.samples, seed=arguments.seed))
+    elif arguments.samples is not None:
+        raise CosimError("--samples counts points of --latin; name ranges, such as --latin plant.m=0.5..2")
+    if not factors:
+        raise CosimError("nothing is swept; use --grid, --latin or --table")
+    whole = factors[0]
+    for factor in factors[1:]:
+        whole = whole * factor
+    return whole
+
+
+def summarise(result: SweepResult, wall: float) -> dict[str, Any]:
+    """Return what a sweep came to, as JSON has it; `wall` in s."""
+    return {
+        "name": result.header["system"]["name"],
+        "folder": str(result.folder),
+        "points": len(result),
+        "done": result.done,
+        "failed": len(result.failures),
+        "aborted": result.aborted,
+        "wall_time": wall,
+        "notices": result.notices,
+        "failures": result.failures[:SHOWN],
+    }
+
+
+def _as_text(summary: dict[str, Any]) -> str:
+    failed = f", {summary['failed']} failed" if summary["failed"] else ""
+    interrupted = "interrupted; the same command goes on from here: " if summary["aborted"] else ""
+    counts = f"{interrupted}{summary['done']} of {summary['points']} points{failed}"
+    lines = [f"{summary['name']}: {counts}, {summary['wall_time']:.3g} s; results in {summary['folder']}"]
+    for one in summary["failures"]:
+        values = ", ".join(f"{name}={value}" for name, value in one["parameters"].items())
+        lines.append(f"  point {one['point']} ({values}), {one['attempts']} attempts: {one['error']}")
+    more = summary["failed"] - len(summary["failures"])
+    return "\n".join([*lines, *([f"  ... {more} more"] if more > 0 else [])])
+
+
+def _grid(text: str) -> tuple[str, list[Value]]:
+    name, values = _named(text, "plant.k=1000:2000:5 or plant.mode=1,2,3")
+    parts = values.split(":")
+    if len(parts) == 3:
+        try:
+            start, stop, count = float(parts[0]), float(parts[1]), int(parts[2])
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{values!r} is not start:stop:count, such as 1000:2000:5") from None
+        if count < 2:
+            raise argparse.ArgumentTypeError(f"{text!r} needs at least two values; one is written alone")
+        return name, [start + (stop - start) * (i / (count - 1)) for i in range(count)]
+    if len(parts) > 1 and all(isinstance(value_of(one), float | int) for one in parts):
+        raise argparse.ArgumentTypeError(f"{values!r} is not start:stop:count, such as 1000:2000:5")
+    found = [one.strip() for one in values.split(",")]
+    if not all(found):
+        raise argparse.ArgumentTypeError(f"{text!r} lacks a value")
+    return name, [value_of(one) for one in found]
+
+
+def _range(text: str) -> tuple[str, tuple[float, float, str]]:
+    name, limits = _named(text, "plant.m=0.5..2 or plant.c=1..10:log")
+    limits, _, scale = limits.partition(":")
+    try:
+        lower, upper = map(float, limits.split(".."))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=A..B, such as plant.m=0.5..2") from None
+    if scale not in ("", "linear", "log"):
+        raise argparse.ArgumentTypeError(f"{scale!r} is no scale: linear or log")
+    return name, (lower, upper, scale or "linear")
+
+
+def _named(text: str, example: str) -> tuple[str, str]:
+    name, _, values = text.partition("=")
+    if not (name.strip() and values.strip()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUES, such as {example}")
+    return name.strip(), values.strip()

@@ -1,0 +1,25 @@
+"""Describes the C core to cffi. CMake runs it; the declarations are the public header itself, so they cannot drift."""
+
+import re
+from pathlib import Path
+
+from cffi import FFI
+
+HEADER = Path(__file__).resolve().parents[2] / "csrc" / "include" / "linkwork.h"
+
+# Right-hand sides, event functions and Jacobians written in Python, for the integrator; `context` is a handle to them.
+CALLBACKS = """
+extern "Python" int lw_py_derivative(void *context, double t, const double *y, double *ydot);
+extern "Python" int lw_py_events(void *context, double t, const double *y, double *indicators);
+extern "Python" int lw_py_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
+"""
+
+
+def declarations(header: str) -> str:
+    """Return the header without preprocessor lines, which cffi does not read."""
+    return re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", header, flags=re.MULTILINE)
+
+
+ffibuilder = FFI()
+ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")) + CALLBACKS)
+ffibuilder.set_source("linkwork.core._core", '#include "linkwork.h"')

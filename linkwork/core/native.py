@@ -1,0 +1,438 @@
+"""The C core seen from Python. This is the one module of the package that touches the FFI for the mechanics."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwork._util.checks import FloatArray
+from linkwork.core._core import ffi, lib
+from linkwork.errors import AssemblyError, LinkworkError, MechanismError, SingularityError, SolverError
+
+OffsetArray = NDArray[np.uint32]
+
+_ERRORS: dict[int, type[LinkworkError]] = {
+    lib.LW_ERROR_FORMAT: MechanismError,
+    lib.LW_ERROR_PARAMETER: MechanismError,
+    lib.LW_ERROR_VALUE: MechanismError,
+    lib.LW_ERROR_USAGE: MechanismError,
+    lib.LW_ERROR_ASSEMBLY: AssemblyError,
+    lib.LW_ERROR_SINGULAR: SingularityError,
+    lib.LW_ERROR_SOLVER: SolverError,
+}
+
+
+class Stage(IntEnum):
+    """How far a block has been computed; each stage includes those before it."""
+
+    NONE = lib.LW_STAGE_NONE
+    CONSTANTS = lib.LW_STAGE_CONSTANTS
+    ACCELERATIONS = lib.LW_STAGE_ACCELERATIONS
+    DERIVATIVES = lib.LW_STAGE_DERIVATIVES
+    OUTPUTS = lib.LW_STAGE_OUTPUTS
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a block: `rows` x `columns` numbers from offset `first`, readable from `stage` on."""
+
+    first: int
+    rows: int
+    columns: int
+    stage: Stage
+    meaning: str
+
+    @property
+    def span(self) -> slice:
+        """Its offsets."""
+        return slice(self.first, self.first + self.rows * self.columns)
+
+
+def _raise(status: int, message: str) -> NoReturn:
+    if status == lib.LW_ERROR_MEMORY:
+        raise MemoryError("the C core could not allocate memory")
+    raise _ERRORS[status](message)
+
+
+@dataclass(frozen=True)
+class Jump:
+    """What an impulsive change leaves; speeds of all joints, impulses in N.s and N.m.s."""
+
+    after: FloatArray  # (nu + nu_cut,)
+    reaction: FloatArray  # (joints, 6) [torque; force] of a joint on its child, about the child's joint frame
+    held: FloatArray  # (nu + nu_cut,) along held speeds
+    coupling: FloatArray  # (couplings,)
+    lack: float  # the largest speed by which what was wanted was missed
+
+
+class NativeModel:
+    """A compiled model, const and shared by its blocks.
+
+    Raises
+    ------
+    MechanismError
+        If the bytes are truncated, altered or of another version.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        handle = ffi.new("lw_model **")
+        message = ffi.new("char[256]")
+        status = lib.lw_model_load(data, len(data), handle, message, 256)
+        if status:
+            _raise(status, _text(message))
+        self.handle = ffi.gc(handle[0], lib.lw_model_free)
+        self.sizes = lib.lw_model_sizes(self.handle)
+        self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
+        self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
+        self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # side by side
+        self.modes = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
+
+    @property
+    def levels(self) -> int:
+        """Of assemblies, by which divide and conquer joins its bodies."""
+        return int(lib.lw_dca_levels(self.handle))
+
+    def expected(self, cluster: int) -> tuple[int, int, int, int]:
+        """Return columns and rows of a cluster, and of the columns those that its ears and all closures leave."""
+        e = ffi.new("lw_cluster_info *")
+        lib.lw_model_cluster(self.handle, cluster, e)
+        return e.columns, e.rows, e.independents, e.dof
+
+    def _field(self, index: int) -> tuple[str, Field]:
+        f = ffi.new("lw_field *")
+        lib.lw_model_field(self.handle, index, f)
+        return _text(f.name), Field(f.first, f.rows, f.columns, Stage(f.stage), _text(f.meaning))
+
+
+class Block:
+    """All numbers of one instance of a model: parameters, inputs, states and what follows from them.
+
+    Attributes
+    ----------
+    reals
+        The numbers, as an array that shares the block's memory. After writing to it call `changed`.
+    """
+
+    def __init__(self, model: NativeModel) -> None:
+        self.model = model
+        handle = ffi.new("lw_state **")
+        status = lib.lw_state_create(model.handle, handle)
+        if status:
+            _raise(status, "the state could not be created")
+        self.handle = ffi.gc(handle[0], _free_after(model.handle, lib.lw_state_free))
+        reals = ffi.gc(lib.lw_state_reals(self.handle), _free_after(self.handle))
+        self.reals: FloatArray = np.frombuffer(ffi.buffer(reals, 8 * model.sizes.reals), dtype=np.float64)
+        self._views = {name: self.reals[field.span] for name, field in model.fields.items()}
+        self._inputs = self.reals[model.inputs]
+        self._stages = {name: int(field.stage) for name, field in model.fields.items()}
+
+    def _check(self, status: int) -> None:
+        if status:
+            _raise(status, _text(lib.lw_state_message(self.handle)))
+
+    def __getitem__(self, field: str) -> FloatArray:
+        """The numbers of a field, flat, computed as far as needed; shares the block's memory."""
+        self._check(lib.lw_evaluate(self.handle, self._stages[field]))
+        return self._views[field]
+
+    def put(self, field: str, values: FloatArray | float, valid: Stage = Stage.CONSTANTS) -> None:
+        """Write a field; `valid` is the highest stage that does not depend on it."""
+        self._views[field][:] = values
+        lib.lw_state_changed(self.handle, valid)
+
+    def enter(self, q: FloatArray, u: FloatArray, inputs: FloatArray, time: float = 0.0) -> None:
+        """Write coordinates and speeds of the tree joints, and all inputs (n_inputs,), which hold at the time given."""
+        views = self._views
+        views["q"][:] = q
+        views["u"][:] = u
+        self._inputs[:] = inputs
+        views["time"][0] = views["motion_time"][0] = time
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def put_motion(self, time: float, motion: FloatArray) -> None:
+        """Write the time and the inputs of motions (n_motion,) that hold then."""
+        views = self._views
+        views["time"][0] = views["motion_time"][0] = time
+        views["motion_in"][:] = motion
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def count_turns(self, reference: FloatArray | float) -> None:
+        """Take the coordinates of the cut joints, known but for whole turns, next to `reference` (nq_cut,)."""
+        self._views["cut_reference"][:] = reference
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def evaluate(self, stage: Stage) -> None:
+        """Compute the block up to a stage."""
+        self._check(lib.lw_evaluate(self.handle, stage))
+
+    def assemble(self, tolerance: float) -> None:
+        """Find states that close the loops from the start guesses; residual accepted in m."""
+        self._check(lib.lw_assemble(self.handle, tolerance))
+
+    def step_accepted(self) -> FloatArray:
+        """Count turns from the present coordinates of the cut joints; return these (nq_cut,)."""
+        lib.lw_step_accepted(self.handle)
+        return self._views["cut_reference"].copy()
+
+    def independents(self, cluster: int) -> list[int]:
+        """Return the speeds chosen as independent ones in a cluster at the present states, counted over all joints."""
+        sizes = self.model.sizes
+        speeds = ffi.new("int32_t[]", sizes.nu + sizes.nu_cut + 1)
+        count = lib.lw_independent_speeds(self.handle, cluster, speeds)
+        if count < 0:
+            lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+            self.evaluate(Stage.OUTPUTS)  # which fails in the same way
+        return list(speeds[0:count])
+
+    def inverse_dynamics(self, udot: FloatArray) -> FloatArray:
+        """Return tree loads (nu,) for accelerations (nu,) at the present states."""
+        tau = np.empty(self.model.sizes.nu)
+        given = np.ascontiguousarray(udot, dtype=np.float64)
+        self._check(lib.lw_inverse_dynamics(self.handle, _doubles(given), _doubles(tau)))
+        return tau
+
+    def mass_matrix(self) -> FloatArray:
+        """Return the mass matrix (nu, nu) of the tree at the present states."""
+        matrix = np.empty((self.model.sizes.nu, self.model.sizes.nu))
+        self._check(lib.lw_mass_matrix(self.handle, _doubles(matrix)))
+        return matrix
+
+    def jump(
+        self, changes: Mapping[int, float], push: FloatArray | None = None, before: FloatArray | None = None
+    ) -> Jump:
+        """Return what an impulsive change at the present states leaves, which stay as they are.
+
+        Parameters
+        ----------
+        changes
+            By how much speeds change that are held, counted over all joints.
+        push
+            Impulse on each body (bodies, 6), [angular about its com; linear], world axes.
+        before
+            Velocity of each body (bodies, 6), [angular; of its frame's origin], instead of what the speeds say.
+        """
+        sizes = self.model.sizes
+        n = sizes.nu + sizes.nu_cut
+        held, wanted = np.zeros(n, np.uint8), np.zeros(n)
+        for speed, change in changes.items():
+            held[speed], wanted[speed] = 1, change
+        after, along, coupling = np.empty(n), np.empty(n), np.empty(sizes.couplings)
+        force, torque = np.empty((2, sizes.joints, 3))
+        given = {"applied_impulse": push, "before": before}
+        arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items() if x is not None}
+        arrays |= {"target": wanted, "after": after, "force": force, "torque": torque}
+        arrays |= {"constraint_impulse": along, "coupling_impulse": coupling}
+        jump = ffi.new("lw_velocity_jump *", {name: _doubles(x) for name, x in arrays.items()})
+        jump.constrained = ffi.from_buffer("unsigned char[]", held)
+        self._check(lib.lw_solve_velocity_jump(self.handle, jump))
+        return Jump(after, np.hstack([torque, force]), along, coupling, jump.residual)
+
+    def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
+        """Return the change of `unknowns` along `seed` in `knowns`, both by offset; event indicators lie behind all."""
+        return self._derivative(lib.lw_directional_derivative, self.handle, unknowns, knowns, seed)
+
+    def assembled_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
+        """Return the same just after `assemble`, the states following from parameters, start values and inputs."""
+        return self._derivative(lib.lw_assembly_sensitivity, self.handle, unknowns, knowns, seed)
+
+    def _derivative(
+        self, function: Callable[..., int], handle: Any, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray
+    ) -> FloatArray:
+        result = np.empty(unknowns.size)
+        status = function(
+            handle,
+            ffi.from_buffer("uint32_t[]", unknowns),
+            unknowns.size,
+            ffi.from_buffer("uint32_t[]", knowns),
+            knowns.size,
+            _doubles(seed),
+            _doubles(result),
+        )
+        self._check(status)
+        return result
+
+    def ode_addresses(self, *, events: bool = False) -> tuple[int, int, int, int]:
+        """Addresses of the derivative, this block, the event indicators and the Jacobian, for a compiled solver."""
+        names = ("lw_ode_mechanism", "lw_ode_mechanism_events", "lw_ode_mechanism_jacobian")
+        derivative, indicators, jacobian = (int(ffi.cast("intptr_t", ffi.addressof(lib, name))) for name in names)
+        return derivative, int(ffi.cast("intptr_t", self.handle)), indicators if events else 0, jacobian
+
+    # ---- with multipliers ----
+
+    def enter_inputs(self, inputs: FloatArray, time: float) -> None:
+        """Write all inputs (n_inputs,), which hold at the time given."""
+        self._inputs[:] = inputs
+        self._views["time"][0] = self._views["motion_time"][0] = time
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def constraints(self) -> tuple[FloatArray, FloatArray]:
+        """Return what the constraints lack (rows,), m, and its rate (rows,), m/s, at the present states."""
+        phi, rate = np.empty((2, self.model.constraint_rows))
+        self._check(lib.lw_constraints(self.handle, _doubles(phi), _doubles(rate)))
+        return phi, rate
+
+    def constraint_jacobian(self) -> FloatArray:
+        """Return the derivative of the constraints by the tree's speeds (rows, nu) at the present states."""
+        matrix = np.empty((self.model.constraint_rows, self.model.sizes.nu))
+        self._check(lib.lw_constraint_jacobian(self.handle, _doubles(matrix)))
+        return matrix
+
+    def dae_rows(self) -> FloatArray:
+        """Return the slack of rows (2 rows,): 0 for those that are independent of each other at the present states."""
+        rows = self.model.constraint_rows
+        work, slack = np.empty(rows * self.model.sizes.nu), np.empty(2 * rows)
+        self._check(lib.lw_dae_select_rows(self.handle, _doubles(work), _doubles(slack)))
+        return slack
+
+    def dae_residual(self, t: float, y: FloatArray, ydot: FloatArray, slack: FloatArray) -> FloatArray:
+        """Return the residual (n,) of the equations with multipliers; contiguous arrays (n,), (n,), (2 rows,)."""
+        residual = np.empty(y.size)
+        arrays = _doubles(y), _doubles(ydot), _doubles(slack)
+        self._check(lib.lw_dae_residual(self.handle, t, *arrays, _doubles(residual)))
+        return residual
+
+    def dae_jacobian(self, t: float, y: FloatArray, ydot: FloatArray, slack: FloatArray, cj: float) -> FloatArray:
+        """Return its derivative (n, n) by y, plus `cj` times that by y'."""
+        matrix = np.empty((y.size, y.size))
+        arrays = _doubles(y), _doubles(ydot), _doubles(slack)
+        self._check(lib.lw_dae_jacobian(self.handle, t, *arrays, cj, _doubles(matrix)))
+        return matrix
+
+    # ---- transitions ----
+
+    @property
+    def modes(self) -> FloatArray:
+        """What transitions have brought about so far, (n_modes,): to be read, and given to `put_modes`."""
+        return self.reals[self.model.modes].copy()
+
+    def put_modes(self, modes: FloatArray) -> None:
+        """Go on from what transitions have brought about."""
+        self.reals[self.model.modes] = modes
+        self._check(lib.lw_discrete_state_changed(self.handle))
+
+    def start_events(self) -> bool:
+        """See on which side of what they watch the transitions are; carry out what is due; return whether u jumped."""
+        changed = ffi.new("int32_t *")
+        self._check(lib.lw_start_events(self.handle, changed))
+        return bool(changed[0])
+
+    def handle_events(self) -> bool:
+        """Carry out what is due at the present time, state and commands; return whether the speeds jumped."""
+        changed = ffi.new("int32_t *")
+        self._check(lib.lw_handle_events(self.handle, changed))
+        return bool(changed[0])
+
+    def make_transitions(self, which: list[int]) -> None:
+        """Carry out transitions by number, whatever they wait for."""
+        self._check(lib.lw_apply_transitions(self.handle, ffi.new("int32_t[]", which), len(which)))
+
+    def event_indicators(self) -> FloatArray:
+        """Return numbers of which one falls below zero where something is due."""
+        z = np.empty(self.model.sizes.event_indicators)
+        self._check(lib.lw_event_indicators(self.handle, _doubles(z)))
+        return z
+
+    def next_event_time(self) -> float:
+        """Return the time of the next transition that has one; infinite: there is none."""
+        time = ffi.new("double *")
+        self._check(lib.lw_next_event_time(self.handle, time))
+        return float(time[0])
+
+    def last_events(self) -> tuple[int, FloatArray]:
+        """Return the number of events so far, and for each transition that of the event in which it came last."""
+        last = self._views["transition_memory"].reshape(self.model.sizes.transitions, -1)[:, -1]
+        return int(self._views["event_count"][0]), last
+
+
+class Minimal:
+    """Independent coordinates and speeds of a block, x = [q_i; u_i], which determine all others.
+
+    Parameters
+    ----------
+    block
+        Whose states they are.
+    q, u
+        Their positions in the fields q and u, ascending: coordinates, and their rates.
+
+    Raises
+    ------
+    MechanismError
+        If a quaternion, or a coordinate and its rate, are torn apart.
+    """
+
+    def __init__(self, block: Block, q: Sequence[int], u: Sequence[int]) -> None:
+        self.block = block
+        self.size = len(q) + len(u)
+        handle = ffi.new("lw_minimal **")
+        chosen = (ffi.new("uint32_t[]", list(q)), len(q), ffi.new("uint32_t[]", list(u)), len(u))
+        block._check(lib.lw_minimal_create(block.handle, *chosen, handle))
+        self.handle = ffi.gc(handle[0], _free_after(block.handle, lib.lw_minimal_free))
+
+    def get(self) -> FloatArray:
+        """Return x as it is in the block."""
+        x = np.empty(self.size)
+        lib.lw_minimal_get(self.handle, _doubles(x))
+        return x
+
+    def put(self, x: FloatArray) -> None:
+        """Bring the block to x and to all that follows; SingularityError where nothing does, and all is as before."""
+        self.block._check(lib.lw_minimal_set(self.handle, self._of_size(x)))
+
+    def derivatives(self) -> FloatArray:
+        """Return the derivative of x at the block's states."""
+        xdot = np.empty(self.size)
+        self.block._check(lib.lw_minimal_derivatives(self.handle, _doubles(xdot)))
+        return xdot
+
+    def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
+        """Return the change of `unknowns` along `seed` in `knowns`, of the states only x, while the others follow."""
+        return self.block._derivative(lib.lw_minimal_directional_derivative, self.handle, unknowns, knowns, seed)
+
+    def ode(self, t: float, x: FloatArray) -> FloatArray | None:
+        """Return the derivative of x at a time, to which the block is brought; None where there is none."""
+        xdot = np.empty(self.size)
+        return None if lib.lw_ode_minimal(self.handle, t, self._of_size(x), _doubles(xdot)) else xdot
+
+    def _of_size(self, x: FloatArray) -> Any:
+        given = np.ascontiguousarray(x, dtype=np.float64)
+        if given.shape != (self.size,):
+            raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i]")
+        return _doubles(given)
+
+
+def threads(count: int) -> int:
+    """Let so many threads work on one jump from now on, 0: one a processor; return how many that is."""
+    return int(lib.lw_set_threads(count))
+
+
+def _threads_by_environment() -> None:
+    asked = os.environ.get("LINKWORK_THREADS", "")
+    if asked.isdigit():
+        threads(int(asked))
+
+
+_threads_by_environment()
+
+
+def _free_after(owner: Any, free: Callable[[Any], None] | None = None) -> Callable[[Any], None]:
+    """Return a destructor that keeps `owner` alive until it has run: what shares memory outlives nothing it needs."""
+
+    def destroy(pointer: Any, _owner: Any = owner) -> None:
+        if free is not None:
+            free(pointer)
+
+    return destroy
+
+
+def _doubles(array: FloatArray) -> Any:
+    return ffi.from_buffer("double[]", array)
+
+
+def _text(chars: Any) -> str:
+    return str(ffi.string(chars).decode(errors="replace"))

@@ -1,0 +1,64 @@
+"""External inputs by the names that a system has for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from linkwork.cosim.network.externals import External, Externals
+from linkwork.cosim.system import Connection, System
+from linkwork.cosim.system.references import known, split
+from linkwork.errors import CosimError
+
+
+def by_target(system: System, inputs: Externals) -> dict[str, External]:
+    """Return external inputs by ``component.variable``; a name in `System.external_inputs` stands for all it feeds.
+
+    Raises
+    ------
+    CosimError
+        If there is no such name, or an input is given twice.
+    """
+    found: dict[str, External] = {}
+    named: dict[str, str] = {}
+    for name, given in inputs.items():
+        within = [one for one in system.external_inputs if one.source == name]
+        if not within:
+            _check_reference(name, system)
+        for target, value in [(one.target, _mapped(one, given)) for one in within] or [(name, given)]:
+            if target in found:
+                raise CosimError(f"{target!r} is given twice, by {named[target]!r} and {name!r}; leave one out")
+            found[target], named[target] = value, name
+    return found
+
+
+def _check_reference(name: str, system: System) -> None:
+    try:
+        split(name, system.components)
+    except CosimError as problem:
+        outside = {one.source: one for one in system.external_inputs}
+        if outside and "." not in name:
+            known(name, outside, "external input", f"the system {system.name!r}")
+        raise CosimError(f"the external input {name!r}: {problem}") from problem
+
+
+def _mapped(one: Connection, given: External) -> External:
+    """What arrives inside: ``factor * value + offset``."""
+    factor, offset = one.factor, one.offset
+    if (factor, offset) == (1.0, 0.0):
+        return given
+    if callable(given):
+        return lambda time: _line(one, given(time))
+    if isinstance(given, tuple) and len(given) == 2:
+        return given[0], _line(one, given[1])
+    constant: External = _line(one, given)
+    return constant
+
+
+def _line(one: Connection, value: Any) -> Any:
+    try:
+        return one.factor * (value if isinstance(value, int | float) else np.asarray(value, dtype=float)) + one.offset
+    except (TypeError, ValueError) as problem:
+        what = f"multiplied by {one.factor:g} and shifted by {one.offset:g}"
+        raise CosimError(f"the external input {one.source!r} is {what}; it cannot be {value!r}") from problem

@@ -1,0 +1,261 @@
+"""Whether a system fits its FMUs: all that is wrong is found before anything runs, and told at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from linkwork.cosim.system.definition import Connection, Value
+from linkwork.cosim.system.references import split
+from linkwork.cosim.system.system import System
+from linkwork.cosim.system.units import Unit, conversion
+from linkwork.cosim.system.value_checks import count, misfit
+from linkwork.errors import CosimError
+
+if TYPE_CHECKING:
+    from linkwork.cosim.fmu.model import FmuModel, Variable
+
+Models = Mapping[str, "FmuModel"]
+SOURCES = ("output", "local", "parameter", "calculatedParameter", "structuralParameter")
+FEW = 3  # names in a notice
+
+
+def check_system(
+    system: System, models: Models, *, values: Mapping[str, Value] | None = None, fed: Iterable[str] = ()
+) -> list[str]:
+    """Check a system against its FMUs.
+
+    Parameters
+    ----------
+    system
+        The system.
+    models
+        What the FMU of each component says of itself, by the component's name.
+    values
+        All values that a run sets, by ``component.variable``; None: check those of the components and all sets.
+    fed
+        Inputs that are fed from outside: ``component.variable``, or names in `System.external_inputs`.
+
+    Returns
+    -------
+    list of str
+        What a user should know, though nothing is wrong.
+
+    Raises
+    ------
+    CosimError
+        If something is wrong: all of it, a line each.
+    """
+    fed = _fed(system, fed)
+    errors = [
+        *_wrong_connections(system, models),
+        *_wrong_values(system, models, values),
+        *_hungry(system, models, fed),
+        *_used_twice(system, models),
+    ]
+    if errors:
+        listed = f" {errors[0]}" if len(errors) == 1 else "".join(f"\n- {error}" for error in errors)
+        raise CosimError(f"the system {system.name!r} does not fit its FMUs:{listed}")
+    return list(_notices(system, models, fed))
+
+
+def converted(connection: Connection, source: Unit, target: Unit) -> tuple[float, float]:
+    """Return factor and offset of a connection, conversion of units included.
+
+    SSP converts first and transforms then.
+
+    Raises
+    ------
+    CosimError
+        If the units measure different quantities and are not to be left alone.
+
+    >>> from linkwork.cosim.system.units import Unit
+    >>> m, mm = Unit("m", (0, 1, 0, 0, 0, 0, 0, 0)), Unit("mm", (0, 1, 0, 0, 0, 0, 0, 0), 0.001)
+    >>> converted(Connection("a.y", "b.x", factor=2.0, offset=1.0), m, mm)
+    (2000.0, 1.0)
+    """
+    if not connection.convert_units:
+        return connection.factor, connection.offset
+    factor, offset = conversion(source, target)
+    return connection.factor * factor, connection.factor * offset + connection.offset
+
+
+# ---- connections
+
+
+def _wrong_connections(system: System, models: Models) -> Iterator[str]:
+    targets = Counter(one.target for one in system.connections)
+    yield from (f"{name!r} is fed by {n} connections; an input takes one" for name, n in targets.items() if n > 1)
+    for one in system.connections:
+        try:
+            source, target = _variable(one.source, system, models), _variable(one.target, system, models)
+        except CosimError as problem:
+            yield f"{_text(one)}: {problem}"
+            continue
+        yield from (f"{_text(one)}: {problem}" for problem in _misfits(one, source, target))
+        yield from _unit_misfit(one, system, models)
+    for one in system.external_inputs:
+        yield from _wrong_end(one, one.target, ("input",), system, models)
+    for one in system.external_outputs:
+        yield from _wrong_end(one, one.source, SOURCES, system, models)
+
+
+def _wrong_end(one: Connection, inner: str, wanted: tuple[str, ...], system: System, models: Models) -> Iterator[str]:
+    try:
+        causality = _variable(inner, system, models).causality
+    except CosimError as problem:
+        yield f"{_text(one)}: {problem}"
+        return
+    if causality not in wanted:
+        yield f"{_text(one)}: {inner!r} is of causality {causality}; choose one of {', '.join(wanted)}"
+
+
+def _variable(reference: str, system: System, models: Models) -> Variable:
+    component, name = split(reference, system.components)
+    model = models[component]
+    try:
+        return model.variable(name)
+    except CosimError as problem:
+        raise CosimError(f"{problem} (instance {component!r})") from problem
+
+
+def _misfits(one: Connection, source: Variable, target: Variable) -> Iterator[str]:
+    if source.causality not in SOURCES:
+        yield f"{one.source!r} is of causality {source.causality} and gives nothing; choose an output"
+    if target.causality != "input":
+        yield f"{one.target!r} is of causality {target.causality}, and only inputs can be fed; {_instead(target)}"
+    if source.bank is None or target.bank is None:
+        what, name = (source.type, one.source) if source.bank is None else (target.type, one.target)
+        yield f"{name!r} is of type {what}, which is not exchanged"
+    elif not _types_fit(source, target):
+        yield f"a {source.type} cannot feed a {target.type}; put an FMU between that converts it"
+    elif not _map_fits(one, target):
+        yield f"a {target.type} cannot be {one.factor:g} times another one plus {one.offset:g}; use whole numbers"
+    if source.size != target.size:
+        yield f"{one.source!r} has {count(source.size)} and {one.target!r} {count(target.size)}; sizes must agree"
+
+
+def _instead(target: Variable) -> str:
+    return "set it as a parameter" if "arameter" in target.causality else "choose an input"
+
+
+def _types_fit(source: Variable, target: Variable) -> bool:
+    """Whole numbers may feed reals; Booleans, texts and the rest do not mix."""
+    if "Boolean" in (source.type, target.type):
+        return source.type == target.type
+    return source.bank == target.bank or (source.bank, target.bank) == ("whole", "real")
+
+
+def _map_fits(one: Connection, target: Variable) -> bool:
+    if (one.factor, one.offset) == (1.0, 0.0) or target.bank == "real":
+        return True
+    whole = float(one.factor).is_integer() and float(one.offset).is_integer()
+    return target.bank == "whole" and target.type != "Boolean" and whole
+
+
+def _unit_misfit(one: Connection, system: System, models: Models) -> Iterator[str]:
+    ends = [split(reference, system.components) for reference in (one.source, one.target)]
+    units = [models[component].unit(name) for component, name in ends]
+    try:
+        converted(one, units[0], units[1])
+    except CosimError as problem:
+        places = [f"{name!r} of instance {component!r} ({models[component].path.name})" for component, name in ends]
+        yield (
+            f"{_text(one)}: the units of {places[0]} and {places[1]} do not fit: {problem}; "
+            "connect it with convert_units=False if that is meant"
+        )
+
+
+def _text(one: Connection) -> str:
+    return f"{one.source} -> {one.target}"
+
+
+# ---- values
+
+
+def _wrong_values(system: System, models: Models, values: Mapping[str, Value] | None) -> Iterator[str]:
+    if values is not None:
+        yield from _wrong_set(values, system, models)
+        return
+    for component in system.components.values():
+        model = models[component.name]
+        for name, value in component.parameters.items():
+            if name not in model.variables:
+                yield f"parameters of {component.name!r}: {_unknown(model, name)}"
+            else:
+                yield from misfit(component.name, value, model.variables[name], model.path.name)
+    for name, chosen in system.parameter_sets.items():
+        yield from (f"parameter set {name!r}: {error}" for error in _wrong_set(chosen, system, models))
+
+
+def _wrong_set(values: Mapping[str, Value], system: System, models: Models) -> Iterator[str]:
+    for reference, value in values.items():
+        try:
+            variable = _variable(reference, system, models)
+        except CosimError as problem:
+            yield str(problem)
+            continue
+        component = split(reference, system.components)[0]
+        yield from misfit(component, value, variable, models[component].path.name)
+
+
+def _unknown(model: FmuModel, name: str) -> str:
+    try:
+        model.variable(name)
+    except CosimError as problem:
+        return str(problem)
+    raise AssertionError(name)
+
+
+# ---- the system as a whole
+
+
+def _fed(system: System, more: Iterable[str]) -> set[str]:
+    more = set(more)
+    through = {one.target for one in system.external_inputs if one.source in more}
+    return {one.target for one in system.connections} | more | through
+
+
+def _hungry(system: System, models: Models, fed: set[str]) -> Iterator[str]:
+    for component in system.components.values():
+        model = models[component.name]
+        for name in component.required:
+            if name not in model.variables:
+                yield f"required inputs of {component.name!r}: {_unknown(model, name)}"
+            elif (reference := f"{component.name}.{name}") not in fed:
+                yield f"the input {reference!r} is required and nothing feeds it; connect it or give it as an input"
+        for one in model.of_causality("input"):
+            given = one.start is not None or one.name in component.parameters or one.name in component.required
+            if not given and (reference := f"{component.name}.{one.name}") not in fed:
+                yield (
+                    f"the input {reference!r} has no start value in {model.path.name} and nothing feeds it; "
+                    "connect it or give it a value"
+                )
+
+
+def _used_twice(system: System, models: Models) -> Iterator[str]:
+    """FMUs that may be instantiated once in a process only."""
+    users: dict[tuple[str, str], list[str]] = {}
+    for name in system.components:
+        if models[name].abilities.only_once:
+            users.setdefault((models[name].identifier, models[name].token), []).append(name)
+    for names in users.values():
+        if len(names) > 1:
+            fmu = models[names[0]].path.name
+            yield f"the FMU {fmu} can be instantiated only once in a process, and {', '.join(names)} are of it"
+
+
+def _notices(system: System, models: Models, fed: set[str]) -> Iterator[str]:
+    for component in system.components.values():
+        model = models[component.name]
+        if model.abilities.needs_tool:
+            yield f"the FMU {model.path.name} of {component.name!r} needs the tool that exported it"
+        inputs = [one.name for one in model.of_causality("input")]
+        unfed = [name for name in inputs if f"{component.name}.{name}" not in fed]
+        if len(system.components) == 1 and len(unfed) == len(inputs):
+            continue  # it is looked at by itself
+        held = [name for name in unfed if name not in component.parameters]
+        if held:
+            rest = f" and {len(held) - FEW} more" if len(held) > FEW else ""
+            yield f"inputs of {component.name!r} held at their start values: {', '.join(held[:FEW])}{rest}"

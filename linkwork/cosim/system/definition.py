@@ -1,0 +1,148 @@
+"""A system: components that are FMUs, connections between their variables, parameter sets, an experiment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from linkwork.cosim.system.references import known, split
+from linkwork.errors import CosimError
+
+Value = float | int | bool | str | tuple[float, ...]
+
+
+@dataclass
+class Component:
+    """An FMU in a system.
+
+    Attributes
+    ----------
+    name
+        Its own in the system.
+    fmu
+        The FMU's file.
+    parameters
+        Values of variables that are set before initialisation: parameters, start values, inputs.
+    required
+        Inputs that something must feed; a run without that is an error.
+    """
+
+    name: str
+    fmu: Path
+    parameters: dict[str, Value] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Connection:
+    """From an output to an input, both as ``component.variable``; the input is ``factor * output + offset``.
+
+    Values are converted where both have a unit, unless `convert_units` is False.
+    """
+
+    source: str
+    target: str
+    factor: float = 1.0
+    offset: float = 0.0
+    convert_units: bool = True
+
+
+@dataclass
+class Experiment:
+    """From when to when a system is run if nothing else is said [s]."""
+
+    start: float = 0.0
+    stop: float = 1.0
+
+
+class SystemDefinition:
+    """FMUs and the connections between them, as plain data; `System` adds files and pictures."""
+
+    def __init__(self, name: str, *, description: str = "") -> None:
+        self.name = name
+        self.description = description
+        self.components: dict[str, Component] = {}
+        self.connections: list[Connection] = []
+        self.parameter_sets: dict[str, dict[str, Value]] = {}
+        self.experiment = Experiment()
+        self.external_inputs: list[Connection] = []  # from names outside, such as "speed", to inputs
+        self.external_outputs: list[Connection] = []  # from outputs to names outside
+        self._unpacked: object = None  # owns the folder of FMUs that came in an archive
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.components)} components, {len(self.connections)} connections"
+        return f"{type(self).__name__}({self.name!r}: {counts})"
+
+    def add(
+        self,
+        name: str,
+        fmu: str | os.PathLike[str],
+        *,
+        parameters: Mapping[str, Value] | None = None,
+        required: Iterable[str] = (),
+    ) -> Component:
+        """Add an FMU under a name of its own.
+
+        Raises
+        ------
+        CosimError
+            If the name is empty, taken, or has white space or a slash in it.
+        """
+        if not name or any(letter.isspace() or letter in "/\\" for letter in name):
+            raise CosimError(f"{name!r} cannot name a component: use letters, digits, '_' and '.'")
+        if name in self.components:
+            raise CosimError(f"there is a component {name!r} already; names are unique in a system")
+        self.components[name] = Component(name, Path(fmu), dict(parameters or {}), tuple(required))
+        return self.components[name]
+
+    def connect(
+        self, source: str, target: str, *, factor: float = 1.0, offset: float = 0.0, convert_units: bool = True
+    ) -> Connection:
+        """Connect an output to an input.
+
+        Raises
+        ------
+        CosimError
+            If a component is not there, or the input is connected already.
+        """
+        for name in (source, target):
+            split(name, self.components)
+        for other in self.connections:
+            if other.target == target:
+                raise CosimError(f"{target!r} is fed by {other.source!r} already; an input takes one connection")
+        connection = Connection(source, target, factor, offset, convert_units)
+        self.connections.append(connection)
+        return connection
+
+    def add_parameter_set(self, name: str, values: Mapping[str, Value]) -> None:
+        """Add values that a run can ask for by name, each for a ``component.variable``.
+
+        Raises
+        ------
+        CosimError
+            If a component is not there, or there is a set of that name.
+        """
+        if name in self.parameter_sets:
+            raise CosimError(f"there is a parameter set {name!r} already")
+        for reference in values:
+            split(reference, self.components)
+        self.parameter_sets[name] = dict(values)
+
+    def parameters(self, chosen: str | Iterable[str] = (), more: Mapping[str, Value] | None = None) -> dict[str, Value]:
+        """Return all values as ``component.variable``: the components' own, then the sets chosen, then `more`.
+
+        Raises
+        ------
+        CosimError
+            If a set or component is not there.
+        """
+        values = {
+            f"{one.name}.{key}": value for one in self.components.values() for key, value in one.parameters.items()
+        }
+        for name in [chosen] if isinstance(chosen, str) else chosen:
+            values |= known(name, self.parameter_sets, "parameter set")
+        for reference in more or {}:
+            split(reference, self.components)
+        return values | dict(more or {})

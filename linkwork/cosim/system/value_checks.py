@@ -1,0 +1,95 @@
+"""Whether a value fits a variable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwork.cosim.system.definition import Value
+
+if TYPE_CHECKING:
+    from linkwork.cosim.fmu.model import Variable
+
+
+TRUTH = {"true": True, "false": False}
+
+
+def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterator[str]:
+    """What is wrong with a value, if anything: the first that is found."""
+    where = f"FMU {fmu} (instance {component!r}): {variable.name!r}"
+    parts = _parts(value, variable)
+    if variable.bank is None:
+        yield f"{where} is of type {variable.type}, which cannot be set"
+    elif not _can_be_set(variable):
+        what = f"{variable.causality}, {variable.variability}"
+        yield f"{where} cannot be set, the FMU computes it ({what}); set a parameter or input"
+    elif len(parts) != variable.size:
+        yield f"{where} has {count(variable.size)}, not {len(parts)}: it cannot be {value!r}"
+    elif not all(_type_fits(part, variable) for part in parts):
+        yield f"{where} is of type {variable.type}; it cannot be {value!r}; {_expected(variable)}"
+    elif variable.bank != "text" and not all(variable.low <= float(part) <= variable.high for part in parts):
+        yield f"{where} lies within {variable.low:g} ... {variable.high:g}; it cannot be {value!r}"
+
+
+def _parts(value: Value, variable: Variable) -> list[Any]:
+    """The numbers or texts of a value; numbers may be given as text, as on a command line."""
+    if not isinstance(value, str) or variable.bank == "text":
+        plain: list[Any] = np.ravel(np.array(value)).tolist()
+        return plain
+    texts = value.split() if variable.size > 1 else [value]
+    return [_number(text, variable) for text in texts]
+
+
+def _number(text: str, variable: Variable) -> Any:
+    """What a text means, or the text itself."""
+    if variable.type == "Boolean" and text.lower() in TRUTH:
+        return TRUTH[text.lower()]
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _can_be_set(variable: Variable) -> bool:
+    """Variables with a start value can be set before initialisation, constants apart."""
+    if variable.variability == "constant" or variable.causality in ("independent", "calculatedParameter"):
+        return False
+    return variable.causality not in ("output", "local") or variable.start is not None
+
+
+def _type_fits(part: object, variable: Variable) -> bool:
+    if variable.bank == "text" or isinstance(part, str):
+        return variable.bank == "text" and isinstance(part, str)
+    assert isinstance(part, (bool, int, float))
+    if variable.type == "Boolean":
+        return part in (0, 1)
+    if isinstance(part, bool) or math.isnan(part):
+        return False
+    if variable.bank == "real":
+        return True
+    low, high = _whole_range(variable.type)
+    items = [value for _, value in variable.items]
+    return math.isfinite(part) and part == int(part) and low <= part < high and (not items or part in items)
+
+
+def _whole_range(kind: str) -> tuple[int, int]:
+    """The lowest whole number of a type, and the one above its highest."""
+    digits = "".join(filter(str.isdigit, kind))
+    bits = int(digits) if digits else 32
+    return (0, 2**bits) if kind.startswith("U") else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+
+
+def _expected(variable: Variable) -> str:
+    if variable.items:
+        return "give one of " + ", ".join(f"{value} ({name})" for name, value in variable.items)
+    if variable.type == "Boolean":
+        return "give True or False"
+    return {"real": "give a number", "text": "give a text"}.get(variable.bank or "", "give a whole number in its range")
+
+
+def count(size: int) -> str:
+    """How many numbers, for an error's text."""
+    return "one number" if size == 1 else f"{size} numbers"

@@ -1,0 +1,221 @@
+"""The picture of a mechanism at its start, as SVG: bodies between their joints, joints by type, the ground hatched."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.draw.joint_symbols import INK, joint_mark, support
+from linkwork.draw.projection import View, view_of
+from linkwork.draw.scene import TURNING, Drawn, DrawnBody, DrawnJoint, drawn
+from linkwork.fmu.export.labels import Labels
+from linkwork.mechanism import GROUND
+
+if TYPE_CHECKING:
+    from linkwork.model.model import System
+
+MOST_BODIES, MOST_NAMES = 500, 24
+WIDTH, LEAST, HIGHEST, MARGIN, STRIP = 680.0, 260.0, 560.0, 64.0, 34.0  # the strip below holds scale and axes
+ICON, ICON_BODIES, ICON_MARGIN = 200.0, 150, 24.0
+SMALLEST = 1.0  # radius of a hinge that is worth drawing
+COLOURS = ("#2f6da8", "#c8553d", "#3f8f5b", "#8a5aa8", "#b98a1d", "#2b8f96", "#a84a78", "#6b7280")
+
+
+def picture(system: System) -> str | None:
+    """Return an `svg` element with names, axes and a scale; None where the start cannot be assembled."""
+    scene = drawn(system, MOST_BODIES)
+    if scene is None:
+        return None
+    canvas = _Canvas(scene, WIDTH, (LEAST, HIGHEST), MARGIN, WIDTH / 110, STRIP)
+    parts = canvas.mechanism()
+    if len(scene.bodies) + len(scene.joints) <= MOST_NAMES:
+        parts += canvas.names()
+    parts += [canvas.scale_bar(), canvas.triad()]
+    return canvas.svg(parts, f"{system.mechanism.name} at its start")
+
+
+def icon(system: System) -> str | None:
+    """Return the same in a square, without words."""
+    scene = drawn(system, ICON_BODIES)
+    if scene is None:
+        return None
+    canvas = _Canvas(scene, ICON, (ICON, ICON), ICON_MARGIN, ICON / 45)
+    return canvas.svg(canvas.mechanism(), system.mechanism.name)
+
+
+class _Canvas:
+    """A scene in the picture's plane: y downwards, in the picture's units."""
+
+    def __init__(
+        self, scene: Drawn, width: float, heights: tuple[float, float], margin: float, largest: float, strip: float = 0
+    ) -> None:
+        self.scene = scene
+        axes = [joint.axis for joint in scene.joints if joint.type_name in TURNING and joint.axis is not None]
+        points = scene.points
+        self.view: View = view_of(points, axes, scene.gravity)
+        flat = self.view(points)
+        low, high = flat.min(axis=0), flat.max(axis=0)
+        extent = np.maximum(high - low, 1e-9)
+        room = np.array([width, heights[1] - strip]) - 2 * margin
+        self.pixels = float((room / extent).min()) if extent.max() > 1e-6 else 100.0  # in a metre
+        self.width = width
+        self.height = float(np.clip(extent[1] * self.pixels + 2 * margin + strip, *heights))
+        middle = np.array([width, self.height - strip]) / 2
+        self.shift = middle - self.pixels * np.array([1.0, -1.0]) * (low + high) / 2
+        self.size = self._mark_size(largest)
+        self.labels = Labels(width, self.height - strip)
+
+    def __call__(self, point: FloatArray) -> FloatArray:
+        x, y = self.view(point)
+        return np.array([self.shift[0] + self.pixels * x, self.shift[1] - self.pixels * y])
+
+    def _mark_size(self, largest: float) -> float:
+        """Radius of a hinge: that of a hand-drawn sketch, less where bodies are many and short."""
+        bodies = self.scene.bodies.values()
+        lengths = [np.linalg.norm(self.view(p - body.com)) for body in bodies for p in body.points]
+        typical = self.pixels * float(np.median(lengths)) if lengths else np.inf
+        each = float(np.sqrt(self.width * self.height / len(bodies)))  # side of the square that a body has
+        return float(np.clip(max(0.2 * typical, 0.025 * each), 0.8, largest))
+
+    def svg(self, parts: list[str], title: str) -> str:
+        """The whole element."""
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:.0f} {self.height:.0f}" '
+            f'width="{self.width:.0f}" height="{self.height:.0f}" role="img" font-family="sans-serif" font-size="12">\n'
+            f"<title>{escape(title)}</title>\n" + "\n".join(parts) + "\n</svg>"
+        )
+
+    def mechanism(self) -> list[str]:
+        """Bodies, then what joins them."""
+        parts = [self._line(pair, "stroke-dasharray='5 3'") for pair in self.scene.rods]
+        parts += [self._body(body, COLOURS[k % len(COLOURS)]) for k, body in enumerate(self.scene.bodies.values())]
+        parts += [self._spring(pair) for pair in self.scene.springs]
+        if self.size < SMALLEST:
+            return [part for part in parts if part]
+        grounded = [joint for joint in self.scene.joints if GROUND in (joint.parent, joint.child)]
+        parts += [self._support(joint) for joint in grounded if joint.type_name != "free"]
+        parts += [self._joint(joint) for joint in self.scene.joints]
+        return [part for part in parts if part]
+
+    def _body(self, body: DrawnBody, colour: str) -> str:
+        """A bar, a plate or a ball, and the centre of mass."""
+        com = self(body.com)
+        ends = _distinct([self(point) for point in body.points], self.size)
+        if not ends or (len(ends) == 1 and np.linalg.norm(ends[0] - com) < 2 * self.size):
+            ball = f'<circle cx="{com[0]:.1f}" cy="{com[1]:.1f}" r="{2.6 * self.size:.1f}" fill="{colour}" '
+            return ball + 'fill-opacity="0.75"/>'
+        for point in ends:
+            self.labels.occupy_line(com, point, self.size)
+        if len(ends) == 1 or _off_line(com, ends) > 2 * self.size:
+            ends = [*ends, com]
+        corners = _hull(ends)
+        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in corners) + ("Z" if len(corners) > 2 else "")
+        bar = f'<path d="{path}" fill="{colour}" fill-opacity="0.22" stroke="{colour}" stroke-opacity="0.8" '
+        bar += f'stroke-width="{1.1 * self.size:.1f}" stroke-linejoin="round" stroke-linecap="round"/>'
+        if self.size < 1.5:
+            return bar
+        return bar + f'<circle cx="{com[0]:.1f}" cy="{com[1]:.1f}" r="{0.55 * self.size:.1f}" fill="{colour}"/>'
+
+    def _line(self, pair: tuple[FloatArray, FloatArray], more: str) -> str:
+        (x1, y1), (x2, y2) = map(self, pair)
+        line = f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{INK}" '
+        return line + f'stroke-width="{0.3 * self.size:.1f}" {more}/>'
+
+    def _spring(self, pair: tuple[FloatArray, FloatArray]) -> str:
+        start, end = map(self, pair)
+        along = end - start
+        length = float(np.linalg.norm(along))
+        if length < 1.0:
+            return ""
+        across = np.array([-along[1], along[0]]) / length * min(1.2 * self.size, length / 6)
+        steps = [start, start + 0.15 * along]
+        steps += [start + (0.15 + 0.7 * (k + 0.5) / 8) * along + (-1) ** k * across for k in range(8)]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*steps, end - 0.15 * along, end))
+        return f'<polyline points="{points}" fill="none" stroke="#888" stroke-width="{0.3 * self.size:.1f}"/>'
+
+    def _joint(self, joint: DrawnJoint) -> str:
+        parent, child = self(joint.places[0]), self(joint.places[1])
+        axis = None if joint.axis is None else self.view(joint.axis) * np.array([1.0, -1.0])
+        self.labels.occupy(child, 2 * self.size, 2 * self.size)
+        return joint_mark(joint.type_name, parent, child, axis, self.size)
+
+    def _support(self, joint: DrawnJoint) -> str:
+        place = self(joint.places[0 if joint.parent == GROUND else 1])
+        axis = None if joint.axis is None else self.view(joint.axis) * np.array([1.0, -1.0])
+        slides = joint.type_name in ("prismatic", "cylindrical")
+        self.labels.occupy(place + np.array([0.0, 2.5 * self.size]), 5 * self.size, 4 * self.size)
+        return support(place, axis if slides else None, self.size)
+
+    def names(self) -> list[str]:
+        """Of joints and bodies, where there is room."""
+        parts = []
+        for joint in self.scene.joints:
+            if joint.type_name != "free":
+                parts.append(self.labels.place(joint.name, self(joint.places[1]), 1.6 * self.size, INK, "italic"))
+        for k, body in enumerate(self.scene.bodies.values()):
+            anchor = self(body.com)
+            parts.append(self.labels.place(body.name, anchor, 1.2 * self.size, COLOURS[k % len(COLOURS)], "normal"))
+        return parts
+
+    def scale_bar(self) -> str:
+        """A bar of 1, 2 or 5 times a power of ten, in m."""
+        wanted = 0.22 * self.width / self.pixels
+        power = float(10.0 ** np.floor(np.log10(wanted)))
+        length = power * max(step for step in (1.0, 2.0, 5.0) if step * power <= wanted)
+        x, y, pixels = 16.0, self.height - 14.0, length * self.pixels
+        bar = f'<path d="M{x:.1f} {y - 5:.1f}v10m0 -5h{pixels:.1f}m0 -5v10" fill="none" stroke="{INK}"/>'
+        text = f'<text x="{x + pixels / 2:.1f}" y="{y - 6:.1f}" text-anchor="middle" fill="{INK}">{length:g} m</text>'
+        return bar + text
+
+    def triad(self) -> str:
+        """The world's axes, in the lower right corner."""
+        tips = self.view(np.eye(3)) * np.array([1.0, -1.0])
+        centre, parts = np.array([self.width - 44.0, self.height - 14.0 - 29.0 * max(0.25, tips[:, 1].max())]), []
+        for name, tip in zip("xyz", tips, strict=True):
+            if np.linalg.norm(tip) < 0.08:
+                continue
+            x, y = 20.0 * tip
+            parts.append(f'<path d="M{centre[0]:.1f} {centre[1]:.1f}l{x:.1f} {y:.1f}" stroke="{INK}"/>')
+            tx, ty = centre + 29.0 * tip + np.array([0.0, 4.0])
+            parts.append(f'<text x="{tx:.1f}" y="{ty:.1f}" text-anchor="middle" fill="{INK}">{name}</text>')
+        return "".join(parts)
+
+
+def _distinct(points: list[FloatArray], apart: float) -> list[FloatArray]:
+    found: list[FloatArray] = []
+    for point in points:
+        if all(np.abs(point - other).max() > 0.5 * apart for other in found):
+            found.append(point)
+    return found
+
+
+def _off_line(point: FloatArray, ends: list[FloatArray]) -> float:
+    """Distance of a point from the segment between two ends; 0 where there are more."""
+    if len(ends) != 2:
+        return 0.0
+    along = ends[1] - ends[0]
+    share = np.clip((point - ends[0]) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+    return float(np.linalg.norm(point - ends[0] - share * along))
+
+
+def _hull(points: list[FloatArray]) -> list[tuple[float, float]]:
+    """The convex hull, by Andrew's monotone chain."""
+    ordered = sorted((float(x), float(y)) for x, y in points)
+    if len(ordered) < 3:
+        return ordered
+
+    def half(way: list[tuple[float, float]]) -> list[tuple[float, float]]:
+        chain: list[tuple[float, float]] = []
+        for x, y in way:
+            while len(chain) > 1:
+                (ax, ay), (bx, by) = chain[-2:]
+                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) > 0:
+                    break
+                chain.pop()
+            chain.append((x, y))
+        return chain[:-1]
+
+    return half(ordered) + half(ordered[::-1])

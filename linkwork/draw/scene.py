@@ -1,0 +1,115 @@
+"""What is drawn of a mechanism, in the world: joints where they are at the start, and what holds on to each body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._util.checks import FloatArray
+from linkwork.errors import LinkworkError
+from linkwork.mechanism import GROUND, Mechanism, PointSpringDamper
+from linkwork.mechanism.forces import of_kind
+
+if TYPE_CHECKING:
+    from linkwork.model.model import System
+
+TURNING = ("revolute", "cylindrical", "planar")  # their first axis is one to look along
+
+
+@dataclass(frozen=True)
+class DrawnJoint:
+    """A joint: its place on the parent and on the child, and its first axis, in the world."""
+
+    name: str
+    type_name: str
+    parent: str
+    child: str
+    places: tuple[FloatArray, FloatArray]
+    axis: FloatArray | None
+
+
+@dataclass
+class DrawnBody:
+    """A body: its centre of mass, and the points at which others hold on to it."""
+
+    name: str
+    com: FloatArray
+    points: list[FloatArray] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Bodies by name, joints between them, and pairs of points that massless rods and springs join."""
+
+    bodies: dict[str, DrawnBody]
+    joints: list[DrawnJoint]
+    rods: list[tuple[FloatArray, FloatArray]]
+    springs: list[tuple[FloatArray, FloatArray]]
+    gravity: FloatArray
+
+    @property
+    def points(self) -> FloatArray:
+        """All of them, (n, 3)."""
+        found = [point for body in self.bodies.values() for point in (body.com, *body.points)]
+        found += [place for joint in self.joints if joint.type_name != "free" for place in joint.places]
+        return np.array([*found, *(point for pair in (*self.rods, *self.springs) for point in pair)])
+
+
+def drawn(system: System, most: int) -> Drawn | None:
+    """Return what is drawn of the assembled start, at `most` so many bodies; None: the start cannot be assembled."""
+    mech = system.mechanism
+    try:
+        block = system.block()
+        block.assemble(1e-8)
+        positions, turns = block["body_position"].reshape(-1, 3), block["body_orientation"].reshape(-1, 4)
+    except LinkworkError:
+        return None
+    chosen = {int(k) for k in np.linspace(0, len(mech.bodies) - 1, min(most, len(mech.bodies)))}
+    poses = {GROUND: (np.zeros(3), np.eye(3))}
+    for k, name in enumerate(mech.bodies):
+        if k in chosen:
+            poses[name] = positions[k], _matrix(turns[k])
+    return _with_joints(mech, poses)
+
+
+def _with_joints(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]]) -> Drawn:
+    def at(body: str, point: ArrayLike) -> FloatArray:
+        origin, turn = poses[body]
+        placed: FloatArray = origin + turn @ np.asarray(point)
+        return placed
+
+    bodies = {name: DrawnBody(name, at(name, mech.bodies[name].com)) for name in poses if name != GROUND}
+    joints = []
+    for name, joint in mech.joints.items():
+        for body, frame in ((joint.parent, joint.parent_frame), (joint.child, joint.child_frame)):
+            if body in bodies and joint.kind.type_name != "free":
+                bodies[body].points.append(at(body, frame.position))
+        if joint.parent in poses and joint.child in poses:
+            axes = joint.kind.axes
+            axis = poses[joint.parent][1] @ joint.parent_frame.rotation @ axes[0] if axes else None
+            places = at(joint.parent, joint.parent_frame.position), at(joint.child, joint.child_frame.position)
+            joints.append(DrawnJoint(name, joint.kind.type_name, joint.parent, joint.child, places, axis))
+    lines: list[list[tuple[FloatArray, FloatArray]]] = []
+    for ties in (mech.distances.values(), of_kind(mech.forces, PointSpringDamper)):
+        within = [tie for tie in ties if all(body in poses for body in tie.bodies)]
+        lines.append([(at(t.bodies[0], t.points[0]), at(t.bodies[1], t.points[1])) for t in within])
+        for tie in within:
+            for body, point in zip(tie.bodies, tie.points, strict=True):
+                if body in bodies:
+                    bodies[body].points.append(at(body, point))
+    rods, springs = lines
+    return Drawn(bodies, joints, rods, springs, mech.gravity)
+
+
+def _matrix(quaternion: FloatArray) -> FloatArray:
+    w, x, y, z = quaternion
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )

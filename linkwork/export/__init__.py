@@ -1,5 +1,0 @@
-"""Mechanisms as FMUs: selection of variables, model description, packing."""
-
-from linkwork.export.fmu import export_fmu
-
-__all__ = ["export_fmu"]

@@ -1,0 +1,1 @@
+"""The checks; `linkwork.fmu.check.registry` lists these modules."""

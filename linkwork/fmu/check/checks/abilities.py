@@ -1,0 +1,191 @@
+"""What an FMU declares that it can, tried once: abilities that no other check needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from linkwork.fmu.check.fmu import Fmu
+from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.model_description import Description, Variable
+from linkwork.fmu.check.registry import check
+from linkwork.fmu.check.report import Finding, NotApplicable, error
+from linkwork.fmu.check.sampling import MOST, real_inputs, spread, step_length, watched
+
+_UPDATES = "providesIntermediateUpdate"
+_RETURNS = "canReturnEarlyAfterIntermediateUpdate"
+_OF_RATE = 1e-2  # relative error of a rate, and of what it does
+_STEPS = 50  # communication steps that are one, so that the integrator takes some of its own
+
+
+@check("abilities", "what is declared works when it is tried: interpolation, rates, intermediate updates", dynamic=True)
+def abilities(fmu: Fmu) -> Iterator[Finding]:
+    """Try each ability of Co-Simulation that is declared."""
+    runnable(fmu, "CS", why="no Co-Simulation")
+    declared = [(names, attempt) for names, attempt in _ATTEMPTS if _declares(fmu.description, names)]
+    if not declared:
+        raise NotApplicable("it declares nothing that other checks do not try")
+    for name, attempt in declared:
+        try:
+            yield from (error(f"it declares {name}, but {said}") for said in attempt(fmu))
+        except Exception as problem:  # a status other than OK
+            said = "; ".join(getattr(problem, "__notes__", ()))
+            yield error(f"it declares {name}, but {problem}" + (f" The FMU says: {said}" if said else ""))
+
+
+def _declares(one: Description, name: str) -> bool:
+    value = one.kinds["CS"].get(name)
+    return value not in (None, "false", "0") and (one.fmi3 or name in _OF_FMI2)
+
+
+def _interpolation(fmu: Fmu) -> Iterator[str]:
+    """Inputs with a rate: a step ends where two halves of it end that follow the same line."""
+    inputs = [one for one in real_inputs(fmu.description) if one.number("max") is None and one.number("min") is None]
+    if not inputs:
+        return
+    variables, tolerance = watched(fmu.description), fmu.description.experiment["tolerance"] or 1e-6
+    still, whole, halves = (_on_a_line(fmu, inputs, variables, *how) for how in ((1, 0.0), (1, 1.0), (2, 1.0)))
+    for variable, none, a, b in zip(variables, still, whole, halves, strict=True):
+        if not abs(a - b) <= _OF_RATE * abs(b - none) + 10 * tolerance * max(1.0, abs(b)):
+            yield f"after a step with inputs on a line {variable.name} is {a:.9g}, after two halves of it {b:.9g}"
+            return
+
+
+def _on_a_line(fmu: Fmu, inputs: list[Variable], variables: list[Variable], parts: int, end: float) -> list[float]:
+    """What comes of inputs that go from zero to their end in a step, or in parts of it."""
+    length, n = 5 * step_length(fmu.description), len(inputs)
+    with running(fmu, "CS") as instance:
+        for part in range(parts):
+            instance.set(inputs, [part / parts * end] * n)
+            instance.fmu.setRealInputDerivatives([one.reference for one in inputs], [1] * n, [end / length] * n)
+            instance.step(length / parts)
+        return instance.get(variables)
+
+
+def _rates(fmu: Fmu) -> Iterator[str]:
+    """The first derivative of outputs against a difference of their values."""
+    one, h = fmu.description, step_length(fmu.description) / 2
+    outputs = [v for v in one.variables if v.causality == "output" and v.real and v.variability == "continuous"]
+    outputs = spread([v for v in outputs if not v.dimensions], MOST)
+    if not outputs:
+        return
+    references = [v.reference for v in outputs]
+    with running(fmu, "CS") as instance:
+        instance.step(2 * h)
+        rows: list[list[float]] = []
+        rates: list[float] = []
+        for i in range(5):
+            instance.step(h)
+            rows.append(instance.get(outputs))
+            if i == 2:
+                read = instance.fmu.getOutputDerivatives if one.fmi3 else instance.fmu.getRealOutputDerivatives
+                rates = read(references, [1] * len(references))
+    for variable, rate, a, b, c, d, e in zip(outputs, rates, *rows, strict=True):
+        near, slope = (d - b) / (2 * h), (a - 8 * b + 8 * d - e) / (12 * h)
+        # What higher derivatives, a kink, and the integrator leave of a difference.
+        rest = 2 * abs(near - slope) + abs(b - 2 * c + d) / h
+        noise = 10 * (one.experiment["tolerance"] or 1e-6) * max(1.0, abs(c)) / h
+        if not abs(rate - slope) <= _OF_RATE * abs(slope) + rest + noise:
+            yield f"the rate of {variable.name} is given as {rate:.9g}; differences say {slope:.9g}"
+            return
+
+
+def _updates(fmu: Fmu) -> Iterator[str]:
+    """A long step in which the importer looks at all that it asked for."""
+    calls: list[float] = []
+    failed: list[str] = []
+    seen = [one for one in watched(fmu.description) if one.variability == "continuous"]
+
+    def look(_environment: Any, time: float, _set: bool, get: bool, *_rest: Any) -> None:
+        calls.append(time)
+        try:
+            if get:
+                instance.get(seen)
+        except Exception as problem:  # which may not pass through the library
+            failed.append(str(problem))
+
+    with running(fmu, "CS", started=False, intermediateUpdate=look, **_asked(seen)) as instance:
+        instance.enter()
+        instance.start()
+        calls.clear()
+        begin, length = instance.time, _long(fmu.description)
+        instance.step(length)
+        if not calls:
+            yield "nothing was called in a long step"
+        if any(not begin <= time <= begin + length * (1 + 1e-9) for time in calls):
+            yield f"it was called at times outside of the step, {min(calls):g} to {max(calls):g}"
+        if failed:
+            yield f"what may be read then cannot: {failed[0]}"
+
+
+def _early(fmu: Fmu) -> Iterator[str]:
+    """An early return is asked for as soon as it may be."""
+    asked: list[float] = []
+
+    def stop(_environment: Any, time: float, *rest: Any) -> None:
+        *_flags, can_return, requested, return_time = rest
+        if can_return and not asked:
+            asked.append(time)
+            requested[0], return_time[0] = True, time
+
+    with running(fmu, "CS", started=False, earlyReturnAllowed=True, intermediateUpdate=stop) as instance:
+        instance.enter()
+        instance.start()
+        goal = instance.time + _long(fmu.description)
+        early, reached = instance.step(goal - instance.time)
+        if asked and not (early and asked[0] <= reached < goal):
+            yield f"a step to {goal:g}, asked to end at {asked[0]:g}, went on to {reached:g} (earlyReturn {early})"
+        if early:
+            instance.step(goal - reached)
+
+
+def _event_mode(fmu: Fmu) -> Iterator[str]:
+    """Through Event Mode at the start and after a step."""
+    h = step_length(fmu.description)
+    with running(fmu, "CS", started=False, eventModeUsed=True) as instance:
+        instance.enter()
+        instance.fmu.exitInitializationMode()
+        instance.settle()
+        instance.fmu.enterStepMode()
+        for _ in range(3):
+            instance.step(h)
+            instance.fmu.enterEventMode()
+            instance.settle()
+            instance.fmu.enterStepMode()
+        wrong = [v.name for v, x in _values(instance, watched(fmu.description)) if not math.isfinite(x)]
+        if wrong:
+            yield f"{wrong[0]} is not finite after some steps"
+
+
+def _evaluation(fmu: Fmu) -> Iterator[str]:
+    with running(fmu, "CS", started=False) as instance:
+        instance.enter()
+        instance.fmu.fmi3EvaluateDiscreteStates(instance.fmu.component)
+    yield from ()
+
+
+def _values(instance: Instance, variables: list[Variable]) -> list[tuple[Variable, float]]:
+    numbers = instance.description.numbers(variables)
+    return [(number.variable, value) for number, value in zip(numbers, instance.get(variables), strict=True)]
+
+
+def _asked(variables: list[Variable]) -> dict[str, Any]:
+    return {"requiredIntermediateVariables": [one.reference for one in variables]}
+
+
+def _long(one: Description) -> float:
+    start, stop = one.experiment["startTime"] or 0.0, one.experiment["stopTime"]
+    length = _STEPS * step_length(one)
+    return min(length, 0.9 * (stop - start)) if stop is not None and stop > start else length
+
+
+_ATTEMPTS: list[tuple[str, Callable[[Fmu], Iterator[str]]]] = [
+    ("canInterpolateInputs", _interpolation),
+    ("maxOutputDerivativeOrder", _rates),
+    (_UPDATES, _updates),
+    (_RETURNS, _early),
+    ("hasEventMode", _event_mode),
+    ("providesEvaluateDiscreteStates", _evaluation),
+]
+_OF_FMI2 = ("canInterpolateInputs", "maxOutputDerivativeOrder")

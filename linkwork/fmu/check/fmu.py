@@ -1,0 +1,67 @@
+"""An FMU as checks see it: the archive, its files unpacked, and what its model description says."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from xml.etree import ElementTree
+
+from linkwork.errors import FmuError
+from linkwork.fmu.check.model_description import Description
+
+LARGEST = 4 << 30  # bytes that are unpacked at most
+
+
+@dataclass
+class Fmu:
+    """An FMU: where its archive is and where its files lie unpacked."""
+
+    path: Path
+    folder: Path
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The files of the archive as it names them, with repetitions; folders are left out."""
+        with zipfile.ZipFile(self.path) as archive:
+            return [one.orig_filename for one in archive.infolist() if not one.orig_filename.endswith("/")]
+
+    @cached_property
+    def root(self) -> ElementTree.Element:
+        """The model description."""
+        return ElementTree.parse(self.folder / "modelDescription.xml").getroot()
+
+    @cached_property
+    def description(self) -> Description:
+        """What the model description says, in the same words for each version."""
+        return Description(self.root)
+
+    def has(self, name: str) -> bool:
+        """Whether the archive has this file."""
+        return name in self.names
+
+    def xml(self, name: str) -> ElementTree.Element:
+        """Another XML file of it."""
+        return ElementTree.parse(self.folder / name).getroot()
+
+
+def unpack(path: Path, folder: Path) -> Fmu:
+    """Unpack an archive into a folder, without following names that lead out of it.
+
+    Raises
+    ------
+    FmuError
+        If there is no such file or it is no archive.
+    """
+    if not path.is_file():
+        raise FmuError(f"there is no file {path}")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if sum(one.file_size for one in archive.infolist()) > LARGEST:
+                raise FmuError(f"{path} would unpack to more than {LARGEST >> 30} GiB")
+            archive.extractall(folder)  # drops drives, leading slashes and dots that lead upwards
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as problem:
+        raise FmuError(f"{path} is no zip archive that can be read ({problem}); write the FMU anew") from problem
+    return Fmu(path, folder)

@@ -1,0 +1,263 @@
+"""A model description of FMI 2.0 or 3.0, in the same words for each; what is missing or wrong stays so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from xml.etree.ElementTree import Element
+
+from linkwork.fmu.check.combinations import DEFAULT_INITIAL
+
+REALS = ("Real", "Float32", "Float64")
+_KINDS = {"ModelExchange": "ME", "CoSimulation": "CS", "ScheduledExecution": "SE"}
+# Elements of ModelStructure: in FMI 2.0 groups of Unknown, in FMI 3.0 one of them each.
+UNKNOWNS = {
+    "output": ("Outputs", "Output"),
+    "derivative": ("Derivatives", "ContinuousStateDerivative"),
+    "initial": ("InitialUnknowns", "InitialUnknown"),
+    "indicator": ("", "EventIndicator"),
+    "clocked": ("", "ClockedState"),
+}
+
+
+@dataclass(eq=False)
+class Variable:
+    """A variable; `given` are its own attributes with those of its type, numbers as written."""
+
+    name: str
+    type: str
+    position: int  # from 1, as FMI 2.0 counts
+    reference: int | None
+    causality: str
+    variability: str
+    given_initial: str | None
+    initial: str | None  # the default where it is not given
+    given: dict[str, str]
+    declared: dict[str, str]
+    start: str | None
+    dimensions: list[Element] = field(default_factory=list)  # of FMI 3.0
+    aliases: list[tuple[str, str | None]] = field(default_factory=list)  # name, display unit; of FMI 3.0
+
+    @property
+    def unit(self) -> str | None:
+        """Its unit, its own or its type's."""
+        return self.attribute("unit")
+
+    def attribute(self, name: str) -> str | None:
+        """One attribute, its own or its type's."""
+        return self.given.get(name, self.declared.get(name))
+
+    def number(self, name: str) -> float | None:
+        """One attribute as a number; None if it is missing or none."""
+        return as_number(self.attribute(name))
+
+    @property
+    def real(self) -> bool:
+        """Whether it holds floating-point numbers: one, or an array of them."""
+        return self.type in ("Real", "Float64") and self.reference is not None
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of a variable: a scalar, or an element of an array."""
+
+    variable: Variable
+    index: int  # from 0
+    count: int
+
+    @property
+    def name(self) -> str:
+        """The name of its variable, of arrays with the index from 1, as the standard counts elements."""
+        return f"{self.variable.name}[{self.index + 1}]" if self.variable.dimensions else self.variable.name
+
+
+@dataclass(eq=False)
+class Unknown:
+    """An entry of ModelStructure; what it refers to is None if there is no such variable."""
+
+    kind: str
+    reference: str
+    variable: Variable | None
+    dependencies: list[str] | None
+    knowns: list[Variable | None]
+    kinds: list[str] | None
+
+    @property
+    def name(self) -> str:
+        """The name of its variable, or the reference that leads nowhere."""
+        return self.variable.name if self.variable else self.reference
+
+
+class Description:
+    """What a model description says."""
+
+    def __init__(self, root: Element) -> None:
+        self.root = root
+        self.version = root.get("fmiVersion", "")
+        self.fmi2 = self.version.startswith("2.")
+        self.fmi3 = self.version.startswith("3.")
+        self.token = root.get("guid" if self.fmi2 else "instantiationToken")
+        self.kinds = {short: element for tag, short in _KINDS.items() if (element := root.find(tag)) is not None}
+
+    @cached_property
+    def units(self) -> dict[str, set[str]]:
+        """The units defined, and the display units of each."""
+        return {
+            unit.get("name", ""): {shown.get("name", "") for shown in unit.findall("DisplayUnit")}
+            for unit in self.root.findall("UnitDefinitions/Unit")
+        }
+
+    @cached_property
+    def types(self) -> dict[str, dict[str, str]]:
+        """The attributes of the types defined, by name."""
+        found = {}
+        for entry in self.root.findall("TypeDefinitions/*"):
+            inner = entry if self.fmi3 or not len(entry) else entry[0]
+            found[entry.get("name", "")] = {key: value for key, value in inner.attrib.items() if key != "name"}
+        return found
+
+    @cached_property
+    def variables(self) -> list[Variable]:
+        """All variables, in order."""
+        entries = self.root.findall("ModelVariables/*")
+        read = self._variable2 if self.fmi2 else self._variable3
+        return [read(entry, position) for position, entry in enumerate(entries, start=1)]
+
+    def _variable2(self, entry: Element, position: int) -> Variable:
+        inner = next((one for one in entry if one.tag != "Annotations"), Element("?"))
+        return self._make(entry, inner.tag, {**entry.attrib, **inner.attrib}, inner.get("start"), position)
+
+    def _variable3(self, entry: Element, position: int) -> Variable:
+        starts = [one.get("value", "") for one in entry.findall("Start")]
+        start = entry.get("start", " ".join(starts) if starts else None)
+        made = self._make(entry, entry.tag, dict(entry.attrib), start, position)
+        made.dimensions = entry.findall("Dimension")
+        made.aliases = [(one.get("name", ""), one.get("displayUnit")) for one in entry.findall("Alias")]
+        return made
+
+    def _make(self, entry: Element, type_: str, given: dict[str, str], start: str | None, position: int) -> Variable:
+        causality = entry.get("causality", "local")
+        fixed = self.fmi3 and causality in ("parameter", "calculatedParameter", "structuralParameter")
+        usual = "fixed" if fixed else "continuous" if type_ in REALS else "discrete"
+        variability = entry.get("variability", usual)
+        initial = entry.get("initial", DEFAULT_INITIAL.get((variability, causality)))
+        if causality == "input" and self.fmi2:
+            initial = entry.get("initial")
+        return Variable(
+            name=entry.get("name", ""),
+            type=type_,
+            position=position,
+            reference=as_integer(entry.get("valueReference")),
+            causality=causality,
+            variability=variability,
+            given_initial=entry.get("initial"),
+            initial=initial,
+            given=given,
+            declared=self.types.get(given.get("declaredType", ""), {}),
+            start=start,
+        )
+
+    @cached_property
+    def by_reference(self) -> dict[int, Variable]:
+        """The variables by value reference; of aliases in FMI 2.0 the first."""
+        found: dict[int, Variable] = {}
+        for one in self.variables:
+            if one.reference is not None:
+                found.setdefault(one.reference, one)
+        return found
+
+    def find(self, text: str | None) -> Variable | None:
+        """The variable that a `derivative` or an entry of ModelStructure means."""
+        number = as_integer(text)
+        if number is None:
+            return None
+        if self.fmi3:
+            return self.by_reference.get(number)
+        return self.variables[number - 1] if 1 <= number <= len(self.variables) else None
+
+    @cached_property
+    def structure(self) -> list[Unknown]:
+        """All entries of ModelStructure, in order."""
+        return [self._unknown(kind, entry) for kind in UNKNOWNS for entry in self._entries(kind)]
+
+    def _entries(self, kind: str) -> Iterator[Element]:
+        group, tag = UNKNOWNS[kind]
+        path = f"ModelStructure/{tag}" if self.fmi3 else f"ModelStructure/{group}/Unknown"
+        if self.fmi3 or group:
+            yield from self.root.findall(path)
+
+    def _unknown(self, kind: str, entry: Element) -> Unknown:
+        reference = entry.get("valueReference" if self.fmi3 else "index", "")
+        dependencies, kinds = (_split(entry.get(name)) for name in ("dependencies", "dependenciesKind"))
+        knowns = [self.find(text) for text in dependencies or ()]
+        return Unknown(kind, reference, self.find(reference), dependencies, knowns, kinds)
+
+    def unknowns(self, kind: str) -> list[Unknown]:
+        """The entries of one kind: output, derivative, initial, indicator or clocked."""
+        return [one for one in self.structure if one.kind == kind]
+
+    @cached_property
+    def states(self) -> list[Variable]:
+        """The continuous states, in the order of their derivatives."""
+        pairs = [one.variable for one in self.unknowns("derivative")]
+        found = [self.find(one.given.get("derivative")) for one in pairs if one is not None]
+        return [one for one in found if one is not None]
+
+    def size(self, variable: Variable) -> int:
+        """How many numbers a variable holds, with the start values of the parameters that say so."""
+        sizes = []
+        for one in variable.dimensions:
+            parameter = self.find(one.get("valueReference"))
+            sizes.append(as_integer(one.get("start", parameter.start if parameter else None)) or 0)
+        return math.prod(sizes)
+
+    def numbers(self, variables: Iterable[Variable]) -> list[Number]:
+        """All numbers of some variables, in the order in which they are read and written."""
+        sized = [(one, self.size(one)) for one in variables]
+        return [Number(one, i, count) for one, count in sized for i in range(count)]
+
+    @cached_property
+    def n_states(self) -> int:
+        """How many continuous states it declares."""
+        return sum(map(self.size, self.states))
+
+    @cached_property
+    def n_indicators(self) -> int:
+        """How many event indicators it declares."""
+        if self.fmi3:
+            return sum(self.size(one.variable) for one in self.unknowns("indicator") if one.variable)
+        return as_integer(self.root.get("numberOfEventIndicators")) or 0
+
+    def able(self, kind: str, *names: str) -> bool:
+        """Whether an interface is there and declares an ability, under one of its names in the versions."""
+        element = self.kinds.get(kind)
+        return element is not None and any(element.get(name) in ("true", "1") for name in names)
+
+    @cached_property
+    def experiment(self) -> dict[str, float | None]:
+        """Numbers of the default experiment; None where they are not given."""
+        element = self.root.find("DefaultExperiment")
+        names = ("startTime", "stopTime", "stepSize", "tolerance")
+        return {name: None if element is None else as_number(element.get(name)) for name in names}
+
+
+def as_integer(text: str | None) -> int | None:
+    """Return a text as an integer, or None."""
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return None
+
+
+def as_number(text: str | None) -> float | None:
+    """Return a text as a number, or None."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
+
+
+def _split(text: str | None) -> list[str] | None:
+    return None if text is None else text.split()

@@ -1,0 +1,108 @@
+"""Runs dynamic checks in processes of their own: a crash or a hang is a finding, and the others go on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import queue
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from typing import IO, Any
+
+from linkwork.fmu.check.fmu import Fmu
+from linkwork.fmu.check.report import Finding, Outcome, error
+
+Tell = Callable[[str], None]
+
+
+def run_apart(fmu: Fmu, names: Sequence[str], limit: float, tell: Tell) -> list[Outcome]:
+    """Run checks by name in other processes; `limit` is the longest a single one may take, in seconds."""
+    outcomes: list[Outcome] = []
+    while len(outcomes) < len(names):
+        outcomes += _one_process(fmu, names[len(outcomes) :], limit, tell)
+    return outcomes
+
+
+def _one_process(fmu: Fmu, names: Sequence[str], limit: float, tell: Tell) -> list[Outcome]:
+    """Run until the end or the first crash; there is at least one outcome."""
+    # -P: nothing is imported from the folder in which it stands.
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "linkwork.fmu.check.child",
+        str(fmu.path.absolute()),
+        str(fmu.folder),
+        *names,
+    ]
+    outcomes: list[Outcome] = []
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True, cwd=fmu.folder)
+        try:
+            ended = _listen(process, outcomes, limit, tell)
+        finally:
+            with contextlib.suppress(OSError):
+                process.kill()
+            process.wait()
+        if ended and process.returncode == 0:
+            return outcomes
+        if not outcomes:
+            outcomes.append(Outcome(names[0]))
+        outcomes[-1].findings.append(error(_how_it_ended(process.returncode, ended, limit, said)))
+    return outcomes
+
+
+def _listen(process: subprocess.Popen[str], outcomes: list[Outcome], limit: float, tell: Tell) -> bool:
+    """Gather what it says; return False if it hung."""
+    lines: queue.Queue[str | None] = queue.Queue()
+    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
+    while True:
+        try:
+            line = lines.get(timeout=limit)
+        except queue.Empty:
+            _abort(process)
+            return False
+        if line is None:
+            process.wait()
+            return True
+        _note(json.loads(line), outcomes, tell)
+
+
+def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put(None)
+
+
+def _note(line: dict[str, Any], outcomes: list[Outcome], tell: Tell) -> None:
+    if "begin" in line:
+        tell(line["begin"])
+        outcomes.append(Outcome(line["begin"]))
+    elif "skipped" in line:
+        outcomes[-1].skipped = line["skipped"]
+    elif "level" in line:
+        outcomes[-1].findings.append(Finding(line["level"], line["text"]))
+
+
+def _abort(process: subprocess.Popen[str]) -> None:
+    """End what hangs so that it still tells where it was."""
+    process.send_signal(signal.SIGABRT if sys.platform != "win32" else signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(5)
+
+
+def _how_it_ended(code: int, ended: bool, limit: float, said: IO[str]) -> str:
+    said.seek(0)
+    found = re.search(r" in (fmi[23]\w+)", said.read())
+    where = f" in {found[1]}" if found else ""
+    if not ended:
+        return f"the FMU hangs{where}: no answer within {limit:g} s; --time-limit gives it more"
+    if code < 0:
+        with contextlib.suppress(ValueError):
+            return f"the FMU crashed{where} with {signal.Signals(-code).name}"
+    return f"the FMU ended the process{where} with exit code {code}"

@@ -1,0 +1,102 @@
+"""Checks an FMU: static checks here, those that call its library in processes of their own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from xml.etree import ElementTree
+
+from linkwork.errors import FmuError
+from linkwork.fmu.check.fmu import Fmu, unpack
+from linkwork.fmu.check.parent import Tell, run_apart
+from linkwork.fmu.check.registry import Check, choose
+from linkwork.fmu.check.report import NotApplicable, Outcome, Report, error
+
+TIME_LIMIT = 60.0  # s, of a single check
+
+
+def check_fmu(
+    path: str | os.PathLike[str],
+    *,
+    only: Iterable[str] | None = None,
+    skip: Iterable[str] | None = None,
+    time_limit: float = TIME_LIMIT,
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Check an FMU of FMI 2.0 or 3.0, whoever made it: its archive, its model description and what its library does.
+
+    Parameters
+    ----------
+    path
+        The FMU.
+    only, skip
+        Names of checks to run, or to leave out.
+    time_limit
+        The longest a single check may take [s]; a crash or a hang of the FMU is a finding, and the others go on.
+    progress
+        Called with the name of each check that begins.
+
+    Returns
+    -------
+    Report
+        What each check found; `report.passed` tells whether there is no error, and `print(report)` shows all.
+
+    Raises
+    ------
+    FmuError
+        If the file is no archive, a check is unknown or FMPy is missing.
+    """
+    checks = choose(only, skip)
+    if not time_limit > 0:
+        raise FmuError(f"time_limit is {time_limit!r}; give a positive number of seconds")
+    if any(one.needs_fmpy for one in checks) and importlib.util.find_spec("fmpy") is None:
+        raise FmuError("checking an FMU needs FMPy: pip install 'linkwork[fmu]'")
+    tell = progress or (lambda _name: None)
+    with tempfile.TemporaryDirectory(prefix="linkwork-check-", ignore_cleanup_errors=True) as folder:
+        fmu = unpack(Path(path), Path(folder).resolve())
+        report = Report(str(path))
+        _run_all(fmu, checks, report, time_limit, tell)
+    return report
+
+
+def _run_all(fmu: Fmu, checks: list[Check], report: Report, limit: float, tell: Tell) -> None:
+    here, apart = ([one for one in checks if one.dynamic is dynamic] for dynamic in (False, True))
+    essential = [one for one in here if one.essential]
+    report.outcomes += [_run_here(one, fmu, tell) for one in essential]
+    unreadable = _unreadable(fmu)
+    if unreadable:
+        report.outcomes[-1].findings.append(error(unreadable))
+        report.outcomes += [Outcome(one.name, skipped="nothing to read") for one in checks if not one.essential]
+        return
+    report.version = fmu.description.version
+    report.outcomes += [_run_here(one, fmu, tell) for one in here if not one.essential]
+    if apart and not (fmu.description.fmi2 or fmu.description.fmi3):
+        report.outcomes += [Outcome(one.name, skipped="not of FMI 2.0 or 3.0") for one in apart]
+    else:
+        report.outcomes += run_apart(fmu, [one.name for one in apart], limit, tell)
+
+
+def _unreadable(fmu: Fmu) -> str | None:
+    """Say why the model description cannot be read, if so."""
+    try:
+        if fmu.root.tag != "fmiModelDescription":
+            return f"modelDescription.xml begins with {fmu.root.tag!r}, not fmiModelDescription"
+    except OSError:
+        return "without modelDescription.xml nothing else can be checked"
+    except ElementTree.ParseError as problem:
+        return f"modelDescription.xml is no XML that can be read: {problem}"
+    return None
+
+
+def _run_here(check: Check, fmu: Fmu, tell: Tell) -> Outcome:
+    tell(check.name)
+    outcome = Outcome(check.name)
+    try:
+        for finding in check.body(fmu):
+            outcome.findings.append(finding)
+    except NotApplicable as why:
+        outcome.skipped = str(why)
+    return outcome

@@ -1,0 +1,86 @@
+"""What dynamic checks look at: a bounded choice of variables, and the step with which they go."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import TypeVar
+
+from linkwork.fmu.check.instance import Instance
+from linkwork.fmu.check.model_description import Description, Number, Variable
+
+Item = TypeVar("Item")
+MOST = 200  # variables that are read at a time
+STEPS = 20  # communication steps of a short run
+GENTLE = 0.01  # of the size of a state: by how much an explicit step may move it
+
+
+def spread(items: Sequence[Item], most: int) -> list[Item]:
+    """At most so many, evenly chosen."""
+    n = len(items)
+    return list(items) if n <= most else [items[i * n // most] for i in range(most)]
+
+
+def watched(one: Description) -> list[Variable]:
+    """Real variables that tell what the model does: outputs, or what is local where there are none."""
+    for causality in ("output", "local"):
+        found = [v for v in one.variables if v.causality == causality and v.real]
+        if found:
+            return spread(found, MOST)
+    return []
+
+
+def real_inputs(one: Description) -> list[Variable]:
+    """Continuous real inputs."""
+    return [v for v in one.variables if v.causality == "input" and v.real and v.variability == "continuous"]
+
+
+def step_length(one: Description) -> float:
+    """The communication step that suits it, in the unit of time."""
+    given = one.experiment
+    if given["stepSize"] and given["stepSize"] > 0:
+        return given["stepSize"]
+    stop, start = given["stopTime"], given["startTime"] or 0.0
+    return (stop - start) / 100 if stop is not None and stop > start else 0.01
+
+
+def bits(values: Sequence[float]) -> bytes:
+    """Values as they are stored, for comparison to the bit."""
+    return struct.pack(f"{len(values)}d", *values)
+
+
+def steps(instance: Instance, variables: Sequence[Variable], length: float, count: int) -> list[list[float]]:
+    """Do steps in Co-Simulation; return what variables are after each."""
+    rows = []
+    for _ in range(count):
+        instance.step(length)
+        rows.append(instance.get(variables))
+    return rows
+
+
+def small_step(instance: Instance, longest: float) -> tuple[float, list[float]]:
+    """Time and states after an explicit step that moves no state far; nothing is set yet."""
+    one = instance.description
+    nominals = [abs(state.number("nominal") or 1.0) for state in one.states for _ in range(one.size(state))]
+    x, rates = instance.states(), instance.derivatives()
+    sizes = [max(abs(a), nominal) for a, nominal in zip(x, nominals, strict=True)]
+    h = min([longest, *(GENTLE * size / abs(rate) for size, rate in zip(sizes, rates, strict=True) if rate)])
+    return instance.time + h, [a + h * rate for a, rate in zip(x, rates, strict=True)]
+
+
+def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[float]]:
+    """Go on in Model Exchange by small explicit steps, to a point that is not special; return states on the way."""
+    rows = []
+    for _ in range(count):
+        time, x = small_step(instance, length)
+        instance.set_time(time)
+        instance.set_states(x)
+        instance.fmu.completedIntegratorStep()
+        rows.append(x + instance.derivatives())
+    return rows
+
+
+def differing(numbers: Sequence[Number], a: Sequence[float], b: Sequence[float]) -> str:
+    """The first numbers, by name, that differ to the bit."""
+    found = [one.name for one, x, y in zip(numbers, a, b, strict=True) if bits([x]) != bits([y])]
+    return ", ".join(found[:3]) + (", ..." if len(found) > 3 else "")

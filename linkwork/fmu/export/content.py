@@ -1,0 +1,326 @@
+"""What an FMU holds, before it is written in the words of one version of the standard."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from linkwork._util.checks import FloatArray
+from linkwork.errors import ExportError
+from linkwork.variables.schema import Variable
+from linkwork.variables.templates import WITH_START, made
+
+Causality = Literal["parameter", "input", "output", "local", "independent"]
+
+Place = tuple["Row", int]  # an entry: its row, and its position there
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One variable of the model description: what the mechanism says of it and its part in this FMU.
+
+    Attributes
+    ----------
+    variable
+        An array has the name without an index and the value reference of its first number.
+    causality
+        Its part.
+    count
+        How many numbers an array has, 0: it is none.
+    """
+
+    variable: Variable
+    causality: Causality
+    count: int = 0
+
+    @property
+    def variability(self) -> str:
+        """Parameters and start values are `fixed` or `tunable`; `discrete` is what changes at events alone."""
+        if self.causality == "parameter":
+            return "tunable" if self.variable.tunable else "fixed"
+        return "discrete" if self.variable.discrete else "continuous"
+
+    @property
+    def initial(self) -> str | None:
+        """How the value comes about in initialisation; None where the standard says it already."""
+        if self.causality == "parameter":
+            return "exact"
+        return "calculated" if self.calculated else None
+
+    @property
+    def calculated(self) -> bool:
+        """The value follows from others in initialisation."""
+        return self.causality in ("output", "local")
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return self.count or 1
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a pattern becomes in an FMU: entries whose owner's name and place are still open.
+
+    Attributes
+    ----------
+    entries
+        In the order of the pattern.
+    first
+        Which of the pattern's numbers is the first of each.
+    rules
+        For each that is computed and no state, which of its owner's dependencies hold: one, or those of its elements.
+    """
+
+    entries: tuple[Entry, ...]
+    first: tuple[int, ...]
+    rules: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def rule(self) -> list[int] | None:
+        """For each entry its rule, -1 if it has none; None where an array has several."""
+        several = any(len(rules) > 1 for rules in self.rules)
+        return None if several else [rules[0] if rules else -1 for rules in self.rules]
+
+    @cached_property
+    def arrays(self) -> list[int]:
+        """Entries that are arrays."""
+        return [i for i, entry in enumerate(self.entries) if entry.count]
+
+    @cached_property
+    def states(self) -> list[int]:
+        """For each derivative among the entries, which of them is its state."""
+        at = {entry.variable.name: i for i, entry in enumerate(self.entries)}
+        return [at[e.variable.derivative_of] for e in self.entries if e.variable.derivative_of is not None]
+
+    @cached_property
+    def with_start(self) -> list[int]:
+        """Entries that have start values."""
+        return [i for i, entry in enumerate(self.entries) if entry.variable.kind in WITH_START]
+
+    @cached_property
+    def plain(self) -> bool:
+        """All that have start values are real numbers."""
+        return all(self.entries[i].variable.type == "real" and not self.entries[i].count for i in self.with_start)
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Some have a least or largest value."""
+        return any(e.variable.minimum is not None or e.variable.maximum is not None for e in self.entries)
+
+    @cached_property
+    def outputs(self) -> list[int]:
+        """Entries that are outputs."""
+        return self.which("output")
+
+    @cached_property
+    def calculated(self) -> list[int]:
+        """Entries that follow from others in initialisation."""
+        return self.which("output", "local")
+
+    @cached_property
+    def initial_unknowns(self) -> list[int]:
+        """Of these the outputs, states and derivatives: other local variables are not listed."""
+        listed = {*self.outputs, *self.of_kind("state", "derivative")}
+        return [i for i in self.calculated if i in listed]
+
+    @cached_property
+    def derivatives(self) -> list[int]:
+        """Entries that are derivatives of states."""
+        return self.of_kind("derivative")
+
+    @cached_property
+    def knowns(self) -> list[int]:
+        """Entries that others may depend on."""
+        return self.of_kind("state", "input", "time")
+
+    def which(self, *causalities: Causality) -> list[int]:
+        """Return the entries with one of these parts."""
+        return [i for i, entry in enumerate(self.entries) if entry.causality in causalities]
+
+    def of_kind(self, *kinds: str) -> list[int]:
+        """Return the entries of some kinds."""
+        return [i for i, entry in enumerate(self.entries) if entry.variable.kind in kinds]
+
+
+@dataclass(slots=True)
+class Row:
+    """An owner in an FMU.
+
+    Attributes
+    ----------
+    form, words
+        Its entries, and the names that go into them.
+    references
+        Value references of the entries.
+    depends
+        For each entry the value references of what it depends on, ascending; None: all, or nothing is computed.
+    """
+
+    form: Form
+    words: tuple[str, ...]
+    references: list[int]
+    depends: list[list[int] | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The default experiment: times in s, tolerance of the integrator."""
+
+    start: float = 0.0
+    stop: float = 10.0
+    step: float = 0.01
+    tolerance: float = 1e-7
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a model description says, in the order in which it says it.
+
+    Attributes
+    ----------
+    name
+        Of the mechanism.
+    rows, indicators
+        Variables by owner; event indicators.
+    block
+        The numbers at the start, and behind them those of what has its place behind the block.
+    experiment, tool
+        The default experiment, and who writes.
+    independents
+        Positions of the coordinates and of the speeds that are states, in the core's fields q and u; both empty: all.
+    sources
+        C files to compile, by path in the folder of sources; none: it is no source FMU.
+    """
+
+    name: str
+    rows: list[Row]
+    indicators: list[Row]
+    block: FloatArray
+    experiment: Experiment
+    tool: str
+    independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    sources: tuple[str, ...] = ()
+
+    @property
+    def identifier(self) -> str:
+        """The mechanism's name as a C identifier: the name of the shared library."""
+        return model_identifier(self.name)
+
+    @property
+    def all_rows(self) -> list[Row]:
+        """Variables, then event indicators."""
+        return [*self.rows, *self.indicators]
+
+    @property
+    def forms(self) -> list[Form]:
+        """All forms, each once."""
+        return list({id(row.form): row.form for row in self.all_rows}.values())
+
+    def each(self, *causalities: Causality) -> Iterator[Entry]:
+        """Return the entries with one of these parts, in order, as far as somebody asks for them."""
+        for row in self.rows:
+            for i in row.form.which(*causalities):
+                entry, at = row.form.entries[i], row.references[i]
+                yield replace(entry, variable=made(entry.variable, row.words, at, self.block))
+
+    def causality_of(self, name: str) -> Causality | None:
+        """Return the part of a variable that is named after its owner, as ``A.q`` is; None: there is no such one."""
+        end = name.find(".")
+        while end >= 0:
+            if (found := self._names_of(name[:end]).get(name)) is not None:
+                return found
+            end = name.find(".", end + 1)
+        return None
+
+    def _names_of(self, owner: str) -> dict[str, Causality]:
+        """What an owner has, by name."""
+        if owner not in self._named:
+            rows = self._owned.get(owner, ())
+            entries = ((row, entry) for row in rows for entry in row.form.entries)
+            self._named[owner] = {e.variable.name.format(*row.words): e.causality for row, e in entries}
+        return self._named[owner]
+
+    @cached_property
+    def _named(self) -> dict[str, dict[str, Causality]]:
+        return {}
+
+    @cached_property
+    def _owned(self) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.words:
+                found.setdefault(row.words[0], []).append(row)
+        return found
+
+    def count(self, *kinds: str) -> int:
+        """Return how many numbers of some kinds there are."""
+        counts = {id(form): sum(form.entries[i].size for i in form.of_kind(*kinds)) for form in self.forms}
+        return sum(counts[id(row.form)] for row in self.rows)
+
+    @property
+    def units(self) -> list[str]:
+        """The units in use, sorted."""
+        variables = (entry.variable for form in self.forms for entry in form.entries)
+        return sorted({variable.unit for variable in variables if variable.type == "real"})
+
+    @property
+    def outputs(self) -> Iterator[Place]:
+        """The outputs in the order of the variables."""
+        return ((row, i) for row in self.rows for i in row.form.outputs)
+
+    @property
+    def derivatives(self) -> list[Place]:
+        """The derivatives in the order of the continuous states."""
+        found = [(row, i) for row in self.rows for i in row.form.derivatives]
+        return sorted(found, key=lambda place: place[0].references[place[1]])
+
+    @property
+    def initial_unknowns(self) -> Iterator[Place]:
+        """What initialisation computes, event indicators aside, in the order of the variables."""
+        return ((row, i) for row in self.rows for i in row.form.initial_unknowns)
+
+    @property
+    def event_indicators(self) -> Iterator[Place]:
+        """The event indicators in their order."""
+        return ((row, i) for row in self.indicators for i in range(len(row.references)))
+
+    @property
+    def knowns(self) -> Iterator[int]:
+        """Value references of what others may depend on: states, inputs and time."""
+        return (row.references[i] for row in self.rows for i in row.form.knowns)
+
+    def starts(self, row: Row) -> list[list[float]]:
+        """Return the start values of those entries of a row that have some."""
+        block, references, entries = self.block, row.references, row.form.entries
+        return [block[references[i] : references[i] + entries[i].size].tolist() for i in row.form.with_start]
+
+    def plain_starts(self, row: Row) -> list[float]:
+        """Return the same of a row whose form is plain."""
+        return [self.block.item(row.references[i]) for i in row.form.with_start]
+
+    def check(self) -> None:
+        """Refuse start values that are out of bounds."""
+        for row in self.rows:
+            if row.form.bounded:
+                for i, values in zip(row.form.with_start, self.starts(row), strict=True):
+                    _check_bounds(row.form.entries[i].variable, row.words, values)
+
+
+def _check_bounds(variable: Variable, words: Sequence[str], values: list[float]) -> None:
+    low, high = variable.minimum, variable.maximum
+    for value in values:
+        if (low is not None and value < low) or (high is not None and value > high):
+            bounds = f"{'any' if low is None else low} to {'any' if high is None else high}"
+            raise ExportError(f"{variable.name.format(*words)} starts at {value}, but allowed is {bounds}; change it")
+
+
+def model_identifier(name: str) -> str:
+    """Return a name as a C identifier.
+
+    >>> model_identifier("four-bar 2"), model_identifier("3rps")
+    ('four_bar_2', '_3rps')
+    """
+    identifier = re.sub(r"[^A-Za-z0-9_]", "_", name) or "mechanism"
+    return f"_{identifier}" if identifier[0].isdigit() else identifier

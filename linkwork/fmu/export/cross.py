@@ -1,0 +1,139 @@
+"""Compiles the shared library of FMUs for platforms other than this one, by the compiler of the package ziglang."""
+
+import hashlib
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from linkwork.core.sources import FLAGS, fmu_sources, source_dir
+from linkwork.errors import ExportError
+
+TARGETS = {
+    "x86_64-linux": "x86_64-linux-gnu.2.17",
+    "aarch64-linux": "aarch64-linux-gnu.2.17",
+    "x86_64-windows": "x86_64-windows-gnu",
+    "aarch64-windows": "aarch64-windows-gnu",
+    "x86_64-darwin": "x86_64-macos.11.0",
+    "aarch64-darwin": "aarch64-macos.11.0",
+}
+SUFFIXES = {"linux": ".so", "windows": ".dll", "darwin": ".dylib"}
+
+# Without debug information and the sanitizer, which zig adds unless told.
+_COMPILE = ("-std=c11", *FLAGS, "-g0", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden", "-Wno-psabi")
+_LINK = ("-shared", "-s")
+_SHOWN_LINES = 12
+
+Tell = Callable[[str, int, int], None]
+"""Told what is under way, how much of it is done, and of how much."""
+
+
+def cross_library(platform: str, tell: Tell) -> Path:
+    """Return the library of a platform, compiled unless an earlier export did.
+
+    Raises
+    ------
+    ExportError
+        If ziglang is missing or the compiler fails.
+    """
+    version = _zig_version(platform)
+    sources = fmu_sources()
+    library = cache_folder() / "libraries" / _key(sources, version) / platform / f"linkwork{suffix(platform)}"
+    if not library.is_file():
+        try:
+            library.parent.mkdir(parents=True, exist_ok=True)
+            # Beside its last place, so that it gets there in one step: another process may build the same.
+            with tempfile.TemporaryDirectory(prefix=".building-", dir=library.parent) as folder:
+                _build(platform, sources, Path(folder) / library.name, tell).replace(library)
+        except OSError as error:
+            raise ExportError(
+                f"cannot keep the library for {platform} in {library.parent}: {error.strerror or error}; "
+                "set the environment variable LINKWORK_CACHE to a folder that can be written"
+            ) from error
+    return library
+
+
+def suffix(platform: str) -> str:
+    """Return how the name of a shared library ends.
+
+    >>> suffix("x86_64-windows")
+    '.dll'
+    """
+    return SUFFIXES[platform.rpartition("-")[2]]
+
+
+def cache_folder() -> Path:
+    """Return where compiled libraries are kept: LINKWORK_CACHE, or a folder in the user's cache."""
+    chosen = os.environ.get("LINKWORK_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local") / "linkwork/cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Caches/linkwork"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "linkwork"
+
+
+def _zig_version(platform: str) -> str:
+    try:
+        return importlib.metadata.version("ziglang")
+    except importlib.metadata.PackageNotFoundError as error:
+        raise ExportError(
+            f"a library for {platform} is compiled by the package ziglang, which is missing; "
+            "install it by: pip install 'linkwork[cross]'"
+        ) from error
+
+
+def _key(sources: Mapping[str, Path], version: str) -> str:
+    """Name what the libraries depend on."""
+    digest = hashlib.sha256(repr((version, _COMPILE, _LINK, sorted(TARGETS.items()))).encode())
+    for name, path in sources.items():
+        text = path.read_bytes()
+        digest.update(f"{name} {len(text)}\n".encode() + text)
+    return digest.hexdigest()[:20]
+
+
+def _build(platform: str, sources: Mapping[str, Path], library: Path, tell: Tell) -> Path:
+    files = [name for name in sources if name.endswith(".c")]
+    # The mechanics take by far the longest, so they come first.
+    files.sort(key=lambda name: "mechanics" not in name)
+    steps = len(files) + 1
+    objects = [library.with_name(f"{i}.o") for i in range(len(files))]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {
+            pool.submit(_compile, platform, sources[name], target): name
+            for name, target in zip(files, objects, strict=True)
+        }
+        tell(f"{platform}: {files[0]}", 0, steps)
+        try:
+            for done, job in enumerate(as_completed(jobs), start=1):
+                job.result()
+                tell(f"{platform}: {jobs[job]}", done, steps)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    _zig(platform, [*_LINK, "-o", str(library), *map(str, objects), "-lm"], "linking")
+    tell(f"{platform}: linked", steps, steps)
+    return library
+
+
+def _compile(platform: str, source: Path, target: Path) -> None:
+    core = source_dir("csrc")
+    folders = [f"-I{folder}" for folder in (core, core / "include", source_dir("fmu_src"))]
+    _zig(platform, [*_COMPILE, *folders, "-c", str(source), "-o", str(target)], source.name)
+
+
+def _zig(platform: str, arguments: list[str], what: str) -> None:
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS[platform], *arguments]
+    caches = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), str(cache_folder() / "zig"))
+    done = subprocess.run(
+        command, env={**caches, **os.environ}, capture_output=True, text=True, errors="replace", check=False
+    )
+    if done.returncode:
+        lines = (done.stderr or done.stdout or "it said nothing").strip().splitlines()
+        shown = "\n".join(f"  {line}" for line in lines[:_SHOWN_LINES])
+        raise ExportError(f"the compiler failed for {platform} at {what}:\n{shown}")

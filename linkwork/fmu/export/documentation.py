@@ -1,0 +1,180 @@
+"""The page of documentation inside an FMU: what the mechanism is, how it is computed, and how the FMU is used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from linkwork.draw.mechanism_picture import MOST_BODIES, picture
+from linkwork.fmu.export.content import Causality, Content, Entry
+from linkwork.fmu.export.equations import CONVENTIONS, EQUATIONS, USE
+from linkwork.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from linkwork.model.model import System
+
+MOST_ROWS = 200  # of a table
+_STYLE = """body { font: 15px/1.5 sans-serif; color: #222; max-width: 62em; margin: 2em auto; padding: 0 1em }
+table { border-collapse: collapse; margin: 0.6em 0 1.4em } h3 { margin-bottom: 0 }
+td, th { border-bottom: 1px solid #ddd; text-align: left; padding: 2px 14px 2px 0; vertical-align: top }
+.eq { margin: 0.7em 2em; font: italic 17px serif } .eq sub, .eq sup { font-style: normal }
+svg { max-width: 100%; height: auto } figure { margin: 1em 0 }
+figcaption, .note { color: #666; font-size: 13px } dt { font-weight: bold; margin-top: 0.5em }"""
+
+
+def documentation_files(content: Content, system: System) -> dict[str, bytes]:
+    """Return the page by its path in the archive."""
+    return {"documentation/index.html": index_page(content, system).encode()}
+
+
+def index_page(content: Content, system: System) -> str:
+    """Return the page; it is well-formed XML as well, and needs no other file."""
+    name = escape(content.name)
+    parts = [
+        f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"/><title>{name}</title>',
+        f"<style>{_STYLE}</style></head>\n<body>\n<h1>{name}</h1>",
+        f"<p>{_summary(system)} Written by {escape(content.tool)}.</p>",
+        _figure(system),
+        _mechanism(system),
+        EQUATIONS,
+        _events(system.mechanism),
+        USE,
+        "<h2>Variables</h2>",
+        *(_variables(title, content.each(causality)) for title, causality in _KINDS),
+        CONVENTIONS,
+        "</body>\n</html>\n",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+_KINDS: tuple[tuple[str, Causality], ...] = (
+    ("Inputs", "input"),
+    ("Outputs", "output"),
+    ("Parameters and start values", "parameter"),
+)
+
+
+def _summary(system: System) -> str:
+    s = system.sizes
+    loops = _counted(s.loops, "closed loop") if s.loops else "no closed loop"
+    return (
+        f"A mechanism of {_counted(s.bodies, 'rigid body', 'rigid bodies')} and {_counted(s.joints, 'joint')} with "
+        f"{loops}: {s.nq + s.nu} coordinates and speeds of its spanning tree."
+    )
+
+
+def _counted(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
+def _figure(system: System) -> str:
+    drawing = picture(system)
+    if drawing is None:
+        return (
+            '<p class="note">There is no picture: with the start values given, the mechanism cannot be assembled.</p>'
+        )
+    count = len(system.mechanism.bodies)
+    caption = "The mechanism as it is assembled at its start: joints by their signs, the ground hatched, a dot at each "
+    caption += "centre of mass."
+    if count > MOST_BODIES:
+        caption += f" Of {count} bodies {MOST_BODIES} are drawn."
+    return f"<figure>\n{drawing}\n<figcaption>{caption}</figcaption>\n</figure>"
+
+
+# ---- the mechanism ----------------------------------------------------------------------------------
+
+
+def _mechanism(system: System) -> str:
+    mech, cut = system.mechanism, set(system.numbering.cut)
+    bodies = ((name, f"{body.mass:.6g}", _vector(body.com)) for name, body in mech.bodies.items())
+    joints = (
+        (name, type(joint.kind).__name__, joint.parent, joint.child, "cut: closes a loop" if name in cut else "tree")
+        for name, joint in mech.joints.items()
+    )
+    kinds = Counter(type(joint.kind).__name__ for joint in mech.joints.values())
+    others = [
+        *((c.name, "coupling of " + ", ".join(c.terms)) for c in islice(mech.couplings.values(), MOST_ROWS)),
+        *((d.name, f"distance of {' and '.join(d.bodies)}") for d in islice(mech.distances.values(), MOST_ROWS)),
+        *((force.label, _on(force.joint_names, force.body_names)) for force in islice(mech.forces, MOST_ROWS)),
+    ]
+    return "\n".join(
+        (
+            "<h2>Mechanism</h2>",
+            _table(("body", "mass, kg", "centre of mass, m"), bodies, len(mech.bodies), "Bodies"),
+            "<p>" + ", ".join(f"{count} {escape(kind)}" for kind, count in kinds.most_common()) + ".</p>",
+            _table(("joint", "type", "parent", "child", "role"), joints, len(mech.joints), "Joints"),
+            _loops(system),
+            _table(("name", "what it is"), others, len(others), "Couplings, distances and forces") if others else "",
+        )
+    )
+
+
+def _on(joints: Sequence[str], bodies: Sequence[str]) -> str:
+    return f"in joint {', '.join(joints)}" if joints else f"on {' and '.join(bodies)}"
+
+
+def _vector(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:.6g}" for value in values)
+
+
+def _loops(system: System) -> str:
+    """Which joints each loop has."""
+    graph, names = system.topology, list(system.mechanism.joints)
+
+    def rows() -> Iterator[tuple[str, str]]:
+        for loop in graph.loops:
+            around = graph.around(loop)
+            listed = ", ".join(names[graph.links[link].joint] for link in around[:12])
+            yield names[loop.joint], listed + (f" and {len(around) - 12} more" if len(around) > 12 else "")
+
+    return _table(("closed by", "with"), rows(), len(graph.loops), "Loops") if graph.loops else ""
+
+
+def _events(mech: Mechanism) -> str:
+    if not mech.transitions:
+        return ""
+    rows = (
+        (name, type(one.action).__name__, one.subject, repr(one.when) if one.when else "its bounds are met")
+        for name, one in mech.transitions.items()
+    )
+    return "\n".join(
+        (
+            "<h2>Events</h2>",
+            "<p>At an event a joint locks or opens, two bodies are pinned or hit a stop: from then on other equations "
+            "hold, and the speeds may jump. The jump is an impulse in the joints that takes the kinetic energy "
+            "<code>energy.lost</code>; the coordinates stay. The states are the same before and after.</p>",
+            _table(("transition", "what happens", "to", "when"), rows, len(mech.transitions), ""),
+        )
+    )
+
+
+# ---- tables -----------------------------------------------------------------------------------------
+
+
+def _variables(title: str, entries: Iterator[Entry]) -> str:
+    found = [entry.variable for entry in islice(entries, MOST_ROWS + 1)]
+    rows = ((v.name, "" if v.unit == "1" else v.unit, _start(v.start), v.description) for v in found)
+    heads = ("name", "unit", "start", "meaning")
+    more = "The others are in modelDescription.xml." if len(found) > MOST_ROWS else ""
+    return _table(heads, rows, min(len(found), MOST_ROWS), title, more) if found else ""
+
+
+def _start(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], count: int, caption: str, more: str = "") -> str:
+    """The first rows, and how many there are."""
+    lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in islice(rows, MOST_ROWS)]
+    if count > MOST_ROWS:
+        more = f"The first {MOST_ROWS} of {count}."
+    elif more:
+        more = f"The first {MOST_ROWS}. {more}"
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    title = f"<h3>{escape(caption)}</h3>\n" if caption else ""
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    note = f'\n<p class="note">{more}</p>' if more else ""
+    return f"{title}<table>\n<tr>{head}</tr>\n{body}\n</table>{note}"

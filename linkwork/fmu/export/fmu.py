@@ -1,0 +1,214 @@
+"""Mechanism to FMU."""
+
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork.errors import ExportError
+from linkwork.fmu.export import model_description_fmi2 as description_fmi2
+from linkwork.fmu.export import model_description_fmi3 as description_fmi3
+from linkwork.fmu.export.archive import FAST, SMALL, write_archive
+from linkwork.fmu.export.content import Content, Experiment
+from linkwork.fmu.export.documentation import documentation_files
+from linkwork.fmu.export.interface import interface_bytes
+from linkwork.fmu.export.libraries import libraries
+from linkwork.fmu.export.selection import Choice, choose_outputs, known_references, resolve_dependencies
+from linkwork.fmu.export.settings import SETTING_STARTS, setting_owners
+from linkwork.fmu.export.sources import c_files, source_files
+from linkwork.fmu.export.terminals import terminal_files
+from linkwork.fmu.export.token import instantiation_token
+from linkwork.fmu.export.xml_parts import in_chunks
+
+if TYPE_CHECKING:
+    from linkwork.mechanism import Mechanism
+    from linkwork.model.model import System
+
+_DESCRIPTIONS: dict[str, Callable[[Content, str], Iterator[str]]] = {
+    "2.0": description_fmi2.model_description,
+    "3.0": description_fmi3.model_description,
+}
+_MANY = 5000  # owners of variables, from which on speed counts more than size
+# FMI 2.0 has names of its own for platforms; FMI 3.0 takes architecture and operating system as they are.
+_FMI2_PLATFORMS = {
+    "x86_64-linux": "linux64",
+    "aarch64-linux": "aarch64-linux",
+    "x86_64-windows": "win64",
+    "aarch64-windows": "aarch64-windows",
+    "x86_64-darwin": "darwin64",
+    "aarch64-darwin": "aarch64-darwin",
+}
+
+
+def export_fmu(
+    mechanism: "Mechanism | System",
+    path: str | os.PathLike[str],
+    fmi: str = "3.0",
+    outputs: Iterable[str] | None = None,
+    *,
+    states: str = "full",
+    independents: Sequence[str] | None = None,
+    arrays: bool = False,
+    stop_time: float = 10.0,
+    step_size: float = 0.01,
+    tolerance: float = 1e-7,
+    platforms: Iterable[str] | None = None,
+    sources: bool = False,
+    progress: bool | None = None,
+) -> Path:
+    """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
+
+    Inputs are loads in joints, applied wrenches and commands of transitions; parameters are masses, frames, gravity and
+    start values, to be set until initialisation ends. The same mechanism always gives the same bytes.
+
+    Parameters
+    ----------
+    mechanism
+        A mechanism or a system compiled from one.
+    path
+        Where to write; a file that is there is replaced.
+    fmi
+        Version of the standard, ``"2.0"`` or ``"3.0"``.
+    outputs
+        Names or beginnings of names such as ``"A.q"``, ``"coupler.r"``, ``"energy"``. Default: all states and all
+        computed quantities.
+    states
+        ``"full"``: all coordinates and speeds of the tree are continuous states; ``"minimal"``: independent ones alone,
+        from which the loops give the others.
+    independents
+        With minimal states, the coordinates wanted as independent ones, as ``["A.q"]``; the rest is chosen.
+    arrays
+        Whether what has several numbers is one array variable, as ``coupler.r``, rather than scalars; FMI 3.0 alone.
+    stop_time, step_size, tolerance
+        The default experiment: s, s, and the tolerance of the integrator.
+    platforms
+        Where it shall run: FMI 3 platform tuples such as ``"x86_64-windows"``. Default: on this platform. Libraries for
+        others are compiled when they are first needed.
+    sources
+        Whether the C sources go in as well, so that a tool can compile the FMU for itself.
+    progress
+        Whether to tell on standard error what is being compiled. Default: on a terminal.
+
+    Returns
+    -------
+    Path
+        The path of the FMU.
+
+    Raises
+    ------
+    MechanismError
+        If the mechanism cannot be compiled.
+    ExportError
+        If an output is unknown, a start value is out of bounds, the shared library is missing or cannot be compiled, or
+        the file cannot be written.
+    """
+    from linkwork.compiler.compile import no_collection
+
+    if fmi not in _DESCRIPTIONS:
+        raise ExportError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
+    experiment = _experiment(stop_time, step_size, tolerance)
+    if arrays and fmi != "3.0":
+        raise ExportError('FMI 2.0 has no arrays; choose fmi="3.0", or leave arrays=True out')
+    system = _compiled(mechanism)
+    chosen = _independents(system, states, independents)
+    target = Path(path)
+    with no_collection():
+        content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else ())
+        files = _files(content, system, fmi, sources)
+        for platform, library in libraries(platforms, progress).items():
+            files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
+        write_archive(target, files, FAST if len(content.rows) > _MANY else SMALL)
+    return target
+
+
+def describe_system(
+    system: "System",
+    outputs: Iterable[str] | None,
+    experiment: Experiment,
+    independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+    arrays: bool = False,
+    sources: Sequence[str] = (),
+) -> Content:
+    """Gather what the FMU of a system holds."""
+    from linkwork._util.version import version
+    from linkwork.variables.catalog import list_indicators, list_owners
+
+    indicators = list_indicators(system.layout)
+    owners = list_owners(system.layout)
+    choice = Choice(choose_outputs(owners, outputs), _states(system, independents), arrays)
+    rows, with_rows = choice.rows([*owners, *setting_owners(system.sizes.reals + len(indicators))])
+    of_indicators, _ = choice.rows(indicators)
+    known, others = known_references(rows, with_rows)
+    resolve_dependencies(rows, with_rows, known, others)
+    resolve_dependencies(of_indicators, indicators, known, others)
+    content = Content(
+        name=system.mechanism.name,
+        rows=rows,
+        indicators=of_indicators,
+        block=np.concatenate([system.block().reals, np.zeros(len(indicators)), SETTING_STARTS]),
+        experiment=experiment,
+        tool=f"Linkwork {version()}",
+        independents=independents,
+        sources=tuple(sources),
+    )
+    content.check()
+    return content
+
+
+def _compiled(mechanism: "Mechanism | System") -> "System":
+    from linkwork.model.compile import compile
+    from linkwork.model.model import System
+
+    return mechanism if isinstance(mechanism, System) else compile(mechanism)
+
+
+def _independents(
+    system: "System", states: str, wanted: Sequence[str] | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Positions of independent coordinates and speeds, both empty where all are states."""
+    if states == "full":
+        if wanted is not None:
+            raise ExportError('independents go with states="minimal"')
+        return (), ()
+    if states != "minimal":
+        raise ExportError(f"there are no states {states!r}; choose 'full' or 'minimal'")
+    from linkwork.model.independent_coordinates import choose_independents
+
+    found = choose_independents(system, wanted=wanted)
+    return tuple(found.q), tuple(found.u)
+
+
+def _states(system: "System", independents: tuple[tuple[int, ...], tuple[int, ...]]) -> frozenset[int] | None:
+    """Offsets of the states; None: all that can be."""
+    if not any(independents):
+        return None
+    fields = zip("qu", independents, strict=True)
+    return frozenset(system.fields[name].first + i for name, positions in fields for i in positions)
+
+
+def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
+    for name, value in (("stop_time", stop), ("step_size", step), ("tolerance", tolerance)):
+        if not (math.isfinite(value) and value > 0):
+            raise ExportError(f"{name} is {value!r}; give a positive number")
+    return Experiment(stop=float(stop), step=float(step), tolerance=float(tolerance))
+
+
+def _files(content: Content, system: "System", fmi: str, sources: bool) -> dict[str, bytes | Iterable[bytes]]:
+    model, interface = system.model_bytes, interface_bytes(content)
+    description = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
+    return {
+        "modelDescription.xml": in_chunks(description),
+        "resources/model.lwm": model,
+        "resources/interface.lwi": interface,
+        **documentation_files(content, system),
+        **terminal_files(content, system, fmi),
+        **(source_files(model, interface, content.identifier, fmi) if sources else {}),
+    }
+
+
+def _binary(content: Content, platform: str, fmi: str) -> str:
+    folder = _FMI2_PLATFORMS.get(platform, platform) if fmi == "2.0" else platform
+    return f"binaries/{folder}/{content.identifier}"

@@ -1,0 +1,52 @@
+"""The shared libraries that go into an FMU: this platform's is there, others are compiled."""
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+from linkwork._util.progress import Steps
+from linkwork.core.sources import fmu_libraries
+from linkwork.errors import ExportError
+from linkwork.fmu.export.cross import TARGETS, cross_library
+
+PLATFORMS = tuple(TARGETS)
+
+
+def libraries(platforms: Iterable[str] | None = None, progress: bool | None = None) -> dict[str, Path]:
+    """Return the shared library of each platform, by FMI 3 platform tuple such as ``aarch64-linux``.
+
+    Parameters
+    ----------
+    platforms
+        Which; None: the one that this installation brings along.
+    progress
+        Whether standard error tells what is being compiled; None: on a terminal.
+
+    Raises
+    ------
+    ExportError
+        If a platform is unknown, a library is missing or cannot be compiled.
+    """
+    wanted = None if platforms is None else _known(platforms)
+    try:
+        shipped = fmu_libraries()
+    except FileNotFoundError as error:
+        if wanted is None:
+            raise ExportError(f"no FMU without a shared library: {error}") from error
+        shipped = {}
+    if wanted is None:
+        return shipped
+    with Steps(progress) as steps:
+        return {platform: shipped.get(platform) or cross_library(platform, steps.show) for platform in wanted}
+
+
+def _known(platforms: Iterable[str]) -> list[str]:
+    wanted = [platforms] if isinstance(platforms, str) else list(dict.fromkeys(platforms))
+    if not wanted:
+        raise ExportError(f"no platform is given; choose from {', '.join(PLATFORMS)}")
+    for platform in wanted:
+        if platform not in PLATFORMS:
+            close = difflib.get_close_matches(platform, PLATFORMS, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ExportError(f"unknown platform {platform!r}{hint} (there are {', '.join(PLATFORMS)})")
+    return wanted

@@ -1,0 +1,116 @@
+"""The model description of FMI 2.0: variables are known by their position, from 1."""
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+from xml.etree.ElementTree import Element, SubElement
+
+from linkwork.fmu.export.content import Content, Form, Place, Row
+from linkwork.fmu.export.xml_parts import (
+    TYPES_FMI2,
+    Marks,
+    add_experiment,
+    add_log_categories,
+    add_solvers,
+    add_units,
+    boolean,
+    describe,
+    element,
+    fill,
+    head,
+    root_attributes,
+    value_attributes,
+)
+
+
+def model_description(content: Content, token: str) -> Iterator[str]:
+    """Return the text of `modelDescription.xml` of FMI 2.0, piece by piece."""
+    root = Element("fmiModelDescription", root_attributes(content, "2.0", {"guid": token}))
+    root.set("numberOfEventIndicators", str(len(content.indicators)))
+    abilities = {
+        "modelIdentifier": content.identifier,
+        "canNotUseMemoryManagementFunctions": boolean(True),
+        "canGetAndSetFMUstate": boolean(True),
+        "canSerializeFMUstate": boolean(True),
+        "providesDirectionalDerivative": boolean(True),
+    }
+    exchange = SubElement(root, "ModelExchange", abilities)
+    simulation = SubElement(
+        root,
+        "CoSimulation",
+        abilities,
+        canHandleVariableCommunicationStepSize=boolean(True),
+        canInterpolateInputs=boolean(True),
+        maxOutputDerivativeOrder="1",
+    )
+    for kind in (exchange, simulation):
+        _add_sources(kind, content)
+    add_units(root, content)
+    solver = SubElement(SubElement(root, "TypeDefinitions"), "SimpleType", name="Solver")
+    add_solvers(SubElement(solver, "Enumeration"))
+    add_log_categories(root)
+    add_experiment(root, content.experiment)
+    yield head(root)
+    yield "  <ModelVariables>\n"
+    # The independent variable is optional here, and not every importer expects it.
+    rows = [row for row in content.rows if "independent" not in {entry.causality for entry in row.form.entries}]
+    templates: dict[int, str] = {}
+    first: dict[int, int] = {}  # by row, the position of its first variable
+    position = 1
+    for row in rows:
+        if id(row.form) not in templates:
+            templates[id(row.form)] = _template(row.form)
+        yield fill(templates[id(row.form)], row, content, [position + i for i in row.form.states])
+        first[id(row)] = position
+        position += len(row.references)
+    yield "  </ModelVariables>\n"
+    yield from _structure(content, rows, first)
+    yield "</fmiModelDescription>\n"
+
+
+def _add_sources(kind: Element, content: Content) -> None:
+    if content.sources:
+        listed = SubElement(kind, "SourceFiles")
+        for name in content.sources:
+            SubElement(listed, "File", name=name)
+
+
+def _template(form: Form) -> str:
+    """The variables of a form, in which everything of the owner is open."""
+    marks, derivatives, lines = Marks(form), count(), []
+    for i, entry in enumerate(form.entries):
+        value = value_attributes(entry.variable, marks.start(i))
+        if entry.variable.derivative_of is not None:
+            value["derivative"] = marks.more(next(derivatives))
+        inside = element(TYPES_FMI2[entry.variable.type], value)
+        lines.append(f"    {element('ScalarVariable', describe(entry, marks.reference(i)), inside)}\n")
+    return "".join(lines)
+
+
+def _structure(content: Content, rows: Iterable[Row], first: dict[int, int]) -> Iterator[str]:
+    position = {row.references[i]: first[id(row)] + i for row in rows for i in row.form.knowns}
+    yield "  <ModelStructure>\n"
+    yield from _group("Outputs", _unknowns(content.outputs, first, position))
+    yield from _group("Derivatives", _unknowns(content.derivatives, first, position))
+    # Initialisation solves the loops from all start values: everything depends on everything.
+    initial = (f'      <Unknown index="{first[id(row)] + i}" />\n' for row, i in content.initial_unknowns)
+    yield from _group("InitialUnknowns", initial)
+    yield "  </ModelStructure>\n"
+
+
+def _group(name: str, lines: Iterator[str]) -> Iterator[str]:
+    """Return a group of unknowns; there is no empty one."""
+    for line in lines:
+        yield f"    <{name}>\n{line}"
+        yield from lines
+        yield f"    </{name}>\n"
+
+
+def _unknowns(places: Iterable[Place], first: dict[int, int], position: dict[int, int]) -> Iterator[str]:
+    last: list[int] | None = None
+    text = ""
+    for row, i in places:
+        knowns = row.depends[i]
+        if knowns is not last:  # neighbours mostly depend on the same
+            known = sorted(position[at] for at in knowns or () if at in position)
+            last, text = knowns, "" if knowns is None else f' dependencies="{" ".join(map(str, known))}"'
+        yield f'      <Unknown index="{first[id(row)] + i}"{text} />\n'

@@ -1,0 +1,202 @@
+"""Which variables an FMU has, what part each plays, and what it depends on."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from linkwork.errors import ExportError
+from linkwork.fmu.export.content import Causality, Entry, Form, Row
+from linkwork.variables.schema import Kind, Variable, matching
+from linkwork.variables.templates import COMPUTED, Owner, Pattern
+
+_CAUSALITY: dict[str, Causality] = {
+    "parameter": "parameter",
+    "start": "parameter",
+    "input": "input",
+    "state": "local",
+    "derivative": "local",
+    "time": "independent",
+    "indicator": "local",
+}
+_CHOSEN: tuple[Kind, ...] = ("state", "derivative", "output")  # what may be an output
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How owners' variables become entries.
+
+    Attributes
+    ----------
+    outputs
+        For each owner that has chosen outputs, which of its numbers; None: all states and outputs of all.
+    states
+        Offsets of the states; None: all that can be.
+    arrays
+        Whether vectors become arrays.
+    """
+
+    outputs: dict[int, set[int]] | None
+    states: frozenset[int] | None = None
+    arrays: bool = False
+    _forms: dict[object, Form] = field(default_factory=dict)
+
+    def rows(self, owners: Iterable[Owner]) -> tuple[list[Row], list[Owner]]:
+        """Return the rows of those owners that have any, and these owners."""
+        rows = [(self.row(number, owner), owner) for number, owner in enumerate(owners)]
+        found = [(row, owner) for row, owner in rows if row is not None]
+        return [row for row, _ in found], [owner for _, owner in found]
+
+    def row(self, number: int, owner: Owner) -> Row | None:
+        """Return an owner's row; None if nothing of it is in the FMU."""
+        chosen = None if self.outputs is None else frozenset(self.outputs.get(number, ()))
+        references = owner.references
+        dependent = self._dependent(owner.pattern, references)
+        key = (id(owner.pattern), chosen, dependent)
+        if key not in self._forms:
+            self._forms[key] = _form(owner.pattern, chosen, dependent, self.arrays)
+        form = self._forms[key]
+        if len(form.first) < len(references):
+            references = [references[i] for i in form.first]
+        return Row(form, owner.words, references) if references else None
+
+    def _dependent(self, pattern: Pattern, references: list[int]) -> frozenset[int]:
+        """Those numbers of an owner that are coordinates and speeds, but no states, and their derivatives."""
+        if self.states is None or "state" not in pattern.kinds:
+            return frozenset()
+        numbers = list(zip(pattern.variables, references, strict=True))
+        lost = {v.name for v, at in numbers if v.kind == "state" and at not in self.states}
+        return frozenset(i for i, (v, _) in enumerate(numbers) if v.name in lost or v.derivative_of in lost)
+
+
+def _form(pattern: Pattern, chosen: frozenset[int] | None, dependent: frozenset[int], arrays: bool) -> Form:
+    found: list[tuple[Entry, int, tuple[int, ...]]] = []
+    for quantity, span in zip(pattern.quantities, pattern.spans, strict=True):
+        scalars = [_entry(pattern.variables[i], i, chosen, i in dependent) for i in span]
+        parts = {(e.causality, e.variable.kind) if e else None for e in scalars}
+        first = scalars[0] if scalars else None
+        if arrays and quantity.is_vector and len(parts) == 1 and first:
+            found.append((_array(first, quantity.count), span.start, tuple(pattern.rules[i] for i in span)))
+        else:
+            found += [(e, i, (pattern.rules[i],)) for e, i in zip(scalars, span, strict=True) if e]
+    rules = tuple(of if e.variable.kind in COMPUTED and i not in dependent else () for e, i, of in found)
+    return Form(tuple(e for e, _, _ in found), tuple(i for _, i, _ in found), rules)
+
+
+def _entry(variable: Variable, i: int, chosen: frozenset[int] | None, dependent: bool) -> Entry | None:
+    """Return what becomes of a pattern's number `i`; None: it is left out."""
+    output = variable.kind in ("state", "output") if chosen is None else i in chosen
+    if dependent:
+        if not output and variable.kind == "derivative":
+            return None
+        variable = replace(variable, kind="output", derivative_of=None, jumps=False)
+        return Entry(variable, "output" if output else "local")
+    if output:
+        return Entry(variable, "output")
+    return Entry(variable, _CAUSALITY[variable.kind]) if variable.kind in _CAUSALITY else None
+
+
+def _array(first: Entry, count: int) -> Entry:
+    v = first.variable
+    state = None if v.derivative_of is None else v.derivative_of.replace("[1]", "")
+    whole = replace(
+        v, name=v.name.replace("[1]", ""), description=v.description.replace("[1]", ""), derivative_of=state
+    )
+    return Entry(whole, first.causality, count)
+
+
+def resolve_dependencies(rows: Iterable[Row], owners: Iterable[Owner], known: dict[str, int], others: set[str]) -> None:
+    """Write into rows what their entries depend on.
+
+    Parameters
+    ----------
+    rows, owners
+        In the same order.
+    known
+        Value references of states, inputs and time by name.
+    others
+        Names of coordinates and speeds that are no states: what depends on one depends on all, for what is known.
+    """
+    for row, owner in zip(rows, owners, strict=True):
+        if not row.form.calculated:
+            continue
+        of_rule = [_references(names, known, others, row) for names in owner.depends()]
+        of_rule.append(None)  # for what has no rule
+        if row.form.rule is not None:
+            row.depends = [of_rule[rule] for rule in row.form.rule]
+        else:
+            row.depends = [_joined([of_rule[rule] for rule in rules]) for rules in row.form.rules]
+        for i in row.form.states:
+            row.depends[i] = [row.references[i]]
+
+
+def _references(names: Sequence[str] | None, known: dict[str, int], others: set[str], row: Row) -> list[int] | None:
+    if names is None:
+        return None
+    try:
+        return sorted({known[name] for name in names})
+    except KeyError as missing:
+        if any(name in others for name in names):
+            return None
+        raise ExportError(f"{row.words[0]} depends on {missing}, which is no variable of the mechanism") from None
+
+
+def _joined(lists: list[list[int] | None]) -> list[int] | None:
+    if len(lists) == 1:
+        return lists[0]
+    return sorted({at for one in lists for at in one or ()}) if lists and None not in lists else None
+
+
+def known_references(rows: Iterable[Row], owners: Iterable[Owner]) -> tuple[dict[str, int], set[str]]:
+    """Return value references of states, inputs and time by name, and the names of what would be states but is none."""
+    known: dict[str, int] = {}
+    others: set[str] = set()
+    for row, owner in zip(rows, owners, strict=True):
+        for i in row.form.knowns:
+            first = row.form.first[i]
+            for k in range(first, first + row.form.entries[i].size):
+                known[owner.pattern.variables[k].name.format(*row.words)] = row.references[i]
+        if "state" in owner.pattern.kinds:
+            names = (v.name.format(*row.words) for v in owner.pattern.variables if v.kind == "state")
+            others.update(name for name in names if name not in known)
+    return known, others
+
+
+def choose_outputs(owners: Sequence[Owner], outputs: Iterable[str] | None) -> dict[int, set[int]] | None:
+    """Find the outputs that are asked for: for each owner by its position, which of its numbers.
+
+    Parameters
+    ----------
+    owners
+        Of all variables of the mechanism.
+    outputs
+        Names, or beginnings of names up to a dot or bracket: ``A`` takes ``A.q`` and ``A.f[1]``. Derivatives and
+        states may be among them. None: all states and outputs. What is not chosen stays readable if it is a state
+        or a derivative and is left out otherwise.
+
+    Raises
+    ------
+    ExportError
+        If a name is unknown or is not computed by the mechanism.
+    """
+    if outputs is None:
+        return None
+    chosen: dict[int, set[int]] = {}
+    for name in [outputs] if isinstance(outputs, str) else outputs:
+        for number, i in _matching(owners, name):
+            chosen.setdefault(number, set()).add(i)
+    return chosen
+
+
+def _matching(owners: Sequence[Owner], name: str) -> list[tuple[int, int]]:
+    beginnings = (f"{name}.", f"{name}[")
+    found = []
+    for number, owner in enumerate(owners):
+        if name not in owner.words[0] and owner.words[0] not in name:
+            continue  # their variables have names with that of their owner in them
+        for i, v in enumerate(owner.pattern.variables):
+            full = v.name.format(*owner.words)
+            if v.kind in _CHOSEN and (full == name or full.startswith(beginnings)):
+                found.append((number, i))
+    if not found:
+        names = (replace(v, name=v.name.format(*owner.words)) for owner in owners for v in owner.pattern.variables)
+        matching(list(names), name, _CHOSEN, "outputs", ExportError)  # raises
+    return found

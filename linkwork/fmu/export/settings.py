@@ -1,0 +1,31 @@
+"""Settings of Co-Simulation, which are variables behind the block."""
+
+from collections.abc import Iterator
+
+from linkwork.variables.templates import Owner, Pattern, Place, Quantity
+
+_SETTINGS = (
+    Quantity(
+        *("{0}", "parameter", "setting", "1", "method that integrates in Co-Simulation"),
+        type="enumeration",
+    ),
+    Quantity(
+        *("{0}", "parameter", "setting", "1"),
+        "relative and absolute tolerance in Co-Simulation; 0: the importer's, 1e-7 if it gives none",
+        minimum=0.0,
+    ),
+)
+SETTING_STARTS = (1.0, 0.0)
+
+# The items of the enumeration: name, number, meaning.
+SOLVERS = (
+    ("dopri5", 1, "Dormand-Prince 5(4), explicit"),
+    ("rodas5p", 2, "Rodas5P, linearly implicit: for stiff springs and dampers"),
+)
+
+
+def setting_owners(first: int) -> Iterator[Owner]:
+    """Return what has the settings; their value references begin at `first`."""
+    fields = {"setting": Place(first, 1)}
+    for i, (name, quantity) in enumerate(zip(("solver", "tolerance"), _SETTINGS, strict=True)):
+        yield Owner(Pattern([quantity], fields), (name, "", ""), (i,), lambda: (None,))

@@ -1,0 +1,80 @@
+"""Source FMUs: the C sources, with the model as an array among them, for whoever imports the FMU to compile.
+
+The folder `sources` is the include directory. It holds what `csrc` does, and the folder `fmu_src`. Some builders put
+all objects into one folder, so each C file has a name of its own; they know no flags, so each includes `source_fmu.h`.
+"""
+
+from pathlib import PurePosixPath
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from linkwork.core.sources import fmu_sources
+
+_PREFIX = '#include "fmu_src/source_fmu.h"\n'
+_EMBEDDED = "fmu_src/fmu_embedded.c"
+_WIDTH = 24  # bytes on a line
+
+
+def source_files(model: bytes, interface: bytes, identifier: str, fmi: str) -> dict[str, bytes]:
+    """Return what the folder `sources` of an FMU holds, by path in the archive.
+
+    Parameters
+    ----------
+    model, interface
+        The bytes of `resources/model.lwm` and `resources/interface.lwi`.
+    identifier
+        The FMU's name as a C identifier.
+    fmi
+        Version of the standard: that of 2.0 lists what to compile in the model description.
+    """
+    files = {}
+    for name, path in fmu_sources().items():
+        text = path.read_text(encoding="utf-8")
+        if name.endswith(".c"):
+            text = _PREFIX + text
+        files[_place(name)] = text.encode()
+    files[_EMBEDDED] = _embedded(model, interface).encode()
+    if fmi == "3.0":
+        files["buildDescription.xml"] = _build_description(identifier)
+    return {f"sources/{name}": text for name, text in files.items()}
+
+
+def c_files() -> list[str]:
+    """Return the files to compile, by path in the folder `sources`."""
+    return [*(_place(name) for name in fmu_sources() if name.endswith(".c")), _EMBEDDED]
+
+
+def _place(name: str) -> str:
+    """Return where a source goes.
+
+    >>> _place("csrc/include/linkwork.h"), _place("csrc/ode/run.c"), _place("csrc/ode/ode.h"), _place("fmu_src/log.c")
+    ('linkwork.h', 'ode/ode_run.c', 'ode/ode.h', 'fmu_src/fmu_log.c')
+    """
+    path = PurePosixPath(name.removeprefix("csrc/").removeprefix("include/"))
+    folder = path.parent.as_posix().removesuffix("_src")
+    return str(path.with_name(f"{folder}_{path.name}") if path.suffix == ".c" and folder != "." else path)
+
+
+def _embedded(model: bytes, interface: bytes) -> str:
+    arrays = (_array("model", model), _array("interface", interface))
+    return "\n".join((_PREFIX + '#include "embedded.h"\n', *arrays))
+
+
+def _array(name: str, data: bytes) -> str:
+    rows = (data[i : i + _WIDTH] for i in range(0, len(data), _WIDTH))
+    numbers = "\n".join("  " + ", ".join(map(str, row)) + "," for row in rows)
+    return (
+        f"const size_t linkwork_{name}_size = {len(data)};\n"
+        f"const unsigned char linkwork_{name}[{len(data)}] = {{\n{numbers}\n}};\n"
+    )
+
+
+def _build_description(identifier: str) -> bytes:
+    root = Element("fmiBuildDescription", fmiVersion="3.0")
+    build = SubElement(root, "BuildConfiguration", modelIdentifier=identifier)
+    sources = SubElement(build, "SourceFileSet", language="C11")
+    for name in c_files():
+        SubElement(sources, "SourceFile", name=name)
+    SubElement(sources, "IncludeDirectory", name=".")
+    SubElement(build, "Library", name="m", external="true", description="the mathematical functions of C")
+    indent(root)
+    return bytes(tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"

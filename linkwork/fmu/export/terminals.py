@@ -1,0 +1,100 @@
+"""Terminals and icons: variables that belong together, by what a mechanism is connected at, and its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import islice
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from linkwork.compiler.numbering import suffixes
+from linkwork.draw.mechanism_picture import icon
+from linkwork.fmu.export.content import Content
+from linkwork.mechanism import Impulse, Input, Wrench
+from linkwork.mechanism.forces import of_kind
+
+if TYPE_CHECKING:
+    from linkwork.model.model import System
+
+MOST_TERMINALS = 500  # of each kind
+JOINT, FRAME, MOTION, EVENT = (f"org.linkwork.{kind}" for kind in ("joint", "frame", "motion", "event"))
+_FOLDER = "terminalsAndIcons"
+_SIDE = 100.0  # of the icon from its middle
+
+Member = tuple[str, str]  # name in the terminal, name of the variable
+
+
+def terminal_files(content: Content, system: System, fmi: str) -> dict[str, bytes]:
+    """Return by path in the archive: terminals and icons for FMI 3.0, the icon at the root for FMI 2.0.
+
+    FMI 2.0 knows neither terminals nor pictures of lines.
+    """
+    sign = (files("linkwork.fmu.export") / "assets" / "icon.png").read_bytes()
+    if fmi == "2.0":
+        return {"model.png": sign}
+    found = {f"{_FOLDER}/terminalsAndIcons.xml": _document(content, system), f"{_FOLDER}/icon.png": sign}
+    if (drawn := icon(system)) is not None:
+        found[f"{_FOLDER}/icon.svg"] = drawn.encode()
+    return found
+
+
+def _document(content: Content, system: System) -> bytes:
+    root = Element("fmiTerminalsAndIcons", fmiVersion="3.0")
+    graphics = SubElement(root, "GraphicalRepresentation")
+    corners = {"x1": f"{-_SIDE}", "y1": f"{-_SIDE}", "x2": f"{_SIDE}", "y2": f"{_SIDE}"}
+    SubElement(graphics, "CoordinateSystem", corners, suggestedScalingFactorTo_mm="0.1")
+    SubElement(graphics, "Icon", corners)
+    found: dict[str, Element] = {}
+    for kind, name, text, members in _terminals(system):
+        known = [member for member in members if _is_connectable(content, member[1])]
+        if known and name not in found:  # a pin's joint and command have one name, and share a terminal
+            attributes = {"name": name, "matchingRule": "bus", "terminalKind": kind, "description": text}
+            found[name] = Element("Terminal", attributes)
+        for member, variable in known:
+            place = {"variableName": variable, "memberName": member, "variableKind": "signal"}
+            SubElement(found[name], "TerminalMemberVariable", place)
+    if found:
+        SubElement(root, "Terminals").extend(found.values())
+    indent(root)
+    written: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
+
+
+def _is_connectable(content: Content, name: str) -> bool:
+    """Whether the FMU has a variable as an input or output."""
+    return content.causality_of(name) in ("input", "output")
+
+
+def _terminals(system: System) -> Iterator[tuple[str, str, str, list[Member]]]:
+    """Kind, name, description and members of every terminal there may be."""
+    mech, numbering = system.mechanism, system.numbering
+    moving = (name for name, joint in mech.joints.items() if joint.kind.nu)
+    for name in islice(moving, MOST_TERMINALS):
+        joint = mech.joints[name]
+        members = [*_elements(name, "q", joint.kind.nq)]
+        members += [member for what in ("u", "tau") for member in _elements(name, what, joint.kind.nu)]
+        text = f"joint {name} of {joint.child} on {joint.parent}: coordinate, speed, load"
+        yield JOINT, name, text, members
+    for wrench in islice(of_kind(mech.forces, Wrench), MOST_TERMINALS):
+        members = [member for what in "FT" for member in _elements(wrench.name, what, 3)]
+        for what, count in (("r", 3), ("Q", 4), ("v", 3), ("w", 3)):
+            members += _elements(wrench.body, what, count)
+        text = f"force and torque applied to {wrench.body}, and the motion of its frame, world axes"
+        yield FRAME, wrench.name, text, members
+    for name in islice(numbering.motions, MOST_TERMINALS):
+        members = [(what, f"{name}.{what}") for what in ("q_in", "u_in", "a_in", "load")]
+        yield MOTION, name, "what is added to a prescribed motion, and the load that it takes", members
+    for name, one in islice(mech.transitions.items(), MOST_TERMINALS):
+        members = [("command", f"{name}.command")] if isinstance(one.when, Input) else []
+        if isinstance(one.action, Impulse):
+            members += [(f"impulse.{m}", v) for what in "ft" for m, v in _elements(f"{name}.impulse", what, 3)]
+        if members:
+            text = f"{type(one.action).__name__}: what sets it off, and whether it holds"
+            yield EVENT, name, text, [*members, ("active", f"{name}.active")]
+
+
+def _elements(owner: str, what: str, count: int) -> list[Member]:
+    """A quantity as it is where variables are arrays, and element by element."""
+    ends = suffixes(count) if count == 1 else ["", *suffixes(count)]
+    return [(f"{what}{end}", f"{owner}.{what}{end}") for end in ends]

@@ -1,0 +1,67 @@
+"""The description of a mechanism: bodies, joints and forces as the user gives them, in Python or as JSON."""
+
+from linkwork.mechanism import inertia
+from linkwork.mechanism.actions import Action, Impulse, Stop
+from linkwork.mechanism.checks import GROUND
+from linkwork.mechanism.closures import Pin, Release
+from linkwork.mechanism.couplings import Coupling
+from linkwork.mechanism.distances import Distance
+from linkwork.mechanism.forces import Force, Wrench
+from linkwork.mechanism.frames import Frame
+from linkwork.mechanism.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    JointKind,
+    Planar,
+    Prismatic,
+    Revolute,
+    Spherical,
+    Universal,
+)
+from linkwork.mechanism.locks import Lock, Unlock
+from linkwork.mechanism.mechanism import Mechanism
+from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.parts import Body, Joint
+from linkwork.mechanism.springs import JointSpringDamper, PointSpringDamper, SpringDamper
+from linkwork.mechanism.transitions import Transition
+from linkwork.mechanism.triggers import Crossing, Input, PointDistance, Time, Trigger
+
+__all__ = [
+    "GROUND",
+    "Action",
+    "Body",
+    "Coupling",
+    "Crossing",
+    "Cylindrical",
+    "Distance",
+    "Fixed",
+    "Force",
+    "Frame",
+    "Free",
+    "Impulse",
+    "Input",
+    "Joint",
+    "JointKind",
+    "JointSpringDamper",
+    "Lock",
+    "Mechanism",
+    "Motion",
+    "Pin",
+    "Planar",
+    "PointDistance",
+    "PointSpringDamper",
+    "Prismatic",
+    "Release",
+    "Revolute",
+    "Spherical",
+    "SpringDamper",
+    "Stop",
+    "Time",
+    "Transition",
+    "Trigger",
+    "Universal",
+    "Unlock",
+    "Wrench",
+    "inertia",
+]

@@ -1,0 +1,70 @@
+"""Inertias of homogeneous bodies: each returns the matrix (3, 3) in kg m^2 about the centre of mass, in body axes.
+
+Masses are in kg and may be anything here: `Mechanism.add_body` judges them, because it knows the body's name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray, numbers
+from linkwork.errors import MechanismError
+
+_AXES = ("x", "y", "z")
+
+
+def rod(mass: float, length: float, axis: str = "x") -> FloatArray:
+    """Slender rod of `length` m along `axis` ("x", "y" or "z").
+
+    >>> rod(12.0, 1.0).diagonal()
+    array([0., 1., 1.])
+    """
+    _check_length(length, "rod: length")
+    return _about(axis, 0.0, mass * length**2 / 12, "rod")
+
+
+def disk(mass: float, radius: float, axis: str = "z") -> FloatArray:
+    """Thin disk of `radius` m, normal to `axis`."""
+    _check_length(radius, "disk: radius")
+    return _about(axis, mass * radius**2 / 2, mass * radius**2 / 4, "disk")
+
+
+def cylinder(mass: float, radius: float, length: float, axis: str = "z") -> FloatArray:
+    """Solid cylinder of `radius` m and `length` m along `axis`."""
+    _check_length(radius, "cylinder: radius")
+    _check_length(length, "cylinder: length")
+    return _about(axis, mass * radius**2 / 2, mass * (3 * radius**2 + length**2) / 12, "cylinder")
+
+
+def sphere(mass: float, radius: float) -> FloatArray:
+    """Solid sphere of `radius` m."""
+    _check_length(radius, "sphere: radius")
+    return np.eye(3) * (0.4 * mass * radius**2)
+
+
+def box(mass: float, size: Sequence[float]) -> FloatArray:
+    """Solid box of `size` (3,) m along x, y and z; a side of zero makes it a plate.
+
+    >>> box(12.0, (1, 2, 3)).diagonal()
+    array([13., 10., 5.])
+    """
+    sides = numbers(size, (3,), "inertia.box: size")
+    if (sides < 0).any():
+        raise MechanismError(f"inertia.box: size must not be negative, not {tuple(sides.tolist())}")
+    squares = sides**2
+    return np.diag(mass * (squares.sum() - squares) / 12)
+
+
+def _about(axis: str, along: float, across: float, what: str) -> FloatArray:
+    if axis not in _AXES:
+        raise MechanismError(f"inertia.{what}: axis must be 'x', 'y' or 'z', not {axis!r}")
+    moments = np.full(3, across)
+    moments[_AXES.index(axis)] = along
+    return np.diag(moments)
+
+
+def _check_length(value: float, what: str) -> None:
+    if value <= 0:  # NaN passes: add_body refuses what comes out and names the body
+        raise MechanismError(f"inertia.{what} must be positive, not {value!r} m")

@@ -1,0 +1,263 @@
+"""Mechanisms as JSON: written so that people can read and edit it, and loaded with the same bits.
+
+    {"linkwork": 1, "name": ..., "gravity": [x, y, z],
+     "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
+     "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
+     "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset",
+                    "motion": {"polynomial": [c0, c1, ...], "amplitude", "frequency", "phase"}}, ...],
+     "distances": [{"name", "bodies": [first, second], "points", "length"}, ...],
+     "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
+                {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
+                {"type": "wrench", "body", "point", "name"}, ...],
+     "transitions": [{"name", "type": "lock" or "unlock", "joint", "directions", "when"},
+                     {"name", "type": "pin", "parent", "child", "kind": {"type", its axes}, "parent_frame",
+                      "child_frame", "when"},
+                     {"name", "type": "release", "joint", "when"},
+                     {"name", "type": "stop", "joint", "lower", "upper", "restitution", "direction"},
+                     {"name", "type": "impulse", "body", "point", "force", "torque", "when"}, ...],
+     "start": {"q": {"joint": value}, "u": {"joint": value}}}
+
+Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `add_distance`,
+`SpringDamper`, `Wrench`, `add_transition`, its actions and `start` mean, with the same defaults. The axes of a joint
+have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none. "when" is
+{"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"}, "value", "direction"} or
+{"type": "input"}.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray, quoted
+from linkwork.errors import MechanismError
+from linkwork.mechanism.frames import Frame
+from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.reading import VERSION, DataPath, Misread, read_mechanism
+from linkwork.mechanism.triggers import PointDistance
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.couplings import Coefficients, Coupling
+    from linkwork.mechanism.forces import Force
+    from linkwork.mechanism.mechanism import Mechanism
+    from linkwork.mechanism.parts import Body, Joint
+    from linkwork.mechanism.transitions import Transition
+    from linkwork.mechanism.triggers import Trigger
+
+_LINE = 120
+_PARALLEL = np.eye(3).tobytes()
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def to_dict(mech: Mechanism) -> dict[str, Any]:
+    """Return the mechanism as dictionaries, lists, strings and numbers."""
+    return {
+        "linkwork": VERSION,
+        "name": mech.name,
+        "gravity": mech.gravity.tolist(),
+        "bodies": [_body(body) for body in mech.bodies.values()],
+        "joints": [_joint(joint) for joint in mech.joints.values()],
+        **({"couplings": [_coupling(one) for one in mech.couplings.values()]} if mech.couplings else {}),
+        **({"distances": [_values(one) for one in mech.distances.values()]} if mech.distances else {}),
+        "forces": [_force(force) for force in mech.forces],
+        **({"transitions": [_transition(one) for one in mech.transitions.values()]} if mech.transitions else {}),
+        "start": {
+            "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
+            "u": {name: _number_or_list(value) for name, value in mech.start_u.items()},
+        },
+    }
+
+
+def save(mech: Mechanism, path: str | os.PathLike[str]) -> None:
+    """Write the mechanism; the file appears whole or not at all."""
+    text = _formatted(to_dict(mech)) + "\n"
+    target = Path(path).resolve()  # a symbolic link stays one
+    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _body(body: Body) -> dict[str, Any]:
+    return {
+        "name": body.name,
+        "mass": body.mass,
+        "com": body.com.tolist(),
+        "inertia": body.inertia.tolist(),
+        "origin": body.origin.tolist(),
+        **_rotation(body.rotation),
+    }
+
+
+def _joint(joint: Joint) -> dict[str, Any]:
+    return {
+        "name": joint.name,
+        **_kind(joint.kind),
+        "parent": joint.parent,
+        "child": joint.child,
+        "parent_frame": _frame(joint.parent_frame),
+        "child_frame": _frame(joint.child_frame),
+        **({"cut": True} if joint.cut else {}),
+    }
+
+
+def _kind(kind: JointKind) -> dict[str, Any]:
+    axes = {name: axis.tolist() for name, axis in zip(kind.axis_names, kind.axes, strict=True)}
+    return {"type": kind.type_name, **axes}
+
+
+def _coupling(coupling: Coupling) -> dict[str, Any]:
+    return {
+        "name": coupling.name,
+        "terms": {coordinate: _shortest(term.coefficients) for coordinate, term in coupling.terms.items()},
+        "offset": coupling.offset,
+        **({"motion": _values(coupling.motion)} if coupling.motion else {}),
+    }
+
+
+def _shortest(coefficients: Coefficients) -> float | list[float]:
+    """The first alone, or as many as are not zero."""
+    last = max(power for power, value in enumerate(coefficients) if value)
+    return list(coefficients[: last + 1]) if last else coefficients[0]
+
+
+def _force(force: Force) -> dict[str, Any]:
+    return {"type": force.type_name, **_values(force)}
+
+
+def _transition(transition: Transition) -> dict[str, Any]:
+    return {
+        "name": transition.name,
+        "type": transition.action.type_name,
+        **_values(transition.action),
+        **({"when": _trigger(transition.when)} if transition.when else {}),
+    }
+
+
+def _trigger(trigger: Trigger) -> dict[str, Any]:
+    return {"type": trigger.type_name, **_values(trigger)}
+
+
+def _values(part: object) -> dict[str, Any]:
+    """The fields of a dataclass that are given."""
+    values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}  # type: ignore[arg-type]
+    return {name: _plain(value) for name, value in values.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it: lists for tuples, objects for what has parts."""
+    match value:
+        case tuple():
+            return [_plain(item) for item in value]
+        case Frame():
+            return _frame(value)
+        case JointKind():
+            return _kind(value)
+        case PointDistance():
+            return _values(value)
+    return value
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    return {"position": frame.position.tolist(), **_rotation(frame.rotation)}
+
+
+def _rotation(matrix: FloatArray) -> dict[str, Any]:
+    """Nothing for the identity; compared by bits, because -0 must come back as -0."""
+    return {} if matrix.tobytes() == _PARALLEL else {"rotation": matrix.tolist()}
+
+
+def _number_or_list(value: FloatArray) -> float | list[float]:
+    return value.item() if value.size == 1 else value.tolist()
+
+
+def _formatted(value: Any, indent: str = "") -> str:
+    """JSON with what fits on one line on one line."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) <= _LINE or not isinstance(value, dict | list) or not value:
+        return line
+    inner = indent + "  "
+    if isinstance(value, dict):
+        items = [f"{json.dumps(key, ensure_ascii=False)}: {_formatted(item, inner)}" for key, item in value.items()]
+        opening, closing = "{", "}"
+    else:
+        items = [_formatted(item, inner) for item in value]
+        opening, closing = "[", "]"
+    return f"{opening}\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}{closing}"
+
+
+def load(cls: type[Mechanism], path: str | os.PathLike[str]) -> Mechanism:
+    """Read a mechanism from a file; MechanismError names the file, line and column."""
+    name = os.fspath(path)
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+        data = json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        place = f"{name}, line {error.lineno}, column {error.colno}"
+        remedy = "the file ends early; restore it or save the mechanism again" if _ends_early(error) else "correct it"
+        raise MechanismError(f"{place}: this is no JSON ({error.msg}): {remedy}") from None
+    except UnicodeDecodeError as error:
+        raise MechanismError(f"{name}, byte {error.start}: this is no UTF-8 text; save the mechanism again") from None
+    except (ValueError, RecursionError) as error:
+        raise MechanismError(f"{name}: this is no mechanism ({error})") from None
+    except MechanismError as error:
+        raise MechanismError(f"{name}: {error}") from None
+    try:
+        return read_mechanism(cls, data)
+    except Misread as error:
+        line, column = _position(text, error.path)
+        within = f" ({error.place})" if error.path else ""
+        raise MechanismError(f"{name}, line {line}, column {column}{within}: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    item = dict(pairs)
+    if len(item) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise MechanismError(f"the key {twice!r} stands twice in the object with {quoted(item)}: remove one")
+    return item
+
+
+def _ends_early(error: json.JSONDecodeError) -> bool:
+    return error.msg.startswith("Unterminated") or not error.doc[error.pos :].strip()
+
+
+def _position(text: str, path: DataPath) -> tuple[int, int]:
+    """Line and column, from 1, of the value at `path` in a text that is known to be JSON."""
+    skip = json.JSONDecoder().raw_decode
+
+    def blank(position: int) -> int:
+        found = _SPACE.match(text, position)
+        return found.end() if found else position
+
+    here = blank(0)
+    for step in path:
+        here = blank(here + 1)
+        key: object = 0
+        while True:
+            if isinstance(step, str):
+                key, here = skip(text, here)
+                here = blank(blank(here) + 1)
+            if key == step:
+                break
+            _, here = skip(text, here)
+            here = blank(blank(here) + 1)
+            key = key + 1 if isinstance(key, int) else key
+    before = text[:here]
+    return before.count("\n") + 1, here - (before.rfind("\n") + 1) + 1

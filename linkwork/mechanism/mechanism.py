@@ -1,0 +1,398 @@
+"""The description of a mechanism."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from linkwork._util.checks import FloatArray, check_name, finite
+from linkwork.errors import MechanismError
+from linkwork.mechanism import json_io, reading
+from linkwork.mechanism.actions import Action
+from linkwork.mechanism.checks import check_inertia, check_mass, check_new_name, check_start
+from linkwork.mechanism.couplings import Coupling, coupling, name_of_drive
+from linkwork.mechanism.distances import Distance, distance
+from linkwork.mechanism.forces import Force, Taken, names_in_use
+from linkwork.mechanism.frames import Frame, check_rotation, rotation_matrix
+from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.parts import Body, Joint, joint
+from linkwork.mechanism.transitions import Transition, check_starts, transition
+from linkwork.mechanism.triggers import Trigger
+
+
+class Mechanism:
+    """Bodies, joints, couplings, distances, forces, transitions and start guesses; what is wrong is refused at once.
+
+    Parameters
+    ----------
+    name
+        A word of letters, digits and underscores.
+    gravity
+        Acceleration of free fall in world axes, (3,), m/s^2.
+
+    Attributes
+    ----------
+    bodies, joints
+        `Body` and `Joint` by name, in the order in which they were added.
+    couplings, distances, transitions
+        `Coupling`, `Distance` and `Transition` by name, likewise.
+    forces
+        In the order in which they were added.
+    start_q, start_u
+        Start guesses of coordinates and speeds by name of the joint, arrays (nq,) and (nu,).
+    taken
+        Names and joints that the forces have.
+
+    Examples
+    --------
+    >>> from linkwork.mechanism import Revolute, inertia
+    >>> mech = Mechanism("pendulum")
+    >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+    >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+    >>> mech.start(q={"hinge": 0.3})
+    >>> mech
+    Mechanism('pendulum': 1 body, 1 joint, 0 forces)
+    """
+
+    name: str
+    bodies: dict[str, Body]
+    joints: dict[str, Joint]
+    couplings: dict[str, Coupling]
+    distances: dict[str, Distance]
+    transitions: dict[str, Transition]
+    forces: list[Force]
+    start_q: dict[str, FloatArray]
+    start_u: dict[str, FloatArray]
+
+    def __init__(self, name: str, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
+        self.name = check_name(name, "mechanism")
+        self.gravity = gravity
+        self.bodies = {}
+        self.joints = {}
+        self.couplings = {}
+        self.distances = {}
+        self.transitions = {}
+        self.forces = []
+        self.taken = Taken()
+        self.start_q = {}
+        self.start_u = {}
+
+    @property
+    def gravity(self) -> FloatArray:
+        """Acceleration of free fall in world axes, (3,), m/s^2."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        self._gravity = finite(value, (3,), f"mechanism {self.name!r}: gravity")
+
+    def add_body(
+        self,
+        name: str,
+        mass: float,
+        com: ArrayLike,
+        inertia: ArrayLike,
+        origin: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike | None = None,
+    ) -> None:
+        """Add a rigid body.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        mass
+            kg, positive.
+        com
+            Centre of mass in body axes from the body's origin, (3,), m.
+        inertia
+            About the centre of mass in body axes, (3, 3), kg m^2; `linkwork.inertia` has the usual shapes.
+        origin, rotation
+            Reference pose in the world: (3,), m, and a rotation matrix (3, 3), body to world, or a unit quaternion
+            [w, x, y, z]. Joints given with `at=` are placed in this pose.
+
+        Raises
+        ------
+        MechanismError
+            On a value that no body can have; the text names the body and the remedy. Nothing is added then.
+        """
+        check_new_name(name, "body", names_in_use(self, "joint"))
+        what = f"body {name!r}"
+        turned = rotation_matrix(rotation, f"{what}: rotation")
+        check_rotation(turned, f"{what}: rotation")
+        self.bodies[name] = Body(
+            name=name,
+            mass=check_mass(mass, what),
+            com=finite(com, (3,), f"{what}: com"),
+            inertia=check_inertia(inertia, what),
+            origin=finite(origin, (3,), f"{what}: origin"),
+            rotation=turned,
+        )
+
+    def add_joint(
+        self,
+        name: str,
+        kind: JointKind,
+        parent: str,
+        child: str,
+        *,
+        at: ArrayLike | None = None,
+        parent_frame: Frame | None = None,
+        child_frame: Frame | None = None,
+        cut: bool = False,
+    ) -> None:
+        """Add a joint between bodies that have been added; one that closes a loop is added like any other.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        kind
+            `Revolute(axis)`, `Prismatic(axis)`, `Universal(axis1, axis2)`, `Cylindrical(axis)`, `Planar(normal)`,
+            `Spherical()`, `Free()` or `Fixed()`.
+        parent, child
+            Names of the bodies, one of them may be "ground".
+        at
+            World point, (3,), m, where the joint is in the reference poses; its axes are then in world axes, too.
+        parent_frame, child_frame
+            Instead of `at`: the joint frame in the parent's and in the child's own frame; the joint's axes are in it.
+            One that is left out is `Frame()`.
+        cut
+            True: cut the loop at this joint rather than at one that is chosen, so that its coordinates are no states.
+
+        Raises
+        ------
+        MechanismError
+            On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
+        """
+        check_new_name(name, "joint", names_in_use(self, "body"))
+        self.joints[name] = joint(self, name, kind, parent, child, at, parent_frame, child_frame, cut)
+
+    def add_coupling(
+        self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0, motion: Motion | None = None
+    ) -> None:
+        """Add an equation between joint coordinates: a gear, a belt, a rack and pinion, a differential, a cam.
+
+        The joints may lie anywhere in the mechanism. The equation is ideal: it does no work, and has no play.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        terms
+            A coefficient by coordinate: a number c for c q, or up to four numbers (c1, c2, ...) for
+            c1 q + c2 q^2 + ... A coordinate is named by its joint, or as "U[2]" in a joint of several; joints that
+            turn by quaternions have none that can be coupled. The terms add up to `offset`.
+        offset
+            In the unit of the first coordinate named: the whole equation is counted in it.
+        motion
+            A function of time that is added to the offset.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown or unfit coordinate, or a coefficient of zero. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, inertia
+        >>> mech = Mechanism("drive")
+        >>> for name in ("rotor", "arm"):
+        ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("motor", Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+        >>> mech.add_joint("hinge", Revolute((0, 0, 1)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.add_coupling("gear", {"motor": 1.0, "hinge": -20.0})  # 20 turns of the motor to one of the arm
+        """
+        check_new_name(name, "coupling", names_in_use(self))
+        self.couplings[name] = coupling(self, name, terms, offset, motion)
+
+    def prescribe(self, coordinate: str, motion: Motion, name: str | None = None) -> None:
+        """Prescribe a coordinate of a joint as a function of time: a drive gives whatever load that takes.
+
+        Parameters
+        ----------
+        coordinate
+            A joint, or "U[2]" in a joint of several; not a quaternion.
+        motion
+            The function of time.
+        name
+            Of the drive, a coupling of one term whose offset moves; by default "A_drive", or "U_2_drive".
+
+        Raises
+        ------
+        MechanismError
+            On an unknown or unfit coordinate, or a name that is taken. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Motion, Revolute, inertia
+        >>> mech = Mechanism("fan")
+        >>> mech.add_body("rotor", mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("shaft", Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+        >>> mech.prescribe("shaft", Motion((0.0, 30.0)))  # 30 rad/s; the load is "shaft_drive.load"
+        """
+        given = name_of_drive(self, coordinate) if name is None else name
+        if not isinstance(motion, Motion):
+            raise MechanismError(f"prescribe {coordinate!r}: give a Motion such as Motion((0.0, 1.0)), not {motion!r}")
+        self.add_coupling(given, {coordinate: 1.0}, motion=motion)
+
+    def add_distance(self, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None = None) -> None:
+        """Keep points of two bodies at a constant distance: a massless rod with a ball joint at either end.
+
+        It pushes as well as pulls, takes one freedom, and does no work. Rods whose mass counts are bodies.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        bodies
+            Names of two bodies, one of them may be "ground".
+        points
+            A point of each, (2, 3), m, in the frame of its body.
+        length
+            m, positive; by default the distance of the points in the reference poses of the bodies.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown body, one body twice, or a length that is not positive. Nothing is
+            added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Free, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("bob", mass=2.0, com=(0, 0, 0), inertia=inertia.sphere(2.0, 0.05), origin=(0, 0, -0.8))
+        >>> mech.add_joint("bob_in_world", Free(), "ground", "bob", at=(0, 0, -0.8))
+        >>> mech.add_distance("rod", bodies=("ground", "bob"), points=((0, 0, 0), (0, 0, 0.05)))
+        >>> mech.distances["rod"].length
+        0.75
+        """
+        check_new_name(name, "distance", names_in_use(self))
+        self.distances[name] = distance(self, name, bodies, points, length)
+
+    def add_force(self, force: Force) -> None:
+        """Add a force, a `SpringDamper` or a `Wrench`, on joints or bodies that have been added.
+
+        Raises
+        ------
+        MechanismError
+            If there is no such joint or body, if it is not fit for the force, or if the force's name is taken.
+        """
+        if not isinstance(force, Force):
+            raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
+        force.check_new(self)
+        force.check(self)
+        self.forces.append(force)
+
+    def add_transition(self, name: str, action: Action, when: Trigger | None = None) -> None:
+        """Add a change at an instant: a lock, a latch, a closure of a loop, a stop, a blow.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores; the joint that a `Pin` makes has it as well.
+        action
+            `Lock`, `Unlock`, `Pin`, `Release`, `Stop` or `Impulse`.
+        when
+            `Time`, `Crossing` or `Input`; for a `Stop`, which watches its bounds, it is left out.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, on what does not exist or does not fit, and on a transition that another one
+            undoes at the same event. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Crossing, Lock, Revolute, Time, Unlock, inertia
+        >>> mech = Mechanism("flap")
+        >>> mech.add_body("lid", mass=1.0, com=(0, 0, 0), inertia=inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("hinge", Revolute((0, 1, 0)), "ground", "lid", at=(0, 0, 0))
+        >>> mech.add_transition("latch", Lock("hinge"), when=Crossing("hinge.q", 1.2))
+        >>> mech.add_transition("free", Unlock("hinge"), when=Time(3.0))
+        """
+        check_new_name(name, "transition", names_in_use(self))
+        self.transitions[name] = transition(self, name, action, when)
+
+    def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
+        """Give start guesses by name of the joint; assembly keeps them where it can and finds the others.
+
+        Parameters
+        ----------
+        q
+            Coordinates: a number, or an array (nq,); rad or m. A quaternion may have any length but zero.
+        u
+            Speeds: a number, or an array (nu,); rad/s or m/s.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown joint, a value of the wrong size, a quaternion of length zero or a coordinate beyond a bound
+            of its `Stop`, naming the joint. Nothing is changed then.
+        """
+        new_q, new_u = self._start_values(q, "q"), self._start_values(u, "u")
+        check_starts(self, new_q)
+        self.start_q.update(new_q)
+        self.start_u.update(new_u)
+
+    def copy(self) -> Mechanism:
+        """Return a mechanism of its own; the parts in it, which never change, are the same."""
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, dict | list):
+                setattr(twin, name, value.copy())
+        return twin
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the mechanism as dictionaries, lists, strings and numbers, as they stand in a file."""
+        return json_io.to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Mechanism:
+        """Return the mechanism that `to_dict` gave, with the same bits.
+
+        Raises MechanismError, naming the place in `data`, the mistake and the remedy.
+        """
+        return reading.from_dict(cls, data)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the mechanism as JSON; a file of that name is replaced in one step, or left as it was."""
+        json_io.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Mechanism:
+        """Read a mechanism from JSON.
+
+        Raises MechanismError, naming the file, line and column, the mistake and the remedy, or OSError.
+        """
+        return json_io.load(cls, path)
+
+    def __repr__(self) -> str:
+        counts = [
+            (len(self.bodies), "body", "bodies"),
+            (len(self.joints), "joint", "joints"),
+            (len(self.forces), "force", "forces"),
+        ]
+        for part in ("coupling", "distance", "transition"):
+            if count := len(getattr(self, f"{part}s")):
+                counts.append((count, part, f"{part}s"))
+        parts = (f"{count} {one if count == 1 else many}" for count, one, many in counts)
+        return f"Mechanism({self.name!r}: {', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _start_values(self, values: Mapping[str, ArrayLike] | None, of: str) -> dict[str, FloatArray]:
+        if not isinstance(values, Mapping | None):
+            raise MechanismError(f"start {of} must be a dictionary such as {{'A': 0.1}}, not {values!r}")
+        return {name: check_start(self, name, value, of) for name, value in (values or {}).items()}

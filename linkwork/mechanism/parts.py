@@ -1,0 +1,132 @@
+"""What a mechanism consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._util.checks import FloatArray, finite
+from linkwork.errors import MechanismError
+from linkwork.mechanism.checks import GROUND, check_body_known
+from linkwork.mechanism.frames import Frame
+from linkwork.mechanism.joints import JointKind
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.mechanism import Mechanism
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A rigid body.
+
+    Attributes
+    ----------
+    name
+        Its name, unique among bodies.
+    mass
+        kg.
+    com
+        Centre of mass in body axes from the body's origin, (3,), m.
+    inertia
+        About the centre of mass in body axes, (3, 3), kg m^2.
+    origin, rotation
+        Reference pose: the body's origin in the world, (3,), m, and its axes, (3, 3), body to world.
+    """
+
+    name: str
+    mass: float
+    com: FloatArray
+    inertia: FloatArray
+    origin: FloatArray
+    rotation: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """A joint between two bodies, or between a body and the ground.
+
+    Attributes
+    ----------
+    name
+        Its name, unique among joints.
+    kind
+        What it lets the child do; its axes are unit vectors in joint-frame axes.
+    parent, child
+        Names of the bodies, one of them may be "ground". Coordinates are of the child relative to the parent.
+    parent_frame, child_frame
+        The joint frame in the parent's and in the child's own frame; they coincide when the coordinates are zero.
+    cut
+        True: the joint shall close its loop, so that its coordinates are no states.
+    """
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    parent_frame: Frame
+    child_frame: Frame
+    cut: bool
+
+
+def joint(
+    mech: Mechanism,
+    name: str,
+    kind: JointKind,
+    parent: str,
+    child: str,
+    at: ArrayLike | None,
+    parent_frame: Frame | None,
+    child_frame: Frame | None,
+    cut: bool,
+) -> Joint:
+    """Return a joint between bodies of `mech`; what is wrong is refused, naming the joint."""
+    what = f"joint {name!r}"
+    if not isinstance(kind, JointKind):
+        raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
+    kind.check(what)
+    for body in (parent, child):
+        check_body_known(mech, what, body)
+    if parent == child:
+        raise MechanismError(f"{what} joins {parent!r} to itself: give two different bodies")
+    if not isinstance(cut, bool | np.bool_):
+        raise MechanismError(f"{what}: cut must be True or False, not {cut!r}")
+    if at is None:
+        frames = _given_frames(what, parent_frame, child_frame)
+    elif parent_frame is None and child_frame is None:
+        point = finite(at, (3,), f"{what}: at")
+        frames = _frame_in(mech, parent, point), _frame_in(mech, child, point)
+    else:
+        raise MechanismError(f"{what}: give either at= or parent_frame= and child_frame=, not both")
+    return Joint(name, kind, parent, child, *frames, cut=bool(cut))
+
+
+def _given_frames(what: str, parent_frame: Frame | None, child_frame: Frame | None) -> tuple[Frame, Frame]:
+    if parent_frame is None and child_frame is None:
+        raise MechanismError(
+            f"{what} has no place: give at=(x, y, z), its point in the world in the reference poses, "
+            "or parent_frame=Frame(...) and child_frame=Frame(...)"
+        )
+    frames = []
+    for frame, side in ((parent_frame, "parent_frame"), (child_frame, "child_frame")):
+        if frame is not None:
+            check_frame(frame, f"{what}: {side}")
+        frames.append(Frame() if frame is None else frame)
+    return frames[0], frames[1]
+
+
+def check_frame(frame: object, what: str) -> None:
+    """Refuse what is no frame, or one whose values are none; `what` names it."""
+    if not isinstance(frame, Frame):
+        raise MechanismError(f"{what} must be a Frame(position, rotation), not {frame!r}")
+    frame.check(what)
+
+
+def _frame_in(mech: Mechanism, body: str, point: FloatArray) -> Frame:
+    """Return the frame at a world point, parallel to the world, in the frame of a body in its reference pose."""
+    if body == GROUND:
+        return Frame(point)
+    pose = mech.bodies[body]
+    return Frame(pose.rotation.T @ (point - pose.origin), pose.rotation.T)

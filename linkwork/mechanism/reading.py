@@ -1,0 +1,216 @@
+"""From dictionaries and lists to a mechanism, keeping track of the place for messages."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from linkwork._util.checks import quoted, suggest
+from linkwork.errors import MechanismError
+from linkwork.mechanism.actions import ACTIONS
+from linkwork.mechanism.closures import Pin
+from linkwork.mechanism.forces import FORCES, Force
+from linkwork.mechanism.frames import Frame
+from linkwork.mechanism.joints import KINDS, JointKind
+from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.triggers import TRIGGERS, PointDistance, Trigger
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.mechanism import Mechanism
+
+VERSION = 1
+
+DataPath = tuple[str | int, ...]
+
+
+class Misread(Exception):
+    """A mistake and where it stands in the data."""
+
+    def __init__(self, message: str, path: DataPath) -> None:
+        super().__init__(message)
+        self.path = path
+
+    @property
+    def place(self) -> str:
+        """The path as it is written: joints[3].parent_frame."""
+        text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return text.removeprefix(".")
+
+
+def from_dict(cls: type[Mechanism], data: Mapping[str, Any]) -> Mechanism:
+    """Return the mechanism that `data` describes; MechanismError names the place in it."""
+    try:
+        return read_mechanism(cls, data)
+    except Misread as error:
+        raise MechanismError(f"{error.place}: {error}" if error.path else str(error)) from None
+
+
+def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
+    """Return the mechanism that `data` describes; raises `Misread`."""
+    _check_version(data)
+    _check_keys(
+        data,
+        ["linkwork", "name", "bodies", "joints"],
+        ["gravity", "couplings", "distances", "forces", "transitions", "start"],
+    )
+    with _at():
+        mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
+    _each(data, "bodies", lambda item: _add_body(mech, item))
+    _each(data, "joints", lambda item: _add_joint(mech, item))
+    _each(data, "couplings", lambda item: _add_coupling(mech, item))
+    _each(data, "distances", lambda item: _add_distance(mech, item))
+    _each(data, "forces", lambda item: mech.add_force(_force(item)))
+    _each(data, "transitions", lambda item: _add_transition(mech, item))
+    with _at("start"):
+        start = data.get("start", {})
+        _check_keys(start, [], ["q", "u"])
+        for which in start:
+            with _at(which):
+                _check_keys(start[which], [], mech.joints)
+        mech.start(**start)
+    return mech
+
+
+def _add_body(mech: Mechanism, item: Any) -> None:
+    _check_keys(item, ["name", "mass", "com", "inertia"], ["origin", "rotation"])
+    mech.add_body(**item)
+
+
+def _add_joint(mech: Mechanism, item: Any) -> None:
+    kind = _chosen(item, KINDS, "joint")
+    required = ["name", "type", *kind.axis_names, "parent", "child"]
+    _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut"])
+    given = {key: value for key, value in item.items() if key != "type" and key not in kind.axis_names}
+    mech.add_joint(kind=_kind_of(kind, item), **given | _frames(item))
+
+
+def _kind_of(kind: type[JointKind], item: Mapping[str, Any]) -> JointKind:
+    made: JointKind = kind(**{name: item[name] for name in kind.axis_names})
+    return made
+
+
+def _frames(item: Mapping[str, Any]) -> dict[str, Frame]:
+    frames = {}
+    for side in ("parent_frame", "child_frame"):
+        if side in item:
+            with _at(side):
+                _check_keys(item[side], [], ["position", "rotation"])
+                frames[side] = Frame(**item[side])
+    return frames
+
+
+def _add_coupling(mech: Mechanism, item: Any) -> None:
+    _check_keys(item, ["name", "terms"], ["offset", "motion"])
+    arguments = dict(item)
+    if "motion" in item:
+        with _at("motion"):
+            _check_keys(item["motion"], [], [field.name for field in dataclasses.fields(Motion)])
+            arguments["motion"] = Motion(**item["motion"])
+    mech.add_coupling(**arguments)
+
+
+def _add_distance(mech: Mechanism, item: Any) -> None:
+    _check_keys(item, ["name", "bodies", "points"], ["length"])
+    mech.add_distance(**item)
+
+
+def _add_transition(mech: Mechanism, item: Any) -> None:
+    kind = _chosen(item, ACTIONS, "transition")
+    _check_fields(item, kind, ["name", "type"], ["when"])
+    given = {key: value for key, value in item.items() if key not in ("name", "type", "when")}
+    if kind is Pin:
+        with _at("kind"):
+            joint = _chosen(item["kind"], KINDS, "joint")
+            _check_keys(item["kind"], ["type", *joint.axis_names], [])
+            given["kind"] = _kind_of(joint, item["kind"])
+        given |= _frames(item)
+    trigger = None
+    if "when" in item:
+        with _at("when"):
+            trigger = _trigger(item["when"])
+    mech.add_transition(item["name"], kind(**given), trigger)
+
+
+def _trigger(item: Any) -> Trigger:
+    kind = _chosen(item, TRIGGERS, "trigger")
+    _check_fields(item, kind, ["type"])
+    given = {key: value for key, value in item.items() if key != "type"}
+    if isinstance(given.get("quantity"), Mapping):
+        with _at("quantity"):
+            _check_keys(given["quantity"], ["bodies", "points"], [])
+            given["quantity"] = PointDistance(**given["quantity"])
+    trigger: Trigger = kind(**given)
+    return trigger
+
+
+def _force(item: Any) -> Force:
+    kind = _chosen(item, FORCES, "force")
+    _check_fields(item, kind, ["type"])
+    force: Force = kind(**{key: value for key, value in item.items() if key != "type"})
+    return force
+
+
+def _check_fields(item: Any, kind: type[Any], required: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Check keys, of which some are the fields of a dataclass."""
+    fields = dataclasses.fields(kind)
+    needed = [field.name for field in fields if field.default is dataclasses.MISSING]
+    others = [field.name for field in fields if field.name not in needed]
+    _check_keys(item, [*required, *needed], [*others, *optional])
+
+
+def _check_version(data: Any) -> None:
+    if not isinstance(data, Mapping) or "linkwork" not in data:
+        raise Misread(f'this is no Linkwork mechanism: it has no key "linkwork": {VERSION}', ())
+    version = data["linkwork"]
+    if type(version) is not int or version != VERSION:
+        raise Misread(
+            f"version {version!r} of the format is not known, only {VERSION}: "
+            "use the Linkwork that wrote it, or a newer one",
+            ("linkwork",),
+        )
+
+
+def _check_keys(item: Any, required: Sequence[str], optional: Sequence[str] | Mapping[str, Any]) -> None:
+    if not isinstance(item, Mapping):
+        raise Misread(f"this must be an object with keys, not {item!r:.60}", ())
+    for key in item:
+        if key not in required and key not in optional:
+            raise Misread(f"key {key!r} is not known here: {suggest(key, [*required, *optional])}", (key,))
+    missing = [key for key in required if key not in item]
+    if missing:
+        named = f" of {item['name']!r}" if isinstance(item.get("name"), str) else ""
+        verb = "is missing: add it" if len(missing) == 1 else "are missing: add them"
+        raise Misread(f"{quoted(missing)}{named} {verb}", ())
+
+
+def _chosen(item: Any, kinds: Mapping[str, Any], what: str) -> Any:
+    """Return the kind that an item's key "type" names."""
+    if not isinstance(item, Mapping) or "type" not in item:
+        raise Misread(f'this must be a {what}: an object with the key "type"', ())
+    name = item["type"]
+    if not isinstance(name, str) or name not in kinds:
+        named = f" {item['name']!r}" if isinstance(item.get("name"), str) else ""
+        raise Misread(f"{what}{named} has the unknown type {name!r}: {suggest(name, kinds)}", ("type",))
+    return kinds[name]
+
+
+def _each(data: Mapping[str, Any], key: str, add: Callable[[Any], None]) -> None:
+    items = data.get(key, [])
+    if not isinstance(items, Sequence) or isinstance(items, str):
+        raise Misread(f"this must be a list, not {items!r:.60}", (key,))
+    for index, item in enumerate(items):
+        with _at(key, index):
+            add(item)
+
+
+@contextmanager
+def _at(*path: str | int) -> Iterator[None]:
+    """Put `path` in front of the place of any mistake met inside."""
+    try:
+        yield
+    except Misread as error:
+        raise Misread(str(error), (*path, *error.path)) from None
+    except MechanismError as error:
+        raise Misread(str(error), path) from None

@@ -1,0 +1,195 @@
+"""Springs and dampers, in joints and between points of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._util.checks import check_name, finite, length, number
+from linkwork.errors import MechanismError
+from linkwork.mechanism.forces import Force, NamedForce, Point
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.mechanism import Mechanism
+
+
+class SpringDamper(Force):
+    """Linear springs and dampers, in a joint or between points of two bodies.
+
+    In a joint, they add -stiffness (q - free) - damping u to its load. Between points, they pull these towards each
+    other with stiffness (length - free) + damping d(length)/dt, or push where that is negative; where the points
+    coincide, there is no direction and no force.
+
+    Parameters
+    ----------
+    joint
+        Name of the joint. In one of several speeds each value is a number for all of them, or one for each.
+    bodies, points
+        Instead of a joint: the names of two bodies, one of them may be "ground", and a point of each, (2, 3), m, in the
+        frame of its body.
+    stiffness
+        N/m of a length or displacement, N m/rad of an angle; may be negative. Joints whose orientation is a
+        quaternion, `Spherical` and `Free`, take none.
+    damping
+        N s/m or N m s/rad; may be negative.
+    free
+        Length or coordinate at which the spring is relaxed, m or rad.
+    name
+        Between points: a name, under which length and force are found.
+
+    Raises
+    ------
+    MechanismError
+        On a value that is not finite or not of its shape, naming the joint or the spring.
+
+    Examples
+    --------
+    >>> SpringDamper("A", stiffness=20)
+    SpringDamper(joint='A', stiffness=20.0, damping=0.0, free=0.0)
+    >>> SpringDamper("ball", damping=[0.1, 0.1, 0.3]).damping
+    (0.1, 0.1, 0.3)
+    >>> SpringDamper(bodies=("ground", "arm"), points=((0, 0, 1), (0.5, 0, 0)), stiffness=300, name="cord").points
+    ((0.0, 0.0, 1.0), (0.5, 0.0, 0.0))
+    """
+
+    @overload
+    def __new__(
+        cls, joint: str, stiffness: ArrayLike = 0.0, damping: ArrayLike = 0.0, free: ArrayLike = 0.0
+    ) -> JointSpringDamper: ...
+    @overload
+    def __new__(
+        cls,
+        *,
+        bodies: tuple[str, str],
+        points: ArrayLike,
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        free: float = 0.0,
+        name: str = "spring",
+    ) -> PointSpringDamper: ...
+    def __new__(cls, *args: Any, **given: Any) -> SpringDamper:
+        """Choose by what is given; the two classes themselves come here too, without arguments when they are copied."""
+        if cls is not SpringDamper:
+            return super().__new__(cls)
+        in_joint, between = bool(args) or "joint" in given, given.keys() & {"bodies", "points", "name"}
+        if in_joint and between:
+            raise MechanismError(
+                f"SpringDamper: a joint does not go with {', '.join(sorted(between))}: "
+                "give either the joint, or bodies= and points="
+            )
+        if not in_joint and not between >= {"bodies", "points"}:
+            raise MechanismError(
+                "SpringDamper: give a joint as in SpringDamper('A', stiffness=1.0), or both "
+                "bodies=('a', 'b') and points=((x, y, z), (x, y, z))"
+            )
+        return super().__new__(JointSpringDamper if in_joint else PointSpringDamper)
+
+    def __repr__(self) -> str:
+        values = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))  # type: ignore[arg-type]
+        return f"SpringDamper({', '.join(values)})"
+
+
+@dataclass(frozen=True, repr=False)
+class JointSpringDamper(SpringDamper):
+    """Springs and dampers on the coordinates of a joint: tau = -stiffness (q - free) - damping u."""
+
+    type_name = "spring_damper"
+    joint: str
+    stiffness: float | Sequence[float] = 0.0
+    damping: float | Sequence[float] = 0.0
+    free: float | Sequence[float] = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, str):
+            raise MechanismError(f"SpringDamper: joint must be the name of a joint, not {self.joint!r}")
+        for name in ("stiffness", "damping", "free"):
+            value = _number_or_numbers(getattr(self, name), f"{self._what}: {name}")
+            object.__setattr__(self, name, value)
+
+    @property
+    def _what(self) -> str:
+        return f"SpringDamper on joint {self.joint!r}"
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return "SpringDamper"
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Its joint."""
+        return (self.joint,)
+
+    def check(self, mech: Mechanism) -> None:
+        """Refuse a joint that does not fit: without coordinates, with other speeds, or with springs on a quaternion."""
+        super().check(mech)
+        kind = mech.joints[self.joint].kind
+        title = type(kind).__name__
+        if kind.nu == 0:
+            raise MechanismError(
+                f"SpringDamper: joint {self.joint!r} ({title}) has no coordinates to act on: name another joint"
+            )
+        for name in ("stiffness", "damping", "free"):
+            count = np.size(getattr(self, name))
+            if count not in (1, kind.nu):
+                raise MechanismError(
+                    f"{self._what}: {name} has {count} numbers, but a {title} has {kind.nu} speeds: "
+                    f"give one number for all of them, or {kind.nu}"
+                )
+        if kind.quaternion is not None and (np.any(self.stiffness) or np.any(self.free)):
+            raise MechanismError(
+                f"{self._what}: the orientation of a {title} is a quaternion, on which no spring acts: leave out "
+                "stiffness and free (damping may stay), and put springs between points of the two bodies instead"
+            )
+
+    def check_new(self, mech: Mechanism) -> None:
+        """Refuse a second one in the same joint."""
+        if self.joint in mech.taken.by(mech.forces).joints:
+            raise MechanismError(f"joint {self.joint!r} has a SpringDamper already: give one with the sum of both")
+
+
+@dataclass(frozen=True, repr=False)
+class PointSpringDamper(NamedForce, SpringDamper):
+    """A spring and damper between points of two bodies: pulls with stiffness (length - free) + damping d(length)/dt."""
+
+    type_name = "point_spring_damper"
+    call = "SpringDamper"
+    bodies: tuple[str, str]
+    points: tuple[Point, Point]
+    stiffness: float = 0.0
+    damping: float = 0.0
+    free: float = 0.0
+    name: str = "spring"
+
+    def __post_init__(self) -> None:
+        check_name(self.name, self.call)
+        bodies = tuple(self.bodies) if isinstance(self.bodies, tuple | list) else ()
+        if len(bodies) != 2 or not all(isinstance(body, str) for body in bodies):
+            raise MechanismError(f"{self.label}: bodies must be the names of two bodies, not {self.bodies!r}")
+        points = finite(self.points, (2, 3), f"{self.label}: points (one in the frame of each body)")
+        object.__setattr__(self, "bodies", bodies)
+        object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
+        for name in ("stiffness", "damping", "free"):
+            object.__setattr__(self, name, number(getattr(self, name), f"{self.label}: {name}"))
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Its bodies."""
+        return self.bodies
+
+    def check(self, mech: Mechanism) -> None:
+        """Refuse bodies that do not exist (any more), and one that is given twice."""
+        super().check(mech)
+        if self.bodies[0] == self.bodies[1]:
+            raise MechanismError(
+                f"{self.label}: both ends are on {self.bodies[0]!r}, where it does nothing: name two bodies"
+            )
+
+
+def _number_or_numbers(value: ArrayLike, what: str) -> float | tuple[float, ...]:
+    size = 0 if isinstance(value, str) else length(value)
+    return tuple(finite(value, (size,), what).tolist()) if size else number(value, what)

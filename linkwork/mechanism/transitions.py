@@ -1,0 +1,125 @@
+"""Transitions: what changes at once in a mechanism, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from linkwork._util.checks import FloatArray
+from linkwork.errors import MechanismError
+from linkwork.mechanism.actions import Action, Impulse, Stop
+from linkwork.mechanism.closures import Pin, Release
+from linkwork.mechanism.locks import Lock, Unlock
+from linkwork.mechanism.triggers import Input, Trigger
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from linkwork.mechanism.mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class Transition:
+    """A change at an instant.
+
+    Attributes
+    ----------
+    name
+        Its name, unique among all names of the mechanism.
+    action
+        What happens.
+    when
+        What makes it happen; None for a `Stop`, which watches its bounds.
+    """
+
+    name: str
+    action: Action
+    when: Trigger | None = None
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"transition {self.name!r}"
+
+    @cached_property
+    def subject(self) -> str:
+        """The joint, pin or body on which it acts."""
+        match self.action:
+            case Lock() | Unlock() | Release() | Stop():
+                return self.action.joint
+            case Impulse():
+                return self.action.body
+        return self.name
+
+    def check(self, mech: Mechanism) -> None:
+        """Refuse joints and bodies that do not exist (any more) or do not fit it."""
+        self.action.check(mech, self.label)
+        if self.when is not None:
+            self.when.check(mech, self.label)
+
+    def check_beside(self, mech: Mechanism, other: Transition) -> None:
+        """Refuse to stand beside another one of the same subject: to undo it at the same event, or to stop twice."""
+        match self.action, other.action:
+            case Stop() as one, Stop() as two if one.element == two.element:
+                raise MechanismError(
+                    f"transitions {other.name!r} and {self.name!r} are Stops of the same coordinate of joint "
+                    f"{self.subject!r}: give one with both bounds"
+                )
+        undone = self.undoes(mech, other) or other.undoes(mech, self)
+        if undone and self.when and other.when and self.when.meets(mech, other.when):
+            raise MechanismError(
+                f"transitions {other.name!r} ({type(other.action).__name__}) and {self.name!r} "
+                f"({type(self.action).__name__}) act on {self.subject!r} at the same event, {self.when!r}: "
+                "give one of them another"
+            )
+
+    def check_whole(self, mech: Mechanism) -> None:
+        """Refuse what a mechanism that is complete has no use for."""
+        self.action.check_whole(mech, self.label)
+
+    def undoes(self, mech: Mechanism, other: Transition) -> bool:
+        """Return whether it unlocks what another one locks, or opens the pin of another one."""
+        match self.action, other.action:
+            case Unlock(), Lock():
+                return self.action.frees(mech, other.action)
+            case Release(), Pin():
+                return self.action.joint == other.name
+        return False
+
+    def falls(self, mech: Mechanism) -> bool:
+        """Return whether the falling edge of its input undoes it: it is a lock or a pin that nothing else undoes."""
+        return (
+            isinstance(self.when, Input)
+            and isinstance(self.action, Lock | Pin)
+            and not any(other.undoes(mech, self) for other in mech.transitions.values())
+        )
+
+
+def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None) -> Transition:
+    """Return a transition of `mech`; what is wrong is refused, naming it."""
+    what = f"transition {name!r}"
+    if not isinstance(action, Action):
+        raise MechanismError(f"{what}: give a Lock, Unlock, Pin, Release, Stop or Impulse first, not {action!r}")
+    if not isinstance(when, Trigger | None):
+        raise MechanismError(f"{what}: when must be a Time, a Crossing or an Input, such as Time(0.7), not {when!r}")
+    if isinstance(action, Stop) and when is not None:
+        raise MechanismError(f"{what}: a Stop acts wherever its bounds are met: leave out when=")
+    if not isinstance(action, Stop) and when is None:
+        raise MechanismError(
+            f"{what}: say when: when=Time(0.7), Crossing('hinge.q', 0.5) or Input() for the input '{name}.command'"
+        )
+    made = Transition(name, action, when)
+    made.check(mech)
+    subject = made.subject
+    for other in mech.transitions.values():
+        if other.subject == subject:
+            made.check_beside(mech, other)
+    return made
+
+
+def check_starts(mech: Mechanism, q: Mapping[str, FloatArray]) -> None:
+    """Refuse start values by joint that are beyond a bound of a stop."""
+    for one in mech.transitions.values():
+        if isinstance(one.action, Stop) and one.action.joint in q:
+            one.action.check_start(q[one.action.joint])

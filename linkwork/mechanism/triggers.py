@@ -1,0 +1,213 @@
+"""When transitions happen: at a time, where a quantity crosses a value, or by an input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from linkwork._util.checks import finite, number
+from linkwork.errors import MechanismError
+from linkwork.mechanism.checks import check_body_known, check_joint_known
+from linkwork.mechanism.forces import Point
+
+if TYPE_CHECKING:
+    from linkwork.mechanism.mechanism import Mechanism
+
+TRIGGERS: dict[str, type[Trigger]] = {}
+
+
+class Trigger:
+    """When a transition happens; the fields of a kind of trigger are its keys in files.
+
+    Attributes
+    ----------
+    type_name
+        Its name in files.
+    """
+
+    type_name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        TRIGGERS[cls.type_name] = cls
+
+    def check(self, mech: Mechanism, what: str) -> None:
+        """Refuse what it watches where that does not exist (any more); `what` names the transition."""
+
+    def meets(self, mech: Mechanism, other: Trigger) -> bool:
+        """Return whether both make transitions at one event, whatever the motion."""
+        return False
+
+
+@dataclass(frozen=True)
+class Time(Trigger):
+    """At a time in s; one that is not after the start of a simulation happens at its start.
+
+    >>> Time(0.7)
+    Time(t=0.7)
+    """
+
+    type_name = "time"
+    t: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "t", number(self.t, "Time: t"))
+
+    def meets(self, mech: Mechanism, other: Trigger) -> bool:
+        """Return whether the times are equal."""
+        return isinstance(other, Time) and self.t == other.t
+
+
+@dataclass(frozen=True)
+class Input(Trigger):
+    """By a boolean input, "latch.command" of the transition "latch": it happens where this becomes true.
+
+    Where it becomes false again, a `Lock` or a `Pin` is undone, unless an `Unlock` or a `Release` in the mechanism
+    does that.
+    """
+
+    type_name = "input"
+
+
+@dataclass(frozen=True)
+class PointDistance:
+    """The distance in m between points of two bodies, for a `Crossing`.
+
+    Parameters
+    ----------
+    bodies
+        Names of two bodies, one of them may be "ground".
+    points
+        A point of each, (2, 3), m, in the frame of its body.
+
+    Raises
+    ------
+    MechanismError
+        If there are not two bodies, or on points that are not finite.
+
+    Examples
+    --------
+    >>> PointDistance(bodies=("hook", "ground"), points=((0.1, 0, 0), (1, 0, 0)))
+    PointDistance(bodies=('hook', 'ground'), points=((0.1, 0.0, 0.0), (1.0, 0.0, 0.0)))
+    """
+
+    bodies: tuple[str, str]
+    points: tuple[Point, Point]
+
+    def __post_init__(self) -> None:
+        bodies = tuple(self.bodies) if isinstance(self.bodies, tuple | list) else ()
+        if len(bodies) != 2 or not all(isinstance(body, str) for body in bodies):
+            raise MechanismError(f"PointDistance: bodies must be the names of two bodies, not {self.bodies!r}")
+        if bodies[0] == bodies[1]:
+            raise MechanismError(
+                f"PointDistance: both points are on {bodies[0]!r}, where their distance never changes: name two bodies"
+            )
+        points = finite(self.points, (2, 3), "PointDistance: points (one in the frame of each body)")
+        object.__setattr__(self, "bodies", bodies)
+        object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
+
+
+@dataclass(frozen=True)
+class Crossing(Trigger):
+    """Where a quantity crosses a value.
+
+    Parameters
+    ----------
+    quantity
+        A coordinate such as "hinge.q", or "plane.q[2]" in a joint of several, but none of a quaternion; or a
+        `PointDistance`.
+    value
+        rad or m.
+    direction
+        +1: where it rises through the value; -1: where it falls; 0: both.
+
+    Raises
+    ------
+    MechanismError
+        On a value that is not a finite number, or another direction.
+
+    Examples
+    --------
+    >>> Crossing("hinge.q", 0.5)
+    Crossing(quantity='hinge.q', value=0.5, direction=1)
+    """
+
+    type_name = "crossing"
+    quantity: str | PointDistance
+    value: float
+    direction: int = +1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.quantity, str | PointDistance):
+            raise MechanismError(
+                f"Crossing: quantity must be a coordinate such as 'hinge.q' or a PointDistance, not {self.quantity!r}"
+            )
+        what = f"Crossing of {self.quantity!r}" if isinstance(self.quantity, str) else "Crossing of a PointDistance"
+        object.__setattr__(self, "value", number(self.value, f"{what}: value"))
+        if isinstance(self.quantity, PointDistance) and self.value <= 0.0:
+            raise MechanismError(f"{what}: value must be positive, not {self.value:g} m; no distance passes it")
+        direction = number(self.direction, f"{what}: direction")
+        if direction not in (-1.0, 0.0, 1.0):
+            raise MechanismError(
+                f"{what}: direction must be +1 (rising), -1 (falling) or 0 (both), not {self.direction!r}"
+            )
+        object.__setattr__(self, "direction", int(direction))
+
+    def check(self, mech: Mechanism, what: str) -> None:
+        """Refuse coordinates and bodies that do not exist (any more), and elements of quaternions."""
+        if isinstance(self.quantity, PointDistance):
+            for body in self.quantity.bodies:
+                check_body_known(mech, f"{what}: PointDistance", body)
+        else:
+            find_coordinate(mech, what, self.quantity)
+
+    def coordinate(self, mech: Mechanism) -> tuple[str, int] | None:
+        """Return joint and element, from 0, of the coordinate that is watched; None: a `PointDistance` is."""
+        if isinstance(self.quantity, PointDistance):
+            return None
+        return find_coordinate(mech, "Crossing", self.quantity)
+
+    def meets(self, mech: Mechanism, other: Trigger) -> bool:
+        """Return whether the same quantity crosses the same value, in a direction of both."""
+        return (
+            isinstance(other, Crossing)
+            and self.value == other.value
+            and self.direction * other.direction >= 0
+            and self._watched(mech) == other._watched(mech)
+        )
+
+    def _watched(self, mech: Mechanism) -> Hashable:
+        """What is watched, however it was named."""
+        if isinstance(self.quantity, PointDistance):
+            return frozenset(zip(self.quantity.bodies, self.quantity.points, strict=True))
+        return self.coordinate(mech)
+
+
+def find_coordinate(mech: Mechanism, what: str, name: str) -> tuple[str, int]:
+    """Return joint and element, from 0, of a coordinate that is an angle or a displacement: "A.q", "A", "U.q[2]"."""
+    joint = re.split(r"[.\[]", name)[0]
+    check_joint_known(mech, joint, what)
+    kind = mech.joints[joint].kind
+    described = f"{what}: joint {joint!r} ({type(kind).__name__})"
+    if kind.nq == 0:
+        raise MechanismError(f"{described} has no coordinates: name another joint")
+    indices = [""] if kind.nq == 1 else [f"[{i + 1}]" for i in range(kind.nq)]
+    elements = {f"{joint}{q}{index}": i for q in (".q", "") for i, index in enumerate(indices)}
+    plain = plain_coordinates(mech, joint)
+    if elements.get(name) in plain:
+        return joint, elements[name]
+    if not plain or name in elements:
+        raise MechanismError(
+            f"{described}: {name!r} is of a quaternion, whose elements are no angles: name a coordinate of a joint of "
+            "fixed axes, or give a PointDistance"
+        )
+    known = [repr(text) for text, i in elements.items() if ".q" in text and i in plain]
+    raise MechanismError(f"{described} has no coordinate {name!r}: name {' or '.join(known)}")
+
+
+def plain_coordinates(mech: Mechanism, joint: str) -> list[int]:
+    """Return which coordinates of a joint, from 0, are angles or displacements rather than of a quaternion."""
+    return np.flatnonzero([unit != "1" for unit in mech.joints[joint].kind.coordinate_units]).tolist()

@@ -1,0 +1,1 @@
+"""The compiled mechanism and what can be computed with it."""

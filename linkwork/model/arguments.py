@@ -1,0 +1,215 @@
+"""What users pass to the functions of a system, checked and as arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._util.checks import FloatArray, suggest
+from linkwork.compiler.numbering import Numbering
+from linkwork.errors import MechanismError
+from linkwork.mechanism import Impulse, Mechanism
+from linkwork.model.state import JointArray, State
+
+Loads = ArrayLike | Mapping[str, ArrayLike] | None
+
+
+class Arguments:
+    """Reads states and loads for one system, known by its serialised model."""
+
+    def __init__(self, model_bytes: bytes, numbering: Numbering, changes: FloatArray) -> None:
+        self._model_bytes = model_bytes
+        self._numbering = numbering
+        self._changes = changes  # inputs of transitions, where nothing else is said
+
+    @property
+    def changes(self) -> FloatArray:
+        """The inputs of transitions (n_changes,) as the description has them."""
+        return self._changes
+
+    def states(self, state: State | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
+        """Return coordinates (..., nq) and speeds (..., nu) of the tree joints, with the same leading dimensions."""
+        if isinstance(state, State):
+            if state.system.model_bytes is not self._model_bytes and state.system.model_bytes != self._model_bytes:
+                raise MechanismError(f"this state belongs to another system, of {state.system.mechanism.name!r}")
+            if u is not None:
+                raise MechanismError("give a State alone, or arrays q and u; loads are given by name: tau=...")
+            return state.q, state.u
+        if u is None:
+            raise MechanismError("give a State, or both arrays q and u of the tree joints")
+        n = self._numbering
+        q, speeds = together({"q": sized(state, n.nq, "q", n.q), "u": sized(u, n.nu, "u", n.u)})
+        for joint, place in n.quaternions.items():
+            if place.stop <= n.nq and not q[..., place].any(axis=-1).all():
+                raise MechanismError(f"q of joint {joint!r} has a quaternion of length zero; give [w, x, y, z]")
+        return q, speeds
+
+    def turns(self, state: State | ArrayLike) -> FloatArray:
+        """Return coordinates (nq_cut,) of the cut joints from which their turns are counted: the state's, or zero."""
+        cut = state.q.cut if isinstance(state, State) and isinstance(state.q, JointArray) else None
+        return np.zeros(self._numbering.nq_cut) if cut is None else cut
+
+    @property
+    def no_loads(self) -> FloatArray:
+        """All loads at zero, (n_loads,)."""
+        return np.zeros(self._numbering.n_loads)
+
+    @property
+    def no_inputs(self) -> FloatArray:
+        """All inputs at rest, (n_inputs,)."""
+        return np.concatenate([np.zeros(self._numbering.n_loads + self._numbering.n_motion), self._changes])
+
+    def times(self, state: State | ArrayLike, time: ArrayLike | None) -> FloatArray:
+        """Return instants (..., 1): as given, or else the state's own, or 0."""
+        if time is None:
+            return np.array([state.time if isinstance(state, State) else 0.0])
+        given = _numbers(time, 1, "time")
+        if not _is_finite(given):
+            raise MechanismError("time is not finite; give finite numbers, s")
+        return given[..., None]
+
+    def with_motions(self, state: State | ArrayLike, loads: FloatArray) -> FloatArray:
+        """Return all inputs (..., n_inputs): loads (..., n_loads), and those of the motions as the state has them."""
+        n = self._numbering
+        if not n.n_motion + n.n_changes:
+            return loads
+        motion = state.motion if isinstance(state, State) else np.zeros(n.n_motion)
+        return np.concatenate(together({"tau": loads, "motion": motion, "changes": self._changes}), axis=-1)
+
+    def motions(self, given: Mapping[str, ArrayLike] | None) -> FloatArray:
+        """Return the inputs of all motions (n_motion,) from a value, or value, rate and acceleration, by drive."""
+        slices = self._numbering.motions
+        inputs = np.zeros(self._numbering.n_motion)
+        if not isinstance(given, Mapping | None):
+            raise MechanismError(f"motion must be a dictionary by drive such as {{'A_drive': 0.1}}, not {given!r}")
+        for name, value in (given or {}).items():
+            if name not in slices:
+                raise MechanismError(f"motion: nothing prescribes a motion as {name!r}: {suggest(name, slices)}")
+            what = f"motion of {name!r}"
+            numbers = np.atleast_1d(_numbers(value, 3, what))
+            if numbers.shape not in ((1,), (3,)) or not _is_finite(numbers):
+                raise MechanismError(f"{what} must be a finite value, or value, rate and acceleration, not {value!r}")
+            inputs[slices[name].start : slices[name].start + numbers.size] = numbers
+        return inputs
+
+    def loads(self, tau: Loads) -> FloatArray:
+        """Return loads of all joints, applied forces and torques (..., n_loads); what is not given is zero."""
+        n = self._numbering
+        if tau is None:
+            return self.no_loads
+        if isinstance(tau, Mapping):
+            for name in n.u.keys() & tau.keys():
+                self.span(n.u, name, "tau")
+            return self._named_loads(tau, n.load_spans(tau, "tau"))
+        array = np.asarray(tau)
+        size = n.nu_all if array.ndim and array.shape[-1] == n.nu_all else n.nu
+        given = sized(tau, size, "tau", n.u)
+        loads = np.zeros((*given.shape[:-1], n.n_loads))
+        loads[..., :size] = given
+        return loads
+
+    def wrenches(self, applied: Loads) -> FloatArray:
+        """Return applied forces and torques alone, loads of the joints zero (..., n_loads)."""
+        if applied is None:
+            return self.no_loads
+        if not isinstance(applied, Mapping):
+            example = "{'push.F': (0, 0, 1)}"
+            raise MechanismError(f"applied must be a dictionary by name such as {example}, not {applied!r}")
+        spans = self._numbering.load_spans(applied, "applied")
+        for name, span in spans.items():
+            if span.start < self._numbering.nu_all:
+                raise MechanismError(f"applied: {name!r} is a load in a joint, and those are what is asked for")
+        return self._named_loads(applied, spans)
+
+    def _named_loads(self, given: Mapping[str, ArrayLike], spans: Mapping[str, slice]) -> FloatArray:
+        n = self._numbering
+        arrays = {name: vector(value, spans[name], n.input_label(name, "tau")) for name, value in given.items()}
+        loads = np.zeros((*batch(arrays), n.n_loads))
+        for name, value in arrays.items():
+            loads[..., spans[name]] = value
+        return loads
+
+    @staticmethod
+    def span(slices: Mapping[str, slice], joint: str, what: str) -> slice:
+        """Return where a joint's numbers stand; an unknown or a fixed joint is an error."""
+        if joint not in slices:
+            raise MechanismError(f"{what}: there is no joint {joint!r}: {suggest(joint, slices)}")
+        span = slices[joint]
+        if span.stop == span.start:
+            raise MechanismError(f"{what}: joint {joint!r} has no coordinates: leave it out")
+        return span
+
+
+def batch(arrays: Mapping[str, FloatArray]) -> tuple[int, ...]:
+    """Return the leading dimensions that all arrays share; those that differ are an error, which names them."""
+    try:
+        return np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise MechanismError(f"the leading dimensions of {shapes} do not agree; give all the same batch") from None
+
+
+def together(arrays: Mapping[str, FloatArray]) -> tuple[FloatArray, ...]:
+    """Return the arrays with the same leading dimensions."""
+    given = tuple(arrays.values())
+    if all(array.shape[:-1] == given[0].shape[:-1] for array in given):  # a tenth of the time of broadcasting
+        return given
+    shape = batch(arrays)
+    return tuple(np.broadcast_to(array, (*shape, array.shape[-1])) for array in arrays.values())
+
+
+def one(array: FloatArray, what: str) -> FloatArray:
+    """Return an array without leading dimensions."""
+    if array.ndim != 1:
+        raise MechanismError(f"{what} has shape {array.shape}; here only one state at a time can be given")
+    return array
+
+
+def sized(values: ArrayLike, size: int, what: str, slices: Mapping[str, slice]) -> FloatArray:
+    """Return finite numbers (..., size); `slices` tells which joint's stand where."""
+    array = _numbers(values, size, what)
+    if array.ndim == 0 or array.shape[-1] != size:
+        of = "coordinates" if what == "q" else "speeds"
+        raise MechanismError(
+            f"{what} has shape {array.shape}; its last dimension must be {size}, the number of {of} of the tree joints"
+        )
+    if not _is_finite(array):
+        index = np.argwhere(~np.isfinite(array))[0].tolist()
+        joint = next(name for name, span in slices.items() if span.start <= index[-1] < span.stop)
+        raise MechanismError(f"{what} of joint {joint!r} is not finite, at index {index}; give finite numbers")
+    return array
+
+
+def vector(value: ArrayLike, span: slice, what: str) -> FloatArray:
+    """Return finite numbers (..., size of the span); for a joint of one coordinate plain numbers do."""
+    size = span.stop - span.start
+    array = _numbers(value, size, what)
+    if size == 1 and (array.ndim == 0 or array.shape[-1] != 1):
+        array = array[..., None]
+    if array.shape[-1:] != (size,):
+        raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers{' as an array' * (size > 1)}")
+    if not _is_finite(array):
+        raise MechanismError(f"{what} is not finite; give finite numbers")
+    return array
+
+
+def _numbers(values: ArrayLike, size: int, what: str) -> FloatArray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        count = "a number" if size == 1 else f"an array of {size} numbers"
+        raise MechanismError(f"{what} must be {count}, not {values!r}") from None
+
+
+def _is_finite(array: FloatArray) -> bool:
+    return math.isfinite(array.sum()) or bool(np.isfinite(array).all())  # the sum is quick
+
+
+def changes_at_rest(mech: Mechanism) -> FloatArray:
+    """Return the inputs of transitions as the description has them: no commands, impulses as they are given."""
+    actions = [one.action for one in mech.transitions.values()]
+    impulses = [[*one.force, *one.torque] if isinstance(one, Impulse) else [0.0] * 6 for one in actions]
+    return np.concatenate([np.zeros(len(actions)), *map(np.array, impulses)])

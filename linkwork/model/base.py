@@ -1,0 +1,452 @@
+"""A compiled mechanism: its names, its states and what is computed at them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._util.checks import FloatArray, number, suggest
+from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
+from linkwork.compiler.method_choice import MethodWish
+from linkwork.compiler.methods import Expected
+from linkwork.compiler.topology import Topology, topology
+from linkwork.core.native import Block, Field, OffsetArray, Stage
+from linkwork.errors import MechanismError
+from linkwork.mechanism import Mechanism
+from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
+from linkwork.model.state import JointArray, State
+from linkwork.variables.catalog import list_variables
+from linkwork.variables.namer import Layout
+from linkwork.variables.schema import Column, Variable, columns_of
+
+ASSEMBLY_TOLERANCE = 1e-8
+
+
+class Energy(NamedTuple):
+    """Kinetic and potential energy, J; the latter of gravity (zero at the world's origin) and springs."""
+
+    kinetic: FloatArray | float
+    potential: FloatArray | float
+
+
+class ModelBase:
+    """A compiled mechanism: its names, its states and what is computed at them.
+
+    Attributes
+    ----------
+    mechanism, topology, numbering
+        The description, its graph, and where each joint's numbers stand.
+    model_bytes
+        The serialised model, as an FMU carries it.
+    changes
+        What may become of the mechanism by its transitions.
+    method, reference
+        As given to `compile`.
+    sizes
+        Counts of bodies, joints, loops, coordinates and speeds.
+    """
+
+    def __init__(self, compiled: CompiledMechanism) -> None:
+        self.mechanism = compiled.mechanism
+        self.topology = compiled.topology
+        self.numbering = compiled.numbering
+        self.model_bytes = compiled.model_bytes
+        self.method = compiled.method if isinstance(compiled.method, str) else dict(compiled.method)
+        self.reference = compiled.reference
+        self.changes = compiled.changes
+        self._compiled = compiled
+        self._native = compiled.native
+        self.sizes = self._native.sizes
+        self._own = threading.local()
+        self.arguments = Arguments(self.model_bytes, self.numbering, changes_at_rest(self.mechanism))
+
+    @property
+    def _block(self) -> Block:
+        """The block in which this thread computes."""
+        if not hasattr(self._own, "block"):
+            self._own.block = self.block()
+        found: Block = self._own.block
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _recompiled, (type(self), self.mechanism, self.method, self.reference)
+
+    @cached_property
+    def widest_topology(self) -> Topology:
+        """The graph with all joints closed that may be: what depends on what, whatever is open."""
+        if not self.changes.switches:
+            return self.topology
+        return topology(self.mechanism, self.changes.locks)
+
+    def block(self) -> Block:
+        """Return a new block of numbers for this system, independent of all others."""
+        return Block(self._native)
+
+    @property
+    def levels(self) -> int:
+        """How often divide and conquer joins assemblies until all bodies are in one: its longest way."""
+        return self._native.levels
+
+    @property
+    def expected(self) -> list[Expected]:
+        """What each cluster of loops is expected to be like."""
+        return self._compiled.expected
+
+    def enter(self, block: Block, state: State) -> None:
+        """Bring a block to a state, without loads."""
+        q, u = self.arguments.states(state, None)
+        if self.sizes.transitions:
+            block.put_modes(state.modes)
+        block.count_turns(self.arguments.turns(state))
+        block.enter(q, u, self.arguments.with_motions(state, self.arguments.no_loads), state.time)
+
+    @cached_property
+    def modes_at_first(self) -> FloatArray:
+        """What a block's modes are before anything has happened."""
+        return self.block().modes
+
+    # ---- names ----
+
+    @property
+    def layout(self) -> Layout:
+        """What the catalogue of variables must know."""
+        return Layout(self.mechanism, self.widest_topology, self.numbering, self.fields, self.sizes)
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """Fields of the core's block by name."""
+        return self._native.fields
+
+    @cached_property
+    def variables(self) -> list[Variable]:
+        """All variables by which parameters, inputs, states and outputs are known."""
+        return list_variables(self.layout, self.block().reals)
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Where each quantity stands in the block, by name, with and without index."""
+        return columns_of(self.variables)
+
+    @cached_property
+    def q_names(self) -> list[str]:
+        """Names of the coordinates of the tree joints."""
+        return [v.name for v in self.variables if v.kind == "state" and self._within("q", v)]
+
+    @cached_property
+    def u_names(self) -> list[str]:
+        """Names of the speeds of the tree joints."""
+        return [v.name for v in self.variables if v.kind == "state" and self._within("u", v)]
+
+    def _within(self, field: str, variable: Variable) -> bool:
+        span = self.fields[field].span
+        return bool(span.start <= variable.reference < span.stop)
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Names of all joints in the order added."""
+        return list(self.mechanism.joints)
+
+    @property
+    def loop_names(self) -> list[str]:
+        """The joint that closes each loop."""
+        return list(self.numbering.cut)
+
+    @property
+    def coupling_names(self) -> list[str]:
+        """Names of the couplings, drives among them, in the order added."""
+        return list(self.mechanism.couplings)
+
+    @property
+    def distance_names(self) -> list[str]:
+        """Names of the distances, in the order added."""
+        return list(self.mechanism.distances)
+
+    def column(self, name: str) -> Column:
+        """Return where a quantity stands; an unknown name is an error that suggests a known one."""
+        if name not in self.columns:
+            raise MechanismError(f"there is no variable {name!r}: {suggest(name, self.columns)}")
+        return self.columns[name]
+
+    def by_joint(self, array: ArrayLike) -> dict[str, float | FloatArray]:
+        """Return the entries of an array by joint name.
+
+        Parameters
+        ----------
+        array
+            (..., nu) or (..., nq) over the speeds or coordinates of the tree joints, as the functions of a system
+            return it (the cut joints' values come along), or (..., joints, 6), as `reactions` returns it.
+        """
+        given = np.asarray(array)
+        cut = getattr(array, "cut", None)
+        if cut is None and given.shape[-2:] == (len(self.joint_names), 6):
+            return {name: given[..., j, :] for j, name in enumerate(self.joint_names)}
+        values = np.atleast_1d(given if cut is None else np.concatenate([given, cut], axis=-1))
+        spans = self.numbering.spans(values.shape[-1], None if cut is None else cut.shape[-1])
+        if spans is None:
+            n = self.numbering
+            also = f" or their {n.nq} coordinates" if n.nq != n.nu else ""
+            raise MechanismError(
+                f"an array of shape {given.shape} is not over the {n.nu} speeds of the tree joints{also}"
+            )
+        return {name: values[..., s if s.stop - s.start > 1 else s.start] for name, s in spans.items()}
+
+    # ---- states ----
+
+    def assemble(
+        self,
+        q: Mapping[str, ArrayLike] | None = None,
+        u: Mapping[str, ArrayLike] | None = None,
+        tolerance: float = ASSEMBLY_TOLERANCE,
+        *,
+        time: float = 0.0,
+        motion: Mapping[str, ArrayLike] | None = None,
+    ) -> State:
+        """Find a state that closes every loop and satisfies every coupling and distance.
+
+        Parameters
+        ----------
+        q, u
+            Start values by joint name beside or instead of those of `Mechanism.start`. They are kept where the loops
+            allow it, before those of the description, and the first given longest; the others serve as guesses. What
+            is not given is found; it starts at zero.
+        tolerance
+            Largest gap of a loop or distance that is accepted, m.
+        time
+            s, of motions that are prescribed.
+        motion
+            By drive, what its inputs add: a value, or value, rate and acceleration.
+
+        Raises
+        ------
+        AssemblyError
+            If a loop cannot be closed or a coupling or distance cannot be satisfied, or if couplings or distances
+            repeat or contradict each other or couplings let nothing move; the text names the joint and the gap that
+            remains, or the couplings or distances.
+        MechanismError
+            On an unknown joint, a wrong size or a number that is not finite.
+        """
+        block = self.block()
+        self.set_starts(block, q, u)
+        if not number(tolerance, "tolerance") > 0:
+            raise MechanismError(
+                f"tolerance must be positive, not {tolerance:g}: the gap of a loop that is accepted, m"
+            )
+        block.put_motion(number(time, "time"), self.arguments.motions(motion))
+        block.assemble(tolerance)
+        return self.state_of(block)
+
+    def set_starts(self, block: Block, q: Mapping[str, ArrayLike] | None, u: Mapping[str, ArrayLike] | None) -> None:
+        """Write start values by joint name into a block, to be kept by its assembly."""
+        for given, slices, name in ((q, self.numbering.q, "q"), (u, self.numbering.u, "u")):
+            if not isinstance(given, Mapping | None):
+                raise MechanismError(f"{name} must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
+            starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "held"))
+            for rank, (joint, value) in enumerate((given or {}).items(), start=1):
+                span, what = self.arguments.span(slices, joint, name), f"{name} of joint {joint!r}"
+                values = one(vector(value, span, what), what)
+                kind = self.mechanism.joints[joint].kind
+                starts[span] = kind.normalised(values, what) if name == "q" else values
+                held[span] = rank / (1.0 + rank)  # below 1: kept before those of the description
+
+    def state_of(self, block: Block) -> State:
+        """Return the state that a block is in."""
+        q = np.concatenate([block["q"], block["q_cut"]])
+        u = np.concatenate([block["u"], block["u_cut"]])
+        motion = block["motion_in"].copy()
+        q.flags.writeable = u.flags.writeable = motion.flags.writeable = False
+        modes = block.modes
+        modes.flags.writeable = False
+        n = self.numbering
+        return State(self, JointArray.split(q, n.nq), JointArray.split(u, n.nu), float(block["time"][0]), motion, modes)
+
+    def state(
+        self, q: ArrayLike, u: ArrayLike, *, time: float = 0.0, motion: Mapping[str, ArrayLike] | None = None
+    ) -> State:
+        """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
+        coordinates, speeds = self.arguments.states(q, u)
+        block = self._prepared(None)
+        inputs = np.concatenate([self.arguments.no_loads, self.arguments.motions(motion), self.arguments.changes])
+        block.enter(one(coordinates, "q"), speeds, inputs, number(time, "time"))
+        return self.state_of(block)
+
+    # ---- what is computed ----
+
+    def accelerations(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
+    ) -> JointArray:
+        """Return the accelerations of the tree joints (..., nu), those of the cut joints along with them.
+
+        By the method chosen in `compile`; by default in O(n + m). Raises SingularityError where they are not unique.
+        """
+        values = self._each(state, u, tau, (self.numbering.nu_all,), lambda block: block["acceleration"], time)
+        return JointArray.split(values, self.numbering.nu)
+
+    def derivatives(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the derivatives [qdot; udot] (..., nq + nu) that a solver integrates, with the loops' feedback."""
+        size = self.numbering.nq + self.numbering.nu
+        return self._each(state, u, tau, (size,), lambda block: np.concatenate([block["qdot"], block["udot"]]), time)
+
+    def energy(self, state: State | ArrayLike, u: ArrayLike | None = None) -> Energy:
+        """Return kinetic and potential energy, each (...), J."""
+        values = self._each(state, u, None, (2,), lambda b: (b["energy_kinetic"][0], b["energy_potential"][0]))
+        if values.ndim == 1:
+            return Energy(float(values[0]), float(values[1]))
+        return Energy(values[..., 0], values[..., 1])
+
+    def loop_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
+        """Return the gap of every loop (..., loops), m, misalignments times the loop's length included."""
+        return self._each(state, u, None, (self.sizes.loops,), lambda block: block["loop_residual"])
+
+    def coupling_residual(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, time: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return what the terms of every coupling add up to, less its offset and motion (..., couplings).
+
+        In the order of `coupling_names`, each in the unit of its first coordinate.
+        """
+        n = len(self.mechanism.couplings)
+        return self._each(state, u, None, (n,), lambda block: block["coupling_residual"][:n], time)
+
+    def distance_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
+        """Return how far apart the points of every distance are, less its length (..., distances), m.
+
+        In the order of `distance_names`.
+        """
+        n = self.sizes.couplings - self.sizes.distances
+        return self._each(state, u, None, (self.sizes.distances,), lambda block: block["coupling_residual"][n:])
+
+    def reactions(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the wrench [torque; force] of every joint on its child (..., joints, 6), N m and N.
+
+        In world axes about the origin of the child's joint frame, the driving load along the axis included; rows in the
+        order of `joint_names`. Where redundant constraints leave a loop's reactions open, those of least norm.
+        """
+        n = self.sizes.joints
+
+        def wrenches(block: Block) -> FloatArray:
+            torque, force = block["reaction_torque"].reshape(n, 3), block["reaction_force"].reshape(n, 3)
+            return np.concatenate([torque, force], axis=1)
+
+        return self._each(state, u, tau, (n, 6), wrenches, time)
+
+    def mass_matrix(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
+        """Return the joint-space mass matrix of the spanning tree, loops open, (..., nu, nu)."""
+        n = self.numbering.nu
+        return self._each(state, u, None, (n, n), lambda block: block.mass_matrix())
+
+    def inverse_dynamics(
+        self,
+        state: State | ArrayLike,
+        udot: ArrayLike,
+        u: ArrayLike | None = None,
+        *,
+        applied: Mapping[str, ArrayLike] | None = None,
+    ) -> JointArray:
+        """Return tree loads tau (..., nu) that make the accelerations udot (..., nu), springs and dampers at work.
+
+        Wrenches `applied` by name, as in ``{"push.F": (0, 0, -5)}``, do their part as well. With loops many loads do;
+        these are the least ones, and no load acts in the cut joints.
+        """
+        q, speeds = self.arguments.states(state, u)
+        wanted = sized(udot, self.numbering.nu, "udot", self.numbering.u)
+        inputs = self.arguments.with_motions(state, self.arguments.wrenches(applied))
+        q, speeds, wanted, inputs = together({"q": q, "u": speeds, "udot": wanted, "applied": inputs})
+        block = self._prepared(state)
+        time = self.arguments.times(state, None)[0]
+        result = np.zeros((*wanted.shape[:-1], self.numbering.nu_all))
+        for i in np.ndindex(wanted.shape[:-1]):
+            block.enter(q[i], speeds[i], inputs[i], time)
+            result[i][: self.numbering.nu] = block.inverse_dynamics(wanted[i])
+        return JointArray.split(result, self.numbering.nu)
+
+    def jacobian(
+        self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
+    ) -> FloatArray:
+        """Return the matrix (..., n, n), n = nq + nu, of `derivatives` by the states, exact to rounding."""
+        n = self.numbering.nq + self.numbering.nu
+        return self._each(state, u, tau, (n, n), self.block_jacobian, time)
+
+    def block_jacobian(self, block: Block) -> FloatArray:
+        """Return the same of a block at its present states."""
+        n = self.numbering.nq + self.numbering.nu
+        rows = _offsets(self.fields["qdot"].first, n)
+        columns = _offsets(self.fields["q"].first, n)
+        matrix, seed = np.empty((n, n)), np.ones(1)
+        for k in range(n):
+            matrix[:, k] = block.directional_derivative(rows, columns[k : k + 1], seed)
+        return matrix
+
+    def value(
+        self,
+        name: str,
+        state: State | ArrayLike,
+        u: ArrayLike | None = None,
+        *,
+        tau: Loads = None,
+        time: ArrayLike | None = None,
+    ) -> float | FloatArray:
+        """Return a variable by name at a state: a number (...), or (..., n) for a quantity of several."""
+        column = self.column(name)
+
+        def read(block: Block) -> FloatArray:
+            block.evaluate(Stage.OUTPUTS)
+            return block.reals[column.first : column.first + column.count]
+
+        values = self._each(state, u, tau, (column.count,), read, time)
+        if column.vector:
+            return values
+        return float(values[0]) if values.ndim == 1 else values[..., 0]
+
+    # ---- inside ----
+
+    def _each(
+        self,
+        state: State | ArrayLike,
+        u: ArrayLike | None,
+        tau: Loads,
+        shape: tuple[int, ...],
+        read: Callable[[Block], ArrayLike],
+        time: ArrayLike | None = None,
+    ) -> FloatArray:
+        """Return what `read` finds in the block, numbers of some shape, at every state of a batch."""
+        q, speeds = self.arguments.states(state, u)
+        inputs = self.arguments.with_motions(state, self.arguments.loads(tau))
+        times = self.arguments.times(state, time)
+        if not q.ndim == inputs.ndim == times.ndim == 1:
+            q, speeds, inputs, times = together({"q": q, "u": speeds, "tau": inputs, "time": times})
+        block = self._prepared(state)
+        result = np.empty((*q.shape[:-1], *shape))
+        for i in np.ndindex(q.shape[:-1]):
+            block.enter(q[i], speeds[i], inputs[i], times[i][0])
+            result[i] = read(block)
+        return result
+
+    def _prepared(self, state: State | ArrayLike | None) -> Block:
+        """Return the block, with the modes of a state and its turns of cut joints; None, or arrays: as at first."""
+        block = self._block
+        if self.sizes.transitions:
+            block.put_modes(state.modes if isinstance(state, State) else self.modes_at_first)
+        block.count_turns(0.0 if state is None else self.arguments.turns(state))
+        return block
+
+    def __repr__(self) -> str:
+        s = self.sizes
+        counts = f"{s.bodies} bodies, {s.joints} joints, {s.loops} loops, {s.nq + s.nu} states"
+        return f"{type(self).__name__}({self.mechanism.name!r}: {counts})"
+
+
+def _offsets(first: int, n: int) -> OffsetArray:
+    return np.arange(first, first + n, dtype=np.uint32)
+
+
+def _recompiled(kind: type[ModelBase], mech: Mechanism, method: MethodWish, reference: str) -> ModelBase:
+    return kind(compile_mechanism(mech, method, reference))

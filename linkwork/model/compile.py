@@ -1,0 +1,44 @@
+"""From a description to a model: the user's `compile`."""
+
+from __future__ import annotations
+
+from linkwork.compiler.compile import compile_mechanism
+from linkwork.compiler.method_choice import MethodWish
+from linkwork.mechanism import Mechanism
+from linkwork.model.model import System
+
+
+def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto") -> System:
+    """Compile a mechanism.
+
+    Parameters
+    ----------
+    mech
+        The description; later changes to it do not reach the system.
+    method
+        How loops are solved: "rcr", recursive coordinate reduction (Anderson and Critchley 2003), "embedding",
+        constraint embedding (Jain 2012), each with the loops that share joints together; "multipliers", Lagrange
+        multipliers of all loops at once on the open tree, whose cost grows with the cube of their number; "dca", divide
+        and conquer (Mukherjee and Anderson 2007), which joins bodies to ever larger assemblies and whose long way is
+        the logarithm of their number, so that threads can share it (LINKWORK_THREADS in the environment); or "auto",
+        for each group of loops that share joints whichever of the first two is expected to cost less. A dictionary
+        gives the method of some groups by the name of any of their joints, as in ``{"C": "embedding"}``.
+        `System.explain` tells what was chosen, and why.
+    reference
+        The point of each body about which "multipliers" takes inertias, wrenches and constraints (Kang and Yoon 2003):
+        "joint", that of the joint that carries it; "centroid", its centre of mass; "origin", the one that passes the
+        world's origin, which costs least and loses about 2 log10(distance/size) digits far from it. "auto" is "joint",
+        which the other methods use.
+
+    Returns
+    -------
+    System
+        Ready to assemble, compute and simulate.
+
+    Raises
+    ------
+    MechanismError
+        If the description is wrong or asks for what is not supported, or if a method cannot take it; the text names the
+        body or joint.
+    """
+    return System(compile_mechanism(mech, method, reference))

@@ -1,0 +1,91 @@
+"""Discontinuous changes of a state: what transitions do at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray, suggest
+from linkwork.errors import MechanismError
+
+if TYPE_CHECKING:
+    from linkwork.core.native import Block
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Jump:
+    """What came of transitions that were carried out at once.
+
+    Attributes
+    ----------
+    state
+        Afterwards: the same pose, other speeds.
+    impulses
+        Of every joint on its child, by name: [angular impulse; impulse], (6,), N m s and N s, world axes, about the
+        child's joint frame, as `System.reactions` has loads. What locks and stops hold is part of it.
+    energy_lost
+        Kinetic energy before less that after, J.
+    """
+
+    state: State
+    impulses: dict[str, FloatArray]
+    energy_lost: float
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """What happened at an instant of a run.
+
+    Attributes
+    ----------
+    t
+        s.
+    transitions
+        Names of those that were carried out, in the order of the description.
+    u_before, u_after
+        Speeds of the tree joints, (nu,).
+    impulses
+        Of every joint on its child, by name: [angular impulse; impulse], (6,), as of a `Jump`.
+    energy_lost
+        Kinetic energy before less that after, J.
+    """
+
+    t: float
+    transitions: tuple[str, ...]
+    u_before: FloatArray
+    u_after: FloatArray
+    impulses: dict[str, FloatArray]
+    energy_lost: float
+
+    def __repr__(self) -> str:
+        return f"Event(t={self.t:.9g}, {', '.join(self.transitions)}, energy_lost={self.energy_lost:.6g})"
+
+
+def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> Jump:
+    """Return what comes of transitions, by name, carried out together at a state."""
+    known = list(system.mechanism.transitions)
+    if not isinstance(transitions, Iterable):
+        raise MechanismError(f"jump: give names of transitions such as ['latch'], not {transitions!r}")
+    names = [transitions] if isinstance(transitions, str) else list(transitions)
+    for name in names:
+        if name not in known:
+            raise MechanismError(f"there is no transition {name!r}: {suggest(name, known)}")
+    if not names:
+        raise MechanismError("jump: name at least one transition, as in jump(state, ['latch'])")
+    block = system.block()
+    system.enter(block, state)
+    before = float(block["energy_lost"][0])
+    block.make_transitions([known.index(name) for name in names])
+    return Jump(system.state_of(block), impulses_of(system, block), float(block["energy_lost"][0]) - before)
+
+
+def impulses_of(system: ModelBase, block: Block) -> dict[str, FloatArray]:
+    """Return the impulses of the last event by joint, [angular; linear]."""
+    n = system.sizes.joints
+    both = [block[f"impulse_{what}"].reshape(n, 3) for what in ("torque", "force")]
+    return dict(zip(system.joint_names, np.concatenate(both, axis=1), strict=True))

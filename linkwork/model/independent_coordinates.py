@@ -1,0 +1,262 @@
+"""Which coordinates and speeds determine all others of a mechanism, so that they alone may be its states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray, quoted, suggest
+from linkwork.compiler.numbering import suffixes
+from linkwork.errors import MechanismError, SingularityError
+from linkwork.mechanism import Lock, Pin, Release, Stop, Unlock
+from linkwork.model.mobility import degrees_of_freedom, free_joints
+
+if TYPE_CHECKING:
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+RANK_TOLERANCE = 1e-6  # of a singular value beside the largest: as in the core
+GOOD = 0.02  # a choice with a smaller one is taken only if it was asked for
+NO_LENGTH = 1e-9  # m; a lever arm that is rounding
+
+_REMEDY = 'use states="full"'
+
+
+@dataclass(frozen=True)
+class Independents:
+    """Independent states.
+
+    Attributes
+    ----------
+    q, u
+        Their positions among the coordinates and among the speeds of the tree joints, ascending.
+    """
+
+    q: tuple[int, ...]
+    u: tuple[int, ...]
+
+    def names(self, system: ModelBase) -> list[str]:
+        """Return their names, coordinates first: ``["A.q", "A.u"]``."""
+        return [system.q_names[i] for i in self.q] + [system.u_names[i] for i in self.u]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """What is independent or not as a whole: a coordinate with its speed, or all of a joint with a quaternion."""
+
+    name: str
+    q: tuple[int, ...]
+    u: tuple[int, ...]
+    rank: float  # of the start value that was given: the lowest first; infinite: none was
+
+
+def choose_independents(
+    system: ModelBase, state: State | None = None, wanted: Sequence[str] | None = None
+) -> Independents:
+    """Choose coordinates that determine all others, with their speeds.
+
+    Coordinates whose start values were given come first, in the order given, as long as the others depend on them
+    smoothly; then those on which they depend most smoothly.
+
+    Parameters
+    ----------
+    system
+        Of any number of loops, couplings and distances; transitions may not change its freedoms.
+    state
+        A regular pose, around which the choice is to be good; by default the assembled start.
+    wanted
+        Names of coordinates instead, as many as there are freedoms: ``["A"]`` of a joint, ``["P[2]"]`` or
+        ``["P.q[2]"]`` of one of several.
+
+    Raises
+    ------
+    MechanismError
+        On a name or number that is wrong, and on transitions that lock, unlock, pin, release or stop.
+    SingularityError
+        If the pose is singular, or what is wanted does not determine the others.
+    """
+    _check_transitions(system)
+    state = system.assemble() if state is None else state
+    groups = _groups(system)
+    matrix = _scaled_jacobian(system, state)
+    rank = _rank(matrix)
+    freedoms = system.numbering.nu - rank
+    _check_pose(system, state, freedoms)
+    if wanted is None:
+        return _joined(_choose(groups, matrix, rank))
+    chosen = _wanted(system, groups, wanted)
+    _check_wanted(system, chosen, matrix, freedoms)
+    return _joined(chosen)
+
+
+def _check_transitions(system: ModelBase) -> None:
+    for name, transition in system.mechanism.transitions.items():
+        if isinstance(transition.action, Lock | Unlock | Pin | Release | Stop):
+            raise MechanismError(
+                f"transition {name!r} changes what is free to move, and so which states are independent; {_REMEDY}"
+            )
+
+
+def _check_pose(system: ModelBase, state: State, freedoms: int) -> None:
+    """A singular pose has more freedoms than those around it."""
+    outside = sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))
+    regular = min(degrees_of_freedom(system, state), outside + sum(cluster.freedoms for cluster in system.expected))
+    if freedoms > regular:
+        raise SingularityError(
+            f"the pose is singular: {freedoms} speeds are independent in it, {regular} in those around; choose "
+            f"independent coordinates in another pose, or {_REMEDY}"
+        )
+
+
+def _groups(system: ModelBase) -> list[_Group]:
+    numbering = system.numbering
+    held = system.block()["q_priority"]
+    groups = []
+    for joint in numbering.tree:
+        q, u = (tuple(range(s.start, s.stop)) for s in (numbering.q[joint], numbering.u[joint]))
+        pairs = [(q, u)] if len(q) != len(u) else [((i,), (k,)) for i, k in zip(q, u, strict=True)]
+        ends = [""] if len(pairs) == 1 else suffixes(len(pairs))
+        for end, (own_q, own_u) in zip(ends, pairs, strict=True):
+            ranks = [float(held[i]) for i in own_q if held[i] > 0]
+            groups.append(_Group(joint + end, own_q, own_u, min(ranks, default=np.inf)))
+    return [group for group in groups if group.u]
+
+
+def _joined(groups: Sequence[_Group]) -> Independents:
+    q = tuple(sorted(i for group in groups for i in group.q))
+    return Independents(q, tuple(sorted(i for group in groups for i in group.u)))
+
+
+# ---- rank ----
+
+
+def _scaled_jacobian(system: ModelBase, state: State) -> FloatArray:
+    """The constraints' derivative (rows, nu), displacements and rows counted in the size of their cluster."""
+    block = system.block()
+    system.enter(block, state)
+    matrix = block.constraint_jacobian()
+    joints = system.joint_names
+    for cluster in system.topology.clusters:
+        names = [joints[system.topology.links[link].joint] for link in cluster.links]
+        kinds = [(system.numbering.u[name], system.mechanism.joints[name].kind.motion_units) for name in names]
+        units = {k: unit for span, own in kinds for k, unit in zip(range(span.start, span.stop), own, strict=True)}
+        columns = np.array(list(units), dtype=int)
+        angles = np.array([unit == "rad" for unit in units.values()], dtype=bool)
+        length = np.abs(matrix[:, columns[angles]]).max(initial=0.0)
+        matrix[:, columns[angles]] /= length if length > NO_LENGTH else 1.0
+    return matrix
+
+
+def _singular_values(matrix: FloatArray, columns: Sequence[int]) -> FloatArray:
+    return np.asarray(np.linalg.svd(matrix[:, list(columns)], compute_uv=False), dtype=np.float64)
+
+
+def _rank(matrix: FloatArray) -> int:
+    if 0 in matrix.shape:
+        return 0
+    values = _singular_values(matrix, range(matrix.shape[1]))
+    return int(np.sum(values > RANK_TOLERANCE * values[0])) if values[0] > RANK_TOLERANCE else 0
+
+
+def _conditioning(matrix: FloatArray, dependent: Sequence[int], rank: int) -> float:
+    """The last singular value that columns have beside the largest of all, if the rank is theirs as well."""
+    if rank == 0:
+        return 1.0
+    if min(len(dependent), matrix.shape[0]) < rank:
+        return 0.0
+    largest = float(_singular_values(matrix, range(matrix.shape[1]))[0])
+    return float(_singular_values(matrix, dependent)[rank - 1]) / largest if largest > 0.0 else 0.0
+
+
+# ---- the choice ----
+
+
+def _choose(groups: list[_Group], matrix: FloatArray, rank: int) -> list[_Group]:
+    """Those given first, then what pivoting leaves, a quaternion as a whole."""
+    everything = set(range(matrix.shape[1]))
+    freedoms = len(everything) - rank
+    chosen: list[_Group] = []
+
+    def rest(more: Sequence[_Group] = ()) -> list[int]:
+        return sorted(everything - {k for group in (*chosen, *more) for k in group.u})
+
+    for group in sorted(groups, key=lambda group: group.rank):
+        left = freedoms - sum(len(one.u) for one in chosen)
+        if group.rank < np.inf and len(group.u) <= left and _conditioning(matrix, rest([group]), rank) > GOOD:
+            chosen.append(group)
+    first: list[int] = []  # columns that are to be dependent
+    for group in (one for one in groups if len(one.u) > 1 and one not in chosen):
+        left = freedoms - sum(len(one.u) for one in chosen)
+        inside = _conditioning(matrix, [*first, *group.u], len(first) + len(group.u))
+        outside = _conditioning(matrix, rest([group]), rank) if len(group.u) <= left else 0.0
+        if max(inside, outside) < RANK_TOLERANCE:
+            raise MechanismError(
+                f"the coordinates of joint {group.name!r} turn by a quaternion, and some of its speeds are independent "
+                f"while others are not: {_REMEDY}, or take fewer axes in its place, as a Universal at one end of a rod"
+            )
+        if outside > inside:
+            chosen.append(group)
+        else:
+            first += group.u
+    dependent = set(_pivots(matrix, first, rest(), rank))
+    return [group for group in groups if group in chosen or not dependent.intersection(group.u)]
+
+
+def _pivots(matrix: FloatArray, first: Sequence[int], columns: Sequence[int], rank: int) -> list[int]:
+    """`rank` columns that are most independent of each other, those `first` before all others."""
+    left = matrix.copy()
+    found: list[int] = []
+    for _ in range(rank):
+        candidates = [k for k in (first or columns) if k not in found] or [k for k in columns if k not in found]
+        sizes = np.linalg.norm(left[:, candidates], axis=0)
+        best = candidates[int(np.argmax(sizes))]
+        found.append(best)
+        pivot = left[:, best] / np.linalg.norm(left[:, best])
+        for _ in range(2):
+            left -= np.outer(pivot, pivot @ left)
+    return found
+
+
+# ---- what the user wants ----
+
+
+def _wanted(system: ModelBase, groups: list[_Group], wanted: Sequence[str]) -> list[_Group]:
+    if isinstance(wanted, str):
+        wanted = [wanted]
+    known: dict[str, list[_Group]] = {}
+    for group in groups:
+        joint, bracket, element = group.name.partition("[")
+        for name in {group.name, f"{joint}.q{bracket}{element}", joint, f"{joint}.q"}:
+            known.setdefault(name, []).append(group)
+    chosen: list[_Group] = []
+    for name in wanted:
+        joint = re.split(r"[.\[]", str(name))[0]
+        if joint in system.numbering.cut:
+            raise MechanismError(
+                f"independents: joint {joint!r} closes a loop, and its coordinates are no states; name others, or cut "
+                "another joint of the loop with cut=True"
+            )
+        if name not in known:
+            raise MechanismError(f"independents: there is no coordinate {name!r}: {suggest(name, known)}")
+        chosen += [group for group in known[name] if group not in chosen]
+    return chosen
+
+
+def _check_wanted(system: ModelBase, chosen: list[_Group], matrix: FloatArray, freedoms: int) -> None:
+    count = sum(len(group.u) for group in chosen)
+    if count != freedoms:
+        raise MechanismError(
+            f"independents: the mechanism has {freedoms} freedom{'s' * (freedoms != 1)}, but "
+            f"{quoted([g.name for g in chosen])} {'has' if len(chosen) == 1 else 'have'} {count} "
+            f"speed{'s' * (count != 1)}; name as many"
+        )
+    columns = set(range(matrix.shape[1])) - {k for group in chosen for k in group.u}
+    if _conditioning(matrix, sorted(columns), matrix.shape[1] - freedoms) < RANK_TOLERANCE:
+        raise SingularityError(
+            f"independents: {quoted([g.name for g in chosen])} do not determine the others in this pose; choose "
+            f"others, or {_REMEDY}"
+        )

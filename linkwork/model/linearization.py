@@ -1,0 +1,167 @@
+"""Linear models of a mechanism around a state, exact to rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from linkwork._util.checks import FloatArray, number
+from linkwork.core.native import Block, Minimal, OffsetArray, Stage
+from linkwork.errors import MechanismError
+from linkwork.model.arguments import Loads, one
+from linkwork.model.independent_coordinates import Independents, choose_independents
+from linkwork.variables.schema import Kind, Variable, matching
+
+if TYPE_CHECKING:
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+States = Literal["minimal", "full"]
+
+_Derivative = Callable[[OffsetArray, OffsetArray, FloatArray], FloatArray]
+_COMPUTED: tuple[Kind, ...] = ("state", "derivative", "output")
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """xdot = xdot0 + A (x - x0) + B (u - u0),  y = y0 + C (x - x0) + D (u - u0).
+
+    Attributes
+    ----------
+    A, B, C, D
+        (n, n), (n, m), (p, n) and (p, m).
+    states, inputs, outputs
+        Names of x, u and y.
+    x, u, y, xdot
+        The operating point; in an equilibrium xdot is zero.
+    independents
+        Which coordinates and speeds the states are; None: all of them.
+    units
+        Of states, inputs and outputs by name.
+    """
+
+    A: FloatArray
+    B: FloatArray
+    C: FloatArray
+    D: FloatArray
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    x: FloatArray
+    u: FloatArray
+    y: FloatArray
+    xdot: FloatArray
+    independents: Independents | None = field(default=None, repr=False)
+    units: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def eigenvalues(self) -> NDArray[np.complex128]:
+        """Of A, 1/s, sorted by frequency."""
+        values = np.linalg.eigvals(self.A).astype(np.complex128)
+        return values[np.lexsort((values.imag, values.real, np.abs(values)))]
+
+    def to_scipy(self) -> Any:
+        """Return the matrices as a `scipy.signal.StateSpace`, for deviations from the operating point."""
+        from scipy.signal import StateSpace
+
+        return StateSpace(self.A, self.B, self.C, self.D)
+
+    def __repr__(self) -> str:
+        head = f"LinearModel: {len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        rows = [("state", "x", "xdot"), *_rows(self.states, self.x, self.xdot)]
+        rows += [("input", "u", ""), *_rows(self.inputs, self.u)]
+        rows += [("output", "y", ""), *_rows(self.outputs, self.y)]
+        width = max(len(name) for name, _, _ in rows)
+        return "\n".join([head, *(f"  {name:{width}} {value:>12} {rate:>12}".rstrip() for name, value, rate in rows)])
+
+
+def linear_model(
+    system: ModelBase,
+    state: State | None = None,
+    *,
+    states: States = "minimal",
+    independents: Sequence[str] | None = None,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    tau: Loads = None,
+    time: float | None = None,
+) -> LinearModel:
+    """Return the linear model of a compiled mechanism; options as of `linkwork.linearize`."""
+    if states not in ("minimal", "full"):
+        raise MechanismError(f'states must be "minimal" or "full", not {states!r}')
+    if states == "full" and independents is not None:
+        raise MechanismError('independents are chosen among all states: leave them out with states="full"')
+    state = system.assemble(time=0.0 if time is None else time) if state is None else state
+    block = _at(system, state, tau, time)
+    if states == "full":
+        return _model(system, block, None, block.directional_derivative, inputs, outputs)
+    chosen = choose_independents(system, state, independents)
+    minimal = Minimal(block, chosen.q, chosen.u)
+    minimal.put(minimal.get())  # the others to rounding, at the time given
+    return _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
+
+
+def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Block:
+    """Return a block at the operating point."""
+    block = system.block()
+    system.enter(block, state)
+    q, u = system.arguments.states(state, None)
+    loads = one(system.arguments.with_motions(state, system.arguments.loads(tau)), "tau")
+    block.enter(q, u, loads, state.time if time is None else number(time, "time"))
+    return block
+
+
+def _model(
+    system: ModelBase,
+    block: Block,
+    chosen: Independents | None,
+    derivative: _Derivative,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str] | None,
+) -> LinearModel:
+    by_name = {variable.name: variable for variable in system.variables}
+    names = [*system.q_names, *system.u_names] if chosen is None else chosen.names(system)
+    x = [by_name[name] for name in names]
+    xdot = [by_name[f"der({name})"] for name in names]
+    u = _chosen(system, inputs, ("input",), "inputs")
+    y = x if outputs is None else _chosen(system, outputs, _COMPUTED, "outputs")
+    block.evaluate(Stage.OUTPUTS)
+    x0, u0, y0, xdot0 = (block.reals[_offsets(v)] for v in (x, u, y, xdot))
+    rows, columns = _offsets([*xdot, *y]), _offsets([*x, *u])
+    matrix, seed = np.empty((rows.size, columns.size)), np.ones(1)
+    for k in range(columns.size):
+        matrix[:, k] = derivative(rows, columns[k : k + 1], seed)
+    n = len(x)
+    blocks = matrix[:n, :n], matrix[:n, n:], matrix[n:, :n], matrix[n:, n:]
+    A, B, C, D = map(np.ascontiguousarray, blocks)
+    units = {variable.name: variable.unit for variable in (*x, *u, *y)}
+    return LinearModel(A, B, C, D, _names(x), _names(u), _names(y), x0, u0, y0, xdot0, chosen, units)
+
+
+def _chosen(system: ModelBase, names: Sequence[str] | None, kinds: tuple[Kind, ...], what: str) -> list[Variable]:
+    """Return variables that may be differentiated, in the order named; None: all of them."""
+    smooth = [v for v in system.variables if v.type == "real" and not v.discrete]
+    if names is None:
+        return [v for v in smooth if v.kind in kinds]
+    found: dict[str, Variable] = {}
+    for name in [names] if isinstance(names, str) else names:
+        found |= {v.name: v for v in matching(smooth, name, kinds, what)}
+    return list(found.values())
+
+
+def _names(variables: Sequence[Variable]) -> tuple[str, ...]:
+    return tuple(variable.name for variable in variables)
+
+
+def _offsets(variables: Sequence[Variable]) -> OffsetArray:
+    return np.array([variable.reference for variable in variables], dtype=np.uint32)
+
+
+def _rows(names: Sequence[str], *values: ArrayLike) -> list[tuple[str, str, str]]:
+    columns = [[f"{value:.6g}" for value in np.asarray(numbers)] for numbers in values]
+    columns += [[""] * len(names)] * (2 - len(columns))
+    return list(zip(names, *columns, strict=True))

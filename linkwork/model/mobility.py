@@ -1,0 +1,78 @@
+"""What moves freely at a state: the speeds that the mechanics choose as independent ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from linkwork.compiler.numbering import suffixes
+
+if TYPE_CHECKING:
+    from linkwork.core.native import Block
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+
+class AtState(NamedTuple):
+    """What the mechanics find at a state.
+
+    Attributes
+    ----------
+    independents
+        Names of the speeds of each cluster that they chose to express the others.
+    conditioning
+        Of each loop: the smallest pivot of its closure beside the largest, 0..1.
+    """
+
+    independents: list[list[str]]
+    conditioning: list[float]
+
+
+def look(system: ModelBase, state: State) -> AtState:
+    """Ask the mechanics what they choose at a state."""
+    block = _enter(system, state)
+    names = [f"{name}.u{end}" for name, s in system.numbering.u.items() for end in suffixes(s.stop - s.start)]
+    independents = [[names[speed] for speed in sorted(block.independents(number))] for number in _clusters(system)]
+    return AtState(independents, block["loop_conditioning"].tolist())
+
+
+def _enter(system: ModelBase, state: State) -> Block:
+    """Return a block that is in a state."""
+    block = system.block()
+    system.enter(block, state)
+    return block
+
+
+def _clusters(system: ModelBase) -> range:
+    return range(len(system.topology.clusters))
+
+
+def degrees_of_freedom(system: ModelBase, state: State) -> int:
+    """Return how many speeds are independent at a state."""
+    return count_freedoms(system, look(system, state))
+
+
+def count_freedoms(system: ModelBase, found: AtState) -> int:
+    """Those of the clusters, and all speeds of joints outside of them."""
+    return _speeds_outside(system) + sum(map(len, found.independents))
+
+
+def is_immobile(system: ModelBase, state: State) -> bool:
+    """Whether it has joints that could move, of which none has a freedom at a state or moves as prescribed."""
+    if any(coupling.motion for coupling in system.mechanism.couplings.values()) or system.numbering.nu == 0:
+        return False
+    if _speeds_outside(system):
+        return False
+    block = _enter(system, state)
+    return not any(block.independents(number) for number in _clusters(system))
+
+
+def free_joints(system: ModelBase) -> list[str]:
+    """Return the joints that are in no cluster, so that all of their speeds are free."""
+    topology, joints = system.topology, list(system.mechanism.joints.values())
+    inside = {link for cluster in topology.clusters for link in cluster.links}
+    outside = [joints[link.joint] for i, link in enumerate(topology.links) if i not in inside]
+    return [joint.name for joint in outside if joint.kind.nu]
+
+
+def _speeds_outside(system: ModelBase) -> int:
+    return sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))

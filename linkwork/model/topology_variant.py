@@ -1,0 +1,29 @@
+"""The structures of a mechanism whose joints open and close: which one a state is in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from linkwork.compiler.compile import compile_variant
+
+if TYPE_CHECKING:
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+
+def open_joints(system: ModelBase, state: State) -> frozenset[int]:
+    """Return the positions of the joints that are open at a state."""
+    if not system.changes.switches:
+        return frozenset()
+    closed = state.modes[: len(system.mechanism.joints)]  # the first of the modes
+    return frozenset(joint for joint in system.changes.switches if not closed[joint])
+
+
+def structure_of(system: ModelBase, state: State) -> tuple[ModelBase, State]:
+    """Return the structure that a state is in, as a system by itself, and the state there."""
+    opened = open_joints(system, state)
+    if opened == system.changes.open:
+        return system, state
+    alone = type(system)(compile_variant(system.changes, opened, system.method, system.reference))
+    return alone, replace(state, system=alone)

@@ -1,0 +1,157 @@
+"""The stabilised equations of index 1 of any mechanism, in the coordinates of its spanning tree.
+
+With the constraints Phi(q, t) = 0 of all loops, couplings, distances, locks and prescribed motions, J = dPhi/dq in the
+speeds of the tree, and the integrals of multipliers as states, y = (q, u, Lambda, Mu), lambda = Lambda', mu = Mu':
+
+    q' - N(q) (u - J^T mu) = 0,  M u' + h - J^T lambda = 0,  Phi - s Mu' = 0,  J u + Phi_t + s Lambda' = 0
+
+(Gear, Leimkuhler and Gupta 1985). What a row lacks is in metres, its multiplier is a force. The slack s is 0 for rows
+that are independent of each other, which hold exactly, and 1 for those that are zero (locks that are open) or follow
+from others (a planar loop of hinges in space): these get no multiplier instead. Both kinds are told apart where a run
+starts or starts again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linkwork._util.checks import FloatArray
+from linkwork.core.native import Block
+from linkwork.errors import MechanismError, SingularityError
+from linkwork.simulation.dae.formulation import Formulation
+from linkwork.solvers import Implicit
+
+if TYPE_CHECKING:
+    from linkwork.model.model import System
+    from linkwork.simulation.inputs import Inputs
+    from linkwork.simulation.run import Run
+
+BoolArray = NDArray[np.bool_]
+
+
+class GGL(Formulation):
+    """A mechanism as differential-algebraic equations F(t, y, y') = 0 of index 1, for `Implicit`.
+
+    Parameters
+    ----------
+    system
+        The compiled mechanism.
+    block
+        Where it is computed: its parameters, modes and inputs count; states and time are overwritten.
+    inputs
+        Asked before every evaluation where some are functions of time; otherwise the block's own hold.
+
+    Attributes
+    ----------
+    n, rows
+        Number of states, nq + nu + 2 rows, and of constraints; the same whatever is open or unlocked.
+    slack
+        s of the rows of velocities, then of positions, (2 rows,).
+    """
+
+    def __init__(self, system: System, block: Block, inputs: Inputs | None = None) -> None:
+        self.system = system
+        self.block = block
+        self.rows = block.model.constraint_rows
+        self._nq, self._nu = system.numbering.nq, system.numbering.nu
+        self.n = self._nq + self._nu + 2 * self.rows
+        self.slack: FloatArray = np.ones(2 * self.rows)
+        self._inputs = inputs if inputs is not None and inputs.vary else None
+        self.implicit = Implicit(self.residual, self.jacobian, algebraic=self.algebraic)
+
+    @property
+    def algebraic(self) -> BoolArray:
+        """Which states are integrals of multipliers, (n,): their errors do not matter to the motion."""
+        return np.arange(self.n) >= self._nq + self._nu
+
+    def residual(self, t: float, y: FloatArray, ydot: FloatArray) -> FloatArray:
+        """Return F (n,); not a number where it does not exist."""
+        self._ask(t)
+        try:
+            return self.block.dae_residual(t, y, ydot, self.slack)
+        except MechanismError:
+            return np.full(self.n, np.nan)
+
+    def jacobian(self, t: float, y: FloatArray, ydot: FloatArray, cj: float) -> FloatArray:
+        """Return dF/dy + cj dF/dy' (n, n), exact to rounding."""
+        self._ask(t)
+        return self.block.dae_jacobian(t, y, ydot, self.slack, cj)
+
+    def start(self, t: float, states: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return y and y' (n,) that fit the states [q; u] (nq + nu,), and choose which rows hold from there on.
+
+        Raises
+        ------
+        SingularityError
+            Where the accelerations are not unique.
+        """
+        self._enter(t, states)
+        accelerations = self.block["acceleration"][: self._nu].copy()
+        self.slack = self.block.dae_rows()
+        matrix = self.block.constraint_jacobian()
+        y, ydot = np.zeros((2, self.n))
+        y[: states.size] = states
+        ydot[self._nq : states.size] = accelerations
+        lack = self.block.dae_residual(t, y, ydot, self.slack)
+        ydot[: self._nq] = -lack[: self._nq]
+        kept = self.slack[: self.rows] == 0
+        multipliers = ydot[states.size : states.size + self.rows]
+        multipliers[kept] = np.linalg.lstsq(matrix[kept].T, lack[self._nq : states.size], rcond=None)[0]
+        return y, ydot
+
+    def _refuse_branches(self) -> None:
+        """Refuse a pose in which rows follow from others that do not do so beside it."""
+        lost = np.flatnonzero(self.block["loop_conditioning"] == 0.0)
+        if lost.size:
+            raise SingularityError(
+                f"the loop closed by joint {self.system.loop_names[lost[0]]!r} is in a singular pose, which "
+                "formulation='ggl' cannot leave; start off this pose (1e-3 rad are enough), or use formulation='ode'"
+            )
+
+    def unknowns(self, t: float, states: FloatArray) -> FloatArray:
+        """Return y (n,) at states [q; u]."""
+        return np.pad(states, (0, 2 * self.rows))
+
+    def rates(self, t: float, y: FloatArray) -> FloatArray:
+        """Return y' (n,) that fits y; rows are chosen anew. Not a number where accelerations are not unique.
+
+        Raises
+        ------
+        SingularityError
+            Where accelerations are unique only because speeds tell the way out of a singular pose.
+        """
+        self._ask(t)  # an input that is no number is refused, not shunned
+        try:
+            ydot = self.start(t, y[: self._nq + self._nu])[1]
+        except (SingularityError, MechanismError):
+            return np.full(self.n, np.nan)
+        self._refuse_branches()
+        return ydot
+
+    def states(self, y: FloatArray) -> FloatArray:
+        """Return the states [q; u] (..., nq + nu) of rows y (..., n)."""
+        return y[..., : self._nq + self._nu]
+
+    def lacks(self, t: float, states: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return Phi (rows,), m, and J u + Phi_t (rows,), m/s, at states [q; u]."""
+        self._enter(t, states)
+        return self.block.constraints()
+
+    def _ask(self, t: float) -> None:
+        if self._inputs is not None:
+            self.block.enter_inputs(self._inputs.at(t), t)
+
+    def _enter(self, t: float, states: FloatArray) -> None:
+        block = self.block
+        block.put("q", states[: self._nq])
+        block.put("u", states[self._nq :])
+        block.put("time", t)
+        self._ask(t)
+
+
+def formulate(run: Run) -> GGL:
+    """Return the equations of a run, which are computed in its block."""
+    return GGL(run.system, run.block, run.inputs)

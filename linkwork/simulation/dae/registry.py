@@ -1,0 +1,61 @@
+"""Formulations by name. Their modules are imported when one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from linkwork._util.checks import suggest
+from linkwork.errors import MechanismError
+from linkwork.simulation.dae.formulation import Formulation
+
+if TYPE_CHECKING:
+    from linkwork.simulation.run import Run
+
+EXPLICIT = "ode"
+_MAKERS = {
+    "ggl": "linkwork.simulation.dae.ggl:formulate",
+    "chou": "linkwork.simulation.dae.chou:formulate",
+}
+SOLVERS = ("ida",)  # those that take implicit equations
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A formulation asked for by name, with its options.
+
+    Raises
+    ------
+    MechanismError
+        If there is none of that name, or the solver or an option does not go with it.
+    """
+
+    name: str
+    solver: str
+    options: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if self.name not in formulation_names():
+            raise MechanismError(f"there is no formulation {self.name!r}: {suggest(self.name, formulation_names())}")
+        if self.name != EXPLICIT and self.solver not in SOLVERS:
+            raise MechanismError(
+                f"formulation {self.name!r} is a system of differential-algebraic equations, which "
+                f"solver={self.solver!r} does not solve: use solver='ida'"
+            )
+        if self.options and self.name != "chou":
+            raise MechanismError(f"scheme goes with formulation='chou', not with {self.name!r}: leave it out")
+
+    def make(self, run: Run) -> Formulation | None:
+        """Return the formulation of a run; None for the explicit equations, which need none."""
+        if self.name == EXPLICIT:
+            return None
+        module, attribute = _MAKERS[self.name].split(":")
+        maker: Callable[..., Formulation] = getattr(import_module(module), attribute)
+        return maker(run, **self.options)
+
+
+def formulation_names() -> tuple[str, ...]:
+    """Return the names that `simulate` accepts."""
+    return (EXPLICIT, *_MAKERS)

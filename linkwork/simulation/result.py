@@ -1,0 +1,201 @@
+"""What a simulation gives back: columns by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.core.native import Stage
+from linkwork.errors import LinkworkError
+from linkwork.solvers import Solution
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from linkwork.model.impacts import Event
+    from linkwork.model.model import System
+    from linkwork.simulation.event_log import Happenings
+
+
+class Result:
+    """A simulated motion.
+
+    Every variable of the system is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]`` (nt, 3).
+    What was not asked for costs nothing. Where a quantity does not exist, as at the end of a run that failed, it is not
+    a number.
+
+    Attributes
+    ----------
+    system
+        What was simulated.
+    t
+        Times, (nt,), s.
+    y
+        States [q; u] of the tree joints, (nt, nq + nu).
+    statistics
+        Steps, evaluations and so on.
+    message
+        How the run ended.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        solution: Solution,
+        inputs: FloatArray,
+        turns: Sequence[tuple[float, FloatArray]],
+        gains: FloatArray,
+        happenings: Happenings | None = None,
+    ) -> None:
+        self.system = system
+        self.t = solution.t
+        self.y = solution.y
+        self._happenings = happenings
+        self.statistics = solution.statistics
+        self.message = solution.message
+        self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
+        self._gains = gains  # of the feedback on loops
+        self._turns = turns  # (time, coordinates of the cut joints) at the start and wherever else they are known
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened on the way, in order."""
+        return [] if self._happenings is None else list(self._happenings.events)
+
+    def __getitem__(self, name: str) -> FloatArray:
+        column = self.system.column(name)
+        first, last = self._span
+        if not first <= column.first < last:  # a parameter or start value
+            values = np.tile(self.system.block().reals[column.first : column.first + column.count], (len(self.t), 1))
+        else:
+            values = self._rows[:, column.first - first : column.first - first + column.count]
+        return values.copy() if column.vector else values[:, 0].copy()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all scalar columns but the parameters."""
+        return [v.name for v in self.system.variables if v.kind in ("time", "input", "state", "derivative", "output")]
+
+    @property
+    def _span(self) -> tuple[int, int]:
+        fields = self.system.fields
+        return fields["time"].first, fields["energy_potential"].span.stop
+
+    @cached_property
+    def _rows(self) -> FloatArray:
+        """Everything computed at every time: (nt, numbers); the angles of cut joints are followed from row to row."""
+        system, block = self.system, self.system.block()
+        block.put("correction_gain", self._gains, Stage.NONE)
+        first, last = self._span
+        computed = system.fields["qdot"].first
+        at = block.model.modes
+        happened = slice(at.start - first, at.stop - first)
+        rows = np.full((len(self.t), last - first), np.nan)
+        nq = system.numbering.nq
+        known = -1
+        modes = None if self._happenings is None else self._happenings.modes_of_rows(self.t)
+        given = zip(self.t, self.y, self._inputs, self._latest_turns(), strict=True)
+        for i, (t, y, inputs, latest) in enumerate(given):
+            if modes is not None and (i == 0 or modes[i] is not modes[i - 1]):
+                block.put_modes(modes[i])
+            if latest != known:
+                known = latest
+                block.count_turns(self._turns[known][1])
+            block.enter(y[:nq], y[nq:], inputs, t)
+            block.step_accepted()
+            rows[i, : computed - first] = block.reals[first:computed]
+            rows[i, happened] = block.modes
+            with suppress(LinkworkError):
+                block.evaluate(Stage.OUTPUTS)
+                rows[i] = block.reals[first:last]
+        return rows
+
+    def _latest_turns(self) -> list[int]:
+        """For each time, which entry of the turns is the last before it."""
+        times = np.array([t for t, _ in self._turns])
+        direction = -1.0 if times[-1] < times[0] else 1.0
+        after = np.searchsorted(direction * times, direction * self.t, side="right")
+        return [max(int(k) - 1, 0) for k in after]
+
+    def to_dataframe(self, names: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return columns (all by default) as a pandas table with the time as index; needs pandas (extra `viz`)."""
+        import pandas as pd
+
+        return pd.DataFrame(self._scalars(names), index=pd.Index(self.t, name="time"))
+
+    def to_csv(self, path: str | os.PathLike[str], names: Iterable[str] | None = None) -> None:
+        """Write time and columns (all by default) as CSV, all digits; the file appears whole or not at all."""
+        columns = self._scalars(names)
+        columns.pop("time", None)
+        target = Path(path)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {target.parent} for {target.name}; make it first")
+        temporary = target.with_name(f".{target.name}.part")
+        table = np.column_stack([self.t, *columns.values()])
+        header = ",".join(["time", *map(_quoted, columns)])
+        try:
+            np.savetxt(temporary, table, fmt="%.17g", delimiter=",", header=header, comments="")
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _scalars(self, names: Iterable[str] | None) -> dict[str, FloatArray]:
+        """Return scalar columns by name; a quantity of several numbers gives its elements."""
+        if names is None:
+            return {name: self[name] for name in self.names if name != "time"}
+        columns: dict[str, FloatArray] = {}
+        for name in names:
+            values = self[name]
+            if values.ndim == 1:
+                columns[name] = values
+            else:
+                columns.update(zip(self._elements(name), values.T, strict=True))
+        return columns
+
+    def _elements(self, name: str) -> list[str]:
+        """Return the names of the numbers that a quantity consists of."""
+        column = self.system.column(name)
+        return [self._names_at[column.first + i] for i in range(column.count)]
+
+    @cached_property
+    def _names_at(self) -> dict[int, str]:
+        return {v.reference: v.name for v in self.system.variables}
+
+    def plot(self, names: Iterable[str] | None = None, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Plot columns over time, one panel for each unit; needs matplotlib (extra `viz`).
+
+        Parameters
+        ----------
+        names
+            Columns; by default coordinates, speeds and energies.
+        path
+            Where to save the picture, if anywhere.
+        """
+        from linkwork.draw.plotting import plot_columns
+
+        if names is None:
+            cut = [f"{joint}.{kind}" for kind in "qu" for joint in self.system.loop_names]
+            energies = ["energy.kinetic", "energy.potential"]
+            states = [*self.system.q_names, *self.system.u_names]
+            names = [*states, *(name for name in cut if name in self.system.columns), *energies]
+        columns = self._scalars(names)
+        return plot_columns(self.t, columns, {n: self._unit(n) for n in columns}, self.system.mechanism.name, path)
+
+    def _unit(self, name: str) -> str:
+        return self.system.column(name).unit
+
+    def __repr__(self) -> str:
+        span = f"{self.t[0]:.6g} to {self.t[-1]:.6g} s" if len(self.t) else "empty"
+        return f"Result({self.system.mechanism.name!r}: {len(self.t)} times, {span}; {self.message})"
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if "," in name else name

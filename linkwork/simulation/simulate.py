@@ -1,0 +1,219 @@
+"""Running a mechanism in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from linkwork._util.checks import FloatArray, finite
+from linkwork.compiler.serialise import AUTOMATIC_GAIN
+from linkwork.errors import LinkworkError, MechanismError, SolverError
+from linkwork.mechanism import Mechanism
+from linkwork.model.base import ASSEMBLY_TOLERANCE
+from linkwork.model.compile import compile
+from linkwork.model.mobility import is_immobile
+from linkwork.model.model import System
+from linkwork.model.state import State
+from linkwork.simulation.dae.registry import Wish
+from linkwork.simulation.inputs import Input, Inputs
+from linkwork.simulation.result import Result
+from linkwork.simulation.run import Run
+from linkwork.simulation.segments import Settings, run_in_legs
+from linkwork.solvers import Solution
+from linkwork.solvers.base import SMALLEST_RTOL
+from linkwork.solvers.driver import CrowdedEventsError
+
+STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
+UNMET = 0.01  # part of its range by which a motion may be missed before its function is to blame
+BEYOND = 1e-3  # of a run: how far past its end to look why it ended
+
+
+def simulate(
+    mechanism: Mechanism | System,
+    t_end: float,
+    *,
+    t_start: float | None = None,
+    state: State | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    solver: str = "dopri5",
+    formulation: str = "ode",
+    scheme: int | None = None,
+    rtol: float = 1e-8,
+    atol: float | None = None,
+    t_eval: ArrayLike | None = None,
+    max_step: float | None = None,
+    first_step: float | None = None,
+    max_steps: int | None = None,
+    loop_gain: ArrayLike | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Simulate a mechanism from its start values.
+
+    Parameters
+    ----------
+    mechanism
+        A description, or a system compiled before.
+    t_end, t_start
+        s; `t_start` is by default the time of `state`, or else 0. A run may go backward; the feedback that keeps loops
+        closed is off then, and they drift by the error allowed.
+    state
+        Where to start; by default the system is assembled from the start values of the description.
+    inputs
+        Driving loads by joint name, N m or N, and applied wrenches as "push.F": numbers, or functions of time; arrays
+        where the input has several elements, one of which is also known as "S[2]" or "push.F[1]". What is left out is
+        zero. What is to be added to a motion that is prescribed, by name of its drive: a function of time that returns
+        value, rate and acceleration (the latter are not found by differences, and they must fit), or a constant value.
+        Of transitions: "latch.command", true or false or a function of time that is, and "kick.impulse.f",
+        "kick.impulse.t".
+    solver
+        "dopri5" or, for stiff mechanisms, "rodas5p" (compiled), SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau",
+        "BDF", or "ida" of SUNDIALS (extra `dae`, or the package scikit-sundae).
+    formulation
+        "ode": the explicit equations, solved by the method chosen in `compile`. With solver "ida" also "ggl", the
+        stabilised differential-algebraic equations of any mechanism, with Lagrange multipliers; and "chou", those of a
+        chain of bodies on spherical joints in absolute coordinates and Euler parameters, after Chou.
+    scheme
+        How the Newton matrix of "chou" is made and solved: 1 differences of the full system, 2 the full system, 3 the
+        reduced system, 4 (default) in time and memory that grow linearly with the bodies.
+    rtol, atol
+        Accuracy wanted of the states y: atol + rtol |y|; `atol` is `rtol` if left out. Each step of the solver gets a
+        tenth of it. What the motion itself amplifies comes on top.
+    t_eval
+        Times of the output, (nt,), s; by default every step. At an event there are rows before and after it; of times
+        that are given, the one at which a transition has its time is after it.
+    max_step, first_step, max_steps
+        Limits of the steps, s, and of their number.
+    loop_gain
+        Feedback on errors of loops and couplings, 1/s: one number, or one for positions and one for speeds; zero lets
+        them drift. By default as fast as the loops move. Runs backward go without, and so do "ggl" and "chou", which
+        keep all constraints by themselves.
+    progress
+        Show the time reached on standard error; by default only on a terminal.
+
+    Returns
+    -------
+    Result
+        Columns by name, such as ``result["A.q"]``.
+
+    Raises
+    ------
+    MechanismError
+        On a description or an input that is wrong, and where nothing can move.
+    AssemblyError
+        If the loops cannot be closed at the start.
+    SolverError
+        If the run cannot go on; its attribute `result` holds what was computed until then.
+    Exception
+        Whatever a function among `inputs` raises, unchanged; its attribute `result` likewise.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> result = lw.simulate(mech, t_end=1.0, t_eval=[0.0, 0.5, 1.0])
+    >>> result["A.q"].shape
+    (3,)
+    """
+    wish = Wish(formulation, solver, {} if scheme is None else {"scheme": scheme})
+    system = mechanism if isinstance(mechanism, System) else compile(mechanism)
+    if not isinstance(state, State | None):
+        raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
+    given = Inputs({} if inputs is None else inputs, system.numbering, system.arguments.no_inputs)
+    end = _time(t_end, "t_end")
+    start = _time(t_start, "t_start") if t_start is not None else state.time if state else 0.0
+    if state is None:
+        state = _assembled(system, given, start)
+    elif system.numbering.motions and state.time != start:
+        raise MechanismError(
+            f"the state is of t = {state.time:g} s, where prescribed motions are not what they are at the start of the "
+            f"run, t = {start:g} s: take it from assemble(time={start:g})"
+        )
+    _check_run(system, state, start, end)
+    run = Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
+    settings = Settings(solver, *_of_steps(rtol, atol), t_eval, max_step, first_step, max_steps)
+    run.go_to(end, progress)
+    run.formulation = wish.make(run)
+    try:
+        with run.progress:
+            solution = run_in_legs(run, end, settings)
+    except BaseException as error:
+        partial = getattr(error, "solution", None)
+        if not isinstance(partial, Solution):
+            raise
+        _keep(error, run.result(partial))
+        if isinstance(error, SolverError) and (cause := _explain(error, run, partial, end)) is not None:
+            raise error from cause
+        raise
+    result = run.result(solution)
+    if (unmet := run.unmet_motion(result, rtol)) is not None:
+        _keep(unmet, result)
+        raise unmet
+    return result
+
+
+def _check_run(system: System, state: State, start: float, end: float) -> None:
+    """Refuse a state of another system, and what cannot run."""
+    system.arguments.states(state, None)  # refuses those of another system
+    if system.sizes.transitions and end < start:
+        raise MechanismError("a mechanism with transitions runs forward only: what happened cannot be undone")
+    if not system.sizes.transitions and is_immobile(system, state):
+        raise MechanismError(
+            f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no freedom, and "
+            "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
+            "or take the loads of the structure at rest from `reactions` of its assembled state"
+        )
+
+
+def _explain(error: SolverError, run: Run, partial: Solution, end: float) -> LinkworkError | None:
+    """Add to the message of a failure what lies behind it; return that, if the mechanics know."""
+    fault = run.fault()
+    beyond = run.out_of_reach(partial, end) if fault is None else None
+    if isinstance(error, CrowdedEventsError):
+        error.args = (f"{error}. The last transitions were {run.last_transitions()}",)
+    if fault is not None or beyond is not None:
+        error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
+    return fault or beyond
+
+
+def _time(value: object, what: str) -> float:
+    """A time as a number; what is not finite is left for the solver to refuse."""
+    if not isinstance(value, int | float | np.number):
+        raise MechanismError(f"{what} must be a number, s, not {value!r}")
+    return float(value)
+
+
+def _gains(given: ArrayLike | None) -> FloatArray:
+    """Gains on positions and on speeds; below zero: chosen by the mechanics."""
+    if given is None:
+        return np.full(2, AUTOMATIC_GAIN)
+    gains = finite(given, np.shape(given) and (2,), "loop_gain")
+    if (gains < 0).any():
+        raise MechanismError(f"loop_gain must not be negative, not {given!r}: leave it out to have it chosen")
+    return np.broadcast_to(gains, 2)
+
+
+def _assembled(system: System, inputs: Inputs, start: float) -> State:
+    if not system.numbering.motions:
+        return system.assemble()
+    block = system.block()
+    block.put_motion(start, inputs.at(start)[system.numbering.driven])
+    block.assemble(ASSEMBLY_TOLERANCE)
+    return system.state_of(block)
+
+
+def _of_steps(rtol: float, atol: float | None) -> tuple[float, float]:
+    """Tolerances of the solver's steps; what is out of range is left for the solver to refuse as it was given."""
+    wanted = (rtol, rtol if atol is None else atol)
+    return max(wanted[0] * STEP_SHARE, min(wanted[0], SMALLEST_RTOL)), wanted[1] * STEP_SHARE
+
+
+def _keep(error: BaseException, result: Result) -> None:
+    """Leave what was computed on the exception; some foreign ones take no attributes."""
+    try:
+        error.result = result  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        error.add_note("(what was computed until then could not be kept on this exception)")

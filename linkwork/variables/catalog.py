@@ -1,0 +1,254 @@
+"""The variables of a system by name, as users, results and FMUs see them. Each is an offset into the core's block.
+
+What all bodies or all joints have is one list of quantities here; add a variable to the list of its owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from linkwork.compiler.numbering import suffixes
+from linkwork.variables.couplings import coupling_variables
+from linkwork.variables.dependencies import Names
+from linkwork.variables.distances import distance_variables
+from linkwork.variables.forces import force_inputs, force_outputs, force_parameters
+from linkwork.variables.namer import Layout, Namer
+from linkwork.variables.schema import LOADS, Variable
+from linkwork.variables.templates import Owner, Pattern, Quantity, indices, load, output, parameter
+from linkwork.variables.transitions import (
+    event_indicators,
+    transition_inputs,
+    transition_outputs,
+    transition_parameters,
+)
+
+if TYPE_CHECKING:
+    from linkwork._util.checks import FloatArray
+    from linkwork.mechanism import JointKind
+
+_AXES, _QUATERNION = indices(3), indices(4)
+_OF_Q, _OF_U = 1, 2  # among the places of a joint: its first coordinate and speed; before them stands its number
+_NO_NAMES: tuple[Names, ...] = (None,)
+
+_BODY_PARAMETERS = (
+    parameter("{0}.m", "body_mass", "kg", "mass"),
+    parameter("{0}.r_cm[]", "body_com", "m", "centre of mass, body axes", elements=_AXES),
+    parameter(
+        *("{0}.I[]", "body_inertia", "kg.m2", "inertia about the centre of mass, body axes"),
+        elements=tuple(f"[{i},{j}]" for i in (1, 2, 3) for j in range(i, 4)),
+    ),
+)
+_BODY_OUTPUTS = (  # the rules: of the pose, of the velocity
+    output("{0}.r[]", "body_position", "m", "position of the body frame in the world", elements=_AXES),
+    output("{0}.Q[]", "body_orientation", "1", "unit quaternion, body to world", elements=_QUATERNION),
+    output(
+        "{0}.v[]", "body_velocity", "m/s", "velocity of the body frame's origin, world axes", elements=_AXES, rule=1
+    ),
+    output("{0}.w[]", "body_angular_velocity", "rad/s", "angular velocity, world axes", elements=_AXES, rule=1),
+)
+_REACTIONS = (
+    output("{0}.f[]", "reaction_force", "N", "force of the joint on its child, world axes", elements=_AXES),
+    output(
+        *("{0}.t[]", "reaction_torque", "N.m", "torque of the joint on its child about its frame there, world axes"),
+        elements=_AXES,
+    ),
+)
+_LOOP_OUTPUTS = (
+    output("{0}.residual", "loop_residual", "m", "gap of the loop, and misalignment times the loop's length"),
+    output("{0}.conditioning", "loop_conditioning", "1", "smallest pivot of the loop's closure: 0 at a singular pose"),
+)
+_FEEDBACK = "feedback on the {} errors of loops, couplings, distances; below zero: as fast as these move"
+
+
+def _joint_parameters(kind: type[JointKind]) -> Iterator[Quantity]:
+    """Frames, springs and start values of a joint; its words are the names of its parent and its child."""
+    note = f", {kind.frame_note}" if kind.frame_note else ""
+    for side, body in (("parent", "{1}"), ("child", "{2}")):
+        name, r, q = f"{{0}}.{side}_frame", f"{side}_position", f"{side}_orientation"
+        yield parameter(f"{name}.r[]", r, "m", f"origin of the joint frame in {body}", elements=_AXES)
+        text = f"joint frame in {body}, unit quaternion{note}"
+        yield parameter(f"{name}.Q[]", q, "1", text, elements=_QUATERNION)
+    yield from _springs(kind)
+    text = "start value; on a loop a guess"
+    yield parameter("{0}.q_start[]", "q_start", kind.coordinate_units, text, **_coordinates(kind))
+    yield parameter("{0}.u_start[]", "u_start", _per(kind.motion_units, "s"), text, **_speeds(kind))
+
+
+def _springs(kind: type[JointKind]) -> Iterator[Quantity]:
+    """Springs and dampers of a joint; none of the former on a quaternion."""
+    units = kind.motion_units
+    if kind.quaternion is None:
+        stiffness = tuple(f"{LOADS[unit]}/{unit}" for unit in units)
+        yield parameter("{0}.c[]", "stiffness", stiffness, "stiffness of the spring in the joint", **_speeds(kind))
+    damping = tuple(f"{LOADS[unit]}.s/{unit}" for unit in units)
+    yield parameter("{0}.d[]", "damping", damping, "damping of the damper in the joint", **_speeds(kind))
+    if kind.quaternion is None:
+        text = "coordinate at which the spring is free"
+        yield parameter("{0}.q_free[]", "free_coordinate", units, text, **_speeds(kind))
+
+
+def _tree_motion(kind: type[JointKind], jumps: bool) -> Iterator[Quantity]:
+    """Load, coordinates and speeds with their derivatives, and acceleration of a joint of the tree.
+
+    The rules: of the rate of each coordinate, then of the acceleration.
+    """
+    q_units, u_units = kind.coordinate_units, _per(kind.motion_units, "s")
+    q, u, text = _coordinates(kind), _speeds(kind), "time derivative of {0}."
+    rates, accelerations = tuple(range(kind.nq)), {**u, "rule": kind.nq}
+    yield _driving(kind)
+    yield Quantity("{0}.q[]", "state", "q", q_units, "coordinate of the joint", **q)
+    yield Quantity("der({0}.q[])", "derivative", "qdot", _per(q_units, "s"), f"{text}q[]", **q, rule=rates)
+    yield Quantity("{0}.u[]", "state", "u", u_units, "speed of the joint", **u, jumps=jumps)
+    yield Quantity("der({0}.u[])", "derivative", "udot", _accelerations(kind), f"{text}u[]", **accelerations)
+    yield output("{0}.a[]", "acceleration", _accelerations(kind), "acceleration of the joint", **accelerations)
+
+
+def _cut_motion(kind: type[JointKind], nq: int, nu: int) -> Iterator[Quantity]:
+    """The same of a cut joint, whose coordinates and speeds follow from the states; `nq`, `nu` are the tree's.
+
+    The rules: of the coordinates, of the speeds, of the acceleration.
+    """
+    q, u, u_units = _coordinates(kind), _speeds(kind), _per(kind.motion_units, "s")
+    yield _driving(kind)
+    yield output("{0}.q[]", "q_cut", kind.coordinate_units, "coordinate of the joint", **q, offset=-nq)
+    yield output("{0}.u[]", "u_cut", u_units, "speed of the joint", **u, offset=-nu, rule=1)
+    yield output("{0}.a[]", "acceleration", _accelerations(kind), "acceleration of the joint", **u, rule=2)
+
+
+def _driving(kind: type[JointKind]) -> Quantity:
+    units = tuple(LOADS[unit] for unit in kind.motion_units)
+    return load("{0}.tau[]", "tau", units, "driving load of the joint", **_speeds(kind))
+
+
+def _coordinates(kind: type[JointKind]) -> dict[str, Any]:
+    return {"elements": tuple(suffixes(kind.nq)), "of": _OF_Q}
+
+
+def _speeds(kind: type[JointKind]) -> dict[str, Any]:
+    return {"elements": tuple(suffixes(kind.nu)), "of": _OF_U}
+
+
+def _per(units: Iterable[str], time: str) -> tuple[str, ...]:
+    return tuple(f"{unit}/{time}" for unit in units)
+
+
+def _accelerations(kind: type[JointKind]) -> tuple[str, ...]:
+    return _per(kind.motion_units, "s2")
+
+
+class _Catalog(Namer):
+    """Quantities of the world, bodies, joints and loops."""
+
+    def world(self) -> Iterator[Owner]:
+        """Time, gravity and gains."""
+        yield self.owner("time", (0,), [Quantity("{0}", "time", "time", "s", "time")])
+        text = "gravitational acceleration, world axes"
+        yield self.owner("gravity", (0,), [parameter("{0}[]", "gravity", "m/s2", text, elements=_AXES)])
+        if self.layout.topology.clusters:
+            gains = [
+                parameter(f"{{0}}.{what}", "correction_gain", "1/s", _FEEDBACK.format(what), offset=i)
+                for i, what in enumerate(("position", "speed"))
+            ]
+            yield self.owner("loop_gain", (0,), gains)
+
+    def body_parameters(self) -> Iterator[Owner]:
+        """Masses and inertias."""
+        pattern = Pattern(_BODY_PARAMETERS, self.fields)
+        for b, name in enumerate(self.mech.bodies):
+            yield Owner(pattern, (name, "", ""), (b,), _nothing)
+
+    def joint_parameters(self) -> Iterator[Owner]:
+        """Frames, springs and start values of joints."""
+        for name, joint in self.mech.joints.items():
+            kind = type(joint.kind)
+            pattern = self.pattern(("parameters", kind), partial(_joint_parameters, kind))
+            yield Owner(pattern, (name, joint.parent, joint.child), self.places[name], _nothing)
+
+    @cached_property
+    def places(self) -> dict[str, tuple[int, int, int]]:
+        """Of each joint its number, its first coordinate and its first speed."""
+        q, u = self.numbering.q, self.numbering.u
+        return {name: (j, q[name].start, u[name].start) for j, name in enumerate(self.mech.joints)}
+
+    def motion(self) -> Iterator[Owner]:
+        """Loads, coordinates, speeds and accelerations of joints."""
+        for name, joint in self.mech.joints.items():
+            kind = type(joint.kind)
+            if name in self.tree:
+                pattern = self.pattern(("tree", kind), partial(_tree_motion, kind, self.jumps))
+                depends = partial(self._of_tree_joint, name)
+            else:
+                pattern = self.pattern(("cut", kind), partial(_cut_motion, kind, self.numbering.nq, self.numbering.nu))
+                depends = partial(self._of_cut_joint, name)
+            yield Owner(pattern, (name, "", ""), self.places[name], depends)
+
+    def _of_tree_joint(self, joint: str) -> tuple[Names, ...]:
+        return (*self.depends.coordinate_rates(joint), self.depends.acceleration(joint))
+
+    def _of_cut_joint(self, joint: str) -> tuple[Names, ...]:
+        return (*self.depends.loop(joint), self.depends.acceleration(joint))
+
+    def reactions(self) -> Iterator[Owner]:
+        """What joints do to their children."""
+        pattern = Pattern(_REACTIONS, self.fields)
+        for j, name in enumerate(self.mech.joints):
+            yield Owner(pattern, (name, "", ""), (j,), partial(self._of_reaction, name))
+
+    def _of_reaction(self, joint: str) -> tuple[Names, ...]:
+        return (self.depends.acceleration(joint),)
+
+    def bodies(self) -> Iterator[Owner]:
+        """Poses and velocities of bodies."""
+        pattern = Pattern(_BODY_OUTPUTS, self.fields)
+        for b, name in enumerate(self.mech.bodies):
+            yield Owner(pattern, (name, "", ""), (b,), partial(self.depends.path, b))
+
+    def totals(self) -> Iterator[Owner]:
+        """Energies, and what each loop lacks."""
+        energies = [
+            output(f"{{0}}.{what}", f"energy_{what}", "J", f"{what} energy", rule=rule)
+            for what, rule in (("kinetic", 1), ("potential", 0))
+        ]
+        yield self.owner("energy", (0,), energies, lambda: self.depends.everything)
+        pattern = Pattern(_LOOP_OUTPUTS, self.fields)
+        for i, joint in enumerate(self.numbering.cut):
+            yield Owner(pattern, (f"loop.{joint}", "", ""), (i,), partial(self.depends.loop, joint))
+
+
+def _nothing() -> tuple[Names, ...]:
+    return _NO_NAMES
+
+
+def list_owners(layout: Layout) -> list[Owner]:
+    """Return all that has variables, in the order in which an FMU lists these."""
+    namer = _Catalog(layout)
+    groups: tuple[Iterable[Owner], ...] = (
+        namer.world(),
+        namer.body_parameters(),
+        namer.joint_parameters(),
+        force_parameters(namer),
+        transition_parameters(namer),
+        namer.motion(),
+        force_inputs(namer),
+        transition_inputs(namer),
+        namer.reactions(),
+        namer.bodies(),
+        force_outputs(namer),
+        coupling_variables(namer),
+        distance_variables(namer),
+        transition_outputs(namer),
+        namer.totals(),
+    )
+    return [owner for group in groups for owner in group]
+
+
+def list_variables(layout: Layout, values: FloatArray) -> list[Variable]:
+    """Return all variables in the order in which an FMU lists them; `values` of the block as the model is loaded."""
+    return [variable for owner in list_owners(layout) for variable in owner.variables(values)]
+
+
+def list_indicators(layout: Layout) -> list[Owner]:
+    """Return the event indicators in the order in which the core gives them."""
+    return list(event_indicators(Namer(layout)))

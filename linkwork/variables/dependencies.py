@@ -1,0 +1,208 @@
+"""Which states and inputs a variable depends on, and whether on time.
+
+Lists longer than `MOST` are left out, which stands for "all": true, and it keeps what is written linear in the size of
+the mechanism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from linkwork.compiler.numbering import Numbering, suffixes
+from linkwork.compiler.topology import Topology
+from linkwork.mechanism import GROUND, Mechanism, PointSpringDamper, Wrench
+from linkwork.mechanism.forces import of_kind
+
+MOST = 48
+
+Names = tuple[str, ...] | None
+
+
+class Dependencies:
+    """Dependencies of one compiled mechanism."""
+
+    def __init__(self, mech: Mechanism, topology: Topology, numbering: Numbering) -> None:
+        self._mech = mech
+        self._topology = topology
+        self._numbering = numbering
+        self._joints = list(mech.joints)
+        self._number_of = {name: i for i, name in enumerate(self._joints)}
+        self._link_of_body = {link.body: i for i, link in enumerate(topology.links)}
+        bodies = list(mech.bodies)
+        self._link_of_name = {GROUND: -1, **{bodies[b]: i for b, i in self._link_of_body.items()}}
+        self._cluster_of_link = {link: k for k, c in enumerate(topology.clusters) for link in c.links}
+        self._loop_of_joint = {loop.joint: i for i, loop in enumerate(topology.loops)}
+        self._cluster_of_loop = {i: c for c in topology.clusters for i in c.loops}
+        self._link_of_joint = {link.joint: i for i, link in enumerate(topology.links)}
+        self._couplings = list(mech.couplings.values())
+        self._motions: dict[int, list[str]] = {}  # of each cluster with prescribed motions: their names
+        for coupling, place in zip(self._couplings, topology.couplings, strict=False):  # behind them the locks
+            if coupling.motion:
+                self._motions.setdefault(place.cluster, []).append(coupling.name)
+
+    def _elements(self, joint: str, what: str) -> list[str]:
+        span = (self._numbering.q if what == "q" else self._numbering.u)[joint]
+        return [f"{joint}.{what}{suffix}" for suffix in suffixes(span.stop - span.start)]
+
+    def _names(self, joints: list[str], *what: str) -> Names:
+        if len(joints) * len(what) > MOST:
+            return None
+        names = tuple(name for joint in joints for kind in what for name in self._elements(joint, kind))
+        return names if len(names) <= MOST else None
+
+    def _names_in_tree(self, links: Sequence[int], *what: str) -> Names:
+        if len(links) * len(what) > MOST:
+            return None
+        return self._names([self._joints[self._topology.links[link].joint] for link in links], *what)
+
+    def coordinate_rates(self, joint: str) -> list[Names]:
+        """Of the rate of each coordinate of a tree joint.
+
+        Its speed; with a quaternion all of the joint; on a loop all that the loop's feedback reads.
+        """
+        link = self._link_of_joint[self._number_of[joint]]
+        cluster = self._cluster_of_link.get(link, -1)
+        if cluster < 0 and joint not in self._numbering.quaternions:
+            return [(name,) for name in self._elements(joint, "u")]
+        links = self._topology.clusters[cluster].links if cluster >= 0 else [link]
+        driven = self._motion_inputs(self._motions.get(cluster, []), "q", "u")
+        return [_joined(self._names_in_tree(links, "q", "u"), driven)] * len(self._elements(joint, "q"))
+
+    @staticmethod
+    def _motion_inputs(drives: list[str], *what: str) -> list[str]:
+        return [*(f"{drive}.{kind}_in" for drive in drives for kind in what), *(["time"] if drives else [])]
+
+    def coupling_residual(self, index: int) -> Names:
+        """Of what a coupling lacks: the coordinates named, or all of its cluster where a cut joint is among them."""
+        coupling, place = self._couplings[index], self._topology.couplings[index]
+        drives = [coupling.name] if coupling.motion else []
+        if all(joint in self._link_of_joint for joint, _ in place.terms):
+            own = tuple(self._elements(self._joints[joint], "q")[element] for joint, element in place.terms)
+            return _joined(own, self._motion_inputs(drives, "q"))
+        links = self._topology.clusters[place.cluster].links
+        return _joined(self._names_in_tree(links, "q"), self._motion_inputs(drives, "q"))
+
+    def coupling_load(self, index: int) -> Names:
+        """Of the load of a coupling: like an acceleration."""
+        return self.acceleration(self._joints[self._topology.couplings[index].terms[0][0]])
+
+    def distance_force(self, index: int) -> Names:
+        """Of the force in a distance: like an acceleration."""
+        link = max(self._topology.distances[index].ends)
+        return self.acceleration(self._joints[self._topology.links[link].joint])
+
+    def loop(self, cut_joint: str) -> tuple[Names, Names]:
+        """Of the geometry and of the velocities of a loop and those it shares joints with."""
+        links = self._cluster_of_loop[self._loop_of_joint[self._number_of[cut_joint]]].links
+        return self._names_in_tree(links, "q"), self._names_in_tree(links, "q", "u")
+
+    def path(self, body: int) -> tuple[Names, Names]:
+        """Of a body's pose and of its velocity: the tree joints between it and the ground."""
+        links = []
+        link = self._link_of_body[body]
+        while link >= 0:
+            links.append(link)
+            if 2 * len(links) > MOST:
+                return None, None
+            link = self._topology.links[link].parent
+        return self._names_in_tree(links[::-1], "q"), self._names_in_tree(links[::-1], "q", "u")
+
+    def between(self, first: str, second: str) -> tuple[Names, Names]:
+        """Of the distance of two bodies and of its rate: the tree joints on the ways to where these meet."""
+        ends, links = [self._link_of_name[first], self._link_of_name[second]], []
+        while ends[0] != ends[1]:
+            link = max(ends)  # a link's parent has a lower number
+            links.append(link)
+            ends = [self._topology.links[end].parent if end == link else end for end in ends]
+            if 2 * len(links) > MOST:
+                return None, None
+        links.sort()
+        return self._names_in_tree(links, "q"), self._names_in_tree(links, "q", "u")
+
+    @cached_property
+    def everything(self) -> tuple[Names, Names]:
+        """All coordinates, and all states: once for a mechanism, so in full."""
+        q = tuple(name for joint in self._numbering.tree for name in self._elements(joint, "q"))
+        return q, q + tuple(name for joint in self._numbering.tree for name in self._elements(joint, "u"))
+
+    @cached_property
+    def _part_of_link(self) -> list[int]:
+        """Number of each link's part: parts act on each other only by what joins links of them."""
+        parts: list[int] = []
+        for i, link in enumerate(self._topology.links):
+            parts.append(i if link.parent < 0 else parts[link.parent])
+        merged = {part: part for part in parts}
+
+        def root(part: int) -> int:
+            while merged[part] != part:
+                merged[part] = part = merged[merged[part]]
+            return part
+
+        springs = [force.bodies for force in of_kind(self._mech.forces, PointSpringDamper)]
+        pairs = [(loop.parent, loop.child) for loop in self._topology.loops]
+        pairs += [pair for cluster in self._topology.clusters for pair in pairwise(cluster.links)]
+        pairs += [(self._link_of_name[first], self._link_of_name[second]) for first, second in springs]
+        for pair in pairs:
+            ends = [root(parts[end]) for end in pair if end >= 0]
+            merged[ends[0]] = ends[-1]
+        for coupling in self._topology.couplings:
+            first, *others = (root(parts[self._a_link_of(joint)]) for joint, _ in coupling.terms)
+            for other in others:
+                merged[root(other)] = root(first)
+        return [root(part) for part in parts]
+
+    @cached_property
+    def _parts(self) -> dict[str, list[str]]:
+        """For each joint all joints of its part."""
+        joints: dict[int, list[str]] = {}
+        for joint, name in enumerate(self._joints):
+            joints.setdefault(self._part_of(joint), []).append(name)
+        return {name: part for part in joints.values() for name in part}
+
+    @cached_property
+    def _wrenches(self) -> dict[int, list[str]]:
+        """The elements of applied forces and torques by part."""
+        found: dict[int, list[str]] = {}
+        for force in of_kind(self._mech.forces, Wrench):
+            names = [f"{force.name}.{what}[{i}]" for what in "FT" for i in (1, 2, 3)]
+            found.setdefault(self._part_of_link[self._link_of_name[force.body]], []).extend(names)
+        return found
+
+    @cached_property
+    def _drives(self) -> dict[int, list[str]]:
+        """Couplings with a motion by part."""
+        found: dict[int, list[str]] = {}
+        for coupling, place in zip(self._couplings, self._topology.couplings, strict=False):
+            if coupling.motion:
+                found.setdefault(self._part_of(place.terms[0][0]), []).append(coupling.name)
+        return found
+
+    def _part_of(self, joint: int) -> int:
+        return self._part_of_link[self._a_link_of(joint)]
+
+    def _a_link_of(self, joint: int) -> int:
+        """A link that a joint moves or closes."""
+        if joint in self._link_of_joint:
+            return self._link_of_joint[joint]
+        loop = self._topology.loops[self._loop_of_joint[joint]]
+        return max(loop.parent, loop.child)
+
+    def acceleration(self, joint: str) -> Names:
+        """Of a joint's acceleration and reaction: every state, load, applied wrench and motion of its part."""
+        part = self._parts[joint]
+        wrenches = self._wrenches.get(self._part_of(self._number_of[joint]), [])
+        if len(part) == len(self._joints) or 3 * len(part) + len(wrenches) > MOST:
+            return None
+        tree = [name for name in part if self._number_of[name] in self._link_of_joint]
+        states, loads = self._names(tree, "q", "u"), self._names(part, "tau")
+        if states is None or loads is None:
+            return None
+        drives = self._drives.get(self._part_of(self._number_of[joint]), [])
+        return _joined(states + loads, [*wrenches, *self._motion_inputs(drives, "q", "u", "a")])
+
+
+def _joined(names: Names, more: list[str]) -> Names:
+    """Return both, or None for all where that is a long list."""
+    return None if names is None or len(names) + len(more) > MOST else (*names, *more)

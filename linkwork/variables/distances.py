@@ -1,0 +1,36 @@
+"""The variables of distances: where their ends are, how long they are, and the force that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from linkwork.variables.templates import Owner, indices, output, parameter
+
+if TYPE_CHECKING:
+    from linkwork.variables.dependencies import Names
+    from linkwork.variables.namer import Namer
+
+_AXES = indices(3)
+_COUPLING = 1  # among the places of a distance: its number among the couplings; before it stands that among its like
+
+_QUANTITIES = (  # the rules: of the positions, of the force
+    parameter("{0}.r1[]", "distance_points", "m", "end of the distance in {1}", elements=_AXES),
+    parameter("{0}.r2[]", "distance_points", "m", "end of the distance in {2}", elements=_AXES, offset=3),
+    parameter("{0}.length", "coupling_offset", "m", "how far apart its points are", of=_COUPLING),
+    output("{0}.residual", "coupling_residual", "m", "distance less length", of=_COUPLING),
+    output("{0}.force", "distance_force", "N", "pulls both ends towards each other; below zero: pushes", rule=1),
+)
+
+
+def distance_variables(namer: Namer) -> Iterator[Owner]:
+    """Return what has the variables of distances."""
+    couplings = namer.layout.sizes.couplings - namer.layout.sizes.distances
+    for i, one in enumerate(namer.mech.distances.values()):
+        depends = partial(_depends, namer, i, one.bodies)
+        yield namer.owner(one.name, (i, couplings + i), _QUANTITIES, depends, words=one.bodies)
+
+
+def _depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tuple[Names, ...]:
+    return namer.depends.between(*bodies)[0], namer.depends.distance_force(index)

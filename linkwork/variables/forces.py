@@ -1,0 +1,54 @@
+"""The variables of the forces that have a name: springs between points, and applied wrenches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from linkwork.mechanism import PointSpringDamper, Wrench
+from linkwork.mechanism.forces import of_kind
+from linkwork.variables.templates import Owner, indices, load, output, parameter
+
+if TYPE_CHECKING:
+    from linkwork.variables.namer import Namer
+
+_AXES = indices(3)
+
+_SPRING_PARAMETERS = (
+    parameter("{0}.r1[]", "spring_points", "m", "end of the spring in {1}", elements=_AXES),
+    parameter("{0}.r2[]", "spring_points", "m", "end of the spring in {2}", elements=_AXES, offset=3),
+    parameter("{0}.c", "spring_stiffness", "N/m", "stiffness of the spring"),
+    parameter("{0}.d", "spring_damping", "N.s/m", "damping of the damper"),
+    parameter("{0}.l_free", "spring_free_length", "m", "length at which the spring is free"),
+)
+_SPRING_OUTPUTS = (  # the rules: of positions, of positions and speeds
+    output("{0}.length", "spring_length", "m", "distance of the spring's points"),
+    output("{0}.rate", "spring_rate", "m/s", "time derivative of the length", rule=1),
+    output("{0}.force", "spring_force", "N", "force of spring and damper; pulling is positive", rule=1),
+)
+_WRENCH_PARAMETERS = (parameter("{0}.r[]", "wrench_point", "m", "where the force acts in {1}", elements=_AXES),)
+_WRENCH_INPUTS = (
+    load("{0}.F[]", "applied_force", "N", "force applied to {1}, world axes", elements=_AXES),
+    load("{0}.T[]", "applied_torque", "N.m", "torque applied to {1}, world axes", elements=_AXES),
+)
+
+
+def force_parameters(namer: Namer) -> Iterator[Owner]:
+    """Where forces act, and what springs and dampers are made of."""
+    for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
+        yield namer.owner(spring.name, (s,), _SPRING_PARAMETERS, words=spring.bodies)
+    for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
+        yield namer.owner(wrench.name, (w,), _WRENCH_PARAMETERS, words=(wrench.body, ""))
+
+
+def force_inputs(namer: Namer) -> Iterator[Owner]:
+    """Applied forces and torques."""
+    for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
+        yield namer.owner(wrench.name, (w,), _WRENCH_INPUTS, words=(wrench.body, ""))
+
+
+def force_outputs(namer: Namer) -> Iterator[Owner]:
+    """Lengths of springs, and what they pull with."""
+    for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
+        yield namer.owner(spring.name, (s,), _SPRING_OUTPUTS, partial(namer.depends.between, *spring.bodies))
