@@ -44,7 +44,7 @@ def time_core(driver: Path, scene: Scene) -> dict[str, Timing]:
     return run_driver(driver, scene.system, scene.motion).timings
 
 
-def run_driver(driver: Path, system: lw.System, motion: Motion) -> Run:
+def run_driver(driver: Path, system: lw.Model, motion: Motion) -> Run:
     """Time a system at q, u (tree joints) and tau (all joints) in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         model, numbers = Path(folder) / "model", Path(folder) / "motion"

@@ -120,7 +120,7 @@ def run_alone(n: int) -> dict[str, float]:
     return {"cpu": cpu, "steps": cost.steps, "residuals": cost.evaluations, "memory": peak() - before}
 
 
-def run_chain(system: lw.System, end: float, scheme: int = 4) -> tuple[float, lw.Result]:
+def run_chain(system: lw.Model, end: float, scheme: int = 4) -> tuple[float, lw.Result]:
     """Return CPU time, s, and result of a run with few rows."""
     times = np.linspace(0.0, end, 11)
     begin = time.process_time()

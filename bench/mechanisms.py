@@ -45,7 +45,7 @@ class Scene:
 
     name: str
     neutral: dict[str, Any]
-    system: lw.System
+    system: lw.Model
 
     @classmethod
     def of(cls, neutral: dict[str, Any], name: str, pins: str = "revolute", **choices: str) -> Scene:

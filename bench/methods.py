@@ -25,7 +25,7 @@ ON_THE_CAR = {name: choices for name, choices in METHODS.items() if name != "mul
 }
 OTHERS_TO = "multipliers, centroid"
 
-Made = tuple[lw.System, Motion]
+Made = tuple[lw.Model, Motion]
 
 
 def on_ladders(session: Session, report: Report) -> None:
@@ -83,7 +83,7 @@ def _take_turns(session: Session, makers: Mapping[str, Callable[[], Made]], what
     return session.take_turns(contestants, what)
 
 
-def _accelerations(session: Session, name: str, system: lw.System, motion: Motion) -> dict[str, Timing]:
+def _accelerations(session: Session, name: str, system: lw.Model, motion: Motion) -> dict[str, Timing]:
     return {name: run_driver(session.driver, system, motion).timings["accelerations"]}
 
 

@@ -164,7 +164,7 @@ def plot(given: Molecule, found: lw.CoarseGrained, path: Path) -> None:
     one, other = found.before, found.after
     draw_speeds(axes["v"], one.velocity, other.velocity, "Centres of mass", "speed [nm/ps]")
     draw_speeds(axes["w"], one.angular_velocity, other.angular_velocity, "Turning", "angular velocity [rad/ps]")
-    loops = found.state.system.sizes.loops
+    loops = found.state.model.sizes.loops
     with_loops = ", one of which closes a loop" if loops == 1 else ""
     save(figure, path, f"Segments made rigid, then {len(given.joints)} joints that come all at once{with_loops}.")
 
@@ -173,7 +173,7 @@ def main(out: Path = OUT, folder: Path | None = None) -> lw.CoarseGrained:
     """Make the molecule a mechanism, check its momenta, and draw."""
     given = molecule() if folder is None else rhodopsin(folder)
     found = coarse_grained(given)
-    print(found.state.system)
+    print(found.state.model)
     for name, stage in zip(STAGES, (found.particles, found.before.total, found.after.total), strict=True):
         momenta = (np.linalg.norm(value) for value in (stage.linear, stage.angular))
         print(f"{name:15} kinetic energy {stage.kinetic:9.2f} kJ/mol, momenta", *(f"{size:9.3f}" for size in momenta))

@@ -5,7 +5,7 @@ import time
 import linkwork as lw
 
 
-def cpu_time(system: lw.System, least: float = 0.05, longest: float = 50.0, repeats: int = 3) -> float:
+def cpu_time(system: lw.Model, least: float = 0.05, longest: float = 50.0, repeats: int = 3) -> float:
     """CPU time of one evaluation of all derivatives, s: the best of some simulations.
 
     They last at least `least` s on the processor, or simulate `longest` s.
@@ -17,7 +17,7 @@ def cpu_time(system: lw.System, least: float = 0.05, longest: float = 50.0, repe
     return min(spent, *(_measured(system, state, t_end)[0] for _ in range(repeats - 1))) / evaluations
 
 
-def _measured(system: lw.System, state: lw.State, t_end: float) -> tuple[float, int]:
+def _measured(system: lw.Model, state: lw.State, t_end: float) -> tuple[float, int]:
     begin = time.process_time()
     result = lw.simulate(system, t_end, state=state, progress=False)
     return time.process_time() - begin, result.statistics.evaluations

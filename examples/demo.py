@@ -67,7 +67,7 @@ def fastest(name: str, once: Callable[[], tuple[float, int, Mapping[str, np.ndar
     return Run(name, wall, steps, {column: np.array(columns[column]) for column in COLUMNS})
 
 
-def in_python(system: lw.System, solver: str, tolerance: float) -> Run:
+def in_python(system: lw.Model, solver: str, tolerance: float) -> Run:
     """From start values to all columns, the loop's assembly included."""
 
     def once() -> tuple[float, int, dict[str, np.ndarray]]:

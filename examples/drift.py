@@ -34,7 +34,7 @@ def mechanism() -> lw.Mechanism:
     return mech
 
 
-def rates_of(system: lw.System, feedback: bool) -> Rates:
+def rates_of(system: lw.Model, feedback: bool) -> Rates:
     """d[q, u]/dt as a solver sees it, with or without the feedback that closes loops."""
     block, nq, loads = system.block(), system.numbering.nq, np.zeros(system.numbering.n_inputs)
     if not feedback:

@@ -41,7 +41,7 @@ def mechanism(commanded: bool = False) -> lw.Mechanism:
         mech.add_body(panel, mass=MASS, com=(LENGTH / 2, 0, 0), inertia=inertia)
         mech.add_joint(hinge, lw.Revolute(axis=(0, -1, 0)), before, panel, parent_frame=edge)
         mech.add_force(lw.SpringDamper(hinge, stiffness=STIFFNESS[k], damping=DAMPING, free=opening * BEYOND))
-        when = lw.Input() if commanded else lw.Crossing(f"{hinge}.q", 0.0, int(opening))
+        when = lw.Command() if commanded else lw.Crossing(f"{hinge}.q", 0.0, int(opening))
         mech.add_transition(f"latch{k + 1}", lw.Lock(hinge), when=when)
         mech.start(q={hinge: folded}, u={hinge: 0.0})
         before, edge = panel, lw.Frame((LENGTH, 0, 0))

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from linkwork.fmu.check import check_fmu
     from linkwork.fmu.export import export_fmu
     from linkwork.mechanism import (
+        Command,
         Crossing,
         Cylindrical,
         Fixed,
         Frame,
         Free,
         Impulse,
-        Input,
         Lock,
         Mechanism,
         Motion,
@@ -52,10 +52,10 @@ if TYPE_CHECKING:
         inertia,
     )
     from linkwork.model.compile import compile
-    from linkwork.model.impacts import Event, Jump
+    from linkwork.model.impacts import Event, VelocityJump
     from linkwork.model.linearization import LinearModel
     from linkwork.model.linearize import linearize
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
     from linkwork.model.state import State
     from linkwork.simulation.result import Result
     from linkwork.simulation.simulate import simulate
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AssemblyError",
     "CoarseGrained",
+    "Command",
     "Comparison",
     "CosimError",
     "Crossing",
@@ -76,13 +77,12 @@ __all__ = [
     "Frame",
     "Free",
     "Impulse",
-    "Input",
-    "Jump",
     "LinearModel",
     "LinkworkError",
     "Lock",
     "Mechanism",
     "MechanismError",
+    "Model",
     "Motion",
     "Pin",
     "Planar",
@@ -97,10 +97,10 @@ __all__ = [
     "SpringDamper",
     "State",
     "Stop",
-    "System",
     "Time",
     "Universal",
     "Unlock",
+    "VelocityJump",
     "Wrench",
     "check_fmu",
     "coarse_grain",
@@ -117,11 +117,11 @@ _HOMES = {
     "CoarseGrained": "coarse_graining",
     "Comparison": "comparison",
     "Event": "model.impacts",
-    "Jump": "model.impacts",
+    "VelocityJump": "model.impacts",
     "LinearModel": "model.linearization",
     "Result": "simulation.result",
     "State": "model.state",
-    "System": "model.model",
+    "Model": "model.model",
     "check_fmu": "fmu.check",
     "coarse_grain": "coarse_graining",
     "compare": "comparison",

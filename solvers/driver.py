@@ -16,14 +16,14 @@ from linkwork.solvers.registry import create
 from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
 
 # Tries of a step between two chances for a signal such as Ctrl-C: half a second at 0.3 ms for a derivative.
-BURST = 256
+BATCH = 256
 
 # That many events in a row within this part of the time already run mean that they accumulate at a point.
 CROWD = 100
 CROWDED = 1e-10
 
 
-class CrowdedEventsError(SolverError):
+class ChatteringError(SolverError):
     """Events follow one another without end."""
 
 
@@ -149,7 +149,7 @@ def _run(method: Solver, record: _Record, max_steps: int | None) -> str:
     problem, statistics = method.problem, method.statistics
     method.start(problem.t0, problem.y0.copy())
     while method.t != method.t_end:
-        tries = BURST if problem.on_step is None else 1
+        tries = BATCH if problem.on_step is None else 1
         if max_steps is not None:
             tries = min(tries, max_steps - statistics.steps - (statistics.rejected or 0))
         if tries <= 0:
@@ -189,7 +189,7 @@ def _handle_event(method: Solver, record: _Record, crossings: IntArray) -> Actio
     record.event(crossings, y_after)
     if record.crowded(method.problem.t0):
         fired = ", ".join(str(i) for i in record.events[-1].indices)
-        raise CrowdedEventsError(
+        raise ChatteringError(
             f"{CROWD} events follow one another without end at t = {method.t:.17g}, the last of indicator {fired}; "
             "let on_event bring the motion to rest or terminate"
         )

@@ -56,8 +56,8 @@ class SciPySolver(InterpolatingSolver):
         if options.first_step is not None:
             keywords["first_step"] = min(options.first_step, remaining)
         # LSODA refuses an interval of a few units in the last place
-        crumb = remaining <= 64 * np.finfo(np.float64).eps * abs(self.t_end)
-        method = RK45 if crumb else METHODS[self.name]
+        is_remainder = remaining <= 64 * np.finfo(np.float64).eps * abs(self.t_end)
+        method = RK45 if is_remainder else METHODS[self.name]
         if method not in EXPLICIT and self.problem.jacobian is not None and self.problem.n:
             keywords["jac"] = self._remembering(self.problem.jacobian)
         # SciPy's norms divide by the number of states, so a problem without any gets one that stands still

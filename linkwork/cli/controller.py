@@ -64,7 +64,7 @@ class _Help(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *_: Any) -> None:
         name = getattr(namespace, "source", None)
-        print(_about(name) if name in controllers.BUILTIN else parser.format_help(), end="")
+        print(_about(name) if isinstance(name, str) and name in controllers.BUILTIN else parser.format_help(), end="")
         parser.exit()
 
 

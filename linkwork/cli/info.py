@@ -15,7 +15,7 @@ from linkwork.model.explain import equation, groups
 from linkwork.model.mobility import degrees_of_freedom
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
     from linkwork.model.state import State
 
 
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def describe(system: System, state: State) -> dict[str, Any]:
+def describe(system: Model, state: State) -> dict[str, Any]:
     """Gather the facts about a system and its assembled start, as JSON has them."""
     mech, links = system.mechanism, system.topology.links
     names = list(mech.joints)
@@ -91,7 +91,7 @@ def describe(system: System, state: State) -> dict[str, Any]:
     }
 
 
-def _as_text(facts: dict[str, Any], system: System) -> str:
+def _as_text(facts: dict[str, Any], system: Model) -> str:
     lines = [
         f"{facts['name']}: degrees of freedom {facts['degrees_of_freedom']}, states {facts['states']}",
         "",

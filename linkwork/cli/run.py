@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.cli.masters import add_master_arguments, master_of, number, positive
-from linkwork.cli.run_backends import Ending, in_process, isolated
+from linkwork.cli.run_backends import RunOutcome, in_process, isolated
 from linkwork.cli.run_plan import Plan
 from linkwork.cli.run_summary import as_text, summarise
 from linkwork.cli.shared import picture
@@ -21,7 +21,7 @@ from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sink import check_place
 from linkwork.cosim.recording.sinks import open_sink
-from linkwork.cosim.recording.tee import Collected
+from linkwork.cosim.recording.tee import Tee
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
 from linkwork.cosim.system import System
 from linkwork.cosim.system.checks import check_system
@@ -78,24 +78,22 @@ def run(arguments: argparse.Namespace) -> int:
         return _carry_out(plan, arguments, partial(isolated, child, plan))
 
 
-def _carry_out(plan: Plan, arguments: argparse.Namespace, way: Callable[..., Ending]) -> int:
+def _carry_out(plan: Plan, arguments: argparse.Namespace, backend: Callable[..., RunOutcome]) -> int:
     if arguments.diagram:
         plan.system.draw(arguments.diagram)
-    collected = Collected(
-        plan.columns if arguments.plot else (), open_sink(arguments.output) if arguments.output else None
-    )
-    result, problem = way(collected, quiet=arguments.quiet)
-    wall = time.perf_counter() - collected.started if collected.started is not None else 0.0
-    if arguments.plot and collected.reached is not None:
-        collected.kept(result).plot(plan.columns, arguments.plot)
-    written = [*arguments.output, *([arguments.plot] if arguments.plot else [])] if collected.last else []
+    tee = Tee(plan.columns if arguments.plot else (), open_sink(arguments.output) if arguments.output else None)
+    result, problem = backend(tee, quiet=arguments.quiet)
+    wall = time.perf_counter() - tee.started if tee.started is not None else 0.0
+    if arguments.plot and tee.reached is not None:
+        tee.kept(result).plot(plan.columns, arguments.plot)
+    written = [*arguments.output, *([arguments.plot] if arguments.plot else [])] if tee.last else []
     if problem:
-        raise CosimError(f"{problem}{_where(collected, written)}", result) from problem
-    summary = summarise(plan, result, collected, wall, [*written, *([arguments.diagram] if arguments.diagram else [])])
+        raise CosimError(f"{problem}{_where(tee, written)}", result) from problem
+    summary = summarise(plan, result, tee, wall, [*written, *([arguments.diagram] if arguments.diagram else [])])
     if not arguments.quiet:
-        print(json.dumps(summary, indent=2) if arguments.json else as_text(summary, collected.units))
+        print(json.dumps(summary, indent=2) if arguments.json else as_text(summary, tee.units))
     if result.aborted:
-        print(f"interrupted{_where(collected, written)}", file=sys.stderr)
+        print(f"interrupted{_where(tee, written)}", file=sys.stderr)
         return INTERRUPTED
     return 0
 
@@ -181,7 +179,10 @@ class Names:
         self._where = f"the system {system.name!r}"
         self._only = next(iter(models)) if len(models) == 1 else None
         self._variables = {
-            f"{name}.{one.name}": one for name, model in models.items() for one in model.variables.values() if one.bank
+            f"{name}.{one.name}": one
+            for name, model in models.items()
+            for one in model.variables.values()
+            if one.value_type
         }
 
     def full(self, name: str) -> str:
@@ -197,7 +198,7 @@ class Names:
         """Return a variable with its component's name, and the value that a text is for it."""
         name = self.full(name)
         variable = self._variables[name]
-        parts = [text] if variable.size == 1 or variable.bank == TEXT else text.replace(",", " ").split()
+        parts = [text] if variable.size == 1 or variable.value_type == TEXT else text.replace(",", " ").split()
         values = tuple(_value(name, part, variable) for part in parts)
         return name, values if variable.size > 1 else values[0]
 
@@ -225,17 +226,19 @@ class Names:
 
 
 def _value(name: str, text: str, variable: Variable) -> Scalar:
-    if variable.bank == TEXT:
+    if variable.value_type == TEXT:
         return text
     if variable.type == "Boolean" and text.lower() in ("true", "false"):
         return text.lower() == "true"
     if text in (items := dict(variable.items)):
         return items[text]
     try:
-        return float(text) if variable.bank == REAL else int(text)
+        return float(text) if variable.value_type == REAL else int(text)
     except ValueError:
         words = [*items] or (["true", "false"] if variable.type == "Boolean" else [])
-        wanted = f"one of {', '.join(words)}" if words else "a number" if variable.bank == REAL else "a whole number"
+        wanted = (
+            f"one of {', '.join(words)}" if words else "a number" if variable.value_type == REAL else "a whole number"
+        )
         raise CosimError(f"{name}={text}: it is of type {variable.type}, so {wanted} is expected") from None
 
 
@@ -273,12 +276,12 @@ def _assignment(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _where(collected: Collected, written: Sequence[Path]) -> str:
+def _where(tee: Tee, written: Sequence[Path]) -> str:
     """Where the results so far are."""
-    if collected.reached is None:
+    if tee.reached is None:
         return ""
     if not written:
-        return f"; it had come to t = {collected.reached:.9g} s, and -o FILE would have kept the results"
-    if collected.saved is None:
+        return f"; it had come to t = {tee.reached:.9g} s, and -o FILE would have kept the results"
+    if tee.saved is None:
         return ""
-    return f"; results until t = {collected.saved:.9g} s are in {' and '.join(map(str, written))}"
+    return f"; results until t = {tee.saved:.9g} s are in {' and '.join(map(str, written))}"

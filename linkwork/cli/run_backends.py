@@ -7,41 +7,41 @@ from typing import TYPE_CHECKING
 
 from linkwork._util.progress import Progress
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.tee import Collected
+from linkwork.cosim.recording.tee import Tee
 from linkwork.errors import CosimError
 
 if TYPE_CHECKING:
     from linkwork.cli.run_plan import Plan
     from linkwork.cosim.isolated.parent import Child
 
-Ending = tuple[Result, CosimError | None]
+RunOutcome = tuple[Result, CosimError | None]
 
 
-def in_process(plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
+def in_process(plan: Plan, tee: Tee, *, quiet: bool) -> RunOutcome:
     """Run here."""
     from linkwork.cosim.running import run as run_system
 
-    return _ending(
+    return _outcome(
         plan,
-        lambda: run_system(plan.system, **plan.settings, sink=collected, progress=False if quiet else None),
+        lambda: run_system(plan.system, **plan.settings, sink=tee, progress=False if quiet else None),
     )
 
 
-def isolated(child: Child, plan: Plan, collected: Collected, *, quiet: bool) -> Ending:
+def isolated(child: Child, plan: Plan, tee: Tee, *, quiet: bool) -> RunOutcome:
     """Run in a process of its own, from which rows come as they are made."""
     from linkwork.cosim.isolated.job import Job
 
     with Progress(False if quiet else None, plan.start, plan.stop) as shown:
-        collected.watch = shown.show
-        result, problem = _ending(plan, lambda: child.run(Job(plan.system, plan.settings), collected))
+        tee.watch = shown.show
+        result, problem = _outcome(plan, lambda: child.run(Job(plan.system, plan.settings), tee))
     try:
-        collected.end(result.about())
+        tee.end(result.about())
     except CosimError as another:
         problem = problem or another
     return result, problem
 
 
-def _ending(plan: Plan, work: Callable[[], Result]) -> Ending:
+def _outcome(plan: Plan, work: Callable[[], Result]) -> RunOutcome:
     nothing = Result(plan.system.name, [], {}, aborted=True)
     try:
         return work(), None

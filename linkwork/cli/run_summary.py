@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwork.cli.shared import aligned
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.tee import Collected
+from linkwork.cosim.recording.tee import Tee
 
 if TYPE_CHECKING:
     from linkwork.cli.run_plan import Plan
@@ -19,7 +19,7 @@ MOST_VALUES = 30
 ONE = {"steps": "step", "rejected": "rejected", "rollbacks": "rollback", "iterations": "iteration"}
 
 
-def summarise(plan: Plan, run: Result, collected: Collected, wall: float, written: Sequence[Path]) -> dict[str, Any]:
+def summarise(plan: Plan, run: Result, tee: Tee, wall: float, written: Sequence[Path]) -> dict[str, Any]:
     """Return what a run came to, as JSON has it; `wall` in s, final values of the columns to be shown."""
     return {
         "name": run.name,
@@ -27,13 +27,13 @@ def summarise(plan: Plan, run: Result, collected: Collected, wall: float, writte
         "master": plan.master,
         "start": plan.start,
         "stop": plan.stop,
-        "reached": collected.reached,
+        "reached": tee.reached,
         "wall_time": wall,
         **(asdict(run.statistics) if run.statistics else {}),
         "events": [{"t": t, "component": component} for t, component in run.events],
         "notices": list(dict.fromkeys([*plan.notices, *run.notices])),
         "aborted": run.aborted,
-        "final": {name: collected.last[name] for name in plan.columns if name in collected.last},
+        "final": {name: tee.last[name] for name in plan.columns if name in tee.last},
         "written": [str(path) for path in written],
     }
 

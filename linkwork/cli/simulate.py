@@ -17,7 +17,7 @@ from linkwork.simulation.dae.registry import formulation_names
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
-    from linkwork.simulation.inputs import Input
+    from linkwork.simulation.inputs import InputValue
     from linkwork.simulation.result import Result
 
 
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in (arguments.csv, arguments.plot):
         if path and not path.absolute().parent.is_dir():
             raise lw.LinkworkError(f"cannot write {path}: there is no folder {path.parent}")
-    inputs: dict[str, Input] = dict(arguments.input)
+    inputs: dict[str, InputValue] = dict(arguments.input)
     begin = time.perf_counter()
     try:
         result = lw.simulate(

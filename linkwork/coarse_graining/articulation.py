@@ -39,7 +39,7 @@ class CoarseGrained:
         The bodies by `names`, the first of them free, with the joints given; it starts as the joints left it, so that
         `simulate` goes on from there. Gravity is zero.
     state
-        Of the mechanism after the joints came; `state.system` is the mechanism compiled.
+        Of the mechanism after the joints came; `state.model` is the mechanism compiled.
     impulses
         Of each joint on its child, by name, (6,): [angular about the joint's point; linear], world axes.
     names
@@ -157,7 +157,7 @@ def _without_inertia(error: SingularityError, bodies: RigidBodies, names: Sequen
 
 def _moving(bodies: RigidBodies, state: State) -> RigidBodies:
     """Return the bodies with the velocities of a state; their frames are in their centres of mass."""
-    block = state.system.block()
-    block.enter(state.q, state.u, state.system.arguments.no_inputs)
+    block = state.model.block()
+    block.enter(state.q, state.u, state.model.arguments.no_inputs)
     velocity, turning = (block[f"body_{what}"].reshape(-1, 3).copy() for what in ("velocity", "angular_velocity"))
     return replace(bodies, velocity=velocity, angular_velocity=turning)

@@ -16,8 +16,8 @@ from linkwork.comparison.table import Comparison, ComparisonRow
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
-from linkwork.model.model import System
-from linkwork.simulation.inputs import Input
+from linkwork.model.model import Model
+from linkwork.simulation.inputs import InputValue
 from linkwork.simulation.result import Result
 from linkwork.solvers import Statistics
 
@@ -26,7 +26,7 @@ POINTS = 101
 
 
 def compare(
-    mechanism: Mechanism | System,
+    mechanism: Mechanism | Model,
     t_end: float,
     *,
     runs: Sequence[str | ComparisonRun] | str | None = None,
@@ -34,7 +34,7 @@ def compare(
     reference: Result | ComparisonRun | str | None = None,
     columns: Sequence[str] | None = None,
     t_eval: ArrayLike | None = None,
-    inputs: Mapping[str, Input] | None = None,
+    inputs: Mapping[str, InputValue] | None = None,
     repeat: int = 3,
     progress: bool | None = None,
 ) -> Comparison:
@@ -95,7 +95,7 @@ def compare(
     >>> found.rows[0].run, found.rows[0].rtol, found.rows[0].error < 1e-4, found.rows[1].error < 1e-8
     ('auto/dopri5', 1e-05, True, True)
     """
-    mech = mechanism.mechanism if isinstance(mechanism, System) else mechanism
+    mech = mechanism.mechanism if isinstance(mechanism, Model) else mechanism
     if not isinstance(mech, Mechanism):
         raise MechanismError(f"compare takes a Mechanism, not {type(mech).__name__}")
     system = compile(mech)
@@ -187,7 +187,7 @@ def _repeats(repeat: int) -> int:
     return repeat
 
 
-def _columns(columns: Iterable[str] | None, system: System) -> list[str] | None:
+def _columns(columns: Iterable[str] | None, system: Model) -> list[str] | None:
     if columns is None:
         return None
     listed = [columns] if isinstance(columns, str) else list(columns)
@@ -198,7 +198,7 @@ def _columns(columns: Iterable[str] | None, system: System) -> list[str] | None:
     return listed
 
 
-def _times(t_eval: ArrayLike | None, t_end: float, system: System, given: Result | ComparisonRun | None) -> FloatArray:
+def _times(t_eval: ArrayLike | None, t_end: float, system: Model, given: Result | ComparisonRun | None) -> FloatArray:
     """The times of a result that was given, or those that were asked for."""
     if t_end <= 0:
         raise MechanismError(f"t_end must be a positive time, s, not {t_end:g}")
@@ -209,7 +209,7 @@ def _times(t_eval: ArrayLike | None, t_end: float, system: System, given: Result
     return _rising(finite(t_eval, (np.size(t_eval),), "t_eval"), t_end, "t_eval")
 
 
-def _times_of(given: Result, t_end: float, system: System, t_eval: ArrayLike | None) -> FloatArray:
+def _times_of(given: Result, t_end: float, system: Model, t_eval: ArrayLike | None) -> FloatArray:
     if t_eval is not None:
         raise MechanismError("t_eval: a reference that was computed before has its own times: leave t_eval out")
     if given.system.q_names != system.q_names or given.system.u_names != system.u_names:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork.mechanism import Mechanism
-from linkwork.model.model import System
+from linkwork.model.model import Model
 from linkwork.simulation.result import Result
 
 BoolArray = NDArray[np.bool_]
@@ -53,7 +53,7 @@ def errors(result: Result, reference: Result, rows: BoolArray, columns: Sequence
     return Errors(max(q, u) if columns is None else _largest(result, reference, rows, columns), q, u)
 
 
-def _coordinates(system: System) -> list[str]:
+def _coordinates(system: Model) -> list[str]:
     """The coordinates of the tree joints, by joint."""
     return [f"{name}.q" for name in system.numbering.tree if system.mechanism.joints[name].kind.nq]
 

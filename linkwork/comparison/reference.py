@@ -15,8 +15,8 @@ from linkwork.comparison.runs import ComparisonRun, in_short
 from linkwork.errors import LinkworkError, SingularityError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
-from linkwork.model.model import System
-from linkwork.simulation.inputs import Input
+from linkwork.model.model import Model
+from linkwork.simulation.inputs import InputValue
 from linkwork.simulation.result import Result
 from linkwork.simulation.simulate import simulate
 
@@ -43,10 +43,10 @@ class Task:
     mechanism: Mechanism
     t_eval: FloatArray
     columns: Sequence[str] | None
-    inputs: Mapping[str, Input] | None
-    _systems: dict[str, System] = field(default_factory=dict)
+    inputs: Mapping[str, InputValue] | None
+    _systems: dict[str, Model] = field(default_factory=dict)
 
-    def system(self, method: str) -> System:
+    def system(self, method: str) -> Model:
         """Return the mechanism compiled for a method, once for all."""
         if method not in self._systems:
             self._systems[method] = compile(self.mechanism, method)

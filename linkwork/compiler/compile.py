@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from linkwork.compiler.method_choice import MethodWish, check_among, check_wish, choose
+from linkwork.compiler.method_choice import MethodRequest, check_among, check_request, choose
 from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES, Expected
 from linkwork.compiler.numbering import Numbering, number
 from linkwork.compiler.serialise import ASSEMBLIES, Methods, serialise
@@ -41,7 +41,7 @@ class CompiledMechanism:
     numbering: Numbering
     model_bytes: bytes
     changes: Changes
-    method: MethodWish = "auto"
+    method: MethodRequest = "auto"
     reference: str = "auto"
     methods: Methods | None = None
     native: NativeModel = field(init=False, repr=False)
@@ -55,9 +55,9 @@ class CompiledMechanism:
         return [Expected(*self.native.expected(k)) for k in range(len(self.topology.clusters))]
 
 
-def compile_mechanism(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto") -> CompiledMechanism:
+def compile_mechanism(mech: Mechanism, method: MethodRequest = "auto", reference: str = "auto") -> CompiledMechanism:
     """Compile a mechanism; arguments and errors as of `linkwork.compile`."""
-    check_wish(method)
+    check_request(method)
     check_among("reference", reference, REFERENCES)
     if method != "multipliers" and reference not in ("auto", "joint"):
         raise MechanismError(
@@ -87,14 +87,16 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _whole(method: MethodWish, reference: str) -> Methods | None:
+def _whole(method: MethodRequest, reference: str) -> Methods | None:
     """Return the method that takes the whole mechanism, if that is asked for."""
     if method == "multipliers":
         return Methods(MULTIPLIERS_ABOUT[reference])
     return Methods(ASSEMBLIES) if method == "dca" else None
 
 
-def compile_variant(changes: Changes, opened: frozenset[int], method: MethodWish, reference: str) -> CompiledMechanism:
+def compile_variant(
+    changes: Changes, opened: frozenset[int], method: MethodRequest, reference: str
+) -> CompiledMechanism:
     """Return the mechanism with some of its joints open, by itself."""
     tree = topology(changes.mech, changes.locks, opened)
     numbering = number(changes.mech, tree)

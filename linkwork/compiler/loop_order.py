@@ -20,7 +20,7 @@ NEAR = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Ear:
+class LoopStep:
     """A loop and what it adds to a cluster.
 
     Attributes
@@ -36,9 +36,9 @@ class Ear:
     links: tuple[int, ...]
 
 
-def ears(
+def loop_steps(
     links: Sequence[Link], depth: Sequence[int], root: int, loops: Mapping[int, Loop], unlooped: Sequence[int]
-) -> tuple[Ear, ...]:
+) -> tuple[LoopStep, ...]:
     """Return the ears of a cluster.
 
     Parameters
@@ -53,12 +53,12 @@ def ears(
         Its links that lie on no loop, ascending. Each is an ear of its own, just before the first that stands on it.
     """
     laying = _Laying(links, depth, root, loops, unlooped)
-    found: list[Ear] = []
+    found: list[LoopStep] = []
     for number in laying.order():
         loop = loops[number]
-        found += [Ear(-1, (link,)) for link in laying.take_branch(loop.root)]
-        found.append(Ear(number, (*laying.take_branch(loop.parent), *laying.take_branch(loop.child))))
-    found += [Ear(-1, (link,)) for end in unlooped for link in laying.take_branch(end)]
+        found += [LoopStep(-1, (link,)) for link in laying.take_branch(loop.root)]
+        found.append(LoopStep(number, (*laying.take_branch(loop.parent), *laying.take_branch(loop.child))))
+    found += [LoopStep(-1, (link,)) for end in unlooped for link in laying.take_branch(end)]
     return tuple(found)
 
 

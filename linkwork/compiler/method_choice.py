@@ -12,7 +12,7 @@ from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.mechanism.checks import check_joint_known
 
-MethodWish = str | Mapping[str, str]
+MethodRequest = str | Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Choice:
 
 
 def choose(
-    mech: Mechanism, topology: Topology, expected: Sequence[Expected], wish: MethodWish, *, partly: bool = False
+    mech: Mechanism, topology: Topology, expected: Sequence[Expected], request: MethodRequest, *, partly: bool = False
 ) -> tuple[Choice, ...]:
     """Return the method of each cluster: the one asked for, else the one that is expected to cost least.
 
@@ -54,10 +54,10 @@ def choose(
     MechanismError
         If a joint or method does not exist, or if a method cannot take a cluster; the text names its joints.
     """
-    if partly and isinstance(wish, Mapping):
+    if partly and isinstance(request, Mapping):
         known = _clusters_by_joint(mech, topology)
-        wish = {joint: method for joint, method in wish.items() if joint in known}
-    wishes = _by_cluster(mech, topology, wish)
+        request = {joint: method for joint, method in request.items() if joint in known}
+    wishes = _by_cluster(mech, topology, request)
     speeds = [joint.kind.nu for joint in mech.joints.values()]
     found = []
     for number, cluster in enumerate(topology.clusters):
@@ -77,17 +77,17 @@ def choose(
     return tuple(found)
 
 
-def check_wish(wish: MethodWish) -> None:
+def check_request(request: MethodRequest) -> None:
     """Refuse methods that do not exist, and those by joint that only take a whole mechanism."""
-    if isinstance(wish, Mapping):
-        for joint, method in wish.items():
+    if isinstance(request, Mapping):
+        for joint, method in request.items():
             check_among("method", method, ("auto", *METHODS))
             if method != "auto" and METHODS[method].code < 0:
                 raise MechanismError(
                     f"method {method!r} takes the whole mechanism: give method={method!r}, not one for joint {joint!r}"
                 )
     else:
-        check_among("method", wish, ("auto", *METHODS))
+        check_among("method", request, ("auto", *METHODS))
 
 
 def check_among(what: str, given: object, known: Sequence[str]) -> None:
@@ -113,24 +113,24 @@ def in_words(mech: Mechanism, topology: Topology, cluster: Cluster) -> str:
     return f"the loop{'s' * (len(cuts) > 1)} closed by {quoted(cuts)}"
 
 
-def _by_cluster(mech: Mechanism, topology: Topology, wish: MethodWish) -> list[str]:
+def _by_cluster(mech: Mechanism, topology: Topology, request: MethodRequest) -> list[str]:
     """Return what is wished for each cluster."""
-    if not isinstance(wish, Mapping):
-        return [wish] * len(topology.clusters)
+    if not isinstance(request, Mapping):
+        return [request] * len(topology.clusters)
     cluster_of = _clusters_by_joint(mech, topology)
     given: dict[int, str] = {}
-    for joint, method in wish.items():
+    for joint, method in request.items():
         check_joint_known(mech, joint, f"method {method!r}")
         if joint not in cluster_of:
             raise MechanismError(
                 f"method {method!r}: joint {joint!r} is on no loop and in no coupling or distance; leave it out"
             )
         other = given.setdefault(cluster_of[joint], joint)
-        if wish[other] != method:
+        if request[other] != method:
             raise MechanismError(
                 f"joints {other!r} and {joint!r} are in loops that are solved together: give one method for both"
             )
-    return [wish[given[number]] if number in given else "auto" for number in range(len(topology.clusters))]
+    return [request[given[number]] if number in given else "auto" for number in range(len(topology.clusters))]
 
 
 def _clusters_by_joint(mech: Mechanism, topology: Topology) -> dict[str, int]:

@@ -39,7 +39,7 @@ class Expected(NamedTuple):
     columns: int
     rows: int
     independents: int
-    freedoms: int
+    dof: int
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Size:
         It stands on a body that moves.
     """
 
-    ears: Counter[tuple[int, int]]
+    loop_steps: Counter[tuple[int, int]]
     links: int
     expected: Expected
     moves: bool
@@ -91,14 +91,14 @@ class Method:
 
 def size_of(topology: Topology, cluster: Cluster, columns: Callable[[int], int], expected: Expected) -> Size:
     """Return the size of a cluster; `columns` tells how many a joint has, by its position."""
-    ears = Counter(
+    loop_steps = Counter(
         (
-            sum(columns(topology.links[link].joint) for link in ear.links),
-            columns(topology.loops[ear.loop].joint) if ear.loop >= 0 else 6,
+            sum(columns(topology.links[link].joint) for link in step.links),
+            columns(topology.loops[step.loop].joint) if step.loop >= 0 else 6,
         )
-        for ear in cluster.ears
+        for step in cluster.loop_steps
     )
-    return Size(ears, len(cluster.links), expected, cluster.root >= 0)
+    return Size(loop_steps, len(cluster.links), expected, cluster.root >= 0)
 
 
 # ---- recursive coordinate reduction -----------------------------------------------------------------
@@ -106,22 +106,22 @@ def size_of(topology: Topology, cluster: Cluster, columns: Callable[[int], int],
 
 def _rcr(size: Size) -> float:
     """Ear by ear, then the constraints that are left among their independents (ears.inc, mobility.inc)."""
-    independents, freedoms = size.expected.independents, size.expected.freedoms
+    independents, dof = size.expected.independents, size.expected.dof
     fours = _fours(independents + 2)
-    tree_columns = sum(columns * count for (columns, _), count in size.ears.items())
+    tree_columns = sum(columns * count for (columns, _), count in size.loop_steps.items())
     share = 1 - independents / tree_columns if tree_columns else 0.0  # of its columns that an ear makes dependent
     total = 0.0
-    for (columns, cuts), count in size.ears.items():
+    for (columns, cuts), count in size.loop_steps.items():
         rows = 6 - cuts
         rank = min(share * columns, rows)
         pivots = 3 * rank * rows * _fours(columns) + rank * rank * (rows + columns) / 2
         bases, own = 24 + 18, columns * (cuts if rank == rows else 6)
         total += count * (pivots + (bases + rank * rows + own) * fours)
-    left = independents - freedoms
+    left = independents - dof
     if left:
-        total += _elimination(independents, left + 3.0, left, 2) + left * left * freedoms / 2
-        total += 2 * (independents**2 * freedoms + independents * freedoms**2)
-    return total + _reduction(size, independents, freedoms)
+        total += _elimination(independents, left + 3.0, left, 2) + left * left * dof / 2
+        total += 2 * (independents**2 * dof + independents * dof**2)
+    return total + _reduction(size, independents, dof)
 
 
 # ---- constraint embedding ---------------------------------------------------------------------------
@@ -129,10 +129,10 @@ def _rcr(size: Size) -> float:
 
 def _embedding(size: Size) -> float:
     """All closures as one matrix, pivoted as a whole, one number after the other (embedding.inc)."""
-    columns, rows, freedoms = size.expected.columns, size.expected.rows, size.expected.freedoms
-    rank = columns - freedoms
-    back = (rank * columns - rank * rank / 2) * 4 * _fours(freedoms + 2)
-    return _elimination(columns, rows, rank, 2) + back + _reduction(size, freedoms, freedoms)
+    columns, rows, dof = size.expected.columns, size.expected.rows, size.expected.dof
+    rank = columns - dof
+    back = (rank * columns - rank * rank / 2) * 4 * _fours(dof + 2)
+    return _elimination(columns, rows, rank, 2) + back + _reduction(size, dof, dof)
 
 
 def _too_many_rows(size: Size) -> str | None:
@@ -153,11 +153,11 @@ def _elimination(columns: float, rows: float, rank: float, sides: int) -> float:
     return rows * rank * (3 * (columns - rank / 2) + 2 * sides)
 
 
-def _reduction(size: Size, independents: int, freedoms: int) -> float:
+def _reduction(size: Size, independents: int, dof: int) -> float:
     """Motion of the links by lanes, inertia times it, the reduced system; the feedback (reduce.inc, feedback.inc)."""
     fours, columns = _fours(independents + 2), size.expected.columns
     links = size.links * (6 + 36 + 6 * independents + (6 if size.moves else 0)) * fours + 3 * columns * fours
-    return links + columns * fours * (independents + 3) + freedoms**3 / 3
+    return links + columns * fours * (independents + 3) + dof**3 / 3
 
 
 METHODS: dict[str, Method] = {

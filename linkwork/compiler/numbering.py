@@ -9,7 +9,7 @@ from functools import cached_property
 from linkwork._util.checks import suggest
 from linkwork.compiler.topology import Topology
 from linkwork.errors import MechanismError
-from linkwork.mechanism import Impulse, Input, Mechanism, PointSpringDamper, Wrench
+from linkwork.mechanism import Command, Impulse, Mechanism, PointSpringDamper, Wrench
 from linkwork.mechanism.forces import of_kind
 
 
@@ -185,7 +185,7 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
         if isinstance(one.action, Impulse)
         for k, what in enumerate("ft")
     }
-    commands = {key: span for key, span in commands.items() if isinstance(mech.transitions[key[:-8]].when, Input)}
+    commands = {key: span for key, span in commands.items() if isinstance(mech.transitions[key[:-8]].when, Command)}
     changes = (commands, impulses, 7 * all_of)
     return Numbering(q, u, quaternions, tree, cut, *counts, springs, wrenches, motions, n_motion, *changes)
 

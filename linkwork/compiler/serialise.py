@@ -91,7 +91,7 @@ def _integers(
     """Return the tables of whole numbers in their order."""
     mech = changes.mech
     clusters = topology.clusters
-    ears = [(number, ear) for number, cluster in enumerate(clusters) for ear in cluster.ears]
+    loop_steps = [(number, step) for number, cluster in enumerate(clusters) for step in cluster.loop_steps]
     names = list(mech.joints)
     terms = [
         [number, numbering.u[names[joint]].start + element]
@@ -108,7 +108,7 @@ def _integers(
         numbering.nu,
         numbering.nq_cut,
         numbering.nu_cut,
-        len(ears),
+        len(loop_steps),
         len(topology.couplings) + len(topology.distances),
         len(terms),
         methods.mechanism,
@@ -139,8 +139,8 @@ def _integers(
             for cluster, method in zip(clusters, method_of, strict=True)
         ],
         [[segment.cluster, segment.first, segment.count] for segment in topology.segments],
-        [[number, ear.loop, len(ear.links)] for number, ear in ears],
-        [link for _, ear in ears for link in ear.links],
+        [[number, step.loop, len(step.links)] for number, step in loop_steps],
+        [link for _, step in loop_steps for link in step.links],
         [*([one.cluster] for one in topology.couplings), *([one.cluster] for one in topology.distances)],
         terms,
         *_force_tables(mech, topology),

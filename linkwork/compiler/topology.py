@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from linkwork.compiler.clusters import Group, groups
 from linkwork.compiler.links import Link, Loop
-from linkwork.compiler.loop_order import Ear, ears
+from linkwork.compiler.loop_order import LoopStep, loop_steps
 from linkwork.compiler.spanning_tree import SpanningTree
 from linkwork.mechanism import GROUND, Mechanism
 from linkwork.mechanism.checks import check
@@ -39,7 +39,7 @@ class Cluster:
     links: tuple[int, ...]
     loops: tuple[int, ...]
     couplings: tuple[int, ...]
-    ears: tuple[Ear, ...]
+    loop_steps: tuple[LoopStep, ...]
     distances: tuple[int, ...] = ()
 
 
@@ -215,7 +215,7 @@ def _cluster(
         tuple(link_of[body] for body in group.bodies),
         tuple(group.loops),
         tuple(tie for tie in group.ties if tie < couplings),
-        ears(links, depth, root, {number: loops[number] for number in group.loops}, unlooped),
+        loop_steps(links, depth, root, {number: loops[number] for number in group.loops}, unlooped),
         tuple(tie - couplings for tie in group.ties if tie >= couplings),
     )
 

@@ -11,9 +11,9 @@ from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology_variants import Changes, taken
 from linkwork.mechanism import (
     Action,
+    Command,
     Crossing,
     Impulse,
-    Input,
     Lock,
     Mechanism,
     Pin,
@@ -68,7 +68,7 @@ def _trigger(mech: Mechanism, body: Positions, numbering: Numbering, transition:
     match when:
         case Time():
             return [AT_TIME, -1, -1, -1, 0]
-        case Input():
+        case Command():
             return [COMMAND, -1, -1, -1, 0]
         case Crossing():
             if isinstance(when.quantity, PointDistance):

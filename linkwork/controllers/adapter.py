@@ -49,7 +49,7 @@ def load(folder: Path) -> type:
     except Exception:
         _tell(f"{facts['class']} cannot be loaded in {sys.executable}:")
         raise
-    return guarded(getattr(module, facts["class"]), folder.name)
+    return adapted(getattr(module, facts["class"]), folder.name)
 
 
 def load_module(folder: Path, file: str) -> ModuleType:
@@ -97,7 +97,7 @@ def _set_aside(folder: Path, own: set[str]) -> Iterator[None]:
         sys.modules.update(aside)
 
 
-def guarded(user_class: type, folder_name: str) -> type:
+def adapted(user_class: type, folder_name: str) -> type:
     """Return a class of the same name and model that saves its whole state and survives exceptions."""
     calls = {name: _reporting(getattr(user_class, name), name) for name in (*_CALLS, *_ACCESS)}
     calls |= {name: _reporting(getattr(Guard, name), name) for name in ("_get_fmu_state", "_set_fmu_state")}

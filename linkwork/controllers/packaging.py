@@ -21,12 +21,12 @@ import pythonfmu
 from pythonfmu import Fmi2Slave
 
 from linkwork._util.checks import suggest
-from linkwork.controllers import adapter as guard
+from linkwork.controllers import adapter as adapter
 from linkwork.controllers.model_description import describe
 from linkwork.errors import ExportError, FmuError
 from linkwork.fmu.export.archive import write_archive
 
-_OURS = (guard.FACTS, "settings.json")
+_OURS = (adapter.FACTS, "settings.json")
 
 
 def package(
@@ -133,20 +133,20 @@ def _content(source: Path, files: dict[str, bytes], class_name: str | None, stag
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(data)
     found = _the_class(_imported(folder, source), source, class_name)
-    slave, serialises = _tried(guard.guarded(found, folder.name), staged, source)
+    slave, serialises = _tried(adapter.adapted(found, folder.name), staged, source)
     try:
         xml = describe(slave, identifier, f"{{{UUID(bytes=stamp.digest()[:16])}}}", serialises)
     except FmuError as error:
         raise FmuError(f"{source}: {error}") from error
     except Exception as error:  # whatever the user's getters do
         raise FmuError(f"{source}: its variables cannot be described: {_told(error, source)}") from error
-    files = files | {guard.FACTS: json.dumps({"file": _main(source), "class": found.__name__}).encode()}
+    files = files | {adapter.FACTS: json.dumps({"file": _main(source), "class": found.__name__}).encode()}
     return {
         "modelDescription.xml": xml,
         **{f"binaries/{place}/{identifier}{lib.suffix}": lib.read_bytes() for place, lib in _libraries()},
         "resources/slavemodule.txt": folder.name.encode(),
-        f"resources/{folder.name}.py": guard.ENTRY.encode(),
-        f"resources/{folder.name}_guard.py": Path(guard.__file__).read_bytes(),
+        f"resources/{folder.name}.py": adapter.ENTRY.encode(),
+        f"resources/{folder.name}_guard.py": Path(adapter.__file__).read_bytes(),
         **{f"resources/{folder.name}/{name}": data for name, data in files.items()},
         **{f"resources/pythonfmu/{one.name}": one.read_bytes() for one in sorted(_pythonfmu().glob("*.py"))},
     }
@@ -163,7 +163,7 @@ def _libraries() -> list[tuple[str, Path]]:
 
 def _imported(folder: Path, source: Path) -> ModuleType:
     try:
-        return guard.load_module(folder, _main(source))
+        return adapter.load_module(folder, _main(source))
     except SyntaxError as error:
         raise FmuError(f"{source}, line {error.lineno}: {error.msg}") from error
     except ModuleNotFoundError as error:
@@ -171,7 +171,7 @@ def _imported(folder: Path, source: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         raise FmuError(f"{source} cannot be imported: {_told(error, source)}") from error
     finally:
-        sys.modules.pop(guard.module_name(folder, _main(source)), None)
+        sys.modules.pop(adapter.module_name(folder, _main(source)), None)
 
 
 def _remedy(missing: str, source: Path) -> str:

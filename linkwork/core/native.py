@@ -162,7 +162,7 @@ class Block:
         views["motion_in"][:] = motion
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
-    def count_turns(self, reference: FloatArray | float) -> None:
+    def count_revolutions(self, reference: FloatArray | float) -> None:
         """Take the coordinates of the cut joints, known but for whole turns, next to `reference` (nq_cut,)."""
         self._views["cut_reference"][:] = reference
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)

@@ -15,7 +15,7 @@ from linkwork.fmu.export.labels import Labels
 from linkwork.mechanism import GROUND
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
 
 MOST_BODIES, MOST_NAMES = 500, 24
 WIDTH, LEAST, HIGHEST, MARGIN, STRIP = 680.0, 260.0, 560.0, 64.0, 34.0  # the strip below holds scale and axes
@@ -24,7 +24,7 @@ SMALLEST = 1.0  # radius of a hinge that is worth drawing
 COLOURS = ("#2f6da8", "#c8553d", "#3f8f5b", "#8a5aa8", "#b98a1d", "#2b8f96", "#a84a78", "#6b7280")
 
 
-def picture(system: System) -> str | None:
+def picture(system: Model) -> str | None:
     """Return an `svg` element with names, axes and a scale; None where the start cannot be assembled."""
     scene = drawn(system, MOST_BODIES)
     if scene is None:
@@ -37,7 +37,7 @@ def picture(system: System) -> str | None:
     return canvas.svg(parts, f"{system.mechanism.name} at its start")
 
 
-def icon(system: System) -> str | None:
+def icon(system: Model) -> str | None:
     """Return the same in a square, without words."""
     scene = drawn(system, ICON_BODIES)
     if scene is None:

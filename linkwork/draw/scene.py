@@ -14,7 +14,7 @@ from linkwork.mechanism import GROUND, Mechanism, PointSpringDamper
 from linkwork.mechanism.forces import of_kind
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
 
 TURNING = ("revolute", "cylindrical", "planar")  # their first axis is one to look along
 
@@ -58,7 +58,7 @@ class Drawn:
         return np.array([*found, *(point for pair in (*self.rods, *self.springs) for point in pair)])
 
 
-def drawn(system: System, most: int) -> Drawn | None:
+def drawn(system: Model, most: int) -> Drawn | None:
     """Return what is drawn of the assembled start, at `most` so many bodies; None: the start cannot be assembled."""
     mech = system.mechanism
     try:

@@ -25,12 +25,13 @@ from linkwork.mechanism.motions import Motion
 from linkwork.mechanism.parts import Body, Joint
 from linkwork.mechanism.springs import JointSpringDamper, PointSpringDamper, SpringDamper
 from linkwork.mechanism.transitions import Transition
-from linkwork.mechanism.triggers import Crossing, Input, PointDistance, Time, Trigger
+from linkwork.mechanism.triggers import Command, Crossing, PointDistance, Time, Trigger
 
 __all__ = [
     "GROUND",
     "Action",
     "Body",
+    "Command",
     "Coupling",
     "Crossing",
     "Cylindrical",
@@ -40,7 +41,6 @@ __all__ = [
     "Frame",
     "Free",
     "Impulse",
-    "Input",
     "Joint",
     "JointKind",
     "JointSpringDamper",

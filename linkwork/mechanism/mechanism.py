@@ -300,7 +300,7 @@ class Mechanism:
         action
             `Lock`, `Unlock`, `Pin`, `Release`, `Stop` or `Impulse`.
         when
-            `Time`, `Crossing` or `Input`; for a `Stop`, which watches its bounds, it is left out.
+            `Time`, `Crossing` or `Command`; for a `Stop`, which watches its bounds, it is left out.
 
         Raises
         ------

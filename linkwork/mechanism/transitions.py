@@ -11,7 +11,7 @@ from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action, Impulse, Stop
 from linkwork.mechanism.closures import Pin, Release
 from linkwork.mechanism.locks import Lock, Unlock
-from linkwork.mechanism.triggers import Input, Trigger
+from linkwork.mechanism.triggers import Command, Trigger
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +90,7 @@ class Transition:
     def falls(self, mech: Mechanism) -> bool:
         """Return whether the falling edge of its input undoes it: it is a lock or a pin that nothing else undoes."""
         return (
-            isinstance(self.when, Input)
+            isinstance(self.when, Command)
             and isinstance(self.action, Lock | Pin)
             and not any(other.undoes(mech, self) for other in mech.transitions.values())
         )
@@ -102,12 +102,12 @@ def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None)
     if not isinstance(action, Action):
         raise MechanismError(f"{what}: give a Lock, Unlock, Pin, Release, Stop or Impulse first, not {action!r}")
     if not isinstance(when, Trigger | None):
-        raise MechanismError(f"{what}: when must be a Time, a Crossing or an Input, such as Time(0.7), not {when!r}")
+        raise MechanismError(f"{what}: when must be a Time, a Crossing or a Command, such as Time(0.7), not {when!r}")
     if isinstance(action, Stop) and when is not None:
         raise MechanismError(f"{what}: a Stop acts wherever its bounds are met: leave out when=")
     if not isinstance(action, Stop) and when is None:
         raise MechanismError(
-            f"{what}: say when: when=Time(0.7), Crossing('hinge.q', 0.5) or Input() for the input '{name}.command'"
+            f"{what}: say when: when=Time(0.7), Crossing('hinge.q', 0.5) or Command() for the input '{name}.command'"
         )
     made = Transition(name, action, when)
     made.check(mech)

@@ -62,7 +62,7 @@ class Time(Trigger):
 
 
 @dataclass(frozen=True)
-class Input(Trigger):
+class Command(Trigger):
     """By a boolean input, "latch.command" of the transition "latch": it happens where this becomes true.
 
     Where it becomes false again, a `Lock` or a `Pin` is undone, unless an `Unlock` or a `Release` in the mechanism

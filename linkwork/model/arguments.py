@@ -33,8 +33,8 @@ class Arguments:
     def states(self, state: State | ArrayLike, u: ArrayLike | None) -> tuple[FloatArray, FloatArray]:
         """Return coordinates (..., nq) and speeds (..., nu) of the tree joints, with the same leading dimensions."""
         if isinstance(state, State):
-            if state.system.model_bytes is not self._model_bytes and state.system.model_bytes != self._model_bytes:
-                raise MechanismError(f"this state belongs to another system, of {state.system.mechanism.name!r}")
+            if state.model.model_bytes is not self._model_bytes and state.model.model_bytes != self._model_bytes:
+                raise MechanismError(f"this state belongs to another system, of {state.model.mechanism.name!r}")
             if u is not None:
                 raise MechanismError("give a State alone, or arrays q and u; loads are given by name: tau=...")
             return state.q, state.u

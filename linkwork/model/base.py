@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, number, suggest
 from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
-from linkwork.compiler.method_choice import MethodWish
+from linkwork.compiler.method_choice import MethodRequest
 from linkwork.compiler.methods import Expected
 from linkwork.compiler.topology import Topology, topology
 from linkwork.core.native import Block, Field, OffsetArray, Stage
@@ -102,7 +102,7 @@ class ModelBase:
         q, u = self.arguments.states(state, None)
         if self.sizes.transitions:
             block.put_modes(state.modes)
-        block.count_turns(self.arguments.turns(state))
+        block.count_revolutions(self.arguments.turns(state))
         block.enter(q, u, self.arguments.with_motions(state, self.arguments.no_loads), state.time)
 
     @cached_property
@@ -435,7 +435,7 @@ class ModelBase:
         block = self._block
         if self.sizes.transitions:
             block.put_modes(state.modes if isinstance(state, State) else self.modes_at_first)
-        block.count_turns(0.0 if state is None else self.arguments.turns(state))
+        block.count_revolutions(0.0 if state is None else self.arguments.turns(state))
         return block
 
     def __repr__(self) -> str:
@@ -448,5 +448,5 @@ def _offsets(first: int, n: int) -> OffsetArray:
     return np.arange(first, first + n, dtype=np.uint32)
 
 
-def _recompiled(kind: type[ModelBase], mech: Mechanism, method: MethodWish, reference: str) -> ModelBase:
+def _recompiled(kind: type[ModelBase], mech: Mechanism, method: MethodRequest, reference: str) -> ModelBase:
     return kind(compile_mechanism(mech, method, reference))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from linkwork.compiler.compile import compile_mechanism
-from linkwork.compiler.method_choice import MethodWish
+from linkwork.compiler.method_choice import MethodRequest
 from linkwork.mechanism import Mechanism
-from linkwork.model.model import System
+from linkwork.model.model import Model
 
 
-def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto") -> System:
+def compile(mech: Mechanism, method: MethodRequest = "auto", reference: str = "auto") -> Model:
     """Compile a mechanism.
 
     Parameters
@@ -23,7 +23,7 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
         the logarithm of their number, so that threads can share it (LINKWORK_THREADS in the environment); or "auto",
         for each group of loops that share joints whichever of the first two is expected to cost less. A dictionary
         gives the method of some groups by the name of any of their joints, as in ``{"C": "embedding"}``.
-        `System.explain` tells what was chosen, and why.
+        `Model.explain` tells what was chosen, and why.
     reference
         The point of each body about which "multipliers" takes inertias, wrenches and constraints (Kang and Yoon 2003):
         "joint", that of the joint that carries it; "centroid", its centre of mass; "origin", the one that passes the
@@ -41,4 +41,4 @@ def compile(mech: Mechanism, method: MethodWish = "auto", reference: str = "auto
         If the description is wrong or asks for what is not supported, or if a method cannot take it; the text names the
         body or joint.
     """
-    return System(compile_mechanism(mech, method, reference))
+    return Model(compile_mechanism(mech, method, reference))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from linkwork.compiler.method_choice import Choice, choose
 from linkwork.compiler.methods import METHODS
 from linkwork.errors import LinkworkError
-from linkwork.model.mobility import AtState, count_freedoms, free_joints, look
+from linkwork.model.mobility import AtState, count_dof, free_joints, look
 from linkwork.model.topology_variant import structure_of
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ def explain(system: ModelBase, state: State | None = None) -> str:
     except LinkworkError as error:
         return "\n".join([_title(system), "", *_parts(system, None), "", f"nothing is known of its motion: {error}"])
     where = "in its assembled start" if state is None else "in the given state"
-    freedoms = count_freedoms(system, found)
-    fate = "" if freedoms else f": {_fate(system.mechanism.couplings.values())}"
-    title = f"{_title(system)}, {_counted(freedoms, 'freedom')} {where}{fate}"
+    dof = count_dof(system, found)
+    fate = "" if dof else f": {_fate(system.mechanism.couplings.values())}"
+    title = f"{_title(system)}, {_counted(dof, 'freedom')} {where}{fate}"
     return "\n".join([title, "", *_parts(system, found)])
 
 
@@ -230,7 +230,7 @@ def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtSta
         yield from _method(choice)
     if found is not None:
         free = found.independents[number]
-        more = f", though regular poses have {expected.freedoms}" if len(free) > expected.freedoms else ""
+        more = f", though regular poses have {expected.dof}" if len(free) > expected.dof else ""
         follow = f"all speeds follow from {_listed(free)} in this pose"
         fate = follow if free else _fate(list(mech.couplings.values())[k] for k in own)
         yield f"  {_counted(len(free), 'freedom')}{more}: {fate}"
@@ -238,17 +238,17 @@ def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtSta
 
 def _ears(system: ModelBase, cluster: Cluster, found: AtState | None) -> Iterator[str]:
     names, bodies, topology = list(system.mechanism.joints), list(system.mechanism.bodies), system.topology
-    shown = cluster.ears if len(cluster.ears) <= MOST else cluster.ears[:FEW]
-    for number, ear in enumerate(shown, start=1):
-        added = [bodies[topology.links[link].body] for link in ear.links]
+    shown = cluster.loop_steps if len(cluster.loop_steps) <= MOST else cluster.loop_steps[:FEW]
+    for number, step in enumerate(shown, start=1):
+        added = [bodies[topology.links[link].body] for link in step.links]
         adds = f"adds {_listed(added)}" if added else "adds no body"
-        closes = f"closed by {names[topology.loops[ear.loop].joint]}, " if ear.loop >= 0 else ""
-        known = f"; conditioning {found.conditioning[ear.loop]:.2g}" if found and ear.loop >= 0 else ""
+        closes = f"closed by {names[topology.loops[step.loop].joint]}, " if step.loop >= 0 else ""
+        known = f"; conditioning {found.conditioning[step.loop]:.2g}" if found and step.loop >= 0 else ""
         yield f"  ear {number}: {closes}{adds}{known}"
-    if len(shown) < len(cluster.ears):
+    if len(shown) < len(cluster.loop_steps):
         least = min((found.conditioning[loop] for loop in cluster.loops), default=1.0) if found else 1.0
         known = f"; conditioning {least:.2g} at least" if found and cluster.loops else ""
-        yield f"  ... {len(cluster.ears) - len(shown)} more ears like these{known}"
+        yield f"  ... {len(cluster.loop_steps) - len(shown)} more ears like these{known}"
 
 
 def equation(mech: Mechanism, name: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Jump:
+class VelocityJump:
     """What came of transitions that were carried out at once.
 
     Attributes
@@ -27,7 +27,7 @@ class Jump:
         Afterwards: the same pose, other speeds.
     impulses
         Of every joint on its child, by name: [angular impulse; impulse], (6,), N m s and N s, world axes, about the
-        child's joint frame, as `System.reactions` has loads. What locks and stops hold is part of it.
+        child's joint frame, as `Model.reactions` has loads. What locks and stops hold is part of it.
     energy_lost
         Kinetic energy before less that after, J.
     """
@@ -50,7 +50,7 @@ class Event:
     u_before, u_after
         Speeds of the tree joints, (nu,).
     impulses
-        Of every joint on its child, by name: [angular impulse; impulse], (6,), as of a `Jump`.
+        Of every joint on its child, by name: [angular impulse; impulse], (6,), as of a `VelocityJump`.
     energy_lost
         Kinetic energy before less that after, J.
     """
@@ -66,7 +66,7 @@ class Event:
         return f"Event(t={self.t:.9g}, {', '.join(self.transitions)}, energy_lost={self.energy_lost:.6g})"
 
 
-def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> Jump:
+def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> VelocityJump:
     """Return what comes of transitions, by name, carried out together at a state."""
     known = list(system.mechanism.transitions)
     if not isinstance(transitions, Iterable):
@@ -81,7 +81,7 @@ def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> Jump:
     system.enter(block, state)
     before = float(block["energy_lost"][0])
     block.make_transitions([known.index(name) for name in names])
-    return Jump(system.state_of(block), impulses_of(system, block), float(block["energy_lost"][0]) - before)
+    return VelocityJump(system.state_of(block), impulses_of(system, block), float(block["energy_lost"][0]) - before)
 
 
 def impulses_of(system: ModelBase, block: Block) -> dict[str, FloatArray]:

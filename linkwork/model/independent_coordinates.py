@@ -27,7 +27,7 @@ _REMEDY = 'use states="full"'
 
 
 @dataclass(frozen=True)
-class Independents:
+class IndependentCoordinates:
     """Independent states.
 
     Attributes
@@ -54,9 +54,9 @@ class _Group:
     rank: float  # of the start value that was given: the lowest first; infinite: none was
 
 
-def choose_independents(
+def choose_independent_coordinates(
     system: ModelBase, state: State | None = None, wanted: Sequence[str] | None = None
-) -> Independents:
+) -> IndependentCoordinates:
     """Choose coordinates that determine all others, with their speeds.
 
     Coordinates whose start values were given come first, in the order given, as long as the others depend on them
@@ -84,12 +84,12 @@ def choose_independents(
     groups = _groups(system)
     matrix = _scaled_jacobian(system, state)
     rank = _rank(matrix)
-    freedoms = system.numbering.nu - rank
-    _check_pose(system, state, freedoms)
+    dof = system.numbering.nu - rank
+    _check_pose(system, state, dof)
     if wanted is None:
         return _joined(_choose(groups, matrix, rank))
     chosen = _wanted(system, groups, wanted)
-    _check_wanted(system, chosen, matrix, freedoms)
+    _check_wanted(system, chosen, matrix, dof)
     return _joined(chosen)
 
 
@@ -101,13 +101,13 @@ def _check_transitions(system: ModelBase) -> None:
             )
 
 
-def _check_pose(system: ModelBase, state: State, freedoms: int) -> None:
+def _check_pose(system: ModelBase, state: State, dof: int) -> None:
     """A singular pose has more freedoms than those around it."""
     outside = sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))
-    regular = min(degrees_of_freedom(system, state), outside + sum(cluster.freedoms for cluster in system.expected))
-    if freedoms > regular:
+    regular = min(degrees_of_freedom(system, state), outside + sum(cluster.dof for cluster in system.expected))
+    if dof > regular:
         raise SingularityError(
-            f"the pose is singular: {freedoms} speeds are independent in it, {regular} in those around; choose "
+            f"the pose is singular: {dof} speeds are independent in it, {regular} in those around; choose "
             f"independent coordinates in another pose, or {_REMEDY}"
         )
 
@@ -126,9 +126,9 @@ def _groups(system: ModelBase) -> list[_Group]:
     return [group for group in groups if group.u]
 
 
-def _joined(groups: Sequence[_Group]) -> Independents:
+def _joined(groups: Sequence[_Group]) -> IndependentCoordinates:
     q = tuple(sorted(i for group in groups for i in group.q))
-    return Independents(q, tuple(sorted(i for group in groups for i in group.u)))
+    return IndependentCoordinates(q, tuple(sorted(i for group in groups for i in group.u)))
 
 
 # ---- rank ----
@@ -178,19 +178,19 @@ def _conditioning(matrix: FloatArray, dependent: Sequence[int], rank: int) -> fl
 def _choose(groups: list[_Group], matrix: FloatArray, rank: int) -> list[_Group]:
     """Those given first, then what pivoting leaves, a quaternion as a whole."""
     everything = set(range(matrix.shape[1]))
-    freedoms = len(everything) - rank
+    dof = len(everything) - rank
     chosen: list[_Group] = []
 
     def rest(more: Sequence[_Group] = ()) -> list[int]:
         return sorted(everything - {k for group in (*chosen, *more) for k in group.u})
 
     for group in sorted(groups, key=lambda group: group.rank):
-        left = freedoms - sum(len(one.u) for one in chosen)
+        left = dof - sum(len(one.u) for one in chosen)
         if group.rank < np.inf and len(group.u) <= left and _conditioning(matrix, rest([group]), rank) > GOOD:
             chosen.append(group)
     first: list[int] = []  # columns that are to be dependent
     for group in (one for one in groups if len(one.u) > 1 and one not in chosen):
-        left = freedoms - sum(len(one.u) for one in chosen)
+        left = dof - sum(len(one.u) for one in chosen)
         inside = _conditioning(matrix, [*first, *group.u], len(first) + len(group.u))
         outside = _conditioning(matrix, rest([group]), rank) if len(group.u) <= left else 0.0
         if max(inside, outside) < RANK_TOLERANCE:
@@ -246,16 +246,16 @@ def _wanted(system: ModelBase, groups: list[_Group], wanted: Sequence[str]) -> l
     return chosen
 
 
-def _check_wanted(system: ModelBase, chosen: list[_Group], matrix: FloatArray, freedoms: int) -> None:
+def _check_wanted(system: ModelBase, chosen: list[_Group], matrix: FloatArray, dof: int) -> None:
     count = sum(len(group.u) for group in chosen)
-    if count != freedoms:
+    if count != dof:
         raise MechanismError(
-            f"independents: the mechanism has {freedoms} freedom{'s' * (freedoms != 1)}, but "
+            f"independents: the mechanism has {dof} freedom{'s' * (dof != 1)}, but "
             f"{quoted([g.name for g in chosen])} {'has' if len(chosen) == 1 else 'have'} {count} "
             f"speed{'s' * (count != 1)}; name as many"
         )
     columns = set(range(matrix.shape[1])) - {k for group in chosen for k in group.u}
-    if _conditioning(matrix, sorted(columns), matrix.shape[1] - freedoms) < RANK_TOLERANCE:
+    if _conditioning(matrix, sorted(columns), matrix.shape[1] - dof) < RANK_TOLERANCE:
         raise SingularityError(
             f"independents: {quoted([g.name for g in chosen])} do not determine the others in this pose; choose "
             f"others, or {_REMEDY}"

@@ -13,7 +13,7 @@ from linkwork._util.checks import FloatArray, number
 from linkwork.core.native import Block, Minimal, OffsetArray, Stage
 from linkwork.errors import MechanismError
 from linkwork.model.arguments import Loads, one
-from linkwork.model.independent_coordinates import Independents, choose_independents
+from linkwork.model.independent_coordinates import IndependentCoordinates, choose_independent_coordinates
 from linkwork.variables.schema import Kind, Variable, matching
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class LinearModel:
     u: FloatArray
     y: FloatArray
     xdot: FloatArray
-    independents: Independents | None = field(default=None, repr=False)
+    independents: IndependentCoordinates | None = field(default=None, repr=False)
     units: dict[str, str] = field(default_factory=dict, repr=False)
 
     @property
@@ -99,7 +99,7 @@ def linear_model(
     block = _at(system, state, tau, time)
     if states == "full":
         return _model(system, block, None, block.directional_derivative, inputs, outputs)
-    chosen = choose_independents(system, state, independents)
+    chosen = choose_independent_coordinates(system, state, independents)
     minimal = Minimal(block, chosen.q, chosen.u)
     minimal.put(minimal.get())  # the others to rounding, at the time given
     return _model(system, block, chosen, minimal.directional_derivative, inputs, outputs)
@@ -118,7 +118,7 @@ def _at(system: ModelBase, state: State, tau: Loads, time: float | None) -> Bloc
 def _model(
     system: ModelBase,
     block: Block,
-    chosen: Independents | None,
+    chosen: IndependentCoordinates | None,
     derivative: _Derivative,
     inputs: Sequence[str] | None,
     outputs: Sequence[str] | None,

@@ -45,7 +45,7 @@ def linearize(
     outputs
         The same of what is computed; by default the states.
     tau
-        Loads at the operating point, as for `System.accelerations`.
+        Loads at the operating point, as for `Model.accelerations`.
     time
         s, where motions are prescribed; by default that of the state.
 

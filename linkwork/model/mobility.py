@@ -48,10 +48,10 @@ def _clusters(system: ModelBase) -> range:
 
 def degrees_of_freedom(system: ModelBase, state: State) -> int:
     """Return how many speeds are independent at a state."""
-    return count_freedoms(system, look(system, state))
+    return count_dof(system, look(system, state))
 
 
-def count_freedoms(system: ModelBase, found: AtState) -> int:
+def count_dof(system: ModelBase, found: AtState) -> int:
     """Those of the clusters, and all speeds of joints outside of them."""
     return _speeds_outside(system) + sum(map(len, found.independents))
 

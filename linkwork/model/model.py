@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwork.model.base import ModelBase
-from linkwork.model.impacts import Jump, jump
+from linkwork.model.impacts import VelocityJump, jump
 
 if TYPE_CHECKING:
     from linkwork.model.linearization import LinearModel
     from linkwork.model.state import State
 
 
-class System(ModelBase):
+class Model(ModelBase):
     """A mechanism ready to compute; made by `linkwork.compile`.
 
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
@@ -47,7 +47,7 @@ class System(ModelBase):
 
         return explain(self, state)
 
-    def jump(self, state: State, transitions: Sequence[str]) -> Jump:
+    def jump(self, state: State, transitions: Sequence[str]) -> VelocityJump:
         """Carry out transitions now, all at once, whatever they wait for.
 
         Parameters

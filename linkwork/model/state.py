@@ -51,24 +51,24 @@ class State:
 
     Attributes
     ----------
-    system
+    model
         Whose state it is.
     q
-        Coordinates of the tree joints, (nq,), in the order of `system.q_names`.
+        Coordinates of the tree joints, (nq,), in the order of `model.q_names`.
     u
-        Speeds of the tree joints, (nu,), in the order of `system.u_names`.
+        Speeds of the tree joints, (nu,), in the order of `model.u_names`.
     time
         s; it matters where motions are prescribed.
     motion
-        Inputs of these motions, (n_motion,), as `system.numbering.motions` tells.
+        Inputs of these motions, (n_motion,), as `model.numbering.motions` tells.
     modes
         What transitions have brought about so far, for the core: which joints are locked, open, at rest on stops.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
-    arrays are read-only; `System.state` makes a state from others.
+    arrays are read-only; `Model.state` makes a state from others.
     """
 
-    system: ModelBase
+    model: ModelBase
     q: JointArray
     u: JointArray
     time: float
@@ -76,10 +76,10 @@ class State:
     modes: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __getitem__(self, name: str) -> float | FloatArray:
-        return self.system.value(name, self)
+        return self.model.value(name, self)
 
     def __repr__(self) -> str:
-        names = (*self.system.q_names, *self.system.u_names)
+        names = (*self.model.q_names, *self.model.u_names)
         pairs = [f"{name}={value:.6g}" for name, value in zip(names, (*self.q, *self.u), strict=True)]
         more = f", ... ({len(pairs)} in all)" if len(pairs) > 8 else ""
         return f"State({', '.join(pairs[:8])}{more})"

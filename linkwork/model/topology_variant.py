@@ -26,4 +26,4 @@ def structure_of(system: ModelBase, state: State) -> tuple[ModelBase, State]:
     if opened == system.changes.open:
         return system, state
     alone = type(system)(compile_variant(system.changes, opened, system.method, system.reference))
-    return alone, replace(state, system=alone)
+    return alone, replace(state, model=alone)

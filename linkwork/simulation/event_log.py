@@ -12,10 +12,10 @@ from linkwork.model.impacts import Event, impulses_of
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
 
 
-class Happenings:
+class EventLog:
     """The events of a run.
 
     Attributes
@@ -26,7 +26,7 @@ class Happenings:
         What transitions had brought about at the start of the run, then after each event.
     """
 
-    def __init__(self, system: System, block: Block, t_start: float) -> None:
+    def __init__(self, system: Model, block: Block, t_start: float) -> None:
         self._system = system
         self._block = block
         self._t_start = t_start
@@ -68,11 +68,11 @@ class Happenings:
         self.events.append(Event(t, fired, y[nq:].copy(), after[nq:].copy(), impulses, lost))
         return after
 
-    def end_leg(self, rows: int) -> None:
+    def end_segment(self, rows: int) -> None:
         """A leg of the run, up to here, had so many rows."""
         self._legs.append(_Leg(rows, self._began, len(self.modes) - 1))
 
-    def begin_leg(self) -> None:
+    def begin_segment(self) -> None:
         """The next rows are those after all that has happened so far."""
         self._began = len(self.modes) - 1
 

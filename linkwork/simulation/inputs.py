@@ -13,7 +13,7 @@ from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError
 from linkwork.solvers import Solution
 
-Input = ArrayLike | Callable[[float], ArrayLike]
+InputValue = ArrayLike | Callable[[float], ArrayLike]
 
 
 class Inputs:
@@ -40,7 +40,7 @@ class Inputs:
         Those of transitions that are functions of time.
     """
 
-    def __init__(self, given: Mapping[str, Input], numbering: Numbering, at_rest: FloatArray) -> None:
+    def __init__(self, given: Mapping[str, InputValue], numbering: Numbering, at_rest: FloatArray) -> None:
         if not isinstance(given, Mapping):
             raise MechanismError(f"inputs must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
         self.names = tuple(given)
@@ -146,7 +146,7 @@ def _asked(function: Callable[[float], ArrayLike], t: float) -> Any:
         raise
 
 
-def _command(value: Input, label: str) -> Input:
+def _command(value: InputValue, label: str) -> InputValue:
     """Return a command as a number, or as a function that returns one."""
     if callable(value):
         function = value

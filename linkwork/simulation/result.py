@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from linkwork.model.impacts import Event
-    from linkwork.model.model import System
-    from linkwork.simulation.event_log import Happenings
+    from linkwork.model.model import Model
+    from linkwork.simulation.event_log import EventLog
 
 
 class Result:
@@ -48,17 +48,17 @@ class Result:
 
     def __init__(
         self,
-        system: System,
+        system: Model,
         solution: Solution,
         inputs: FloatArray,
         turns: Sequence[tuple[float, FloatArray]],
         gains: FloatArray,
-        happenings: Happenings | None = None,
+        event_log: EventLog | None = None,
     ) -> None:
         self.system = system
         self.t = solution.t
         self.y = solution.y
-        self._happenings = happenings
+        self._event_log = event_log
         self.statistics = solution.statistics
         self.message = solution.message
         self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
@@ -68,7 +68,7 @@ class Result:
     @property
     def events(self) -> list[Event]:
         """What happened on the way, in order."""
-        return [] if self._happenings is None else list(self._happenings.events)
+        return [] if self._event_log is None else list(self._event_log.events)
 
     def __getitem__(self, name: str) -> FloatArray:
         column = self.system.column(name)
@@ -101,14 +101,14 @@ class Result:
         rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
         known = -1
-        modes = None if self._happenings is None else self._happenings.modes_of_rows(self.t)
+        modes = None if self._event_log is None else self._event_log.modes_of_rows(self.t)
         given = zip(self.t, self.y, self._inputs, self._latest_turns(), strict=True)
         for i, (t, y, inputs, latest) in enumerate(given):
             if modes is not None and (i == 0 or modes[i] is not modes[i - 1]):
                 block.put_modes(modes[i])
             if latest != known:
                 known = latest
-                block.count_turns(self._turns[known][1])
+                block.count_revolutions(self._turns[known][1])
             block.enter(y[:nq], y[nq:], inputs, t)
             block.step_accepted()
             rows[i, : computed - first] = block.reals[first:computed]

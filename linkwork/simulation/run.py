@@ -9,16 +9,16 @@ from linkwork._util.progress import Progress
 from linkwork.core.native import Block, Stage
 from linkwork.errors import LinkworkError, MechanismError, SingularityError
 from linkwork.model.base import ASSEMBLY_TOLERANCE
-from linkwork.model.model import System
+from linkwork.model.model import Model
 from linkwork.model.state import State
 from linkwork.simulation.dae.formulation import Formulation
-from linkwork.simulation.event_log import Happenings
+from linkwork.simulation.event_log import EventLog
 from linkwork.simulation.inputs import Inputs
 from linkwork.simulation.result import Result
 from linkwork.solvers import CompiledFunctions, Problem, Solution
 from linkwork.solvers.problem import IntArray, Restart
 
-UNMET = 0.01  # part of its range by which a motion may be missed before its function is to blame
+VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is to blame
 BEYOND = 1e-3  # of a run: how far past its end to look why it ended
 
 
@@ -26,7 +26,7 @@ class Run:
     """One simulation: the block it computes in, its inputs, and the problem for the solver."""
 
     def __init__(
-        self, system: System, inputs: Inputs, state: State, t_start: float, gains: FloatArray, *, sparse: bool
+        self, system: Model, inputs: Inputs, state: State, t_start: float, gains: FloatArray, *, sparse: bool
     ) -> None:
         self.system = system
         self.block: Block = system.block()
@@ -36,17 +36,17 @@ class Run:
         self.gains = gains
         self.y0 = np.concatenate(system.arguments.states(state, None))
         self.turns = [(t_start, system.arguments.turns(state))]
-        self.turning = self._must_count_turns(sparse)
+        self.turning = self._must_count_revolutions(sparse)
         system.enter(self.block, state)
         self.block.put("correction_gain", gains, Stage.NONE)
         self.block.enter(*system.arguments.states(state, None), inputs.constant, t_start)
         self.formulation: Formulation | None = None
-        self.happenings = Happenings(system, self.block, t_start) if system.sizes.transitions else None
-        if self.happenings is not None:
+        self.event_log = EventLog(system, self.block, t_start) if system.sizes.transitions else None
+        if self.event_log is not None:
             self.enter(t_start, self.y0)
-            self.y0 = self.happenings.start(self.y0)
+            self.y0 = self.event_log.start(self.y0)
 
-    def _must_count_turns(self, sparse: bool) -> bool:
+    def _must_count_revolutions(self, sparse: bool) -> bool:
         """Whether it matters how often cut joints have turned.
 
         Springs and couplings need to know, and so do rows further apart than steps.
@@ -91,7 +91,7 @@ class Run:
             return fault
         return None
 
-    def unmet_motion(self, result: Result, rtol: float) -> LinkworkError | None:
+    def motion_violation(self, result: Result, rtol: float) -> LinkworkError | None:
         """What is wrong where a motion given as a function is not followed: its numbers do not fit each other."""
         if not self.inputs.driving or result.t.size < 2:
             return None
@@ -100,7 +100,7 @@ class Run:
         lacks = self.block["coupling_residual"]
         for span in self.inputs.driving:
             number = (span.start - n.n_loads) // 3
-            if abs(lacks[number]) > (UNMET + 10 * rtol) * float(np.ptp(given[:, span.start])) > 0:
+            if abs(lacks[number]) > (VIOLATION_SHARE + 10 * rtol) * float(np.ptp(given[:, span.start])) > 0:
                 return MechanismError(
                     f"inputs: the motion of {self.system.coupling_names[number]!r} is not followed, it is off by "
                     f"{abs(lacks[number]):.3g} at t = {result.t[-1]:.6g} s: the rate and the acceleration that its "
@@ -116,7 +116,7 @@ class Run:
         except (SingularityError, MechanismError):
             return np.full((y.size, y.size), np.nan)
 
-    def count_turns(self, t: float, y: FloatArray) -> None:
+    def count_revolutions(self, t: float, y: FloatArray) -> None:
         """Follow the cut joints from step to step."""
         self.enter(t, y)
         self.turns.append((t, self.block.step_accepted()))
@@ -131,9 +131,9 @@ class Run:
 
     def on_event(self, t: float, y: FloatArray, crossings: IntArray) -> Restart:
         """Carry out what is due; the solver starts again from there."""
-        assert self.happenings is not None
+        assert self.event_log is not None
         self.enter(t, y)
-        after = self.happenings.handle(t, y)
+        after = self.event_log.handle(t, y)
         if after is not None:
             self.turns.append((t, self.block.step_accepted()))
         return Restart(after)
@@ -156,7 +156,7 @@ class Run:
             jacobian=self.jacobian,
             events=self.indicators if watched else None,
             on_event=self.on_event if watched else None,
-            on_step=self.count_turns if self.turning else None,
+            on_step=self.count_revolutions if self.turning else None,
             on_progress=self.progress.show if self.progress.wanted else None,
             compiled=compiled,
         )
@@ -168,31 +168,31 @@ class Run:
 
     def next_time(self, t_end: float) -> float:
         """The end of the run, or the time of the next transition that has one."""
-        return t_end if self.happenings is None else min(t_end, self.block.next_event_time())
+        return t_end if self.event_log is None else min(t_end, self.block.next_event_time())
 
     def pass_time(self, t: float, y: FloatArray) -> FloatArray:
         """Carry out what is due at a time at which the solver has stopped; return the states from there on."""
-        if self.happenings is None or self.block.next_event_time() > t:
+        if self.event_log is None or self.block.next_event_time() > t:
             return y
         after = self.on_event(t, y, np.empty(0, dtype=np.int32)).y
-        self.happenings.begin_leg()
+        self.event_log.begin_segment()
         return y if after is None else np.asarray(after)
 
     def last_transitions(self) -> str:
         """Names of those of the last two events."""
-        events = self.happenings.events[-2:] if self.happenings is not None else []
+        events = self.event_log.events[-2:] if self.event_log is not None else []
         return quoted(dict.fromkeys(name for event in events for name in event.transitions))
 
-    def end_leg(self, rows: int) -> None:
+    def end_segment(self, rows: int) -> None:
         """A leg of the run had so many rows."""
-        if self.happenings is not None:
-            self.happenings.end_leg(rows)
+        if self.event_log is not None:
+            self.event_log.end_segment(rows)
 
     def move_last_row(self) -> None:
         """The last row is that after the last event."""
-        if self.happenings is not None:
-            self.happenings.move_last_row()
+        if self.event_log is not None:
+            self.event_log.move_last_row()
 
     def result(self, solution: Solution) -> Result:
         """What came of it, or as much as did."""
-        return Result(self.system, solution, self.inputs.over(solution.t), self.turns, self.gains, self.happenings)
+        return Result(self.system, solution, self.inputs.over(solution.t), self.turns, self.gains, self.event_log)

@@ -31,7 +31,7 @@ class Settings:
     max_steps: int | None
 
 
-def run_in_legs(run: Run, t_end: float, settings: Settings) -> Solution:
+def run_in_segments(run: Run, t_end: float, settings: Settings) -> Solution:
     """Return the states from the start of a run to its end.
 
     A row that is wanted at the very time of a transition is that after it. However a leg fails, the attribute
@@ -46,11 +46,11 @@ def run_in_legs(run: Run, t_end: float, settings: Settings) -> Solution:
             leg = _solved(run, t, y, until, t_end, replace(settings, t_eval=wanted), legs)
         except BaseException as error:
             if isinstance(partial := getattr(error, "solution", None), Solution):
-                run.end_leg(len(partial.t))
+                run.end_segment(len(partial.t))
                 _keep(error, [*legs, partial])
             raise
         legs.append(leg)
-        run.end_leg(len(leg.t))
+        run.end_segment(len(leg.t))
         if wanted is not None:
             wanted = np.asarray(wanted, dtype=np.float64)[len(leg.t) :]
         try:
@@ -97,7 +97,7 @@ def _last_row(run: Run, t: float, y: FloatArray, leg: Solution, t_eval: ArrayLik
     if np.array_equal(y, leg.y_end):
         return []
     if t_eval is None:
-        run.end_leg(1)
+        run.end_segment(1)
         return [replace(leg, t=np.array([t]), y=y[np.newaxis], y_end=y, events=[], statistics=Statistics())]
     if len(leg.t) and leg.t[-1] == t:
         leg.y[-1] = y

@@ -14,29 +14,29 @@ from linkwork.mechanism import Mechanism
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.compile import compile
 from linkwork.model.mobility import is_immobile
-from linkwork.model.model import System
+from linkwork.model.model import Model
 from linkwork.model.state import State
-from linkwork.simulation.dae.registry import Wish
-from linkwork.simulation.inputs import Input, Inputs
+from linkwork.simulation.dae.registry import FormulationRequest
+from linkwork.simulation.inputs import Inputs, InputValue
 from linkwork.simulation.result import Result
 from linkwork.simulation.run import Run
-from linkwork.simulation.segments import Settings, run_in_legs
+from linkwork.simulation.segments import Settings, run_in_segments
 from linkwork.solvers import Solution
 from linkwork.solvers.base import SMALLEST_RTOL
-from linkwork.solvers.driver import CrowdedEventsError
+from linkwork.solvers.driver import ChatteringError
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
-UNMET = 0.01  # part of its range by which a motion may be missed before its function is to blame
+VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is to blame
 BEYOND = 1e-3  # of a run: how far past its end to look why it ended
 
 
 def simulate(
-    mechanism: Mechanism | System,
+    mechanism: Mechanism | Model,
     t_end: float,
     *,
     t_start: float | None = None,
     state: State | None = None,
-    inputs: Mapping[str, Input] | None = None,
+    inputs: Mapping[str, InputValue] | None = None,
     solver: str = "dopri5",
     formulation: str = "ode",
     scheme: int | None = None,
@@ -118,8 +118,8 @@ def simulate(
     >>> result["A.q"].shape
     (3,)
     """
-    wish = Wish(formulation, solver, {} if scheme is None else {"scheme": scheme})
-    system = mechanism if isinstance(mechanism, System) else compile(mechanism)
+    request = FormulationRequest(formulation, solver, {} if scheme is None else {"scheme": scheme})
+    system = mechanism if isinstance(mechanism, Model) else compile(mechanism)
     if not isinstance(state, State | None):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
     given = Inputs({} if inputs is None else inputs, system.numbering, system.arguments.no_inputs)
@@ -136,10 +136,10 @@ def simulate(
     run = Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
     settings = Settings(solver, *_of_steps(rtol, atol), t_eval, max_step, first_step, max_steps)
     run.go_to(end, progress)
-    run.formulation = wish.make(run)
+    run.formulation = request.make(run)
     try:
         with run.progress:
-            solution = run_in_legs(run, end, settings)
+            solution = run_in_segments(run, end, settings)
     except BaseException as error:
         partial = getattr(error, "solution", None)
         if not isinstance(partial, Solution):
@@ -149,13 +149,13 @@ def simulate(
             raise error from cause
         raise
     result = run.result(solution)
-    if (unmet := run.unmet_motion(result, rtol)) is not None:
-        _keep(unmet, result)
-        raise unmet
+    if (violation := run.motion_violation(result, rtol)) is not None:
+        _keep(violation, result)
+        raise violation
     return result
 
 
-def _check_run(system: System, state: State, start: float, end: float) -> None:
+def _check_run(system: Model, state: State, start: float, end: float) -> None:
     """Refuse a state of another system, and what cannot run."""
     system.arguments.states(state, None)  # refuses those of another system
     if system.sizes.transitions and end < start:
@@ -172,7 +172,7 @@ def _explain(error: SolverError, run: Run, partial: Solution, end: float) -> Lin
     """Add to the message of a failure what lies behind it; return that, if the mechanics know."""
     fault = run.fault()
     beyond = run.out_of_reach(partial, end) if fault is None else None
-    if isinstance(error, CrowdedEventsError):
+    if isinstance(error, ChatteringError):
         error.args = (f"{error}. The last transitions were {run.last_transitions()}",)
     if fault is not None or beyond is not None:
         error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
@@ -196,7 +196,7 @@ def _gains(given: ArrayLike | None) -> FloatArray:
     return np.broadcast_to(gains, 2)
 
 
-def _assembled(system: System, inputs: Inputs, start: float) -> State:
+def _assembled(system: Model, inputs: Inputs, start: float) -> State:
     if not system.numbering.motions:
         return system.assemble()
     block = system.block()

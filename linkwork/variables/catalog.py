@@ -16,7 +16,7 @@ from linkwork.variables.distances import distance_variables
 from linkwork.variables.forces import force_inputs, force_outputs, force_parameters
 from linkwork.variables.namer import Layout, Namer
 from linkwork.variables.schema import LOADS, Variable
-from linkwork.variables.templates import Owner, Pattern, Quantity, indices, load, output, parameter
+from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
 from linkwork.variables.transitions import (
     event_indicators,
     transition_inputs,
@@ -44,9 +44,14 @@ _BODY_OUTPUTS = (  # the rules: of the pose, of the velocity
     output("{0}.r[]", "body_position", "m", "position of the body frame in the world", elements=_AXES),
     output("{0}.Q[]", "body_orientation", "1", "unit quaternion, body to world", elements=_QUATERNION),
     output(
-        "{0}.v[]", "body_velocity", "m/s", "velocity of the body frame's origin, world axes", elements=_AXES, rule=1
+        "{0}.v[]",
+        "body_velocity",
+        "m/s",
+        "velocity of the body frame's origin, world axes",
+        elements=_AXES,
+        dependency=1,
     ),
-    output("{0}.w[]", "body_angular_velocity", "rad/s", "angular velocity, world axes", elements=_AXES, rule=1),
+    output("{0}.w[]", "body_angular_velocity", "rad/s", "angular velocity, world axes", elements=_AXES, dependency=1),
 )
 _REACTIONS = (
     output("{0}.f[]", "reaction_force", "N", "force of the joint on its child, world axes", elements=_AXES),
@@ -96,10 +101,10 @@ def _tree_motion(kind: type[JointKind], jumps: bool) -> Iterator[Quantity]:
     """
     q_units, u_units = kind.coordinate_units, _per(kind.motion_units, "s")
     q, u, text = _coordinates(kind), _speeds(kind), "time derivative of {0}."
-    rates, accelerations = tuple(range(kind.nq)), {**u, "rule": kind.nq}
+    rates, accelerations = tuple(range(kind.nq)), {**u, "dependency": kind.nq}
     yield _driving(kind)
     yield Quantity("{0}.q[]", "state", "q", q_units, "coordinate of the joint", **q)
-    yield Quantity("der({0}.q[])", "derivative", "qdot", _per(q_units, "s"), f"{text}q[]", **q, rule=rates)
+    yield Quantity("der({0}.q[])", "derivative", "qdot", _per(q_units, "s"), f"{text}q[]", **q, dependency=rates)
     yield Quantity("{0}.u[]", "state", "u", u_units, "speed of the joint", **u, jumps=jumps)
     yield Quantity("der({0}.u[])", "derivative", "udot", _accelerations(kind), f"{text}u[]", **accelerations)
     yield output("{0}.a[]", "acceleration", _accelerations(kind), "acceleration of the joint", **accelerations)
@@ -113,8 +118,8 @@ def _cut_motion(kind: type[JointKind], nq: int, nu: int) -> Iterator[Quantity]:
     q, u, u_units = _coordinates(kind), _speeds(kind), _per(kind.motion_units, "s")
     yield _driving(kind)
     yield output("{0}.q[]", "q_cut", kind.coordinate_units, "coordinate of the joint", **q, offset=-nq)
-    yield output("{0}.u[]", "u_cut", u_units, "speed of the joint", **u, offset=-nu, rule=1)
-    yield output("{0}.a[]", "acceleration", _accelerations(kind), "acceleration of the joint", **u, rule=2)
+    yield output("{0}.u[]", "u_cut", u_units, "speed of the joint", **u, offset=-nu, dependency=1)
+    yield output("{0}.a[]", "acceleration", _accelerations(kind), "acceleration of the joint", **u, dependency=2)
 
 
 def _driving(kind: type[JointKind]) -> Quantity:
@@ -141,30 +146,30 @@ def _accelerations(kind: type[JointKind]) -> tuple[str, ...]:
 class _Catalog(Namer):
     """Quantities of the world, bodies, joints and loops."""
 
-    def world(self) -> Iterator[Owner]:
+    def world(self) -> Iterator[Entity]:
         """Time, gravity and gains."""
-        yield self.owner("time", (0,), [Quantity("{0}", "time", "time", "s", "time")])
+        yield self.entity("time", (0,), [Quantity("{0}", "time", "time", "s", "time")])
         text = "gravitational acceleration, world axes"
-        yield self.owner("gravity", (0,), [parameter("{0}[]", "gravity", "m/s2", text, elements=_AXES)])
+        yield self.entity("gravity", (0,), [parameter("{0}[]", "gravity", "m/s2", text, elements=_AXES)])
         if self.layout.topology.clusters:
             gains = [
                 parameter(f"{{0}}.{what}", "correction_gain", "1/s", _FEEDBACK.format(what), offset=i)
                 for i, what in enumerate(("position", "speed"))
             ]
-            yield self.owner("loop_gain", (0,), gains)
+            yield self.entity("loop_gain", (0,), gains)
 
-    def body_parameters(self) -> Iterator[Owner]:
+    def body_parameters(self) -> Iterator[Entity]:
         """Masses and inertias."""
         pattern = Pattern(_BODY_PARAMETERS, self.fields)
         for b, name in enumerate(self.mech.bodies):
-            yield Owner(pattern, (name, "", ""), (b,), _nothing)
+            yield Entity(pattern, (name, "", ""), (b,), _nothing)
 
-    def joint_parameters(self) -> Iterator[Owner]:
+    def joint_parameters(self) -> Iterator[Entity]:
         """Frames, springs and start values of joints."""
         for name, joint in self.mech.joints.items():
             kind = type(joint.kind)
             pattern = self.pattern(("parameters", kind), partial(_joint_parameters, kind))
-            yield Owner(pattern, (name, joint.parent, joint.child), self.places[name], _nothing)
+            yield Entity(pattern, (name, joint.parent, joint.child), self.places[name], _nothing)
 
     @cached_property
     def places(self) -> dict[str, tuple[int, int, int]]:
@@ -172,7 +177,7 @@ class _Catalog(Namer):
         q, u = self.numbering.q, self.numbering.u
         return {name: (j, q[name].start, u[name].start) for j, name in enumerate(self.mech.joints)}
 
-    def motion(self) -> Iterator[Owner]:
+    def motion(self) -> Iterator[Entity]:
         """Loads, coordinates, speeds and accelerations of joints."""
         for name, joint in self.mech.joints.items():
             kind = type(joint.kind)
@@ -182,7 +187,7 @@ class _Catalog(Namer):
             else:
                 pattern = self.pattern(("cut", kind), partial(_cut_motion, kind, self.numbering.nq, self.numbering.nu))
                 depends = partial(self._of_cut_joint, name)
-            yield Owner(pattern, (name, "", ""), self.places[name], depends)
+            yield Entity(pattern, (name, "", ""), self.places[name], depends)
 
     def _of_tree_joint(self, joint: str) -> tuple[Names, ...]:
         return (*self.depends.coordinate_rates(joint), self.depends.acceleration(joint))
@@ -190,41 +195,41 @@ class _Catalog(Namer):
     def _of_cut_joint(self, joint: str) -> tuple[Names, ...]:
         return (*self.depends.loop(joint), self.depends.acceleration(joint))
 
-    def reactions(self) -> Iterator[Owner]:
+    def reactions(self) -> Iterator[Entity]:
         """What joints do to their children."""
         pattern = Pattern(_REACTIONS, self.fields)
         for j, name in enumerate(self.mech.joints):
-            yield Owner(pattern, (name, "", ""), (j,), partial(self._of_reaction, name))
+            yield Entity(pattern, (name, "", ""), (j,), partial(self._of_reaction, name))
 
     def _of_reaction(self, joint: str) -> tuple[Names, ...]:
         return (self.depends.acceleration(joint),)
 
-    def bodies(self) -> Iterator[Owner]:
+    def bodies(self) -> Iterator[Entity]:
         """Poses and velocities of bodies."""
         pattern = Pattern(_BODY_OUTPUTS, self.fields)
         for b, name in enumerate(self.mech.bodies):
-            yield Owner(pattern, (name, "", ""), (b,), partial(self.depends.path, b))
+            yield Entity(pattern, (name, "", ""), (b,), partial(self.depends.path, b))
 
-    def totals(self) -> Iterator[Owner]:
+    def totals(self) -> Iterator[Entity]:
         """Energies, and what each loop lacks."""
         energies = [
-            output(f"{{0}}.{what}", f"energy_{what}", "J", f"{what} energy", rule=rule)
-            for what, rule in (("kinetic", 1), ("potential", 0))
+            output(f"{{0}}.{what}", f"energy_{what}", "J", f"{what} energy", dependency=dependency)
+            for what, dependency in (("kinetic", 1), ("potential", 0))
         ]
-        yield self.owner("energy", (0,), energies, lambda: self.depends.everything)
+        yield self.entity("energy", (0,), energies, lambda: self.depends.everything)
         pattern = Pattern(_LOOP_OUTPUTS, self.fields)
         for i, joint in enumerate(self.numbering.cut):
-            yield Owner(pattern, (f"loop.{joint}", "", ""), (i,), partial(self.depends.loop, joint))
+            yield Entity(pattern, (f"loop.{joint}", "", ""), (i,), partial(self.depends.loop, joint))
 
 
 def _nothing() -> tuple[Names, ...]:
     return _NO_NAMES
 
 
-def list_owners(layout: Layout) -> list[Owner]:
+def list_entities(layout: Layout) -> list[Entity]:
     """Return all that has variables, in the order in which an FMU lists these."""
     namer = _Catalog(layout)
-    groups: tuple[Iterable[Owner], ...] = (
+    groups: tuple[Iterable[Entity], ...] = (
         namer.world(),
         namer.body_parameters(),
         namer.joint_parameters(),
@@ -241,14 +246,14 @@ def list_owners(layout: Layout) -> list[Owner]:
         transition_outputs(namer),
         namer.totals(),
     )
-    return [owner for group in groups for owner in group]
+    return [entity for group in groups for entity in group]
 
 
 def list_variables(layout: Layout, values: FloatArray) -> list[Variable]:
     """Return all variables in the order in which an FMU lists them; `values` of the block as the model is loaded."""
-    return [variable for owner in list_owners(layout) for variable in owner.variables(values)]
+    return [variable for entity in list_entities(layout) for variable in entity.variables(values)]
 
 
-def list_indicators(layout: Layout) -> list[Owner]:
+def list_indicators(layout: Layout) -> list[Entity]:
     """Return the event indicators in the order in which the core gives them."""
     return list(event_indicators(Namer(layout)))

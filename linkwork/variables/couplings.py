@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from linkwork.mechanism.couplings import POWERS
 from linkwork.variables.schema import LOADS
-from linkwork.variables.templates import Owner, Quantity, load, output, parameter
+from linkwork.variables.templates import Entity, Quantity, load, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Coupling
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from linkwork.variables.namer import Namer
 
 
-def coupling_variables(namer: Namer) -> Iterator[Owner]:
+def coupling_variables(namer: Namer) -> Iterator[Entity]:
     """Return what has the variables of couplings: parameters, inputs of motions, and what is computed."""
     first_term = 0
     for i, coupling in enumerate(namer.mech.couplings.values()):
         units = _units(namer, coupling)
         text = "what the terms add up to"
-        yield namer.owner(coupling.name, (i,), [parameter("{0}.offset", "coupling_offset", units[0], text)])
+        yield namer.entity(coupling.name, (i,), [parameter("{0}.offset", "coupling_offset", units[0], text)])
         for t, (coordinate, unit) in enumerate(zip(coupling.terms, units, strict=True), start=first_term):
-            yield namer.owner(coupling.name, (t,), _coefficients(units[0], unit), words=(str(coordinate), ""))
+            yield namer.entity(coupling.name, (t,), _coefficients(units[0], unit), labels=(str(coordinate), ""))
         first_term += len(coupling.terms)
         if coupling.motion:
-            yield namer.owner(coupling.name, (i,), _motion(units[0]))
-        yield namer.owner(coupling.name, (i,), _outputs(units[0]), partial(_depends, namer, i))
+            yield namer.entity(coupling.name, (i,), _motion(units[0]))
+        yield namer.entity(coupling.name, (i,), _outputs(units[0]), partial(_depends, namer, i))
 
 
 def _units(namer: Namer, coupling: Coupling) -> list[str]:
@@ -60,7 +60,7 @@ def _outputs(unit: str) -> Iterator[Quantity]:
     """The rules: of what is lacking, of the load."""
     yield output("{0}.residual", "coupling_residual", unit, "terms less offset and motion")
     text = "on each of its joints acts the slope of its term times this"
-    yield output("{0}.load", "coupling_load", LOADS[unit], text, rule=1)
+    yield output("{0}.load", "coupling_load", LOADS[unit], text, dependency=1)
 
 
 def _depends(namer: Namer, index: int) -> tuple[Names, ...]:

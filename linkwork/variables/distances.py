@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from linkwork.variables.templates import Owner, indices, output, parameter
+from linkwork.variables.templates import Entity, indices, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.variables.dependencies import Names
@@ -20,16 +20,16 @@ _QUANTITIES = (  # the rules: of the positions, of the force
     parameter("{0}.r2[]", "distance_points", "m", "end of the distance in {2}", elements=_AXES, offset=3),
     parameter("{0}.length", "coupling_offset", "m", "how far apart its points are", of=_COUPLING),
     output("{0}.residual", "coupling_residual", "m", "distance less length", of=_COUPLING),
-    output("{0}.force", "distance_force", "N", "pulls both ends towards each other; below zero: pushes", rule=1),
+    output("{0}.force", "distance_force", "N", "pulls both ends towards each other; below zero: pushes", dependency=1),
 )
 
 
-def distance_variables(namer: Namer) -> Iterator[Owner]:
+def distance_variables(namer: Namer) -> Iterator[Entity]:
     """Return what has the variables of distances."""
     couplings = namer.layout.sizes.couplings - namer.layout.sizes.distances
     for i, one in enumerate(namer.mech.distances.values()):
         depends = partial(_depends, namer, i, one.bodies)
-        yield namer.owner(one.name, (i, couplings + i), _QUANTITIES, depends, words=one.bodies)
+        yield namer.entity(one.name, (i, couplings + i), _QUANTITIES, depends, labels=one.bodies)
 
 
 def _depends(namer: Namer, index: int, bodies: tuple[str, str]) -> tuple[Names, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from linkwork.mechanism import PointSpringDamper, Wrench
 from linkwork.mechanism.forces import of_kind
-from linkwork.variables.templates import Owner, indices, load, output, parameter
+from linkwork.variables.templates import Entity, indices, load, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.variables.namer import Namer
@@ -24,8 +24,8 @@ _SPRING_PARAMETERS = (
 )
 _SPRING_OUTPUTS = (  # the rules: of positions, of positions and speeds
     output("{0}.length", "spring_length", "m", "distance of the spring's points"),
-    output("{0}.rate", "spring_rate", "m/s", "time derivative of the length", rule=1),
-    output("{0}.force", "spring_force", "N", "force of spring and damper; pulling is positive", rule=1),
+    output("{0}.rate", "spring_rate", "m/s", "time derivative of the length", dependency=1),
+    output("{0}.force", "spring_force", "N", "force of spring and damper; pulling is positive", dependency=1),
 )
 _WRENCH_PARAMETERS = (parameter("{0}.r[]", "wrench_point", "m", "where the force acts in {1}", elements=_AXES),)
 _WRENCH_INPUTS = (
@@ -34,21 +34,21 @@ _WRENCH_INPUTS = (
 )
 
 
-def force_parameters(namer: Namer) -> Iterator[Owner]:
+def force_parameters(namer: Namer) -> Iterator[Entity]:
     """Where forces act, and what springs and dampers are made of."""
     for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
-        yield namer.owner(spring.name, (s,), _SPRING_PARAMETERS, words=spring.bodies)
+        yield namer.entity(spring.name, (s,), _SPRING_PARAMETERS, labels=spring.bodies)
     for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
-        yield namer.owner(wrench.name, (w,), _WRENCH_PARAMETERS, words=(wrench.body, ""))
+        yield namer.entity(wrench.name, (w,), _WRENCH_PARAMETERS, labels=(wrench.body, ""))
 
 
-def force_inputs(namer: Namer) -> Iterator[Owner]:
+def force_inputs(namer: Namer) -> Iterator[Entity]:
     """Applied forces and torques."""
     for w, wrench in enumerate(of_kind(namer.mech.forces, Wrench)):
-        yield namer.owner(wrench.name, (w,), _WRENCH_INPUTS, words=(wrench.body, ""))
+        yield namer.entity(wrench.name, (w,), _WRENCH_INPUTS, labels=(wrench.body, ""))
 
 
-def force_outputs(namer: Namer) -> Iterator[Owner]:
+def force_outputs(namer: Namer) -> Iterator[Entity]:
     """Lengths of springs, and what they pull with."""
     for s, spring in enumerate(of_kind(namer.mech.forces, PointSpringDamper)):
-        yield namer.owner(spring.name, (s,), _SPRING_OUTPUTS, partial(namer.depends.between, *spring.bodies))
+        yield namer.entity(spring.name, (s,), _SPRING_OUTPUTS, partial(namer.depends.between, *spring.bodies))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linkwork.mechanism import Release, Unlock
 from linkwork.variables.dependencies import Dependencies, Names
-from linkwork.variables.templates import Owner, Pattern, Place, Quantity
+from linkwork.variables.templates import Entity, Pattern, Place, Quantity
 
 if TYPE_CHECKING:
     from linkwork.compiler.numbering import Numbering
     from linkwork.compiler.topology import Topology
-    from linkwork.core.native import Field, Sizes
+    from linkwork.core.native import Field
     from linkwork.mechanism import Mechanism
 
 _NO_NAMES: tuple[Names, ...] = (None,)
@@ -37,7 +37,7 @@ class Layout:
     topology: Topology
     numbering: Numbering
     fields: Mapping[str, Field]
-    sizes: Sizes
+    sizes: Any
 
 
 class Namer:
@@ -59,17 +59,17 @@ class Namer:
             self._patterns[key] = Pattern(tuple(quantities()), self.fields)
         return self._patterns[key]
 
-    def owner(
+    def entity(
         self,
         name: str,
         places: tuple[int, ...],
         quantities: Iterable[Quantity],
         depends: Callable[[], tuple[Names, ...]] = lambda: _NO_NAMES,
-        words: tuple[str, str] = ("", ""),
-    ) -> Owner:
+        labels: tuple[str, str] = ("", ""),
+    ) -> Entity:
         """Return the owner of some quantities."""
         of_it = tuple(quantities)
-        return Owner(self.pattern(of_it, lambda: of_it), (name, *words), places, depends)
+        return Entity(self.pattern(of_it, lambda: of_it), (name, *labels), places, depends)
 
 
 def speeds_jump(mech: Mechanism) -> bool:

@@ -58,7 +58,7 @@ class Quantity:
     elements: tuple[str, ...] = ("",)
     of: int = 0
     offset: int = 0
-    rule: int | tuple[int, ...] = 0
+    dependency: int | tuple[int, ...] = 0
     type: Type = "real"
     discrete: bool = False
     jumps: bool = False
@@ -153,7 +153,7 @@ class Pattern:
             more = [quantity.variable(i, field.first) for i in range(count)]
             self.spans.append(range(len(self.variables), len(self.variables) + count))
             self.variables += more
-            self.rules += [quantity.rule] * count if isinstance(quantity.rule, int) else quantity.rule
+            self.rules += [quantity.dependency] * count if isinstance(quantity.dependency, int) else quantity.dependency
             self._steps += [(v.reference, field.columns, quantity.of) for v in more]
 
     def references(self, places: tuple[int, ...]) -> list[int]:
@@ -167,7 +167,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class Entity:
     """Something that has the quantities of a pattern.
 
     Attributes
@@ -183,7 +183,7 @@ class Owner:
     """
 
     pattern: Pattern
-    words: tuple[str, str, str]
+    labels: tuple[str, str, str]
     places: tuple[int, ...]
     depends: Callable[[], tuple[Names, ...]]
 
@@ -195,20 +195,20 @@ class Owner:
     def variables(self, block: FloatArray) -> Iterator[Variable]:
         """Return its variables; start values are what a block holds."""
         depends = self.depends()
-        for v, at, rule in zip(self.pattern.variables, self.references, self.pattern.rules, strict=True):
-            yield made(v, self.words, at, block, depends[rule] if v.kind in COMPUTED else None)
+        for v, at, dependency in zip(self.pattern.variables, self.references, self.pattern.rules, strict=True):
+            yield made(v, self.labels, at, block, depends[dependency] if v.kind in COMPUTED else None)
 
 
-def made(v: Variable, words: Sequence[str], at: int, block: FloatArray, depends: Names = None) -> Variable:
+def made(v: Variable, labels: Sequence[str], at: int, block: FloatArray, depends: Names = None) -> Variable:
     """Return a variable of a pattern with what it has of its owner: names, place, start value and dependencies."""
     return Variable(
-        v.name.format(*words),
+        v.name.format(*labels),
         at,
         v.kind,
         v.unit,
-        v.description.format(*words),
+        v.description.format(*labels),
         float(block[at]) if v.kind in WITH_START else None,
-        None if v.derivative_of is None else v.derivative_of.format(*words),
+        None if v.derivative_of is None else v.derivative_of.format(*labels),
         depends,
         v.minimum,
         v.maximum,

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from linkwork.compiler.numbering import suffixes
-from linkwork.mechanism import Crossing, Impulse, Input, Lock, Pin, PointDistance, Stop, Time
-from linkwork.variables.templates import Owner, Pattern, Quantity, indices, load, output, parameter
+from linkwork.mechanism import Command, Crossing, Impulse, Lock, Pin, PointDistance, Stop, Time
+from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Transition
@@ -41,10 +41,10 @@ def _impulses_of_joints() -> Iterator[Quantity]:
         yield output(f"{{0}}.impulse.{what}[]", field, unit, meaning, elements=_AXES, discrete=True)
 
 
-def transition_parameters(namer: Namer) -> Iterator[Owner]:
+def transition_parameters(namer: Namer) -> Iterator[Entity]:
     """When transitions happen, and bounds of stops."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
-        yield namer.owner(name, (i,), _parameters(namer, one))
+        yield namer.entity(name, (i,), _parameters(namer, one))
 
 
 def _parameters(namer: Namer, transition: Transition) -> Iterator[Quantity]:
@@ -62,48 +62,48 @@ def _parameters(namer: Namer, transition: Transition) -> Iterator[Quantity]:
             yield parameter("{0}.value", "transition_value", _crossing_unit(namer, crossing), "what is crossed")
 
 
-def transition_inputs(namer: Namer) -> Iterator[Owner]:
+def transition_inputs(namer: Namer) -> Iterator[Entity]:
     """Commands and blows."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
-        if isinstance(one.when, Input):
+        if isinstance(one.when, Command):
             text = f"makes the transition happen where it becomes true{_end(namer, one)}"
-            yield namer.owner(name, (i,), [load("{0}.command", "command", "1", text, type="boolean", discrete=True)])
+            yield namer.entity(name, (i,), [load("{0}.command", "command", "1", text, type="boolean", discrete=True)])
         if isinstance(one.action, Impulse):
-            yield namer.owner(name, (i,), _IMPULSE, words=(one.action.body, ""))
+            yield namer.entity(name, (i,), _IMPULSE, labels=(one.action.body, ""))
 
 
 def _end(namer: Namer, transition: Transition) -> str:
     return ", and undone where it becomes false" if transition.falls(namer.mech) else ""
 
 
-def transition_outputs(namer: Namer) -> Iterator[Owner]:
+def transition_outputs(namer: Namer) -> Iterator[Entity]:
     """What transitions have brought about. It changes at events alone, so it depends on nothing in between."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
         for action, meaning in _ACTIVE.items():
             if isinstance(one.action, action):
                 more = {"type": "boolean", "discrete": True}
                 active = output("{0}.active", "transition_active", "1", f"whether {meaning}", **more)
-                yield namer.owner(name, (i,), [active], _on_nothing)
+                yield namer.entity(name, (i,), [active], _on_nothing)
     if not namer.mech.transitions:
         return
     pattern = Pattern(tuple(_impulses_of_joints()), namer.fields)
     for j, joint in enumerate(namer.mech.joints):
-        yield Owner(pattern, (joint, "", ""), (j,), _on_nothing)
+        yield Entity(pattern, (joint, "", ""), (j,), _on_nothing)
     for quantity in _OF_EVENTS:
-        yield namer.owner(quantity.name, (0,), [quantity], _on_nothing)
+        yield namer.entity(quantity.name, (0,), [quantity], _on_nothing)
 
 
 def _on_nothing() -> tuple[Names, ...]:
     return ((),)
 
 
-def event_indicators(namer: Namer) -> Iterator[Owner]:
+def event_indicators(namer: Namer) -> Iterator[Entity]:
     """What falls below zero when a transition is due, in the core's order; it stands behind the block."""
     number = 0
     for name, one in namer.mech.transitions.items():
         for suffix, unit, text, depends in _indicators(namer, one):
             quantity = Quantity(f"{{0}}.indicator{suffix}", "indicator", "indicator", unit, text)
-            yield namer.owner(name, (number,), [quantity], partial(tuple, [depends]))
+            yield namer.entity(name, (number,), [quantity], partial(tuple, [depends]))
             number += 1
 
 

@@ -27,7 +27,7 @@ ERROR_TEST_FAILURES = (-2, -3)
 
 
 # What makes up for steps being told in single precision, and for the pace of IDA's time.
-SHY = 1.0 - 2e-7
+SHRINK = 1.0 - 2e-7
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Settings:
     @property
     def first_step(self) -> float:
         """First step, 0 for IDA's own choice."""
-        return SHY * (self.options.first_step or 0.0)
+        return SHRINK * (self.options.first_step or 0.0)
 
     @property
     def max_step(self) -> float:
         """Longest step, 0 for any."""
-        return SHY * (self.options.max_step or 0.0)
+        return SHRINK * (self.options.max_step or 0.0)
 
 
 class Backend(Protocol):
@@ -70,7 +70,7 @@ class Backend(Protocol):
 
 
 @runtime_checkable
-class GlidingBackend(Backend, Protocol):
+class MultiStepBackend(Backend, Protocol):
     """One that can take many steps in a call."""
 
     def go_to(self, s: float, most: int) -> tuple[int, float, FloatArray, int]:

@@ -19,7 +19,7 @@ from linkwork.solvers.ida.backend import (
     RESIDUAL_FAILURES,
     STOP_TIME,
     TOO_MUCH_WORK,
-    GlidingBackend,
+    MultiStepBackend,
     Settings,
 )
 from linkwork.solvers.ida.backends import make_backend
@@ -76,7 +76,7 @@ class IDA(InterpolatingSolver):
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps without coming back; all that Python does counts here."""
-        if isinstance(self._backend, GlidingBackend) and output.wanted and not self._watched:
+        if isinstance(self._backend, MultiStepBackend) and output.wanted and not self._watched:
             self._glide(self._backend, output, tries)
             return None
         crossings = None
@@ -90,7 +90,7 @@ class IDA(InterpolatingSolver):
     def _watched(self) -> bool:
         return bool(self.problem.n_events) or self.problem.on_step is not None
 
-    def _glide(self, backend: GlidingBackend, output: Output, tries: int) -> None:
+    def _glide(self, backend: MultiStepBackend, output: Output, tries: int) -> None:
         """Go from one wanted time to the next."""
         while tries > 0 and self.t != self.t_end:
             wanted = not output.complete
@@ -200,7 +200,7 @@ class IDA(InterpolatingSolver):
     def _or_start(self, kind: Failure) -> Failure:
         """Blame the start values while the solution is still there."""
         change = np.abs(self.y - self._start_y) * self._weights(self.y)
-        near = self._steps <= 2 * STRETCH and change.max(initial=0.0) < looks.STRIDE
+        near = self._steps <= 2 * STRETCH and change.max(initial=0.0) < looks.PROBE_STEP
         return Failure.START_NOT_LEFT if near and self.problem.implicit is not None else kind
 
     def _because(self, kind: Failure, reason: str) -> SolverError:

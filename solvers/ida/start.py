@@ -13,7 +13,7 @@ from linkwork.solvers.problem import FloatArray
 
 # The step at which start values are looked at, in that of IDA's own choice for the first; what a correction may be, in
 # tolerances.
-STRIDE = 100.0
+PROBE_STEP = 100.0
 HARMLESS = 10.0
 
 # Singular values below this part of the largest, rows and columns being scaled, count as zero.
@@ -44,7 +44,7 @@ def correction(
     SingularError
         If the Newton matrix has no inverse.
     """
-    cj = np.sign(equations.pace) / (STRIDE * step)
+    cj = np.sign(equations.pace) / (PROBE_STEP * step)
     if equations.operator is not None:
         try:
             equations.operator.factor(t, y.copy(), ydot.copy(), cj)

@@ -56,9 +56,9 @@ def latched() -> Case:
     mech, (first, second) = scene.mechanism, EVENTS
     mech.start(q=scene.q, u=scene.u)
     mech.add_transition("open", lw.Release("D"), when=lw.Time(first))
-    mech.add_transition("latch", lw.Lock("B"), when=lw.Input())
+    mech.add_transition("latch", lw.Lock("B"), when=lw.Command())
     mech.add_transition("bump", lw.Stop("A", lower=scene.q["A"] - 0.02, restitution=0.5))
-    mech.add_transition("kick", lw.Impulse("crank", force=(0.0, 0.0, 0.1)), when=lw.Input())
+    mech.add_transition("kick", lw.Impulse("crank", force=(0.0, 0.0, 0.1)), when=lw.Command())
     mech.add_transition("pin", lw.Pin("rocker", "ground", lw.Spherical(), lw.Frame((0.1, 0, 0))), when=lw.Time(second))
     mech.add_transition("pass", lw.Unlock("B"), when=lw.Crossing("B.q", scene.q["B"] + 0.1, 0))
     return scene

@@ -208,7 +208,7 @@ def test_coarse_graining(example, tmp_path, needs):
     assert atoms == pytest.approx(1.5 * module.HEAT * len(module.molecule().masses), rel=0.05)
     assert rigid < 0.05 * atoms
     assert 0.3 * rigid < jointed < 0.8 * rigid
-    assert found.state.system.loop_names
+    assert found.state.model.loop_names
 
 
 def test_coarse_graining_of_rhodopsin(example, tmp_path, needs):
@@ -451,5 +451,5 @@ def test_demo(example, tmp_path, monkeypatch, capfd, needs):
 
 
 def test_examples_are_scripts():
-    guarded = [path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
-    assert {f"{name}.py" for name in MECHANISMS} | {"demo.py"} == set(guarded)
+    adapted = [path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
+    assert {f"{name}.py" for name in MECHANISMS} | {"demo.py"} == set(adapted)

@@ -4,17 +4,17 @@ import random
 
 import pytest
 
-from linkwork.compiler.topology import Ear, topology
+from linkwork.compiler.topology import LoopStep, topology
 from support.graphs import ladder, mechanism, stewart, windows
 from support.promises import check_promises
 
 ARRANGE = {"given": lambda joints: None, "reversed": list.reverse, "shuffled": random.Random(1).shuffle}
 
 
-def names(mech, result, ear):
+def names(mech, result, step):
     """The cut joint of an ear, and the bodies it adds."""
     bodies, joints = list(mech.bodies), list(mech.joints)
-    return joints[result.loops[ear.loop].joint], {bodies[result.links[link].body] for link in ear.links}
+    return joints[result.loops[step.loop].joint], {bodies[result.links[link].body] for link in step.links}
 
 
 @pytest.mark.parametrize("arrange", ARRANGE)
@@ -25,7 +25,7 @@ def test_ladders_go_rung_by_rung(deep, arrange):
     result = check_promises(mech)
     cut = "S" if deep else "R"
     steps = [(f"{cut}{i}", {f"l{i}", f"r{i}"}) for i in range(80)]
-    assert [names(mech, result, ear) for ear in result.clusters[0].ears] == steps
+    assert [names(mech, result, step) for step in result.clusters[0].loop_steps] == steps
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -36,7 +36,7 @@ def test_windows_whatever_is_cut(seed):
 def test_stewart_platform():
     """The first loop holds the platform; each other leg is a branch of its own."""
     result = check_promises(stewart())
-    assert [len(ear.links) for ear in result.clusters[0].ears] == [5, 2, 2, 2, 2]
+    assert [len(step.links) for step in result.clusters[0].loop_steps] == [5, 2, 2, 2, 2]
 
 
 def test_short_loops_before_long_ones():
@@ -44,7 +44,7 @@ def test_short_loops_before_long_ones():
     ring = ["ground", *"abcdef"]
     joints = [(f"J{i}", *pair) for i, pair in enumerate(zip(ring, [*ring[1:], "ground"], strict=True))]
     result = check_promises(mechanism("abcdef", [*joints, ("last", "b", "ground")]))
-    assert result.clusters[0].ears == (Ear(1, (0, 1)), Ear(0, (2, 3, 4, 5)))
+    assert result.clusters[0].loop_steps == (LoopStep(1, (0, 1)), LoopStep(0, (2, 3, 4, 5)))
 
 
 class TestLinksOnNoLoop:
@@ -53,7 +53,7 @@ class TestLinksOnNoLoop:
         mech = mechanism("abc", [(f"J{i}", *pair) for i, pair in enumerate(pairs)], [("J0", "J2")])
         result = check_promises(mech)
         assert [(c.root, c.links, c.loops, c.couplings) for c in result.clusters] == [(-1, (0, 1, 2), (), (0,))]
-        assert result.clusters[0].ears == (Ear(-1, (0,)), Ear(-1, (1,)), Ear(-1, (2,)))
+        assert result.clusters[0].loop_steps == (LoopStep(-1, (0,)), LoopStep(-1, (1,)), LoopStep(-1, (2,)))
 
     def test_a_joint_that_carries_another_one_named(self):
         """The smallest part of the tree with the child bodies alone would miss the inner joint."""
@@ -76,7 +76,12 @@ class TestLinksOnNoLoop:
         joints = [(f"J{i}", *pair) for i, pair in enumerate(pairs)]
         mech = mechanism(["a", "b", "arm", "c", "d", "spare"], joints, [("J0", "J7", "J5")])
         result = check_promises(mech)
-        assert result.clusters[0].ears == (Ear(0, (0, 1)), Ear(-1, (2,)), Ear(1, (3, 4)), Ear(-1, (5,)))
+        assert result.clusters[0].loop_steps == (
+            LoopStep(0, (0, 1)),
+            LoopStep(-1, (2,)),
+            LoopStep(1, (3, 4)),
+            LoopStep(-1, (5,)),
+        )
 
     def test_a_cut_joint_brings_all_of_its_loop(self):
         pairs = [("ground", "a"), ("a", "b"), ("b", "a"), ("a", "c")]
@@ -91,4 +96,4 @@ def test_an_end_far_from_what_is_there_is_found():
     pairs = list(zip(["ground", *bodies], bodies, strict=False))
     pairs += [("b399", "ground"), ("b250", "ground"), ("b260", "b249")]
     result = topology(mechanism(bodies, [(f"J{i}", *pair) for i, pair in enumerate(pairs)]))
-    assert [(ear.loop, len(ear.links)) for ear in result.clusters[0].ears] == [(1, 251), (2, 10), (0, 139)]
+    assert [(step.loop, len(step.links)) for step in result.clusters[0].loop_steps] == [(1, 251), (2, 10), (0, 139)]

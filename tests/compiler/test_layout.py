@@ -20,7 +20,7 @@ def check_layout(mech, methods=None):
     model = read_model(data)
     tables = {name: table.tolist() for name, table in model.tables.items()}
     names = list(mech.joints)
-    ears = [(number, ear) for number, cluster in enumerate(graph.clusters) for ear in cluster.ears]
+    loop_steps = [(number, step) for number, cluster in enumerate(graph.clusters) for step in cluster.loop_steps]
     couplings = mech.couplings.values()
 
     assert HEADER.unpack_from(data)[:3] == (b"LWMODEL\0", VERSION, len(data))
@@ -36,8 +36,8 @@ def check_layout(mech, methods=None):
     assert places == [(cluster.root, cluster.links) for cluster in graph.clusters]
     assert tuple(row[3] for row in tables["clusters"]) == (methods.clusters if methods else (0,) * len(places))
     assert tables["segments"] == [[s.cluster, s.first, s.count] for s in graph.segments]
-    assert tables["ears"] == [[number, ear.loop, len(ear.links)] for number, ear in ears]
-    assert tables["ear_links"] == [[link] for _, ear in ears for link in ear.links]
+    assert tables["ears"] == [[number, step.loop, len(step.links)] for number, step in loop_steps]
+    assert tables["ear_links"] == [[link] for _, step in loop_steps for link in step.links]
     assert tables["couplings"] == [[place.cluster] for place in (*graph.couplings, *graph.distances)]
     assert tables["distances"] == [list(place.ends) for place in graph.distances]
     assert tables["terms"] == [

@@ -10,7 +10,7 @@ from support.small import pendulum
 def pinned():
     mech = pendulum()
     mech.add_transition("nail", lw.Pin("ground", "rod", lw.Spherical()), when=lw.Time(0.3))
-    mech.add_transition("latch", lw.Lock("A"), when=lw.Input())
+    mech.add_transition("latch", lw.Lock("A"), when=lw.Command())
     return lw.compile(mech).model_bytes
 
 

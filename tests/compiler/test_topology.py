@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linkwork.compiler.links import Link, Loop
-from linkwork.compiler.topology import Cluster, Ear, Segment, topology
+from linkwork.compiler.topology import Cluster, LoopStep, Segment, topology
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism, SpringDamper
 from support.graphs import mechanism, windows
@@ -152,8 +152,8 @@ class TestFormOfTheResult:
         assert result.segments == (Segment(0, 0, 2), Segment(1, 2, 2), Segment(-1, 4, 1))
         assert [loop.root for loop in result.loops] == [-1, 1]
         assert result.clusters == (
-            Cluster(-1, (0, 1), (0,), (), (Ear(0, (0, 1)),)),
-            Cluster(1, (2, 3), (1,), (), (Ear(1, (2, 3)),)),
+            Cluster(-1, (0, 1), (0,), (), (LoopStep(0, (0, 1)),)),
+            Cluster(1, (2, 3), (1,), (), (LoopStep(1, (2, 3)),)),
         )
 
     def test_two_joints_between_the_same_bodies(self):
@@ -163,7 +163,7 @@ class TestFormOfTheResult:
     def test_three_joints_between_the_same_bodies(self):
         result = check_promises(mechanism("a", [(name, "ground", "a") for name in "ABC"]))
         assert [result.around(loop) for loop in result.loops] == [(0,), (0,)]
-        assert result.clusters == (Cluster(-1, (0,), (0, 1), (), (Ear(0, (0,)), Ear(1, ()))),)
+        assert result.clusters == (Cluster(-1, (0,), (0, 1), (), (LoopStep(0, (0,)), LoopStep(1, ()))),)
 
     def test_loops_that_share_joints(self):
         """A dyad from the coupler of a four-bar back to its crank, a four-bar and a tail on that."""
@@ -172,8 +172,11 @@ class TestFormOfTheResult:
         result = check_promises(mechanism("abcdef", [(f"J{i}", *pair) for i, pair in enumerate(pairs)]))
         assert [result.around(loop) for loop in result.loops] == [(0, 1), (1, 2), (3, 4)]
         assert [loop.root for loop in result.loops] == [-1, 0, 2]
-        ears = ((Ear(0, (0, 1)), Ear(1, (2,))), (Ear(2, (3, 4)),))
-        assert result.clusters == (Cluster(-1, (0, 1, 2), (0, 1), (), ears[0]), Cluster(2, (3, 4), (2,), (), ears[1]))
+        loop_steps = ((LoopStep(0, (0, 1)), LoopStep(1, (2,))), (LoopStep(2, (3, 4)),))
+        assert result.clusters == (
+            Cluster(-1, (0, 1, 2), (0, 1), (), loop_steps[0]),
+            Cluster(2, (3, 4), (2,), (), loop_steps[1]),
+        )
         assert result.segments == (Segment(0, 0, 3), Segment(1, 3, 2), Segment(-1, 5, 1))
 
     def test_loops_that_share_joints_through_others(self):

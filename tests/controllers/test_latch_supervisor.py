@@ -65,7 +65,7 @@ def test_a_plant_is_latched_in_order_when_it_has_come_to_rest(run, tmp_path):
         mech.add_body(f"p{k}", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
         mech.add_joint(f"H{k}", lw.Revolute(axis=(0, 0, 1)), before, f"p{k}", parent_frame=frame)
         mech.add_force(lw.SpringDamper(f"H{k}", stiffness=4.0, damping=3.0))
-        mech.add_transition(f"latch{k}", lw.Lock(f"H{k}"), when=lw.Input())
+        mech.add_transition(f"latch{k}", lw.Lock(f"H{k}"), when=lw.Command())
         mech.start(q={f"H{k}": 1.0 / k})
         before, frame = f"p{k}", lw.Frame((1.0, 0, 0))
     plant = run(lw.export_fmu(mech, tmp_path / "plant.fmu", "2.0")).start()

@@ -373,7 +373,9 @@ def test_the_command_line(write, tmp_path, capsys, monkeypatch):
     assert main(["controller", "trajectory", "--set", "points=[[0],[1]]", "--set", 'names=["x"]']) == 0
     assert (tmp_path / "trajectory.fmu").exists()
     assert main(["controller", "--list"]) == 0
-    assert {line.split()[0] for line in capsys.readouterr().out.splitlines() if "  " in line} == set(controllers.BUILTIN)
+    assert {line.split()[0] for line in capsys.readouterr().out.splitlines() if "  " in line} == set(
+        controllers.BUILTIN
+    )
     for name in controllers.BUILTIN:
         with pytest.raises(SystemExit) as done:
             main(["controller", name, "--help"])

@@ -55,7 +55,7 @@ def fmus(tmp_path_factory, needs):
     latched.add_transition("latch", lw.Lock("x"), when=lw.Time(0.437))
     commanded = slider("commanded", stiffness=10.0)
     commanded.start(q={"x": 1.0})
-    commanded.add_transition("latch", lw.Lock("x"), when=lw.Input())
+    commanded.add_transition("latch", lw.Lock("x"), when=lw.Command())
     mechanisms = {
         "ball": (ball_mechanism(), ["x.q", "x.u", "floor.active", "events"]),
         "follower": (slider("follower", stiffness=40.0, damping=4.0), ["x.q", "x.u"]),

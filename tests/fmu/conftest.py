@@ -28,7 +28,7 @@ def four_bar(checkout: Path) -> lw.Mechanism:
 
 
 @pytest.fixture(scope="session")
-def system(four_bar) -> lw.System:
+def system(four_bar) -> lw.Model:
     return lw.compile(four_bar)
 
 

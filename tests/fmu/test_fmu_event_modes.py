@@ -11,7 +11,7 @@ from support.latched import pendulum, started
 VERSION = pytest.mark.parametrize("version", ["2.0", "3.0"])
 KIND = pytest.mark.parametrize("kind", ["ME", "CS"])
 LATCH = (lw.Lock("hinge"), lw.Time(0.7))
-COMMANDED = (lw.Lock("hinge"), lw.Input())
+COMMANDED = (lw.Lock("hinge"), lw.Command())
 STOP = (lw.Stop("hinge", upper=1.0, restitution=0.5), None)
 
 

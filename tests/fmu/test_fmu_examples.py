@@ -55,9 +55,9 @@ def test_there_is_a_run_for_each(checkout):
 
 @pytest.fixture(scope="module")
 def system_of(checkout):
-    systems: dict[str, lw.System] = {}
+    systems: dict[str, lw.Model] = {}
 
-    def compiled(name: str) -> lw.System:
+    def compiled(name: str) -> lw.Model:
         if name not in systems:
             systems[name] = lw.compile(importlib.import_module(name).mechanism())
         return systems[name]
@@ -67,7 +67,7 @@ def system_of(checkout):
         yield compiled
 
 
-def variants(system: lw.System) -> list[dict]:
+def variants(system: lw.Model) -> list[dict]:
     """How it can be exported."""
     kinds = [{"fmi": "2.0"}, {"fmi": "3.0"}, {"fmi": "3.0", "arrays": True}]
     try:
@@ -106,7 +106,7 @@ def test_derivatives_are_pythons_bit_for_bit(name, version, system_of, tmp_path)
         instance.free()
 
 
-def error(path, system: lw.System, kind: str, tolerance: float, run: Run) -> float:
+def error(path, system: lw.Model, kind: str, tolerance: float, run: Run) -> float:
     """Largest difference of a state, by the largest number of this state or one."""
     import fmpy
 

@@ -7,7 +7,7 @@ import pytest
 import linkwork as lw
 from linkwork.fmu.export.token import instantiation_token
 from linkwork.fmu.export.xml_parts import in_chunks
-from linkwork.model.independent_coordinates import Independents
+from linkwork.model.independent_coordinates import IndependentCoordinates
 from support.interface_file import by_xml, of_fmu
 from support.zoo import zoo
 
@@ -115,7 +115,8 @@ def minimal(four_bar, monkeypatch, tmp_path):
     system = lw.compile(four_bar)
     q, u = system.q_names.index("A.q"), system.u_names.index("A.u")
     monkeypatch.setattr(
-        "linkwork.model.independent_coordinates.choose_independents", lambda *_, **__: Independents((q,), (u,))
+        "linkwork.model.independent_coordinates.choose_independent_coordinates",
+        lambda *_, **__: IndependentCoordinates((q,), (u,)),
     )
     return system, lambda **more: lw.export_fmu(system, tmp_path / "minimal.fmu", states="minimal", **more)
 

@@ -173,7 +173,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(spring, reference, order,
 
 def test_discrete_inputs_have_no_derivatives(tmp_path):
     kick = lw.Impulse("arm", (1, 0, 0), force=(0, 0, 1))
-    mech = pendulum(kick=(kick, lw.Input()))
+    mech = pendulum(kick=(kick, lw.Command()))
     path = lw.export_fmu(mech, tmp_path / "kicked.fmu", "2.0")
     fmu = Unpacked(path, unpack(path), "2.0", lw.compile(mech))
     instance = fmu.new("CS")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.model.independent_coordinates import choose_independents
+from linkwork.model.independent_coordinates import choose_independent_coordinates
 from support.fmi_calls import DISCARD, OK
 from support.minimal import minimal_of
 from support.unpacked import Unpacked, unpack
@@ -58,7 +58,7 @@ def bars(request, minimal) -> Unpacked:
 
 
 def size(fmu: Unpacked) -> int:
-    chosen = choose_independents(fmu.system)
+    chosen = choose_independent_coordinates(fmu.system)
     return len(chosen.q) + len(chosen.u)
 
 

@@ -100,7 +100,7 @@ def test_what_has_none_is_refused_by_name(fake, reference, order, words):
 
 
 def test_discrete_outputs_have_none(tmp_path):
-    mech = pendulum(latch=(lw.Lock("hinge"), lw.Input()))
+    mech = pendulum(latch=(lw.Lock("hinge"), lw.Command()))
     path = lw.export_fmu(mech, tmp_path / "latched.fmu", "3.0")
     fmu = Unpacked(path, unpack(path), "3.0", lw.compile(mech))
     instance = fmu.new("CS")

@@ -24,7 +24,7 @@ STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
 @pytest.fixture(scope="module")
-def system() -> lw.System:
+def system() -> lw.Model:
     case = four_bar()
     case.mechanism.start(q=case.q, u=case.u)
     return lw.compile(case.mechanism)

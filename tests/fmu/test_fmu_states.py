@@ -112,7 +112,7 @@ def moments(fmu: Unpacked, kind: str) -> Iterator[Instance]:
 @KINDS
 def test_all_that_is_saved_comes_back(version, kind, make):
     """The bytes of what has been restored are those that were saved, whatever the other instance was before."""
-    mech = pendulum(hold=(lw.Lock("hinge"), lw.Input()), stop=(lw.Stop("hinge", upper=1.0, restitution=0.5), None))
+    mech = pendulum(hold=(lw.Lock("hinge"), lw.Command()), stop=(lw.Stop("hinge", upper=1.0, restitution=0.5), None))
     mech.start(u={"hinge": 2.0})
     fmu = make(mech, version)
     used = fmu.new(kind)

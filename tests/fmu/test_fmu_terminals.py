@@ -27,7 +27,7 @@ def driven() -> lw.Mechanism:
     mech.add_joint("hinge", lw.Revolute((0, 1, 0)), "ground", "right", at=(1, 0, 0))
     mech.add_force(lw.Wrench("left", name="push"))
     mech.prescribe("hinge", lw.Motion((0.0, 1.0)))
-    mech.add_transition("pin", lw.Pin("left", "right", lw.Spherical()), when=lw.Input())
+    mech.add_transition("pin", lw.Pin("left", "right", lw.Spherical()), when=lw.Command())
     mech.add_transition("kick", lw.Impulse("left", force=(1, 0, 0)), when=lw.Time(1.0))
     return mech
 

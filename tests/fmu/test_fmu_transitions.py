@@ -101,7 +101,7 @@ IMPORTERS = [
 
 @pytest.mark.parametrize(("version", "kind", "options"), IMPORTERS)
 def test_a_latch_by_a_command(version, kind, options, tmp_path):
-    fmu = exported(pendulum(latch=(lw.Lock("hinge"), lw.Input())), version, tmp_path)
+    fmu = exported(pendulum(latch=(lw.Lock("hinge"), lw.Command())), version, tmp_path)
     signals = np.array(COMMAND, dtype=[("time", float), ("latch.command", bool)])
     names = [*FALL, "latch.active", "events"]
     result = run(fmu, kind, 1.0, names, 1e-10, 0.05, input=signals, **options)
@@ -122,7 +122,7 @@ def test_a_latch_by_a_command(version, kind, options, tmp_path):
 @KINDS
 def test_a_blow_by_a_command(version, kind, tolerance, tmp_path):
     """Its impulse is the description's unless it is set."""
-    kick = (lw.Impulse("arm", point=(1, 0, 0), force=(0, 0, 0.6)), lw.Input())
+    kick = (lw.Impulse("arm", point=(1, 0, 0), force=(0, 0, 0.6)), lw.Command())
     fmu = exported(pendulum(kick=kick), version, tmp_path)
     for force in (0.6, -0.3):
         own = [] if force == 0.6 else [("kick.impulse.f[3]", float)]

@@ -14,7 +14,7 @@ SEEN = ["A.q", "D.q", "cord.length", "cord.rate", "cord.force", "coupler.r[1]"]
 
 
 @pytest.fixture(scope="module")
-def pushed(four_bar) -> lw.System:
+def pushed(four_bar) -> lw.Model:
     mech = lw.Mechanism.from_dict(four_bar.to_dict())
     ends = ((0.1, 0, 0), (-0.2, 0, 0.6))
     spring = {"stiffness": 60.0, "damping": 4.0, "free": 0.3}

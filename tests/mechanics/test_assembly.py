@@ -80,7 +80,7 @@ def test_rounded_coordinates_change_as_little_as_needed(given):
     case = four_bar()
     guess = {name: round(case.q[name], 3) for name in given}
     state = lw.compile(case.mechanism).assemble(q=guess)
-    assert residual(state.system, state) < 1e-12
+    assert residual(state.model, state) < 1e-12
     assert {name: state[f"{name}.q"] for name in case.q} == pytest.approx(case.q, abs=0.01)
 
 

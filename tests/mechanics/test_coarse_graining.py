@@ -69,7 +69,7 @@ class TestRhodopsin:
         assert 0.3 < found.after.total.kinetic / found.before.total.kinetic < 0.9
 
     def test_a_chain_on_a_free_base(self, found):
-        sizes = found.state.system.sizes
+        sizes = found.state.model.sizes
         assert (sizes.bodies, sizes.nu, sizes.loops) == (26, 6 + 25 * 3, 0)
 
 
@@ -81,9 +81,9 @@ def test_random_molecules(shape, kinds, seed):
     found = lw.coarse_grain(*molecule(rng, int(rng.integers(4, 9)), shape, kinds).given)
     check_momenta(found, 1e-11)
     check_against_oracle(found, 1e-10)
-    energy = found.state.system.energy(found.state)
+    energy = found.state.model.energy(found.state)
     assert energy.kinetic == pytest.approx(found.after.total.kinetic, rel=1e-11)
-    assert np.abs(found.state.system.loop_residual(found.state)).max(initial=0.0) < 1e-12
+    assert np.abs(found.state.model.loop_residual(found.state)).max(initial=0.0) < 1e-12
 
 
 def test_a_long_chain():

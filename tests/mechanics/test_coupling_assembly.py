@@ -98,7 +98,7 @@ class TestStartValues:
         alone = lw.compile(four_bar(cut).mechanism).assemble(q={"B": -0.7, "A": -0.7}, u={"A": -3.0})
         state = lw.compile(mech).assemble(q={"A": -0.7}, u={"A": -3.0})
         assert state["A.q"] == -0.7
-        assert np.abs(state.system.loop_residual(state)).max() < 1e-11
+        assert np.abs(state.model.loop_residual(state)).max() < 1e-11
         assert state["S.q"] == pytest.approx(30.0 * state["D.q"], abs=1e-9)
         assert state["S.u"] == pytest.approx(30.0 * state["D.u"], abs=1e-9)
         assert state["A.u"] == pytest.approx(alone["A.u"], abs=1e-12)

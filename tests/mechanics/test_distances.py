@@ -113,7 +113,7 @@ def test_feedback_draws_back(scene, method):
 
     def residual(q):
         block = system.block()
-        block.count_turns(turns)
+        block.count_revolutions(turns)
         block.enter(q, state.u, system.arguments.no_inputs)
         return block["coupling_residual"].copy(), block["qdot"].copy()
 
@@ -137,7 +137,7 @@ def test_jacobian(scene, method):
 
     def derivative(y):
         block = system.block()
-        block.count_turns(turns)
+        block.count_revolutions(turns)
         block.enter(y[:n], y[n:], system.arguments.no_inputs)
         return np.concatenate([block["qdot"], block["udot"]])
 

@@ -65,7 +65,7 @@ def test_ladder_of_ten(deep, method):
     """Three redundant rows a loop, and every loop coupled to all others."""
     case = ladder(10, deep)
     states = [lw.compile(case.mechanism, *m).assemble(q=case.q, u=case.u) for m in (("rcr",), method)]
-    expected, found = (state.system.accelerations(state) for state in states)
+    expected, found = (state.model.accelerations(state) for state in states)
     assert relative(found, expected) < 1e-11
     assert relative(found.cut, expected.cut) < 1e-11
 
@@ -75,7 +75,7 @@ def test_windows_agree(method):
     case = windows(10)
     q = {name: angles[12] for name, angles in case.motion.items()}
     states = [lw.compile(case.mechanism, *m).assemble(q=q, u=case.u) for m in (("rcr",), method)]
-    expected, found = (state.system.accelerations(state, tau={"A0": 1.0, "C3": -2.0}) for state in states)
+    expected, found = (state.model.accelerations(state, tau={"A0": 1.0, "C3": -2.0}) for state in states)
     assert relative(found, expected) < 1e-10
 
 

@@ -162,7 +162,7 @@ def test_feedback_draws_to_the_motion(case, method):
 
     def residual(q, time):
         block = system.block()
-        block.count_turns(state.q.cut)
+        block.count_revolutions(state.q.cut)
         block.enter(q, state.u, system.arguments.no_inputs, time)
         return block["coupling_residual"].copy(), block["qdot"].copy()
 
@@ -180,7 +180,7 @@ def test_derivatives_by_states_and_inputs(case, method):
     inputs = np.arange(fields["motion_in"].first, fields["motion_in"].span.stop, dtype=np.uint32)
     columns = np.concatenate([np.arange(fields["q"].first, fields["q"].first + rows.size, dtype=np.uint32), inputs])
     block = system.block()
-    block.count_turns(state.q.cut)
+    block.count_revolutions(state.q.cut)
 
     def derivative(shift):
         block.enter(state.q, state.u, system.arguments.no_inputs, TIME)

@@ -185,8 +185,8 @@ def test_starts_beyond_stops(value, words):
 @pytest.mark.parametrize("part", ["latch", "free", "bumper", "pin"])
 def test_what_is_gone_is_noticed(part):
     mech = with_some()
-    mech.add_transition("hook", lw.Release("pin"), when=lw.Input())
-    mech.add_transition("hold", lw.Lock("cross"), when=lw.Input())
+    mech.add_transition("hook", lw.Release("pin"), when=lw.Command())
+    mech.add_transition("hold", lw.Lock("cross"), when=lw.Command())
     mech.start_q.clear()
     check(mech)
     if part == "pin":

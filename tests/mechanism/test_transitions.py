@@ -18,9 +18,9 @@ def every_kind():
     mech = latched()
     frame = lw.Frame((0.3, -0.0, 1 / 3), (0.6, 0, 0.8, 0))
     mech.add_transition("latch", lw.Lock("hinge"), when=lw.Time(0.7))
-    mech.add_transition("part", lw.Lock("ball", (3, 1)), when=lw.Input())
+    mech.add_transition("part", lw.Lock("ball", (3, 1)), when=lw.Command())
     mech.add_transition("free", lw.Unlock("ball", 1), when=lw.Crossing("cross[2]", 1 / 3, -1))
-    mech.add_transition("pin", lw.Pin("knob", "ground", lw.Revolute((0, 1, 2)), parent_frame=frame), when=lw.Input())
+    mech.add_transition("pin", lw.Pin("knob", "ground", lw.Revolute((0, 1, 2)), parent_frame=frame), when=lw.Command())
     mech.add_transition("weld2", lw.Pin("ground", "lid", lw.Fixed()), when=lw.Crossing(NEAR, 0.2, 0))
     mech.add_transition("open", lw.Release("pin"), when=lw.Time(-1))
     mech.add_transition("cut", lw.Release("stay"), when=lw.Crossing("hinge", -0.0))
@@ -131,9 +131,9 @@ def test_what_falling_inputs_undo():
     mech = every_kind()
     undone = {name for name, one in mech.transitions.items() if one.falls(mech)}
     assert undone == set()  # "part" is unlocked by "free", in part, and "pin" released by "open"
-    mech.add_transition("grip", lw.Lock("ball", 2), when=lw.Input())
-    mech.add_transition("hook", lw.Pin("lid", "ground", HINGE), when=lw.Input())
-    mech.add_transition("blow", lw.Impulse("lid"), when=lw.Input())
+    mech.add_transition("grip", lw.Lock("ball", 2), when=lw.Command())
+    mech.add_transition("hook", lw.Pin("lid", "ground", HINGE), when=lw.Command())
+    mech.add_transition("blow", lw.Impulse("lid"), when=lw.Command())
     assert {name for name, one in mech.transitions.items() if one.falls(mech)} == {"grip", "hook"}
 
 
@@ -144,9 +144,9 @@ def test_names_are_shared_with_nothing():
     with refused("there is a transition 'pin' already: give this joint another name"):
         mech.add_joint("pin", HINGE, "lid", "knob", at=(0, 0, 0))
     with refused("there is a transition 'pin' already: give this one another name"):
-        mech.add_transition("pin", lw.Impulse("lid"), when=lw.Input())
+        mech.add_transition("pin", lw.Impulse("lid"), when=lw.Command())
     with refused("there is a joint 'hinge' already: give this transition another name"):
-        mech.add_transition("hinge", lw.Impulse("lid"), when=lw.Input())
+        mech.add_transition("hinge", lw.Impulse("lid"), when=lw.Command())
 
 
 def test_what_may_stand_side_by_side():
@@ -155,12 +155,12 @@ def test_what_may_stand_side_by_side():
     mech.add_transition("free", lw.Unlock("hinge"), when=lw.Time(2))
     mech.add_transition("bumper", lw.Stop("hinge", upper=1))
     mech.add_transition("one", lw.Lock("ball", 1), when=lw.Time(3))
-    mech.add_transition("two", lw.Lock("ball", 2), when=lw.Input())
+    mech.add_transition("two", lw.Lock("ball", 2), when=lw.Command())
     mech.add_transition("unlock_two", lw.Unlock("ball", 2), when=lw.Time(3))
     mech.add_transition("up", lw.Lock("cross"), when=lw.Crossing("hinge", 0.5, +1))
     mech.add_transition("down", lw.Unlock("cross"), when=lw.Crossing("hinge", 0.5, -1))
-    mech.add_transition("command", lw.Lock("slide"), when=lw.Input())
-    mech.add_transition("release", lw.Unlock("slide"), when=lw.Input())
+    mech.add_transition("command", lw.Lock("slide"), when=lw.Command())
+    mech.add_transition("release", lw.Unlock("slide"), when=lw.Command())
     mech.add_transition("rim1", lw.Stop("cross", 0, direction=1))
     mech.add_transition("rim2", lw.Stop("cross", 0, direction=2))
     check(mech)

@@ -178,7 +178,7 @@ def changes(system, state, variables, step=1e-3):
     block, inputs = system.block(), np.concatenate([np.full(system.numbering.nu_all, 0.3), state.motion])
 
     def computed(known=None):
-        block.count_turns(state.q.cut)
+        block.count_revolutions(state.q.cut)
         block.enter(state.q, state.u, inputs, state.time)
         if known is not None:
             block.reals[known.reference] += step

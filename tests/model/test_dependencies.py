@@ -21,7 +21,7 @@ def changes(system, block, state, variables, step):
 
     def computed(known=None):
         block.enter(state.q, state.u, loads)
-        block.count_turns(state.q.cut)
+        block.count_revolutions(state.q.cut)
         if known is not None:
             block.reals[known.reference] += step
         block.evaluate(Stage.OUTPUTS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork.model.independent_coordinates import choose_independents
+from linkwork.model.independent_coordinates import choose_independent_coordinates
 from support.cases import five_bar_with_three_legs, four_bar, single_window
 from support.driving import reached
 from support.joint_types import on_carrier
@@ -15,7 +15,7 @@ def names(mech, wanted=None, **start):
     if start:
         mech.start(**start)
     system = lw.compile(mech)
-    return choose_independents(system, None, wanted).names(system)
+    return choose_independent_coordinates(system, None, wanted).names(system)
 
 
 def test_what_was_given_comes_first():
@@ -35,13 +35,13 @@ def test_what_determines_the_rest_badly_is_passed_over():
     case.mechanism.start(q={"D": float(state["D.q"]), "A": crank})
     system = lw.compile(case.mechanism)
     state = system.assemble(q={"A": crank, "B": 0.0})
-    assert choose_independents(system, state).names(system) == ["A.q", "A.u"]
+    assert choose_independent_coordinates(system, state).names(system) == ["A.q", "A.u"]
 
 
 @pytest.mark.parametrize("name", TREES_AND_LOOPS)
 def test_there_are_as_many_as_freedoms(name):
     system, state = reached(tree_or_loop(name))
-    chosen = choose_independents(system, state)
+    chosen = choose_independent_coordinates(system, state)
     freedoms = FAMILIES[name][1] if name in FAMILIES else system.numbering.nu
     assert len(chosen.u) == (freedoms or len(chosen.u))
     assert list(chosen.q) == sorted(set(chosen.q))
@@ -50,7 +50,7 @@ def test_there_are_as_many_as_freedoms(name):
 
 def test_joints_of_a_tree_are_all_independent():
     system = lw.compile(on_carrier("spherical"))
-    assert choose_independents(system).names(system) == [*system.q_names, *system.u_names]
+    assert choose_independent_coordinates(system).names(system) == [*system.q_names, *system.u_names]
 
 
 def test_wanted_names():
@@ -58,10 +58,10 @@ def test_wanted_names():
     system = lw.compile(case.mechanism)
     first, second = system.numbering.tree[:2]
     state = system.assemble(q=case.q)
-    found = choose_independents(system, state, [f"{second}.q", first]).names(system)
+    found = choose_independent_coordinates(system, state, [f"{second}.q", first]).names(system)
     assert found == [f"{first}.q", f"{second}.q", f"{first}.u", f"{second}.u"]
     with pytest.raises(lw.MechanismError, match="2 freedoms"):
-        choose_independents(system, state, [first])
+        choose_independent_coordinates(system, state, [first])
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_wanted_names():
 def test_wrong_names_are_refused(wanted, text):
     system = lw.compile(four_bar().mechanism)
     with pytest.raises(lw.MechanismError, match=text):
-        choose_independents(system, None, wanted)
+        choose_independent_coordinates(system, None, wanted)
 
 
 def test_a_limit_of_the_motion_is_refused():
@@ -86,8 +86,8 @@ def test_a_limit_of_the_motion_is_refused():
     system = lw.compile(case.mechanism)
     state = system.assemble(q={"A": crank, "B": 0.0})
     with pytest.raises(lw.SingularityError, match=r"'D' do not determine the others.*states=\"full\""):
-        choose_independents(system, state, ["D"])
-    assert choose_independents(system, state).names(system) != ["D.q", "D.u"]
+        choose_independent_coordinates(system, state, ["D"])
+    assert choose_independent_coordinates(system, state).names(system) != ["D.q", "D.u"]
 
 
 def test_a_change_point_is_refused():
@@ -95,7 +95,7 @@ def test_a_change_point_is_refused():
     system = lw.compile(single_window().mechanism)
     state = system.state([0.0, 0.0, -np.pi], [-1.0, 1.0, -1.0])
     with pytest.raises(lw.SingularityError, match=r'singular.*states="full"'):
-        choose_independents(system, state)
+        choose_independent_coordinates(system, state)
 
 
 @pytest.mark.parametrize(

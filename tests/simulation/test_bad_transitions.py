@@ -20,13 +20,13 @@ def nailed_apart():
 def latched(when=None):
     mech = pendulum(gravity=0.0)
     mech.start(u={"A": 1.0})
-    mech.add_transition("latch", lw.Lock("A"), when=when or lw.Input())
+    mech.add_transition("latch", lw.Lock("A"), when=when or lw.Command())
     return mech
 
 
 def contradicting():
     mech = latched()
-    mech.add_transition("free", lw.Unlock("A"), when=lw.Input())
+    mech.add_transition("free", lw.Unlock("A"), when=lw.Command())
     return mech
 
 
@@ -109,7 +109,7 @@ def test_everything_locked_rests():
 
 def test_a_pin_twice_does_nothing():
     mech = pendulum()
-    mech.add_transition("nail", lw.Pin("ground", "rod", lw.Fixed()), when=lw.Input())
+    mech.add_transition("nail", lw.Pin("ground", "rod", lw.Fixed()), when=lw.Command())
     system = lw.compile(mech)
     once = system.jump(system.assemble(u={"A": 1.0}), ["nail"])
     twice = system.jump(once.state, ["nail"])

@@ -273,7 +273,7 @@ def test_many_turns_after_a_late_start():
     mech.prescribe("A", lw.Motion((0.0, 40.0)))
     state = lw.compile(mech).assemble(time=250.0)
     assert state["A.q"] == pytest.approx(10000.0, rel=1e-14)
-    assert np.abs(state.system.loop_residual(state)).max() < 1e-10
+    assert np.abs(state.model.loop_residual(state)).max() < 1e-10
 
 
 class TestRefused:

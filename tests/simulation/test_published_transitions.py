@@ -65,7 +65,7 @@ def test_an_input_does_the_same_as_a_time(name):
     mech, t = case.mechanism(), case.numbers["event_time"]
     at_time = lw.simulate(mech, 1.0, rtol=1e-10)
     old = mech.transitions.pop(case.event)
-    mech.add_transition(case.event, old.action, when=lw.Input())
+    mech.add_transition(case.event, old.action, when=lw.Command())
     by_input = lw.simulate(mech, 1.0, rtol=1e-10, inputs={f"{case.event}.command": lambda now: now >= t})
     assert [event.t for event in by_input.events] == pytest.approx([t], abs=1e-12)
     assert by_input.y[-1] == pytest.approx(at_time.y[-1], abs=1e-7)

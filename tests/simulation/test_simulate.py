@@ -129,13 +129,13 @@ def test_implicit_solvers_use_the_exact_jacobian(monkeypatch, solver):
     """A damper that needs steps of 1e-5 s of an explicit method; no evaluation is spent on differences."""
     mech = pendulum(damping=1e5, gravity=0.0)
     calls = []
-    original = lw.System.block_jacobian
+    original = lw.Model.block_jacobian
 
     def counting(self, block):
         calls.append(original(self, block))
         return calls[-1]
 
-    monkeypatch.setattr(lw.System, "block_jacobian", counting)
+    monkeypatch.setattr(lw.Model, "block_jacobian", counting)
     result = lw.simulate(mech, 1.0, inputs={"A": 1e5}, solver=solver, rtol=1e-6)
     assert len(calls) == result.statistics.jacobian_evaluations > 0
     assert calls[0] == pytest.approx(np.array([[0.0, 1.0], [0.0, -1e5 / PENDULUM_INERTIA]]), rel=1e-12)

@@ -74,7 +74,7 @@ def test_latch_and_unlatch_by_crossings():
     """Locked at 0.5, struck free again later, locked again after a turn back."""
     mech = wheel()
     mech.add_transition("latch", lw.Lock("A"), when=lw.Crossing("A.q", 0.5, 0))
-    mech.add_transition("free", lw.Unlock("A"), when=lw.Input())
+    mech.add_transition("free", lw.Unlock("A"), when=lw.Command())
     mech.add_transition("kick", lw.Impulse("rod", torque=(0, PENDULUM_INERTIA, 0)), when=lw.Time(1.0))
     result = lw.simulate(mech, 2.0, inputs={"free.command": lambda t: t >= 1.0})
     assert names(result) == [("latch",), ("free", "kick")]
@@ -124,7 +124,7 @@ def test_several_at_one_instant_are_one_event():
 
 def test_a_latch_follows_its_command():
     mech = wheel(0.0)
-    mech.add_transition("latch", lw.Lock("A"), when=lw.Input())
+    mech.add_transition("latch", lw.Lock("A"), when=lw.Command())
     inputs = {"A": PENDULUM_INERTIA, "latch.command": lambda t: 1.0 <= t < 2.0}
     result = lw.simulate(mech, 3.0, inputs=inputs, rtol=1e-9)
     assert times(result) == pytest.approx([1.0, 2.0], abs=1e-10)
@@ -135,7 +135,7 @@ def test_a_latch_follows_its_command():
 @pytest.mark.parametrize("command", [True, np.True_, 1, lambda t: True])
 def test_a_command_that_is_on_from_the_start(command):
     mech = wheel()
-    mech.add_transition("latch", lw.Lock("A"), when=lw.Input())
+    mech.add_transition("latch", lw.Lock("A"), when=lw.Command())
     result = lw.simulate(mech, 1.0, inputs={"latch.command": command})
     assert times(result) == [0.0]
     assert not result["A.q"].any()
@@ -277,7 +277,7 @@ def test_a_run_goes_on_from_a_state_that_remembers():
 def test_a_locked_joint_stays_where_it_was_locked():
     """By a jump, then a run with gravity on it."""
     mech = pendulum()
-    mech.add_transition("latch", lw.Lock("A"), when=lw.Input())
+    mech.add_transition("latch", lw.Lock("A"), when=lw.Command())
     system = lw.compile(mech)
     jumped = system.jump(system.assemble(q={"A": 0.4}, u={"A": 1.0}), ["latch"])
     result = lw.simulate(system, 5.0, state=jumped.state)

@@ -29,7 +29,7 @@ def test_the_length_of_bursts_changes_nothing(
         return Restart([0.0, -0.8 * y[1]]) if crossings[0] else Continue()
 
     def run(burst: int, **options) -> tuple:
-        monkeypatch.setattr(driver, "BURST", burst)
+        monkeypatch.setattr(driver, "BATCH", burst)
         problem = ball(events=lambda t, y: y, directions=[-1, 0], on_event=bounce, **options)
         return everything(solve(problem, t_end, solver, 1e-7, t_eval=times, max_step=0.05))
 
@@ -84,7 +84,7 @@ def test_a_failure_within_a_burst_keeps_the_rows_before(solver: str, with_times:
 @every_solver
 @pytest.mark.parametrize("with_times", [False, True])
 def test_the_limit_of_steps_holds_beyond_a_burst(solver: str, with_times: bool) -> None:
-    most = driver.BURST + 3
+    most = driver.BATCH + 3
     times = np.linspace(0.0, 10.0, 1001) if with_times else None
     with pytest.raises(SolverError, match="raise it") as caught:
         solve(oscillator(), 10.0, solver, 1e-6, t_eval=times, max_step=0.01, max_steps=most)

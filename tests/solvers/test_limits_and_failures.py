@@ -75,8 +75,8 @@ def test_a_run_of_no_length_or_of_a_crumb(solver: str) -> None:
     nothing = solve(problem, 1.0, solver, t_eval=[1.0])
     assert nothing.t.tolist() == [1.0]
     assert nothing.y.tolist() == [[2.0]]
-    crumb = math.nextafter(math.nextafter(1.0, 2.0), 2.0)
-    assert solve(problem, crumb, solver).t_end == crumb
+    is_remainder = math.nextafter(math.nextafter(1.0, 2.0), 2.0)
+    assert solve(problem, is_remainder, solver).t_end == is_remainder
 
 
 @every_solver

@@ -33,7 +33,7 @@ def difference(found: Values, expected: Values) -> float:
     return max(gaps, default=0.0) / max(scale, 1.0)
 
 
-def check_dynamics(case: Case, system: lw.System, state: lw.State, tolerance: float = 1e-10) -> None:
+def check_dynamics(case: Case, system: lw.Model, state: lw.State, tolerance: float = 1e-10) -> None:
     """Accelerations of all joints, loads of drives and reactions, where they are determined, are the oracle's."""
     assert difference(case.accelerations(system, state), case.solution.udot) < tolerance
     found, expected = case.reactions(system, state), case.wrenches
@@ -50,7 +50,7 @@ def check_dynamics(case: Case, system: lw.System, state: lw.State, tolerance: fl
     check_drives(case, system, state, tolerance * max(1.0, scale))
 
 
-def check_drives(case: Case, system: lw.System, state: lw.State, tolerance: float) -> None:
+def check_drives(case: Case, system: lw.Model, state: lw.State, tolerance: float) -> None:
     loads = {
         joint: np.array([system.value(f"{drive}.load", state, tau=case.tau) for drive in drives])
         for joint, drives in case.driven.drives.items()
@@ -125,7 +125,7 @@ def check_power(case: Case, *method: str) -> None:
     assert abs(rate - given) < 1e-6 * max(10.0, *map(abs, case.oracle.energy(case.scene.u)), abs(given))
 
 
-def everything(case: Case, system: lw.System, q: Array, u: Array) -> list[Array]:
+def everything(case: Case, system: lw.Model, q: Array, u: Array) -> list[Array]:
     """All answers at one state."""
     given = {"tau": case.tau, "time": TIME}
     return [
@@ -153,13 +153,13 @@ def check_purity(case: Case, *method: str) -> None:
             assert np.array_equal(one, other, equal_nan=True), k
 
 
-def _neutral(system: lw.System) -> Array:
+def _neutral(system: lw.Model) -> Array:
     """Where the frames of all tree joints coincide: the stretched pose of many a mechanism."""
     kinds = (system.mechanism.joints[name].kind for name in _in_order(system))
     return np.concatenate([np.zeros(0), *(neutral(shape_of(kind)) for kind in kinds)])
 
 
-def _answers(case: Case, system: lw.System, q: Array, u: Array) -> list[Array]:
+def _answers(case: Case, system: lw.Model, q: Array, u: Array) -> list[Array]:
     """One empty answer where the state is singular."""
     try:
         return everything(case, system, q, u)
@@ -200,7 +200,7 @@ def check_return(case: Case, *method: str) -> None:
         assert (gap(case, system, q + rate) - gap(case, system, q - rate)) / (2 * h) < -0.09 * before
 
 
-def gap(case: Case, system: lw.System, q: Array) -> float:
+def gap(case: Case, system: lw.Model, q: Array) -> float:
     """Root of the sum of squares of what joints bar and the coordinates of the tree have, by the oracle."""
     values = tree_only(system, case.from_size.coordinates(by_joint(system, q)))
     mechanism = case.scene.mechanism
@@ -210,10 +210,10 @@ def gap(case: Case, system: lw.System, q: Array) -> float:
     return float(np.sqrt(sum(float(v @ v) for v in oracle.violations().values()) + np.dot(gears, gears)))
 
 
-def _in_order(system: lw.System) -> list[str]:
+def _in_order(system: lw.Model) -> list[str]:
     return list(dict.fromkeys(name.split(".")[0] for name in system.u_names))
 
 
-def _factors(system: lw.System, case: Case, what: str) -> Array:
+def _factors(system: lw.Model, case: Case, what: str) -> Array:
     parts = [vector(case.to_size.factors[what][name]) for name in _in_order(system)]
     return np.concatenate(parts or [np.zeros(0)])

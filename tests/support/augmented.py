@@ -22,7 +22,7 @@ from .poses import Array
 class Augmented:
     """A system, its block with inputs, its equations, and a state [q; u] at a time."""
 
-    system: lw.System
+    system: lw.Model
     block: Block
     ggl: GGL
     states: Array
@@ -57,10 +57,10 @@ class Augmented:
 
 
 def augmented(
-    mechanism: lw.Mechanism | lw.System, state: lw.State | None = None, inputs: Mapping[str, Any] | None = None
+    mechanism: lw.Mechanism | lw.Model, state: lw.State | None = None, inputs: Mapping[str, Any] | None = None
 ) -> Augmented:
     """Of a mechanism at its start, or of a system at a state."""
-    system = mechanism if isinstance(mechanism, lw.System) else lw.compile(mechanism)
+    system = mechanism if isinstance(mechanism, lw.Model) else lw.compile(mechanism)
     state = system.assemble() if state is None else state
     given = Inputs(inputs or {}, system.numbering, system.arguments.no_inputs)
     block = system.block()

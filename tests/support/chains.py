@@ -16,7 +16,7 @@ def random_inertia(rng: np.random.Generator) -> Array:
     return np.asarray(turn @ np.diag(sides.sum() - sides) @ turn.T)
 
 
-def hung(rng: np.random.Generator, n: int, reverse: bool = False) -> lw.System:
+def hung(rng: np.random.Generator, n: int, reverse: bool = False) -> lw.Model:
     """A chain with joint frames anywhere, its bodies and joints added in any order; some joints go inwards."""
     mech = lw.Mechanism("chain", gravity=rng.normal(size=3) * 5)
     for i in rng.permutation(n):
@@ -30,7 +30,7 @@ def hung(rng: np.random.Generator, n: int, reverse: bool = False) -> lw.System:
     return lw.compile(mech)
 
 
-def random_state(rng: np.random.Generator, system: lw.System) -> tuple[Array, Array]:
+def random_state(rng: np.random.Generator, system: lw.Model) -> tuple[Array, Array]:
     """Coordinates and speeds of such a chain."""
     q = rng.normal(size=(system.numbering.nq // 4, 4))
     q /= np.linalg.norm(q, axis=1, keepdims=True)

@@ -18,13 +18,13 @@ from .poses import Array, unit
 OF_STATES = ("accelerations", "derivatives", "energy", "loop_residual", "reactions", "mass_matrix", "jacobian")
 
 
-def reached(scene: Scene, *method: str) -> tuple[lw.System, lw.State]:
+def reached(scene: Scene, *method: str) -> tuple[lw.Model, lw.State]:
     """The compiled scene in its closed pose. All coordinates and speeds are given: assembly has nothing to find."""
     system = lw.compile(scene.mechanism, *method)
     return system, system.assemble(q=scene.q, u=scene.u)
 
 
-def by_joint(system: lw.System, array: Array) -> dict[str, Any]:
+def by_joint(system: lw.Model, array: Array) -> dict[str, Any]:
     """Values of each joint that has any: a number for one, an array for several."""
     return {name: plain(vector(value)) for name, value in system.by_joint(array).items() if np.size(value)}
 
@@ -95,18 +95,18 @@ def power(loads: Values, u: Values) -> float:
     return float(sum(np.dot(load, u[name]) for name, load in loads.items()))
 
 
-def tree_joints(system: lw.System) -> list[str]:
+def tree_joints(system: lw.Model) -> list[str]:
     """Those of the spanning tree, outward."""
     joints = list(system.mechanism.joints)
     return [joints[link.joint] for link in system.topology.links]
 
 
-def tree_only(system: lw.System, values: Mapping[str, Any]) -> dict[str, Any]:
+def tree_only(system: lw.Model, values: Mapping[str, Any]) -> dict[str, Any]:
     """Without the joints that close loops."""
     tree = tree_joints(system)
     return {name: value for name, value in values.items() if name in tree}
 
 
-def wrenches(system: lw.System, state: lw.State, tau: Mapping[str, Any]) -> dict[str, Array]:
+def wrenches(system: lw.Model, state: lw.State, tau: Mapping[str, Any]) -> dict[str, Array]:
     """Of each joint on its child, (6,) [torque; force] at the child frame's origin in world axes, loads included."""
     return dict(system.by_joint(system.reactions(state, tau=tau)))

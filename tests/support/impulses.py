@@ -15,7 +15,7 @@ from .poses import Array, Pose
 from .random_changes import Change
 
 
-def changed(change: Change) -> lw.System:
+def changed(change: Change) -> lw.Model:
     """The mechanism with the pins of a change as joints that close loops."""
     mechanism = copy.deepcopy(change.mechanism or change.scene.mechanism)
     for pin in change.pins:
@@ -24,7 +24,7 @@ def changed(change: Change) -> lw.System:
     return lw.compile(mechanism)
 
 
-def entered(system: lw.System, q: Values, u: Values, time: float = 0.0) -> Block:
+def entered(system: lw.Model, q: Values, u: Values, time: float = 0.0) -> Block:
     """A block at a state, as it is: what it lacks of the loops' closures is left."""
     numbering, block = system.numbering, system.block()
     for field, slices, values in (("q", numbering.q, q), ("u", numbering.u, u)):
@@ -45,11 +45,11 @@ def origin_velocities(mechanism: lw.Mechanism, poses: Mapping[str, Pose], v: Arr
     return result
 
 
-def speed_number(system: lw.System, joint: str, element: int = 0) -> int:
+def speed_number(system: lw.Model, joint: str, element: int = 0) -> int:
     return system.numbering.u[joint].start + element
 
 
-def jump_of(change: Change, system: lw.System, *, by_velocities: bool = False, time: float = 0.0) -> Jump:
+def jump_of(change: Change, system: lw.Model, *, by_velocities: bool = False, time: float = 0.0) -> Jump:
     """By the speeds of the tree, or by the velocities of all bodies."""
     block = entered(system, change.scene.q, change.scene.u, time)
     changes = {

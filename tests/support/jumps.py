@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
-from linkwork.model.impacts import Jump
+from linkwork.model.impacts import VelocityJump
 
 from .driving import by_joint
 from .impulse_oracle import Held, ImpulseOracle
-from .impulse_oracle import Jump as Expected
+from .impulse_oracle import VelocityJump as Expected
 from .placement import vector
 from .random_transitions import Transitions, changed_mechanism
 from .rows import Array
@@ -25,9 +25,9 @@ class Done:
     """Transitions, and what the system made of them."""
 
     transitions: Transitions
-    system: lw.System
+    system: lw.Model
     before: lw.State
-    jump: Jump
+    jump: VelocityJump
 
     @cached_property
     def u(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def done(transitions: Transitions, *method: Any, time: float = 0.0) -> Done:
     return Done(transitions, system, state, system.jump(state, transitions.names))
 
 
-def gaps(system: lw.System, jump: Jump, oracle: ImpulseOracle, expected: Expected) -> dict[str, float]:
+def gaps(system: lw.Model, jump: VelocityJump, oracle: ImpulseOracle, expected: Expected) -> dict[str, float]:
     """Differences from the dense solution, relative to the largest; of impulses as far as they have one value."""
     u = by_joint(system, jump.state.u)
     speed = max([1.0, *(float(np.abs(one).max()) for one in expected.u.values())])
@@ -105,7 +105,7 @@ def wrong_stops(one: Done) -> list[str]:
     return wrong
 
 
-def velocities(system: lw.System, state: lw.State, transitions: Transitions) -> Array:
+def velocities(system: lw.Model, state: lw.State, transitions: Transitions) -> Array:
     """(n, 6) of all bodies at a state in the pose of the scene, [angular; of the centre of mass]."""
     bodies = transitions.change.scene.mechanism.bodies
     result = []

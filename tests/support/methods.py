@@ -14,7 +14,7 @@ CLUSTER_METHODS = {"rcr": EAR_BY_EAR, "embedding": EMBEDDING}
 METHODS = (*CLUSTER_METHODS, "multipliers", "dca")
 
 
-def compiled(mechanism: lw.Mechanism, method: str) -> lw.System:
+def compiled(mechanism: lw.Mechanism, method: str) -> lw.Model:
     if method in ("multipliers", "dca"):
         return lw.compile(mechanism, method)
     tree = topology(mechanism)
@@ -22,4 +22,4 @@ def compiled(mechanism: lw.Mechanism, method: str) -> lw.System:
     methods = Methods(clusters=(CLUSTER_METHODS[method],) * len(tree.clusters))
     changes = Changes(mechanism)
     model_bytes = serialise(changes, tree, numbering, methods)
-    return lw.System(CompiledMechanism(mechanism, tree, numbering, model_bytes, changes))
+    return lw.Model(CompiledMechanism(mechanism, tree, numbering, model_bytes, changes))

@@ -9,16 +9,16 @@ from scipy.integrate import solve_ivp
 
 import linkwork as lw
 from linkwork.core.native import Block, Minimal, OffsetArray
-from linkwork.model.independent_coordinates import choose_independents
+from linkwork.model.independent_coordinates import choose_independent_coordinates
 
 from .poses import Array
 
 
 def minimal_of(
-    system: lw.System, state: lw.State, wanted: Sequence[str] | None = None
+    system: lw.Model, state: lw.State, wanted: Sequence[str] | None = None
 ) -> tuple[Block, Minimal, OffsetArray, OffsetArray]:
     """A block at a state, its independent states, and the offsets of these and of their derivatives."""
-    chosen = choose_independents(system, state, wanted)
+    chosen = choose_independent_coordinates(system, state, wanted)
     block = system.block()
     system.enter(block, state)
     at = {name: field.first for name, field in system.fields.items()}
@@ -32,7 +32,7 @@ def largest_gap(block: Block) -> float:
     return max(float(np.abs(values).max(initial=0.0)) for values in block.constraints())
 
 
-def run_minimal(system: lw.System, state: lw.State, t_end: float, rtol: float = 1e-11) -> tuple[Array, Array]:
+def run_minimal(system: lw.Model, state: lw.State, t_end: float, rtol: float = 1e-11) -> tuple[Array, Array]:
     """All coordinates and speeds after the independent ones were integrated."""
     block, minimal, _, _ = minimal_of(system, state)
 
@@ -49,7 +49,7 @@ def run_minimal(system: lw.System, state: lw.State, t_end: float, rtol: float = 
     return block["q"].copy(), block["u"].copy()
 
 
-def run_full(system: lw.System, state: lw.State, t_end: float, rtol: float = 1e-11) -> tuple[Array, Array]:
+def run_full(system: lw.Model, state: lw.State, t_end: float, rtol: float = 1e-11) -> tuple[Array, Array]:
     """The same by all states."""
     nq = system.numbering.nq
 

@@ -126,30 +126,30 @@ def check_ears(result, cluster):
             link = result.links[link].parent
         return link
 
-    for position, ear in enumerate(cluster.ears):
-        assert not taken & set(ear.links)
-        if ear.loop < 0:
-            assert len(ear.links) == 1
-            assert ear.links[0] not in on_loops
-            assert result.links[ear.links[0]].parent in taken
-            follower = cluster.ears[position + 1] if position + 1 < len(cluster.ears) else None
+    for position, step in enumerate(cluster.loop_steps):
+        assert not taken & set(step.links)
+        if step.loop < 0:
+            assert len(step.links) == 1
+            assert step.links[0] not in on_loops
+            assert result.links[step.links[0]].parent in taken
+            follower = cluster.loop_steps[position + 1] if position + 1 < len(cluster.loop_steps) else None
             if rest and follower:
                 stands_on = (
                     result.links[follower.links[0]].parent if follower.loop < 0 else result.loops[follower.loop].root
                 )
-                assert stands_on == ear.links[0]
+                assert stands_on == step.links[0]
         else:
-            loop = result.loops[ear.loop]
+            loop = result.loops[step.loop]
             assert loop.root in taken
-            assert sorted(ear.links) == new(ear.loop)
-            for link, before in zip(ear.links, (None, *ear.links), strict=False):
+            assert sorted(step.links) == new(step.loop)
+            for link, before in zip(step.links, (None, *step.links), strict=False):
                 assert result.links[link].parent in taken | {before}
-            ends = [i for i, link in enumerate(ear.links) if link in (loop.parent, loop.child)]
+            ends = [i for i, link in enumerate(step.links) if link in (loop.parent, loop.child)]
             assert len(ends) <= 2
-            assert not ear.links or ends[-1] == len(ear.links) - 1
+            assert not step.links or ends[-1] == len(step.links) - 1
             could = [number for number in rest if carrier(result.loops[number].root) in taken]
-            assert ear.loop == min(could, key=lambda number: (len(new(number)), number))
-            del rest[ear.loop]
-        taken |= set(ear.links)
+            assert step.loop == min(could, key=lambda number: (len(new(number)), number))
+            del rest[step.loop]
+        taken |= set(step.links)
     assert not rest
     assert taken == {cluster.root, *cluster.links}

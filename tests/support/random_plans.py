@@ -307,16 +307,16 @@ class Case:
         driving = {name: vector(loads[name]) + vector(load) for name, load in self.solution.drive.items()}
         return self.oracle.with_loads(self.solution.reaction, loads | driving)
 
-    def reached(self, mechanism: lw.Mechanism | None = None, *method: str) -> tuple[lw.System, lw.State]:
+    def reached(self, mechanism: lw.Mechanism | None = None, *method: str) -> tuple[lw.Model, lw.State]:
         """In the closed pose; by another `mechanism` with other wishes."""
         system = lw.compile(mechanism or self.mechanism, *method)
         return system, system.assemble(q=self.q, u=self.u, time=TIME)
 
-    def accelerations(self, system: lw.System, state: lw.State) -> dict[str, Any]:
+    def accelerations(self, system: lw.Model, state: lw.State) -> dict[str, Any]:
         """Of all joints, at the size of the scene, as all that follows."""
         return self.from_size.speeds(by_joint(system, system.accelerations(state, tau=self.tau)))
 
-    def reactions(self, system: lw.System, state: lw.State) -> dict[str, Array]:
+    def reactions(self, system: lw.Model, state: lw.State) -> dict[str, Array]:
         return self.from_size.wrenches(dict(system.by_joint(system.reactions(state, tau=self.tau))))
 
 

@@ -52,7 +52,7 @@ class Transitions:
         stopped = {(h.joint, h.element) for _, h in self.stops.values()}
         return [h for h in self.change.held if (h.joint, h.element) not in stopped]
 
-    def reached(self, *method: Any, time: float = 0.0) -> tuple[lw.System, lw.State]:
+    def reached(self, *method: Any, time: float = 0.0) -> tuple[lw.Model, lw.State]:
         """Before the change; pins are open and have no start."""
         system = lw.compile(self.mechanism, *method)
         return system, system.assemble(q=self.change.scene.q, u=self.change.scene.u, time=time)
@@ -66,10 +66,10 @@ def as_transitions(change: Change) -> Transitions:
     names, undoing, stops = [], {}, {}
 
     def add(name: str, action: Any, undo: Any = None) -> None:
-        mechanism.add_transition(name, action, when=None if isinstance(action, lw.Stop) else lw.Input())
+        mechanism.add_transition(name, action, when=None if isinstance(action, lw.Stop) else lw.Command())
         names.append(name)
         if undo is not None:
-            mechanism.add_transition(f"un{name}", undo, when=lw.Input())
+            mechanism.add_transition(f"un{name}", undo, when=lw.Command())
             undoing[name] = f"un{name}"
 
     for k, h in enumerate(change.held):
@@ -85,9 +85,9 @@ def as_transitions(change: Change) -> Transitions:
         directions = None if len(elements) == _speeds(change, joint) else [k + 1 for k in elements]
         add(f"lock_{joint}", lw.Lock(joint, directions), lw.Unlock(joint, directions))
     for pin in change.pins:
-        mechanism.add_transition(pin.name, _pin_action(pin), when=lw.Input())
+        mechanism.add_transition(pin.name, _pin_action(pin), when=lw.Command())
         names.append(pin.name)
-        mechanism.add_transition(f"un{pin.name}", lw.Release(pin.name), when=lw.Input())
+        mechanism.add_transition(f"un{pin.name}", lw.Release(pin.name), when=lw.Command())
         undoing[pin.name] = f"un{pin.name}"
     for k, (body, push) in enumerate(zip(mechanism.bodies.values(), change.applied, strict=True)):
         if np.any(push):
@@ -174,7 +174,7 @@ def _opened(rng: np.random.Generator, change: Change, mechanism: lw.Mechanism) -
     if not able:
         return None
     opens = str(rng.choice(able))
-    mechanism.add_transition("open", lw.Release(opens), when=lw.Input())
+    mechanism.add_transition("open", lw.Release(opens), when=lw.Command())
     return opens
 
 

@@ -24,7 +24,7 @@ def beside(state: lw.State, step: Array) -> lw.State:
     return dataclasses.replace(state, q=q, u=u)
 
 
-def slopes(system: lw.System, state: lw.State, h: float = 1e-6) -> Array:
+def slopes(system: lw.Model, state: lw.State, h: float = 1e-6) -> Array:
     """Derivatives of `system.derivatives` by the states, by central differences of fourth order."""
     n = len(state.q) + len(state.u)
     columns = [

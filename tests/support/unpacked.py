@@ -17,7 +17,7 @@ class Unpacked:
     path: Path
     folder: Path
     version: str
-    system: lw.System | None = None
+    system: lw.Model | None = None
     instances: list[Instance] = field(default_factory=list)
 
     @property

@@ -30,5 +30,5 @@ def zoo() -> lw.Mechanism:
     mech.add_distance("rod", bodies=("b4", "b6"), points=((0, 0, 0), (0.3, 0, 0.4)), length=0.5)
     mech.add_coupling("gear", {"j0": 1.0, "j1": -2.0})
     mech.add_transition("bump", lw.Stop("j0", lower=-1.0, upper=2.0, restitution=0.5))
-    mech.add_transition("latch", lw.Lock("j1"), when=lw.Input())
+    mech.add_transition("latch", lw.Lock("j1"), when=lw.Command())
     return mech

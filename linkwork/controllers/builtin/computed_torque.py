@@ -19,7 +19,7 @@ from linkwork.errors import FmuError
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Mechanism
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
     from linkwork.model.state import State
 
 FloatArray = NDArray[np.float64]
@@ -92,7 +92,7 @@ def _probes(joints: Sequence[str]) -> dict[str, FloatArray]:
     return {joint: loads[:, k] for k, joint in enumerate(joints)}
 
 
-def _affine(system: System, state: State, probes: dict[str, FloatArray], t: float) -> tuple[FloatArray, FloatArray]:
+def _affine(system: Model, state: State, probes: dict[str, FloatArray], t: float) -> tuple[FloatArray, FloatArray]:
     """Return b (drives,) and M (drives, drives) of the drives' accelerations b + M tau."""
     found = system.by_joint(system.accelerations(state, tau=probes, time=t))
     answers = np.array([found[joint] for joint in probes])
@@ -101,7 +101,7 @@ def _affine(system: System, state: State, probes: dict[str, FloatArray], t: floa
 
 def _pose(state: Any) -> dict[str, Any]:
     """Coordinates by joint, of the cut joints as well."""
-    by_joint = state.system.by_joint(state.q)
+    by_joint = state.model.by_joint(state.q)
     return {joint: np.asarray(value).tolist() for joint, value in by_joint.items()}
 
 

@@ -13,7 +13,7 @@ from fmpy.fmi1 import FMICallException
 
 from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, call, check
 from linkwork.cosim.fmu.loading import load
-from linkwork.cosim.fmu.logger import Ear
+from linkwork.cosim.fmu.logger import LoopStep
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
 
@@ -25,7 +25,7 @@ class Instance2(Instance):
 
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
         super().__init__(name, model, number)
-        self._ear: Ear | None = None
+        self._ear: LoopStep | None = None
         self._failed = False  # its step was discarded; FMI 2.0 forbids to set anything then
 
     # ---- life
@@ -33,7 +33,7 @@ class Instance2(Instance):
     @call
     def instantiate(self) -> None:
         self.fmu = load(fmi2.FMU2Slave, self.model, self.name)
-        self._ear = Ear(self.name, self.messages, plain=self.model.tool.startswith("PythonFMU"))
+        self._ear = LoopStep(self.name, self.messages, plain=self.model.tool.startswith("PythonFMU"))
         self.fmu.instantiate(callbacks=self._ear.callbacks, loggingOn=True)
         self._component = self.fmu.component
         library = self.fmu.dll  # its functions have their types from FMPy

@@ -82,7 +82,7 @@ def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
     code = CALLS[name]
 
     @functools.wraps(method)
-    def guarded(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def adapted(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         note(self.number, code, self.time)
         try:
             return method(self, *args, **kwargs)
@@ -91,7 +91,7 @@ def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
         except Exception as problem:  # whatever FMPy, ctypes or a missing function make of it
             raise self.failure(name, problem) from problem
 
-    return guarded
+    return adapted
 
 
 def check(status: int, function: str, kind: str = "") -> None:
@@ -137,14 +137,14 @@ class Instance(ABC):
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
         self.fmu: Any = None
         self._renews = False
-        self.inputs = self.discrete_inputs = self.outputs = self.extras = self.ports(())
+        self.inputs = self.discrete_inputs = self.outputs = self.recorded_only = self.ports(())
 
-    def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], extras: Sequence[Variable]) -> None:
-        """Say which variables will be written and read; `extras` are read to be recorded only."""
+    def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], recorded_only: Sequence[Variable]) -> None:
+        """Say which variables will be written and read; `recorded_only` are read to be recorded only."""
         apart = self.model.abilities.event_mode
         self.inputs = self.ports([one for one in inputs if not (apart and one.variability == "discrete")])
         self.discrete_inputs = self.ports([one for one in inputs if apart and one.variability == "discrete"])
-        self.outputs, self.extras = self.ports(outputs), self.ports(extras)
+        self.outputs, self.recorded_only = self.ports(outputs), self.ports(recorded_only)
 
     def ports(self, variables: Sequence[Variable]) -> Ports:
         """Prepare variables for `read` and `write`."""

@@ -16,11 +16,11 @@ from fmpy import calloc, fmi2, free
 
 from linkwork.cosim.fmu.instance import STATUS
 
-_listening: dict[int, Ear] = {}
+_listening: dict[int, LoopStep] = {}
 _numbers = itertools.count(1)
 
 
-class Ear:
+class LoopStep:
     """Takes the messages of an instance until it is closed.
 
     `plain`: they have no arguments, and a percent sign in them is one. Those of PythonFMU are so.

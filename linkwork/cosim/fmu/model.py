@@ -19,7 +19,7 @@ from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError
 
 REAL, WHOLE, TEXT = "real", "whole", "text"
-BANKS = {
+VALUE_TYPES = {
     **dict.fromkeys(("Real", "Float64", "Float32"), REAL),
     **dict.fromkeys(("Integer", "Boolean", "Enumeration"), WHOLE),
     **{f"{sign}Int{bits}": WHOLE for sign in ("", "U") for bits in (8, 16, 32, 64)},
@@ -57,7 +57,7 @@ class Variable:
     name: str
     reference: int
     type: str
-    bank: str | None
+    value_type: str | None
     causality: str
     variability: str
     start: str | None
@@ -124,7 +124,7 @@ class FmuModel:
 
     def of_causality(self, causality: str) -> Iterator[Variable]:
         """The variables that are ``input``, ``output``, ``parameter``, ... and can be exchanged."""
-        return (one for one in self.variables.values() if one.causality == causality and one.bank)
+        return (one for one in self.variables.values() if one.causality == causality and one.value_type)
 
     def unit(self, name: str) -> Unit:
         """The unit of a variable; `UNKNOWN` if it has none."""
@@ -250,9 +250,9 @@ def _variable(one: Any) -> Variable:
         name=one.name,
         reference=one.valueReference,
         type=one.type,
-        bank=BANKS.get(one.type),
+        value_type=VALUE_TYPES.get(one.type),
         causality=one.causality or "local",
-        variability=one.variability or ("continuous" if BANKS.get(one.type) == REAL else "discrete"),
+        variability=one.variability or ("continuous" if VALUE_TYPES.get(one.type) == REAL else "discrete"),
         start=one.start,
         size=math.prod(one.shape or ()),
         unit=one.unit or (declared.unit if declared else None) or "",

@@ -54,12 +54,12 @@ class Ports:
         c_types = {}
         for one in variables:
             kind, c_type = type_of(one)
-            groups.setdefault((str(one.bank), kind), []).append(one)
+            groups.setdefault((str(one.value_type), kind), []).append(one)
             c_types[kind] = c_type
-        self.groups: dict[str, list[Group]] = {bank: [] for bank in (REAL, WHOLE, TEXT)}
-        for (bank, kind), members in groups.items():
-            self.groups[bank].append(Group(kind, c_types[kind], members))
-        self.all = tuple(group for bank in self.groups.values() for group in bank)
+        self.groups: dict[str, list[Group]] = {value_type: [] for value_type in (REAL, WHOLE, TEXT)}
+        for (value_type, kind), members in groups.items():
+            self.groups[value_type].append(Group(kind, c_types[kind], members))
+        self.all = tuple(group for value_type in self.groups.values() for group in value_type)
         self.variables = tuple(one for group in self.all for one in group.variables)
         self.places = self._places()
         only = self.groups[REAL]
@@ -89,10 +89,10 @@ class Ports:
     def _places(self) -> dict[str, tuple[str, slice]]:
         """Where each variable lies: its bank and its part of that."""
         places = {}
-        for bank, groups in self.groups.items():
+        for value_type, groups in self.groups.items():
             begin = 0
             for one in (one for group in groups for one in group.variables):
-                places[one.name] = (bank, slice(begin, begin + one.size))
+                places[one.name] = (value_type, slice(begin, begin + one.size))
                 begin += one.size
         return places
 

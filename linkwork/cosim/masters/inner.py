@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from linkwork.cosim.fmu.instance import FloatArray, Instance, Outcome
 from linkwork.cosim.masters.extrapolation import Extrapolation
 from linkwork.cosim.network import Network
-from linkwork.cosim.network.transfers import Route
+from linkwork.cosim.network.transfers import Transfer
 from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
 
@@ -80,10 +80,15 @@ class GaussSeidel(Jacobi):
         self._first = first
         super().__init__(network, extrapolation, tries=tries)
         self._sources = {
-            one.name: [(network.instances[route.owner], route) for route in network.routes(one)] for one in self.order
+            one.name: [(network.instances[transfer.owner], transfer) for transfer in network.transfers(one)]
+            for one in self.order
         }
         self._read = {owner.name for sources in self._sources.values() for owner, _ in sources}
-        self._direct = {wire.owner for wire in network.wires if _passes(network.instances[wire.owner], wire.output)}
+        self._direct = {
+            port_link.owner
+            for port_link in network.port_links
+            if _passes(network.instances[port_link.owner], port_link.output)
+        }
         #: Inputs at the end of the step under way, by instance, where outputs depend on them directly.
         self._at_end: dict[str, tuple[float, FloatArray]] = {}
         self._masks: dict[tuple[str, tuple[int, ...]], NDArray[np.bool_] | None] = {}
@@ -99,35 +104,35 @@ class GaussSeidel(Jacobi):
         if self.ends is not None:
             self._between(instance, goal - time)
             return
-        routes = [route for owner, route in self._sources[instance.name] if owner.time >= goal]
+        transfers = [transfer for owner, transfer in self._sources[instance.name] if owner.time >= goal]
         if not self.inputs.order:
-            for route in routes:
-                route.carry()
-            if routes:
+            for transfer in transfers:
+                transfer.carry()
+            if transfers:
                 instance.write(instance.inputs)
             return
         real = instance.inputs.real
-        routes = [route for route in routes if route.target is real]
+        transfers = [transfer for transfer in transfers if transfer.target is real]
         if real.size and instance.name in self._direct:
             self._at_end[instance.name] = goal, self.inputs.at(instance.name, goal)
-        if not routes:
+        if not transfers:
             self.inputs.prepare(instance, goal - time)
             return
         ahead = np.empty(real.size)
-        for route in routes:
-            route.bring(ahead)
+        for transfer in transfers:
+            transfer.bring(ahead)
             if instance.name in self._at_end:
-                route.bring(self._at_end[instance.name][1])
-        fed = self._fed(instance, routes)
+                transfer.bring(self._at_end[instance.name][1])
+        fed = self._fed(instance, transfers)
         self.inputs.prepare_towards(instance, goal - time, goal, ahead, fed, points=self.inputs.order)
 
-    def _fed(self, instance: Instance, routes: Sequence[Route]) -> NDArray[np.bool_] | None:
+    def _fed(self, instance: Instance, transfers: Sequence[Transfer]) -> NDArray[np.bool_] | None:
         """Which real inputs some routes feed; None: all."""
-        key = instance.name, tuple(map(id, routes))
+        key = instance.name, tuple(map(id, transfers))
         if key not in self._masks:
             mask = np.zeros(instance.inputs.real.size, dtype=bool)
-            for route in routes:
-                mask[route.targets] = True
+            for transfer in transfers:
+                mask[transfer.targets] = True
             self._masks[key] = None if mask.all() else mask
         return self._masks[key]
 

@@ -13,7 +13,7 @@ import numpy as np
 from linkwork.cosim.fmu.instance import FloatArray, Instance
 from linkwork.cosim.fmu.model import REAL
 from linkwork.cosim.network import Network
-from linkwork.cosim.network.transfers import Wire
+from linkwork.cosim.network.transfers import PortLink
 
 
 class Signals:
@@ -43,18 +43,18 @@ class Signals:
         nominal: list[float] = []
         for instance in network.each():
             places: list[int] = []
-            for wire in network.wires:
-                if wire.target is not instance.inputs or (wire.owner, wire.taker) in without:
+            for port_link in network.port_links:
+                if port_link.target is not instance.inputs or (port_link.owner, port_link.taker) in without:
                     continue
-                bank, place = wire.target.places[wire.input]
-                if bank == REAL:
+                value_type, place = port_link.target.places[port_link.input]
+                if value_type == REAL:
                     size = place.stop - place.start
                     places += range(place.start, place.stop)
-                    nominal += [_nominal(network, wire)] * size
-                    self.names += [f"{wire.owner}.{wire.output}"] * size
+                    nominal += [_nominal(network, port_link)] * size
+                    self.names += [f"{port_link.owner}.{port_link.output}"] * size
             if places:
                 self._parts.append((instance.name, instance.inputs.real, places))
-        owners = {wire.owner for wire in network.wires}
+        owners = {port_link.owner for port_link in network.port_links}
         for instance in network.each() if last else ():
             if instance.name not in owners:
                 nominal += self._add_last(instance)
@@ -63,10 +63,10 @@ class Signals:
     def _add_last(self, instance: Instance) -> list[float]:
         places: list[int] = []
         nominal: list[float] = []
-        ports = instance.extras
+        ports = instance.recorded_only
         for one in ports.variables:
-            bank, place = ports.places[one.name]
-            if bank == REAL and one.causality == "output" and one.variability == "continuous":
+            value_type, place = ports.places[one.name]
+            if value_type == REAL and one.causality == "output" and one.variability == "continuous":
                 places += range(place.start, place.stop)
                 nominal += [one.nominal] * one.size
                 self.names += [f"{instance.name}.{one.name}"] * one.size
@@ -78,7 +78,7 @@ class Signals:
         """The values as they are."""
         values = [real[places] for _, real, places in self._parts]
         for instance, real, places in self._last:
-            instance.read(instance.extras)
+            instance.read(instance.recorded_only)
             values.append(real[places])
         return np.concatenate(values) if values else np.empty(0)
 
@@ -100,5 +100,5 @@ class Signals:
         return float(ratios[worst]) if np.isfinite(ratios[worst]) else np.inf, worst
 
 
-def _nominal(network: Network, wire: Wire) -> float:
-    return network.instances[wire.owner].model.variable(wire.output).nominal * abs(wire.factor)
+def _nominal(network: Network, port_link: PortLink) -> float:
+    return network.instances[port_link.owner].model.variable(port_link.output).nominal * abs(port_link.factor)

@@ -11,7 +11,7 @@ from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.network.externals import Externals, Feed
 from linkwork.cosim.network.levels import Level, Node, make_levels
 from linkwork.cosim.network.network import Network
-from linkwork.cosim.network.transfers import Wire
+from linkwork.cosim.network.transfers import PortLink
 from linkwork.cosim.system import System
 from linkwork.cosim.system.checks import converted
 from linkwork.cosim.system.references import split
@@ -25,7 +25,7 @@ class Exchanged:
 
     inputs: dict[str, Variable] = field(default_factory=dict)
     outputs: dict[str, Variable] = field(default_factory=dict)
-    extras: dict[str, Variable] = field(default_factory=dict)
+    recorded_only: dict[str, Variable] = field(default_factory=dict)
 
 
 def build(system: System, models: Models, externals: Externals, recorded: Sequence[Node]) -> Network:
@@ -40,11 +40,11 @@ def build(system: System, models: Models, externals: Externals, recorded: Sequen
     instances = {}
     for number, (name, one) in enumerate(exchanged.items()):
         instances[name] = make_instance(name, models[name], number)
-        inputs, outputs, extras = ([*kind.values()] for kind in (one.inputs, one.outputs, one.extras))
-        instances[name].bind(inputs, outputs, extras)
-    wires = _wires(system, models, instances)
+        inputs, outputs, recorded_only = ([*kind.values()] for kind in (one.inputs, one.outputs, one.recorded_only))
+        instances[name].bind(inputs, outputs, recorded_only)
+    port_links = _wires(system, models, instances)
     feeds = _feeds(system, instances, externals)
-    return Network(instances, wires, feeds, _levels(models, wires, externals, system, instances))
+    return Network(instances, port_links, feeds, _levels(models, port_links, externals, system, instances))
 
 
 def make_instance(name: str, model: FmuModel, number: int = 0) -> Instance:
@@ -68,7 +68,7 @@ def _exchanged(system: System, models: Models, externals: Externals, recorded: S
     for node in recorded:
         one = exchanged[node[0]]
         if node[1] not in one.inputs and node[1] not in one.outputs:
-            _include(exchanged, models, node, "extras")
+            _include(exchanged, models, node, "recorded_only")
     return exchanged
 
 
@@ -78,15 +78,15 @@ def _include(exchanged: Mapping[str, Exchanged], models: Models, node: Node, kin
     there.setdefault(variable, models[name].variable(variable))
 
 
-def _wires(system: System, models: Models, instances: Mapping[str, Instance]) -> list[Wire]:
-    wires = []
+def _wires(system: System, models: Models, instances: Mapping[str, Instance]) -> list[PortLink]:
+    port_links = []
     for connection in system.connections:
         owner, output = split(connection.source, system.components)
         taker, target = split(connection.target, system.components)
         factor, offset = converted(connection, models[owner].unit(output), models[taker].unit(target))
         ports = _input_ports(instances[taker], target)
-        wires.append(Wire(owner, instances[owner].outputs, output, taker, ports, target, factor, offset))
-    return wires
+        port_links.append(PortLink(owner, instances[owner].outputs, output, taker, ports, target, factor, offset))
+    return port_links
 
 
 def _input_ports(instance: Instance, name: str) -> Ports:
@@ -105,19 +105,23 @@ def _feeds(system: System, instances: Mapping[str, Instance], externals: Externa
 
 
 def _levels(
-    models: Models, wires: Sequence[Wire], externals: Externals, system: System, instances: Mapping[str, Instance]
+    models: Models,
+    port_links: Sequence[PortLink],
+    externals: Externals,
+    system: System,
+    instances: Mapping[str, Instance],
 ) -> list[Level]:
     """Discrete inputs of FMI 3.0 are set in Event Mode only, and so have no part in it."""
     fed = [split(reference, system.components) for reference in externals]
     inputs = {name: [one.name for one in instance.inputs.variables] for name, instance in instances.items()}
     feedthrough = {}
-    for wire in wires:
-        depends = models[wire.owner].dependencies.get(wire.output)
-        names = inputs[wire.owner]
-        feedthrough[wire.owner, wire.output] = [one for one in names if depends is None or one in depends]
+    for port_link in port_links:
+        depends = models[port_link.owner].dependencies.get(port_link.output)
+        names = inputs[port_link.owner]
+        feedthrough[port_link.owner, port_link.output] = [one for one in names if depends is None or one in depends]
     connections = [
-        ((wire.owner, wire.output), (wire.taker, wire.input))
-        for wire in wires
-        if wire.target is instances[wire.taker].inputs
+        ((port_link.owner, port_link.output), (port_link.taker, port_link.input))
+        for port_link in port_links
+        if port_link.target is instances[port_link.taker].inputs
     ]
     return make_levels(connections, feedthrough, [node for node in fed if node[1] in inputs[node[0]]])

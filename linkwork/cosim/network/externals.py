@@ -19,10 +19,10 @@ class Feed:
 
     def __init__(self, name: str, given: External, ports: Ports, variable: str, *, discrete: bool = False) -> None:
         self.discrete = discrete  # set in Event Mode only
-        bank, self._place = ports.places[variable]
+        value_type, self._place = ports.places[variable]
         self._values: Any = ports.values_of(variable)
-        self._name, self._whole = name, bank == WHOLE
-        self._function = _function(name, given, stepwise=bank != REAL)
+        self._name, self._whole = name, value_type == WHOLE
+        self._function = _function(name, given, stepwise=value_type != REAL)
 
     def apply(self, time: float) -> None:
         """Put the value at a time in its place.

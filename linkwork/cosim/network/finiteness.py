@@ -24,7 +24,7 @@ class Finiteness:
         self.network = network
         self.notices: list[str] = []
         self._outputs = [(one, one.outputs) for one in network.each() if one.outputs.real.size]
-        self._extras = [(one, one.extras) for one in network.each() if one.extras.real.size]
+        self._extras = [(one, one.recorded_only) for one in network.each() if one.recorded_only.real.size]
 
     def check(self, time: float) -> None:
         """Look at all of them.
@@ -50,8 +50,10 @@ class Finiteness:
         """Say which output is not finite and what it feeds; "" if there is none."""
         for instance, ports in self._outputs:
             for name, value in _bad(ports):
-                wires = [one for one in self.network.wires if (one.owner, one.output) == (instance.name, name)]
-                fed = [f"{one.taker}.{one.input}" for one in wires]
+                port_links = [
+                    one for one in self.network.port_links if (one.owner, one.output) == (instance.name, name)
+                ]
+                fed = [f"{one.taker}.{one.input}" for one in port_links]
                 where = f"{instance.name}.{name} (FMU {instance.model.path.name})"
                 return f"{where} is {value}, and feeds {', '.join(fed)}"
         return ""
@@ -62,8 +64,8 @@ def _finite(ports: Ports) -> bool:
 
 
 def _bad(ports: Ports) -> Iterator[tuple[str, float]]:
-    for name, (bank, place) in ports.places.items():
-        if bank == REAL:
+    for name, (value_type, place) in ports.places.items():
+        if value_type == REAL:
             for value in ports.real[place]:
                 if not math.isfinite(value):
                     yield name, float(value)

@@ -52,8 +52,8 @@ class Loop:
         self._where: dict[Node, slice] = {}
         nominal: list[float] = []
         for name, variable in self.inputs:
-            bank, place = network.instances[name].inputs.places[variable]
-            if bank == REAL:
+            value_type, place = network.instances[name].inputs.places[variable]
+            if value_type == REAL:
                 size = place.stop - place.start
                 part = slice(len(nominal), len(nominal) + size)
                 self._parts.append((network.instances[name].inputs.real, place, part))
@@ -203,20 +203,27 @@ class Loop:
 
     def _derivative_of(self, instance: Instance) -> Derivative | None:
         name, model = instance.name, instance.model
-        wires = [
-            wire
-            for wire in self.network.wires
-            if wire.owner == name
-            and wire.source.places[wire.output][0] == REAL
-            and (wire.taker, wire.input) in self._where
+        port_links = [
+            port_link
+            for port_link in self.network.port_links
+            if port_link.owner == name
+            and port_link.source.places[port_link.output][0] == REAL
+            and (port_link.taker, port_link.input) in self._where
         ]
         mine = [node for node in self._where if node[0] == name]
-        if not wires or not mine:
+        if not port_links or not mine:
             return None
-        unknowns = instance.ports([model.variable(output) for output in dict.fromkeys(wire.output for wire in wires)])
+        unknowns = instance.ports(
+            [model.variable(output) for output in dict.fromkeys(port_link.output for port_link in port_links)]
+        )
         knowns = instance.ports([model.variable(variable) for _, variable in mine])
         rows = tuple(
-            (unknowns.places[wire.output][1], self._where[wire.taker, wire.input], wire.factor) for wire in wires
+            (
+                unknowns.places[port_link.output][1],
+                self._where[port_link.taker, port_link.input],
+                port_link.factor,
+            )
+            for port_link in port_links
         )
         columns = tuple((knowns.places[variable][1], self._where[name, variable]) for name, variable in mine)
         return Derivative(instance, unknowns, knowns, rows, columns)

@@ -10,7 +10,7 @@ from linkwork.cosim.network.externals import Feed
 from linkwork.cosim.network.levels import Level
 from linkwork.cosim.network.loops import Loop
 from linkwork.cosim.network.snapshots import Snapshots
-from linkwork.cosim.network.transfers import Route, Wire, make_routes
+from linkwork.cosim.network.transfers import PortLink, Transfer, make_transfers
 
 
 class Network:
@@ -33,20 +33,20 @@ class Network:
     def __init__(
         self,
         instances: Mapping[str, Instance],
-        wires: Sequence[Wire],
+        port_links: Sequence[PortLink],
         feeds: Mapping[str, Sequence[Feed]],
         levels: Sequence[Level],
     ) -> None:
         self.instances = dict(instances)
-        self.wires = list(wires)
+        self.port_links = list(port_links)
         self.snapshots = Snapshots(self.instances)
         self.next_events: dict[str, float] = {}
         self.iterations = 0
         self._feeds = {name: [one for one in feeds.get(name, ()) if not one.discrete] for name in instances}
-        self._routes = {name: self._routes_to(name, "inputs") for name in instances}
+        self._transfers = {name: self._transfers_to(name, "inputs") for name in instances}
         self._discrete = [one for one in self.instances.values() if one.discrete_inputs.variables]
-        self._discrete_routes = [
-            route for one in self._discrete for route in self._routes_to(one.name, "discrete_inputs")
+        self._discrete_transfers = [
+            transfer for one in self._discrete for transfer in self._transfers_to(one.name, "discrete_inputs")
         ]
         self._discrete_feeds = [feed for one in self._discrete for feed in feeds.get(one.name, ()) if feed.discrete]
         self._levels = [
@@ -58,20 +58,22 @@ class Network:
             for level in levels
         ]
 
-    def _routes_to(self, name: str, ports: str) -> list[Route]:
+    def _transfers_to(self, name: str, ports: str) -> list[Transfer]:
         target: Any = getattr(self.instances[name], ports)
-        return make_routes([wire for wire in self.wires if wire.taker == name and wire.target is target])
+        return make_transfers(
+            [port_link for port_link in self.port_links if port_link.taker == name and port_link.target is target]
+        )
 
     def feed(self, instance: Instance, time: float) -> None:
         """Bring the values of connected outputs and external inputs at a time to an instance's continuous inputs."""
-        for route in self._routes[instance.name]:
-            route.carry()
+        for transfer in self._transfers[instance.name]:
+            transfer.carry()
         for feed in self._feeds[instance.name]:
             feed.apply(time)
 
-    def routes(self, instance: Instance) -> list[Route]:
+    def transfers(self, instance: Instance) -> list[Transfer]:
         """How connected outputs come to its continuous inputs."""
-        return self._routes[instance.name]
+        return self._transfers[instance.name]
 
     def who(self, name: str) -> str:
         """Name an instance and its FMU in a message."""
@@ -95,8 +97,8 @@ class Network:
             for instance in writes:
                 self.feed(instance, time)
                 instance.write(instance.inputs)
-        for route in self._discrete_routes:
-            route.carry()
+        for transfer in self._discrete_transfers:
+            transfer.carry()
         for feed in self._discrete_feeds:
             feed.apply(time)
 
@@ -107,8 +109,8 @@ class Network:
     def read_extras(self) -> None:
         """Read what is only recorded."""
         for instance in self.instances.values():
-            if instance.extras.all:
-                instance.read(instance.extras)
+            if instance.recorded_only.all:
+                instance.read(instance.recorded_only)
 
     def each(self, names: Iterable[str] | None = None) -> list[Instance]:
         """The instances named, in the order of the system; by default all."""

@@ -70,7 +70,7 @@ def apply(instance: Instance, values: Mapping[str, Value]) -> None:
                 f"FMU {model.path.name} (instance {instance.name!r}): {one.name!r} is a structural parameter, which "
                 "changes the size of the model; export the FMU for the size that is wanted"
             )
-    ports = instance.ports([one for one in given if one.bank])
+    ports = instance.ports([one for one in given if one.value_type])
     for one in ports.variables:
         _put(instance, ports, one, values[one.name])
     instance.write(ports)
@@ -98,8 +98,8 @@ def put(ports: Ports, variable: Variable, value: Any) -> None:
     ValueError, TypeError, OverflowError
         If it does not fit.
     """
-    bank, place = ports.places[variable.name]
-    if bank == TEXT:
+    value_type, place = ports.places[variable.name]
+    if value_type == TEXT:
         texts = list(value) if isinstance(value, tuple | list) else [str(value)] * variable.size
         if len(texts) != variable.size:
             raise ValueError(value)
@@ -108,7 +108,7 @@ def put(ports: Ports, variable: Variable, value: Any) -> None:
     if isinstance(value, str) and variable.size > 1:
         value = value.split()
     parts = value if isinstance(value, tuple | list) else [value]
-    if bank == REAL:
+    if value_type == REAL:
         ports.real[place] = [float(one) for one in parts]
     else:
         ports.whole[place] = [_whole(one, variable) for one in parts]

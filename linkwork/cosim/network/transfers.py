@@ -14,7 +14,7 @@ from linkwork.errors import CosimError
 
 
 @dataclass(frozen=True)
-class Wire:
+class PortLink:
     """A connection between live variables: whose they are, names within their ports, and the linear map."""
 
     owner: str
@@ -27,18 +27,18 @@ class Wire:
     offset: float = 0.0
 
 
-class Route:
+class Transfer:
     """The wires from one bank of ports to one bank of other ports, carried by one indexed assignment."""
 
     def __init__(
-        self, owner: str, source: Any, target: Any, wires: Sequence[tuple[slice, slice, float, float]]
+        self, owner: str, source: Any, target: Any, port_links: Sequence[tuple[slice, slice, float, float]]
     ) -> None:
         self.owner, self.source, self.target = owner, source, target
-        self.sources = _places([s for s, *_ in wires], isinstance(source, list))
-        self.targets = _places([t for _, t, *_ in wires], isinstance(source, list))
-        sizes = [s.stop - s.start for s, *_ in wires]
-        self.factor = np.repeat([factor for *_, factor, _ in wires], sizes)
-        self.offset = np.repeat([offset for *_, offset in wires], sizes)
+        self.sources = _places([s for s, *_ in port_links], isinstance(source, list))
+        self.targets = _places([t for _, t, *_ in port_links], isinstance(source, list))
+        sizes = [s.stop - s.start for s, *_ in port_links]
+        self.factor = np.repeat([factor for *_, factor, _ in port_links], sizes)
+        self.offset = np.repeat([offset for *_, offset in port_links], sizes)
         self._mixed = {getattr(one, "dtype", None) for one in (source, target)} == {np.dtype("i8"), np.dtype("u8")}
         self.plain = bool((self.factor == 1.0).all() and (self.offset == 0.0).all())
 
@@ -74,14 +74,17 @@ def _places(parts: Sequence[slice], listed: bool) -> Any:
     return np.concatenate([np.arange(one.start, one.stop) for one in parts])
 
 
-def make_routes(wires: Sequence[Wire]) -> list[Route]:
+def make_transfers(port_links: Sequence[PortLink]) -> list[Transfer]:
     """Gather wires between the same banks of the same ports."""
-    gathered: dict[tuple[int, int], list[Wire]] = {}
-    for wire in wires:
-        key = id(wire.source.values_of(wire.output)), id(wire.target.values_of(wire.input))
-        gathered.setdefault(key, []).append(wire)
+    gathered: dict[tuple[int, int], list[PortLink]] = {}
+    for port_link in port_links:
+        key = (
+            id(port_link.source.values_of(port_link.output)),
+            id(port_link.target.values_of(port_link.input)),
+        )
+        gathered.setdefault(key, []).append(port_link)
     return [
-        Route(
+        Transfer(
             members[0].owner,
             members[0].source.values_of(members[0].output),
             members[0].target.values_of(members[0].input),

@@ -12,7 +12,7 @@ from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.sink import Sink
 
 
-class Collected:
+class Tee:
     """A sink that keeps the last row and some columns, and passes everything on to files.
 
     Parameters

@@ -84,7 +84,7 @@ def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Exte
         if variable.causality != "input":
             what = "give it in parameters" if "arameter" in variable.causality else "choose an input"
             raise CosimError(f"{where} is of causality {variable.causality}, not an input; {what}")
-        if variable.bank is None:
+        if variable.value_type is None:
             raise CosimError(f"{where} is of type {variable.type}, which is not exchanged; leave it out")
         if reference in fed:
             raise CosimError(f"{where} is fed by {fed[reference]!r} already; remove the connection, or leave it out")

@@ -49,7 +49,9 @@ def recorded_variables(
         If no variable fits a pattern.
     """
     if record is not None:
-        names = [f"{name}.{one.name}" for name, model in models.items() for one in model.variables.values() if one.bank]
+        names = [
+            f"{name}.{one.name}" for name, model in models.items() for one in model.variables.values() if one.value_type
+        ]
         return [split(name, system.components) for name in chosen(record, names, where=f"the system {system.name!r}")]
     outputs = [(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
     given = [split(one.source, system.components) for one in system.external_outputs]
@@ -80,7 +82,7 @@ def places(network: Network, recorded: Iterable[Node]) -> list[Recorded]:
     found = []
     for component, name in recorded:
         instance = network.instances[component]
-        every = (instance.inputs, instance.discrete_inputs, instance.outputs, instance.extras)
+        every = (instance.inputs, instance.discrete_inputs, instance.outputs, instance.recorded_only)
         ports = next(one for one in every if name in one.places)
         variable, place = instance.model.variable(name), ports.places[name][1]
         source = ports.values_of(name)
@@ -93,4 +95,4 @@ def places(network: Network, recorded: Iterable[Node]) -> list[Recorded]:
 def _type(variable: Variable) -> type:
     if variable.type in ("Boolean", "UInt64"):
         return bool if variable.type == "Boolean" else np.uint64
-    return {REAL: float, TEXT: str}.get(str(variable.bank), int)
+    return {REAL: float, TEXT: str}.get(str(variable.value_type), int)

@@ -13,7 +13,7 @@ from linkwork.cosim.network.starting import start as start_network
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.running.interruption import Interruption
-from linkwork.cosim.running.stall_detection import Headway
+from linkwork.cosim.running.stall_detection import StallDetection
 from linkwork.cosim.system import Value
 from linkwork.errors import CosimError, FmuError, LinkworkError
 
@@ -58,11 +58,11 @@ class Run:
         self.master.begin(self.network, begin, end, self._record)
         self.master.ended = ended
         self._record(begin)
-        headway = Headway(self.network, begin, end)
+        stall_detection = StallDetection(self.network, begin, end)
         time = begin
         while time < end and not self.master.ended:
             before, time = time, self.master.advance(time, end)
-            headway.check(before, time)
+            stall_detection.check(before, time)
             self._record(time)
             shown.show(time)
             interruption.check()

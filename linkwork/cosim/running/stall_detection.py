@@ -10,7 +10,7 @@ MOST_CRAWLS = 20  # in a row, of steps shorter than ...
 CRAWL = 1e-11  # ... this part of the run
 
 
-class Headway:
+class StallDetection:
     """Ends a run whose steps lead nowhere."""
 
     def __init__(self, network: Network, begin: float, end: float) -> None:

@@ -125,20 +125,20 @@ def _type(connector: Element, variable: Variable, model: FmuModel, tables: Table
     """Type and unit of a connector; SSP 1.0 has none for arrays, where the FMU says enough."""
     if variable.size != 1:
         return
-    if variable.bank == REAL:
+    if variable.value_type == REAL:
         add(connector, "ssc:Real", unit=tables.name_unit(model.unit(variable.name)))
     elif variable.items:
         add(connector, "ssc:Enumeration", name=tables.name_enumeration(variable.enumeration, dict(variable.items)))
     elif variable.type in ("Boolean", "String"):
         add(connector, f"ssc:{variable.type}")
-    elif variable.bank is not None:
+    elif variable.value_type is not None:
         add(connector, "ssc:Integer")
 
 
 def _of_type(value: Value, variable: Variable) -> Value:
     """A value as the variable has it, where that is the same: 900 of a real is 900.0."""
     if isinstance(value, (int, float)):
-        if variable.bank == REAL and not isinstance(value, bool) and float(value) == value:
+        if variable.value_type == REAL and not isinstance(value, bool) and float(value) == value:
             return float(value)
         if variable.type == "Boolean" and value in (0, 1):
             return bool(value)

@@ -125,8 +125,8 @@ def _misfits(one: Connection, source: Variable, target: Variable) -> Iterator[st
         yield f"{one.source!r} is of causality {source.causality} and gives nothing; choose an output"
     if target.causality != "input":
         yield f"{one.target!r} is of causality {target.causality}, and only inputs can be fed; {_instead(target)}"
-    if source.bank is None or target.bank is None:
-        what, name = (source.type, one.source) if source.bank is None else (target.type, one.target)
+    if source.value_type is None or target.value_type is None:
+        what, name = (source.type, one.source) if source.value_type is None else (target.type, one.target)
         yield f"{name!r} is of type {what}, which is not exchanged"
     elif not _types_fit(source, target):
         yield f"a {source.type} cannot feed a {target.type}; put an FMU between that converts it"
@@ -144,14 +144,14 @@ def _types_fit(source: Variable, target: Variable) -> bool:
     """Whole numbers may feed reals; Booleans, texts and the rest do not mix."""
     if "Boolean" in (source.type, target.type):
         return source.type == target.type
-    return source.bank == target.bank or (source.bank, target.bank) == ("whole", "real")
+    return source.value_type == target.value_type or (source.value_type, target.value_type) == ("whole", "real")
 
 
 def _map_fits(one: Connection, target: Variable) -> bool:
-    if (one.factor, one.offset) == (1.0, 0.0) or target.bank == "real":
+    if (one.factor, one.offset) == (1.0, 0.0) or target.value_type == "real":
         return True
     whole = float(one.factor).is_integer() and float(one.offset).is_integer()
-    return target.bank == "whole" and target.type != "Boolean" and whole
+    return target.value_type == "whole" and target.type != "Boolean" and whole
 
 
 def _unit_misfit(one: Connection, system: System, models: Models) -> Iterator[str]:

@@ -21,7 +21,7 @@ def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterat
     """What is wrong with a value, if anything: the first that is found."""
     where = f"FMU {fmu} (instance {component!r}): {variable.name!r}"
     parts = _parts(value, variable)
-    if variable.bank is None:
+    if variable.value_type is None:
         yield f"{where} is of type {variable.type}, which cannot be set"
     elif not _can_be_set(variable):
         what = f"{variable.causality}, {variable.variability}"
@@ -30,13 +30,13 @@ def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterat
         yield f"{where} has {count(variable.size)}, not {len(parts)}: it cannot be {value!r}"
     elif not all(_type_fits(part, variable) for part in parts):
         yield f"{where} is of type {variable.type}; it cannot be {value!r}; {_expected(variable)}"
-    elif variable.bank != "text" and not all(variable.low <= float(part) <= variable.high for part in parts):
+    elif variable.value_type != "text" and not all(variable.low <= float(part) <= variable.high for part in parts):
         yield f"{where} lies within {variable.low:g} ... {variable.high:g}; it cannot be {value!r}"
 
 
 def _parts(value: Value, variable: Variable) -> list[Any]:
     """The numbers or texts of a value; numbers may be given as text, as on a command line."""
-    if not isinstance(value, str) or variable.bank == "text":
+    if not isinstance(value, str) or variable.value_type == "text":
         plain: list[Any] = np.ravel(np.array(value)).tolist()
         return plain
     texts = value.split() if variable.size > 1 else [value]
@@ -61,14 +61,14 @@ def _can_be_set(variable: Variable) -> bool:
 
 
 def _type_fits(part: object, variable: Variable) -> bool:
-    if variable.bank == "text" or isinstance(part, str):
-        return variable.bank == "text" and isinstance(part, str)
+    if variable.value_type == "text" or isinstance(part, str):
+        return variable.value_type == "text" and isinstance(part, str)
     assert isinstance(part, (bool, int, float))
     if variable.type == "Boolean":
         return part in (0, 1)
     if isinstance(part, bool) or math.isnan(part):
         return False
-    if variable.bank == "real":
+    if variable.value_type == "real":
         return True
     low, high = _whole_range(variable.type)
     items = [value for _, value in variable.items]
@@ -87,7 +87,9 @@ def _expected(variable: Variable) -> str:
         return "give one of " + ", ".join(f"{value} ({name})" for name, value in variable.items)
     if variable.type == "Boolean":
         return "give True or False"
-    return {"real": "give a number", "text": "give a text"}.get(variable.bank or "", "give a whole number in its range")
+    return {"real": "give a number", "text": "give a text"}.get(
+        variable.value_type or "", "give a whole number in its range"
+    )
 
 
 def count(size: int) -> str:

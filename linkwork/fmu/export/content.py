@@ -13,7 +13,7 @@ from linkwork.variables.templates import WITH_START, made
 
 Causality = Literal["parameter", "input", "output", "local", "independent"]
 
-Place = tuple["Row", int]  # an entry: its row, and its position there
+Place = tuple["VariableGroup", int]  # an entry: its row, and its position there
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Form:
+class GroupTemplate:
     """What a pattern becomes in an FMU: entries whose owner's name and place are still open.
 
     Attributes
@@ -78,7 +78,7 @@ class Form:
     rules: tuple[tuple[int, ...], ...]
 
     @cached_property
-    def rule(self) -> list[int] | None:
+    def dependency(self) -> list[int] | None:
         """For each entry its rule, -1 if it has none; None where an array has several."""
         several = any(len(rules) > 1 for rules in self.rules)
         return None if several else [rules[0] if rules else -1 for rules in self.rules]
@@ -145,7 +145,7 @@ class Form:
 
 
 @dataclass(slots=True)
-class Row:
+class VariableGroup:
     """An owner in an FMU.
 
     Attributes
@@ -158,8 +158,8 @@ class Row:
         For each entry the value references of what it depends on, ascending; None: all, or nothing is computed.
     """
 
-    form: Form
-    words: tuple[str, ...]
+    form: GroupTemplate
+    labels: tuple[str, ...]
     references: list[int]
     depends: list[list[int] | None] = field(default_factory=list)
 
@@ -195,8 +195,8 @@ class Content:
     """
 
     name: str
-    rows: list[Row]
-    indicators: list[Row]
+    rows: list[VariableGroup]
+    indicators: list[VariableGroup]
     block: FloatArray
     experiment: Experiment
     tool: str
@@ -209,12 +209,12 @@ class Content:
         return model_identifier(self.name)
 
     @property
-    def all_rows(self) -> list[Row]:
+    def all_rows(self) -> list[VariableGroup]:
         """Variables, then event indicators."""
         return [*self.rows, *self.indicators]
 
     @property
-    def forms(self) -> list[Form]:
+    def forms(self) -> list[GroupTemplate]:
         """All forms, each once."""
         return list({id(row.form): row.form for row in self.all_rows}.values())
 
@@ -223,7 +223,7 @@ class Content:
         for row in self.rows:
             for i in row.form.which(*causalities):
                 entry, at = row.form.entries[i], row.references[i]
-                yield replace(entry, variable=made(entry.variable, row.words, at, self.block))
+                yield replace(entry, variable=made(entry.variable, row.labels, at, self.block))
 
     def causality_of(self, name: str) -> Causality | None:
         """Return the part of a variable that is named after its owner, as ``A.q`` is; None: there is no such one."""
@@ -234,24 +234,24 @@ class Content:
             end = name.find(".", end + 1)
         return None
 
-    def _names_of(self, owner: str) -> dict[str, Causality]:
+    def _names_of(self, entity: str) -> dict[str, Causality]:
         """What an owner has, by name."""
-        if owner not in self._named:
-            rows = self._owned.get(owner, ())
+        if entity not in self._named:
+            rows = self._owned.get(entity, ())
             entries = ((row, entry) for row in rows for entry in row.form.entries)
-            self._named[owner] = {e.variable.name.format(*row.words): e.causality for row, e in entries}
-        return self._named[owner]
+            self._named[entity] = {e.variable.name.format(*row.labels): e.causality for row, e in entries}
+        return self._named[entity]
 
     @cached_property
     def _named(self) -> dict[str, dict[str, Causality]]:
         return {}
 
     @cached_property
-    def _owned(self) -> dict[str, list[Row]]:
-        found: dict[str, list[Row]] = {}
+    def _owned(self) -> dict[str, list[VariableGroup]]:
+        found: dict[str, list[VariableGroup]] = {}
         for row in self.rows:
-            if row.words:
-                found.setdefault(row.words[0], []).append(row)
+            if row.labels:
+                found.setdefault(row.labels[0], []).append(row)
         return found
 
     def count(self, *kinds: str) -> int:
@@ -291,12 +291,12 @@ class Content:
         """Value references of what others may depend on: states, inputs and time."""
         return (row.references[i] for row in self.rows for i in row.form.knowns)
 
-    def starts(self, row: Row) -> list[list[float]]:
+    def starts(self, row: VariableGroup) -> list[list[float]]:
         """Return the start values of those entries of a row that have some."""
         block, references, entries = self.block, row.references, row.form.entries
         return [block[references[i] : references[i] + entries[i].size].tolist() for i in row.form.with_start]
 
-    def plain_starts(self, row: Row) -> list[float]:
+    def plain_starts(self, row: VariableGroup) -> list[float]:
         """Return the same of a row whose form is plain."""
         return [self.block.item(row.references[i]) for i in row.form.with_start]
 
@@ -305,15 +305,15 @@ class Content:
         for row in self.rows:
             if row.form.bounded:
                 for i, values in zip(row.form.with_start, self.starts(row), strict=True):
-                    _check_bounds(row.form.entries[i].variable, row.words, values)
+                    _check_bounds(row.form.entries[i].variable, row.labels, values)
 
 
-def _check_bounds(variable: Variable, words: Sequence[str], values: list[float]) -> None:
+def _check_bounds(variable: Variable, labels: Sequence[str], values: list[float]) -> None:
     low, high = variable.minimum, variable.maximum
     for value in values:
         if (low is not None and value < low) or (high is not None and value > high):
             bounds = f"{'any' if low is None else low} to {'any' if high is None else high}"
-            raise ExportError(f"{variable.name.format(*words)} starts at {value}, but allowed is {bounds}; change it")
+            raise ExportError(f"{variable.name.format(*labels)} starts at {value}, but allowed is {bounds}; change it")
 
 
 def model_identifier(name: str) -> str:

@@ -14,7 +14,7 @@ from linkwork.fmu.export.equations import CONVENTIONS, EQUATIONS, USE
 from linkwork.mechanism import Mechanism
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
 
 MOST_ROWS = 200  # of a table
 _STYLE = """body { font: 15px/1.5 sans-serif; color: #222; max-width: 62em; margin: 2em auto; padding: 0 1em }
@@ -25,12 +25,12 @@ svg { max-width: 100%; height: auto } figure { margin: 1em 0 }
 figcaption, .note { color: #666; font-size: 13px } dt { font-weight: bold; margin-top: 0.5em }"""
 
 
-def documentation_files(content: Content, system: System) -> dict[str, bytes]:
+def documentation_files(content: Content, system: Model) -> dict[str, bytes]:
     """Return the page by its path in the archive."""
     return {"documentation/index.html": index_page(content, system).encode()}
 
 
-def index_page(content: Content, system: System) -> str:
+def index_page(content: Content, system: Model) -> str:
     """Return the page; it is well-formed XML as well, and needs no other file."""
     name = escape(content.name)
     parts = [
@@ -57,7 +57,7 @@ _KINDS: tuple[tuple[str, Causality], ...] = (
 )
 
 
-def _summary(system: System) -> str:
+def _summary(system: Model) -> str:
     s = system.sizes
     loops = _counted(s.loops, "closed loop") if s.loops else "no closed loop"
     return (
@@ -70,7 +70,7 @@ def _counted(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or f'{one}s'}"
 
 
-def _figure(system: System) -> str:
+def _figure(system: Model) -> str:
     drawing = picture(system)
     if drawing is None:
         return (
@@ -87,7 +87,7 @@ def _figure(system: System) -> str:
 # ---- the mechanism ----------------------------------------------------------------------------------
 
 
-def _mechanism(system: System) -> str:
+def _mechanism(system: Model) -> str:
     mech, cut = system.mechanism, set(system.numbering.cut)
     bodies = ((name, f"{body.mass:.6g}", _vector(body.com)) for name, body in mech.bodies.items())
     joints = (
@@ -120,7 +120,7 @@ def _vector(values: Iterable[float]) -> str:
     return ", ".join(f"{value:.6g}" for value in values)
 
 
-def _loops(system: System) -> str:
+def _loops(system: Model) -> str:
     """Which joints each loop has."""
     graph, names = system.topology, list(system.mechanism.joints)
 

@@ -17,7 +17,7 @@ from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.interface import interface_bytes
 from linkwork.fmu.export.libraries import libraries
 from linkwork.fmu.export.selection import Choice, choose_outputs, known_references, resolve_dependencies
-from linkwork.fmu.export.settings import SETTING_STARTS, setting_owners
+from linkwork.fmu.export.settings import SETTING_STARTS, setting_entities
 from linkwork.fmu.export.sources import c_files, source_files
 from linkwork.fmu.export.terminals import terminal_files
 from linkwork.fmu.export.token import instantiation_token
@@ -25,7 +25,7 @@ from linkwork.fmu.export.xml_parts import in_chunks
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Mechanism
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
 
 _DESCRIPTIONS: dict[str, Callable[[Content, str], Iterator[str]]] = {
     "2.0": description_fmi2.model_description,
@@ -44,7 +44,7 @@ _FMI2_PLATFORMS = {
 
 
 def export_fmu(
-    mechanism: "Mechanism | System",
+    mechanism: "Mechanism | Model",
     path: str | os.PathLike[str],
     fmi: str = "3.0",
     outputs: Iterable[str] | None = None,
@@ -125,7 +125,7 @@ def export_fmu(
 
 
 def describe_system(
-    system: "System",
+    system: "Model",
     outputs: Iterable[str] | None,
     experiment: Experiment,
     independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
@@ -134,12 +134,12 @@ def describe_system(
 ) -> Content:
     """Gather what the FMU of a system holds."""
     from linkwork._util.version import version
-    from linkwork.variables.catalog import list_indicators, list_owners
+    from linkwork.variables.catalog import list_entities, list_indicators
 
     indicators = list_indicators(system.layout)
-    owners = list_owners(system.layout)
-    choice = Choice(choose_outputs(owners, outputs), _states(system, independents), arrays)
-    rows, with_rows = choice.rows([*owners, *setting_owners(system.sizes.reals + len(indicators))])
+    entities = list_entities(system.layout)
+    choice = Choice(choose_outputs(entities, outputs), _states(system, independents), arrays)
+    rows, with_rows = choice.rows([*entities, *setting_entities(system.sizes.reals + len(indicators))])
     of_indicators, _ = choice.rows(indicators)
     known, others = known_references(rows, with_rows)
     resolve_dependencies(rows, with_rows, known, others)
@@ -158,15 +158,15 @@ def describe_system(
     return content
 
 
-def _compiled(mechanism: "Mechanism | System") -> "System":
+def _compiled(mechanism: "Mechanism | Model") -> "Model":
     from linkwork.model.compile import compile
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
 
-    return mechanism if isinstance(mechanism, System) else compile(mechanism)
+    return mechanism if isinstance(mechanism, Model) else compile(mechanism)
 
 
 def _independents(
-    system: "System", states: str, wanted: Sequence[str] | None
+    system: "Model", states: str, wanted: Sequence[str] | None
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Positions of independent coordinates and speeds, both empty where all are states."""
     if states == "full":
@@ -175,13 +175,13 @@ def _independents(
         return (), ()
     if states != "minimal":
         raise ExportError(f"there are no states {states!r}; choose 'full' or 'minimal'")
-    from linkwork.model.independent_coordinates import choose_independents
+    from linkwork.model.independent_coordinates import choose_independent_coordinates
 
-    found = choose_independents(system, wanted=wanted)
+    found = choose_independent_coordinates(system, wanted=wanted)
     return tuple(found.q), tuple(found.u)
 
 
-def _states(system: "System", independents: tuple[tuple[int, ...], tuple[int, ...]]) -> frozenset[int] | None:
+def _states(system: "Model", independents: tuple[tuple[int, ...], tuple[int, ...]]) -> frozenset[int] | None:
     """Offsets of the states; None: all that can be."""
     if not any(independents):
         return None
@@ -196,7 +196,7 @@ def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
     return Experiment(stop=float(stop), step=float(step), tolerance=float(tolerance))
 
 
-def _files(content: Content, system: "System", fmi: str, sources: bool) -> dict[str, bytes | Iterable[bytes]]:
+def _files(content: Content, system: "Model", fmi: str, sources: bool) -> dict[str, bytes | Iterable[bytes]]:
     model, interface = system.model_bytes, interface_bytes(content)
     description = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
     return {

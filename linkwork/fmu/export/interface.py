@@ -33,13 +33,13 @@ def _arrays(content: Content) -> bytes:
 def _unknowns(content: Content) -> bytes:
     found: dict[int, bytes] = {}
     last: list[int] | None = None
-    words = on_all = _words(ON_ALL)
+    labels = on_all = _words(ON_ALL)
     for places in (content.outputs, content.derivatives, content.event_indicators):
         for row, i in places:
             knowns = row.depends[i]
             if knowns is not last:  # neighbours mostly depend on the same
-                last, words = knowns, on_all if knowns is None else _counted(knowns)
-            found[row.references[i]] = words
+                last, labels = knowns, on_all if knowns is None else _counted(knowns)
+            found[row.references[i]] = labels
     return _words(len(found)) + b"".join([_WORD.pack(at) + found[at] for at in sorted(found)])
 
 

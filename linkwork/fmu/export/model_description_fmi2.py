@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from xml.etree.ElementTree import Element, SubElement
 
-from linkwork.fmu.export.content import Content, Form, Place, Row
+from linkwork.fmu.export.content import Content, GroupTemplate, Place, VariableGroup
 from linkwork.fmu.export.xml_parts import (
     TYPES_FMI2,
-    Marks,
+    Placeholders,
     add_experiment,
     add_log_categories,
     add_solvers,
@@ -74,19 +74,19 @@ def _add_sources(kind: Element, content: Content) -> None:
             SubElement(listed, "File", name=name)
 
 
-def _template(form: Form) -> str:
+def _template(form: GroupTemplate) -> str:
     """The variables of a form, in which everything of the owner is open."""
-    marks, derivatives, lines = Marks(form), count(), []
+    placeholders, derivatives, lines = Placeholders(form), count(), []
     for i, entry in enumerate(form.entries):
-        value = value_attributes(entry.variable, marks.start(i))
+        value = value_attributes(entry.variable, placeholders.start(i))
         if entry.variable.derivative_of is not None:
-            value["derivative"] = marks.more(next(derivatives))
+            value["derivative"] = placeholders.more(next(derivatives))
         inside = element(TYPES_FMI2[entry.variable.type], value)
-        lines.append(f"    {element('ScalarVariable', describe(entry, marks.reference(i)), inside)}\n")
+        lines.append(f"    {element('ScalarVariable', describe(entry, placeholders.reference(i)), inside)}\n")
     return "".join(lines)
 
 
-def _structure(content: Content, rows: Iterable[Row], first: dict[int, int]) -> Iterator[str]:
+def _structure(content: Content, rows: Iterable[VariableGroup], first: dict[int, int]) -> Iterator[str]:
     position = {row.references[i]: first[id(row)] + i for row in rows for i in row.form.knowns}
     yield "  <ModelStructure>\n"
     yield from _group("Outputs", _unknowns(content.outputs, first, position))

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from xml.etree.ElementTree import Element, SubElement
 
-from linkwork.fmu.export.content import Content, Form, Place
+from linkwork.fmu.export.content import Content, GroupTemplate, Place
 from linkwork.fmu.export.xml_parts import (
     TYPES_FMI3,
-    Marks,
+    Placeholders,
     add_experiment,
     add_log_categories,
     add_solvers,
@@ -65,13 +65,15 @@ def model_description(content: Content, token: str) -> Iterator[str]:
     yield "  </ModelStructure>\n</fmiModelDescription>\n"
 
 
-def _template(form: Form) -> str:
+def _template(form: GroupTemplate) -> str:
     """The variables of a form, in which everything of the owner is open."""
-    marks, states, lines = Marks(form), iter(form.states), []
+    placeholders, states, lines = Placeholders(form), iter(form.states), []
     for i, entry in enumerate(form.entries):
-        attributes = describe(entry, marks.reference(i)) | value_attributes(entry.variable, marks.start(i))
+        attributes = describe(entry, placeholders.reference(i)) | value_attributes(
+            entry.variable, placeholders.start(i)
+        )
         if entry.variable.derivative_of is not None:
-            attributes["derivative"] = marks.reference(next(states))
+            attributes["derivative"] = placeholders.reference(next(states))
         if entry.variability == "continuous" and entry.causality != "independent":
             attributes["intermediateUpdate"] = boolean(True)
         size = element("Dimension", {"start": str(entry.count)}) if entry.count else ""

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from linkwork.errors import ExportError
-from linkwork.fmu.export.content import Causality, Entry, Form, Row
+from linkwork.fmu.export.content import Causality, Entry, GroupTemplate, VariableGroup
 from linkwork.variables.schema import Kind, Variable, matching
-from linkwork.variables.templates import COMPUTED, Owner, Pattern
+from linkwork.variables.templates import COMPUTED, Entity, Pattern
 
 _CAUSALITY: dict[str, Causality] = {
     "parameter": "parameter",
@@ -37,26 +37,26 @@ class Choice:
     outputs: dict[int, set[int]] | None
     states: frozenset[int] | None = None
     arrays: bool = False
-    _forms: dict[object, Form] = field(default_factory=dict)
+    _forms: dict[object, GroupTemplate] = field(default_factory=dict)
 
-    def rows(self, owners: Iterable[Owner]) -> tuple[list[Row], list[Owner]]:
+    def rows(self, entities: Iterable[Entity]) -> tuple[list[VariableGroup], list[Entity]]:
         """Return the rows of those owners that have any, and these owners."""
-        rows = [(self.row(number, owner), owner) for number, owner in enumerate(owners)]
-        found = [(row, owner) for row, owner in rows if row is not None]
-        return [row for row, _ in found], [owner for _, owner in found]
+        rows = [(self.row(number, entity), entity) for number, entity in enumerate(entities)]
+        found = [(row, entity) for row, entity in rows if row is not None]
+        return [row for row, _ in found], [entity for _, entity in found]
 
-    def row(self, number: int, owner: Owner) -> Row | None:
+    def row(self, number: int, entity: Entity) -> VariableGroup | None:
         """Return an owner's row; None if nothing of it is in the FMU."""
         chosen = None if self.outputs is None else frozenset(self.outputs.get(number, ()))
-        references = owner.references
-        dependent = self._dependent(owner.pattern, references)
-        key = (id(owner.pattern), chosen, dependent)
+        references = entity.references
+        dependent = self._dependent(entity.pattern, references)
+        key = (id(entity.pattern), chosen, dependent)
         if key not in self._forms:
-            self._forms[key] = _form(owner.pattern, chosen, dependent, self.arrays)
+            self._forms[key] = _form(entity.pattern, chosen, dependent, self.arrays)
         form = self._forms[key]
         if len(form.first) < len(references):
             references = [references[i] for i in form.first]
-        return Row(form, owner.words, references) if references else None
+        return VariableGroup(form, entity.labels, references) if references else None
 
     def _dependent(self, pattern: Pattern, references: list[int]) -> frozenset[int]:
         """Those numbers of an owner that are coordinates and speeds, but no states, and their derivatives."""
@@ -67,7 +67,7 @@ class Choice:
         return frozenset(i for i, (v, _) in enumerate(numbers) if v.name in lost or v.derivative_of in lost)
 
 
-def _form(pattern: Pattern, chosen: frozenset[int] | None, dependent: frozenset[int], arrays: bool) -> Form:
+def _form(pattern: Pattern, chosen: frozenset[int] | None, dependent: frozenset[int], arrays: bool) -> GroupTemplate:
     found: list[tuple[Entry, int, tuple[int, ...]]] = []
     for quantity, span in zip(pattern.quantities, pattern.spans, strict=True):
         scalars = [_entry(pattern.variables[i], i, chosen, i in dependent) for i in span]
@@ -78,7 +78,7 @@ def _form(pattern: Pattern, chosen: frozenset[int] | None, dependent: frozenset[
         else:
             found += [(e, i, (pattern.rules[i],)) for e, i in zip(scalars, span, strict=True) if e]
     rules = tuple(of if e.variable.kind in COMPUTED and i not in dependent else () for e, i, of in found)
-    return Form(tuple(e for e, _, _ in found), tuple(i for _, i, _ in found), rules)
+    return GroupTemplate(tuple(e for e, _, _ in found), tuple(i for _, i, _ in found), rules)
 
 
 def _entry(variable: Variable, i: int, chosen: frozenset[int] | None, dependent: bool) -> Entry | None:
@@ -103,7 +103,9 @@ def _array(first: Entry, count: int) -> Entry:
     return Entry(whole, first.causality, count)
 
 
-def resolve_dependencies(rows: Iterable[Row], owners: Iterable[Owner], known: dict[str, int], others: set[str]) -> None:
+def resolve_dependencies(
+    rows: Iterable[VariableGroup], entities: Iterable[Entity], known: dict[str, int], others: set[str]
+) -> None:
     """Write into rows what their entries depend on.
 
     Parameters
@@ -115,20 +117,22 @@ def resolve_dependencies(rows: Iterable[Row], owners: Iterable[Owner], known: di
     others
         Names of coordinates and speeds that are no states: what depends on one depends on all, for what is known.
     """
-    for row, owner in zip(rows, owners, strict=True):
+    for row, entity in zip(rows, entities, strict=True):
         if not row.form.calculated:
             continue
-        of_rule = [_references(names, known, others, row) for names in owner.depends()]
+        of_rule = [_references(names, known, others, row) for names in entity.depends()]
         of_rule.append(None)  # for what has no rule
-        if row.form.rule is not None:
-            row.depends = [of_rule[rule] for rule in row.form.rule]
+        if row.form.dependency is not None:
+            row.depends = [of_rule[dependency] for dependency in row.form.dependency]
         else:
-            row.depends = [_joined([of_rule[rule] for rule in rules]) for rules in row.form.rules]
+            row.depends = [_joined([of_rule[dependency] for dependency in rules]) for rules in row.form.rules]
         for i in row.form.states:
             row.depends[i] = [row.references[i]]
 
 
-def _references(names: Sequence[str] | None, known: dict[str, int], others: set[str], row: Row) -> list[int] | None:
+def _references(
+    names: Sequence[str] | None, known: dict[str, int], others: set[str], row: VariableGroup
+) -> list[int] | None:
     if names is None:
         return None
     try:
@@ -136,7 +140,7 @@ def _references(names: Sequence[str] | None, known: dict[str, int], others: set[
     except KeyError as missing:
         if any(name in others for name in names):
             return None
-        raise ExportError(f"{row.words[0]} depends on {missing}, which is no variable of the mechanism") from None
+        raise ExportError(f"{row.labels[0]} depends on {missing}, which is no variable of the mechanism") from None
 
 
 def _joined(lists: list[list[int] | None]) -> list[int] | None:
@@ -145,22 +149,22 @@ def _joined(lists: list[list[int] | None]) -> list[int] | None:
     return sorted({at for one in lists for at in one or ()}) if lists and None not in lists else None
 
 
-def known_references(rows: Iterable[Row], owners: Iterable[Owner]) -> tuple[dict[str, int], set[str]]:
+def known_references(rows: Iterable[VariableGroup], entities: Iterable[Entity]) -> tuple[dict[str, int], set[str]]:
     """Return value references of states, inputs and time by name, and the names of what would be states but is none."""
     known: dict[str, int] = {}
     others: set[str] = set()
-    for row, owner in zip(rows, owners, strict=True):
+    for row, entity in zip(rows, entities, strict=True):
         for i in row.form.knowns:
             first = row.form.first[i]
             for k in range(first, first + row.form.entries[i].size):
-                known[owner.pattern.variables[k].name.format(*row.words)] = row.references[i]
-        if "state" in owner.pattern.kinds:
-            names = (v.name.format(*row.words) for v in owner.pattern.variables if v.kind == "state")
+                known[entity.pattern.variables[k].name.format(*row.labels)] = row.references[i]
+        if "state" in entity.pattern.kinds:
+            names = (v.name.format(*row.labels) for v in entity.pattern.variables if v.kind == "state")
             others.update(name for name in names if name not in known)
     return known, others
 
 
-def choose_outputs(owners: Sequence[Owner], outputs: Iterable[str] | None) -> dict[int, set[int]] | None:
+def choose_outputs(entities: Sequence[Entity], outputs: Iterable[str] | None) -> dict[int, set[int]] | None:
     """Find the outputs that are asked for: for each owner by its position, which of its numbers.
 
     Parameters
@@ -181,22 +185,24 @@ def choose_outputs(owners: Sequence[Owner], outputs: Iterable[str] | None) -> di
         return None
     chosen: dict[int, set[int]] = {}
     for name in [outputs] if isinstance(outputs, str) else outputs:
-        for number, i in _matching(owners, name):
+        for number, i in _matching(entities, name):
             chosen.setdefault(number, set()).add(i)
     return chosen
 
 
-def _matching(owners: Sequence[Owner], name: str) -> list[tuple[int, int]]:
+def _matching(entities: Sequence[Entity], name: str) -> list[tuple[int, int]]:
     beginnings = (f"{name}.", f"{name}[")
     found = []
-    for number, owner in enumerate(owners):
-        if name not in owner.words[0] and owner.words[0] not in name:
+    for number, entity in enumerate(entities):
+        if name not in entity.labels[0] and entity.labels[0] not in name:
             continue  # their variables have names with that of their owner in them
-        for i, v in enumerate(owner.pattern.variables):
-            full = v.name.format(*owner.words)
+        for i, v in enumerate(entity.pattern.variables):
+            full = v.name.format(*entity.labels)
             if v.kind in _CHOSEN and (full == name or full.startswith(beginnings)):
                 found.append((number, i))
     if not found:
-        names = (replace(v, name=v.name.format(*owner.words)) for owner in owners for v in owner.pattern.variables)
+        names = (
+            replace(v, name=v.name.format(*entity.labels)) for entity in entities for v in entity.pattern.variables
+        )
         matching(list(names), name, _CHOSEN, "outputs", ExportError)  # raises
     return found

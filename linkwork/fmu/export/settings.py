@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from linkwork.variables.templates import Owner, Pattern, Place, Quantity
+from linkwork.variables.templates import Entity, Pattern, Place, Quantity
 
 _SETTINGS = (
     Quantity(
@@ -24,8 +24,8 @@ SOLVERS = (
 )
 
 
-def setting_owners(first: int) -> Iterator[Owner]:
+def setting_entities(first: int) -> Iterator[Entity]:
     """Return what has the settings; their value references begin at `first`."""
     fields = {"setting": Place(first, 1)}
     for i, (name, quantity) in enumerate(zip(("solver", "tolerance"), _SETTINGS, strict=True)):
-        yield Owner(Pattern([quantity], fields), (name, "", ""), (i,), lambda: (None,))
+        yield Entity(Pattern([quantity], fields), (name, "", ""), (i,), lambda: (None,))

@@ -11,11 +11,11 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from linkwork.compiler.numbering import suffixes
 from linkwork.draw.mechanism_picture import icon
 from linkwork.fmu.export.content import Content
-from linkwork.mechanism import Impulse, Input, Wrench
+from linkwork.mechanism import Command, Impulse, Wrench
 from linkwork.mechanism.forces import of_kind
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
 
 MOST_TERMINALS = 500  # of each kind
 JOINT, FRAME, MOTION, EVENT = (f"org.linkwork.{kind}" for kind in ("joint", "frame", "motion", "event"))
@@ -25,7 +25,7 @@ _SIDE = 100.0  # of the icon from its middle
 Member = tuple[str, str]  # name in the terminal, name of the variable
 
 
-def terminal_files(content: Content, system: System, fmi: str) -> dict[str, bytes]:
+def terminal_files(content: Content, system: Model, fmi: str) -> dict[str, bytes]:
     """Return by path in the archive: terminals and icons for FMI 3.0, the icon at the root for FMI 2.0.
 
     FMI 2.0 knows neither terminals nor pictures of lines.
@@ -39,7 +39,7 @@ def terminal_files(content: Content, system: System, fmi: str) -> dict[str, byte
     return found
 
 
-def _document(content: Content, system: System) -> bytes:
+def _document(content: Content, system: Model) -> bytes:
     root = Element("fmiTerminalsAndIcons", fmiVersion="3.0")
     graphics = SubElement(root, "GraphicalRepresentation")
     corners = {"x1": f"{-_SIDE}", "y1": f"{-_SIDE}", "x2": f"{_SIDE}", "y2": f"{_SIDE}"}
@@ -66,7 +66,7 @@ def _is_connectable(content: Content, name: str) -> bool:
     return content.causality_of(name) in ("input", "output")
 
 
-def _terminals(system: System) -> Iterator[tuple[str, str, str, list[Member]]]:
+def _terminals(system: Model) -> Iterator[tuple[str, str, str, list[Member]]]:
     """Kind, name, description and members of every terminal there may be."""
     mech, numbering = system.mechanism, system.numbering
     moving = (name for name, joint in mech.joints.items() if joint.kind.nu)
@@ -86,7 +86,7 @@ def _terminals(system: System) -> Iterator[tuple[str, str, str, list[Member]]]:
         members = [(what, f"{name}.{what}") for what in ("q_in", "u_in", "a_in", "load")]
         yield MOTION, name, "what is added to a prescribed motion, and the load that it takes", members
     for name, one in islice(mech.transitions.items(), MOST_TERMINALS):
-        members = [("command", f"{name}.command")] if isinstance(one.when, Input) else []
+        members = [("command", f"{name}.command")] if isinstance(one.when, Command) else []
         if isinstance(one.action, Impulse):
             members += [(f"impulse.{m}", v) for what in "ft" for m, v in _elements(f"{name}.impulse", what, 3)]
         if members:
@@ -94,7 +94,7 @@ def _terminals(system: System) -> Iterator[tuple[str, str, str, list[Member]]]:
             yield EVENT, name, text, [*members, ("active", f"{name}.active")]
 
 
-def _elements(owner: str, what: str, count: int) -> list[Member]:
+def _elements(entity: str, what: str, count: int) -> list[Member]:
     """A quantity as it is where variables are arrays, and element by element."""
     ends = suffixes(count) if count == 1 else ["", *suffixes(count)]
-    return [(f"{what}{end}", f"{owner}.{what}{end}") for end in ends]
+    return [(f"{what}{end}", f"{entity}.{what}{end}") for end in ends]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from linkwork.fmu.export.content import Content, Entry, Experiment, Form, Row
+from linkwork.fmu.export.content import Content, Entry, Experiment, GroupTemplate, VariableGroup
 from linkwork.fmu.export.settings import SOLVERS
 from linkwork.fmu.export.units import base_exponents, display_unit
 from linkwork.variables.schema import Variable
@@ -133,10 +133,10 @@ def _real_attributes(variable: Variable) -> dict[str, str]:
     return attributes
 
 
-class Marks:
+class Placeholders:
     """Marks in the text of a form, for what `fill` puts in: words of the owner, references, start values, more."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: GroupTemplate) -> None:
         self._form = form
         self._first_start = WORDS + len(form.entries)
         self._first_more = self._first_start + len(form.with_start)
@@ -155,12 +155,12 @@ class Marks:
         return f"{{{self._first_more + k}}}"
 
 
-def fill(template: str, row: Row, content: Content, more: Iterable[object] = ()) -> str:
+def fill(template: str, row: VariableGroup, content: Content, more: Iterable[object] = ()) -> str:
     """Return the text of a row."""
-    return template.format(*row.words, *row.references, *_starts(row, content), *more)
+    return template.format(*row.labels, *row.references, *_starts(row, content), *more)
 
 
-def _starts(row: Row, content: Content) -> Sequence[object]:
+def _starts(row: VariableGroup, content: Content) -> Sequence[object]:
     form = row.form
     if form.plain:
         return content.plain_starts(row)

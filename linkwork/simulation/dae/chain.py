@@ -15,7 +15,7 @@ from linkwork.mechanism import GROUND, Frame, Joint, Mechanism, Spherical
 from linkwork.simulation.dae.quaternions import conjugate, product, rate, running_product, spin, turned
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
 
 _P, _S = slice(6, 10), slice(10, 14)
 
@@ -47,7 +47,7 @@ class Chain:
     u_index: np.ndarray[tuple[int, int], np.dtype[np.intp]]
 
     @classmethod
-    def of(cls, system: System) -> Chain:
+    def of(cls, system: Model) -> Chain:
         """Return the chain that a system is.
 
         Raises
@@ -143,7 +143,7 @@ def _bodies(mech: Mechanism, order: list[str], before: list[Frame], behind: list
     )
 
 
-def _check(system: System) -> None:
+def _check(system: Model) -> None:
     """Refuse what Chou's equations do not have."""
     mech, links = system.mechanism, system.topology.links
     joints = list(mech.joints.values())
@@ -156,10 +156,10 @@ def _check(system: System) -> None:
         if link.parent != i - 1:
             name = joints[link.joint].name
             raise _misfit(f"at joint {name!r} the mechanism branches")
-    extras = [("coupling", name) for name in mech.couplings]
-    extras += [("distance", name) for name in mech.distances]
-    extras += [("transition", name) for name in mech.transitions]
-    for what, name in extras:
+    recorded_only = [("coupling", name) for name in mech.couplings]
+    recorded_only += [("distance", name) for name in mech.distances]
+    recorded_only += [("transition", name) for name in mech.transitions]
+    for what, name in recorded_only:
         raise _misfit(f"it has {what} {name!r}")
     for force in mech.forces:
         where = "".join(f" in joint {name!r}" for name in force.joint_names)

@@ -25,7 +25,7 @@ from linkwork.simulation.dae.formulation import Formulation
 from linkwork.solvers import Implicit
 
 if TYPE_CHECKING:
-    from linkwork.model.model import System
+    from linkwork.model.model import Model
     from linkwork.simulation.inputs import Inputs
     from linkwork.simulation.run import Run
 
@@ -52,7 +52,7 @@ class GGL(Formulation):
         s of the rows of velocities, then of positions, (2 rows,).
     """
 
-    def __init__(self, system: System, block: Block, inputs: Inputs | None = None) -> None:
+    def __init__(self, system: Model, block: Block, inputs: Inputs | None = None) -> None:
         self.system = system
         self.block = block
         self.rows = block.model.constraint_rows

@@ -23,7 +23,7 @@ SOLVERS = ("ida",)  # those that take implicit equations
 
 
 @dataclass(frozen=True)
-class Wish:
+class FormulationRequest:
     """A formulation asked for by name, with its options.
 
     Raises
