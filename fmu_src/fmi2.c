@@ -71,7 +71,7 @@ static const fmu_call calls[] = {FMI2_CALLS(X)};
 
 /* ---- life cycle -------------------------------------------------------------------------------------- */
 
-/* The callback takes a format of printf and reads #r1# as a variable: neither is meant by a line of text. */
+/* The callback expects a printf format and replaces #r1# by a variable name: both characters are escaped. */
 static void write_log(const fmu_log *log, fmu_status status, const char *category, const char *text) {
   char escaped[2100];
   size_t n = 0;
@@ -149,7 +149,7 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t 
   RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
 
-/* The block holds whole numbers and truth values as doubles. `number` is that of `values[i]`. */
+/* The block stores integers and Booleans as doubles. `number` is the double of `values[i]`. */
 #define VARIABLES(Type, type, number)                                                                               \
   fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2##Type values[]) {       \
     BEGIN(Get##Type);                                                                                               \
@@ -296,11 +296,11 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c) {
-  BEGIN(CancelStep); /* no step ever runs asynchronously: the table has no mode for it */
+  BEGIN(CancelStep); /* steps never run asynchronously: no mode allows this call */
   return fmi2OK;
 }
 
-/* What is asked for only while a step is pending, which none ever is. */
+/* These values exist only while a step is pending, and no step ever is. */
 static fmi2Status no_pending_step(fmu *f) { RETURN(fmu_log_message(&f->log, FMU_DISCARD, "no step is pending")); }
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value) {

@@ -114,7 +114,7 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
   RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
 
-/* The block holds whole numbers and truth values as doubles. */
+/* The block stores integers and Booleans as doubles. */
 #define VARIABLES(Type, type)                                                                                    \
   fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3##Type values[],       \
                            size_t n_values) {                                                                    \
@@ -165,7 +165,7 @@ fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance c, fmi3ValueReferenc
   RETURN(status);
 }
 
-/* Of arrays as a whole, which is element 0. */
+/* Dependencies are of whole arrays, which the standard numbers as element 0. */
 fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[],
                                        fmi3ValueReference independents[], size_t independent_elements[],
                                        fmi3DependencyKind kinds[], size_t n) {
@@ -314,7 +314,7 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
                                     fmi3Float64 values[], size_t n_values) {
   BEGIN(GetOutputDerivatives);
-  const fmu_status status = fmu_check_output_derivatives(f, refs, n, orders); /* an order is of a whole array */
+  const fmu_status status = fmu_check_output_derivatives(f, refs, n, orders); /* one order for a whole array */
   if (status != FMU_OK) RETURN(status);
   EXPAND_ARRAYS(0, refs, n, n_values);
   RETURN(fmu_get_output_derivatives(f, refs, n, values));

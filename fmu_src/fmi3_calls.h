@@ -1,4 +1,4 @@
-/* Which function of FMI 3.0 may be called in which mode, and how every one of them begins. */
+/* The modes in which each FMI 3.0 function may be called, and the common beginning of all these functions. */
 #ifndef LINKWORK_FMI3_CALLS_H
 #define LINKWORK_FMI3_CALLS_H
 #include "fmi3.h"
@@ -92,7 +92,7 @@ fmu_log fmi3_log(const char *function, fmi3String name, fmi3Boolean on, fmi3Inst
   if (!(pointer)) return (fmi3Status)fmu_log_message(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
 #define NEED_SIZE(n, expected) \
   if ((n) != (expected)) return (fmi3Status)fmu_log_message(&f->log, FMU_ERROR, #n " is %zu, not %zu", (n), (expected))
-/* Takes arrays apart: afterwards `refs` are `n` references of as many numbers. */
+/* Replaces value references of arrays by those of their elements: afterwards `refs` holds `n` scalar references. */
 #define EXPAND_ARRAYS(which, refs, n, n_values)                                                       \
   do {                                                                                                \
     const fmu_status taken = fmu_expand_arrays(f, which, (const uint32_t **)&(refs), &(n), n_values); \

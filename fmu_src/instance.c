@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double default_tolerance = 1e-7; /* in Co-Simulation */
+static const double default_tolerance = 1e-7; /* in Co-Simulation, if the importer gives none */
 static const double assembly_tolerance = 1e-8;
 
 static const char *mode_name(uint32_t mode) {
@@ -66,7 +66,7 @@ static int load(fmu *f, const char *token, const char *folder) {
   return loaded;
 }
 
-/* Fields of transitions, of which only mechanisms that have some know. */
+/* Fields that exist only in mechanisms with transitions. */
 static void locate_range(fmu *f, const lw_field *field) {
   const struct {
     const char *name;
@@ -80,7 +80,7 @@ static void locate_range(fmu *f, const lw_field *field) {
       *ranges[i].range = (fmu_range){(uint32_t)field->first, (uint32_t)(field->rows * field->columns)};
 }
 
-/* Parameters that leave loops closed and states what they are. */
+/* Tunable parameters do not affect loop closure or states. */
 static int is_tunable(const char *field) {
   static const char *const names[] = {"gravity",          "body_mass",      "body_com",           "body_inertia",
                                       "stiffness",        "damping",        "free_coordinate",    "spring_points",
@@ -91,7 +91,7 @@ static int is_tunable(const char *field) {
   return 0;
 }
 
-/* Where the fields begin that are not like all others. */
+/* Finds the offsets of fields that need special treatment. */
 static void locate_fields(fmu *f) {
   uint32_t n_tunable = 0;
   f->first_state = f->first_derivative = f->time_reference = (uint32_t)f->size.reals;
@@ -108,7 +108,7 @@ static void locate_fields(fmu *f) {
   }
 }
 
-/* The importer sees minimal states if the model description has them. */
+/* Exposes minimal states if the model description declares them. */
 static int choose_states(fmu *f) {
   const fmu_list *q = &f->interface.q, *u = &f->interface.u;
   f->n_exposed_states = f->n_states;
@@ -272,7 +272,7 @@ fmu_status fmu_exit_initialization(fmu *f) {
   lw_state_save(f->state, f->backup);
   lw_step_accepted(f->state);
   status = fmu_start_events(f);
-  if (status != FMU_OK) { /* other start values may follow */
+  if (status != FMU_OK) { /* the importer may try other start values */
     const fmu_status undone = fmu_restore_backup(f);
     return undone == FMU_OK ? status : undone;
   }

@@ -14,7 +14,7 @@ static uint32_t read_word(const unsigned char *b) {
 
 typedef struct cursor {
   const uint32_t *at, *end;
-  const char *error; /* NULL: nothing so far */
+  const char *error; /* NULL: no error */
 } cursor;
 
 static uint32_t next_word(cursor *c) {
@@ -29,7 +29,7 @@ static int is_ascending(const uint32_t *words, uint32_t n, uint32_t stride) {
   return 1;
 }
 
-/* A list of `n` entries of `stride` words, of which the first is below `limit`. */
+/* A list of `n` entries of `stride` words; the first word of each is below `limit`. */
 static fmu_list next_entries(cursor *c, uint32_t n, uint32_t stride, uint32_t limit) {
   const fmu_list list = {c->at, n};
   if (n > (size_t)(c->end - c->at) / stride) {
