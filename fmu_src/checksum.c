@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "instance.h"
+#include "resources.h"
 
 static void fill_crc_table(uint32_t table[8][256]) {
   for (uint32_t i = 0; i < 256; i++) {

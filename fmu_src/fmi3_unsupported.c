@@ -1,6 +1,6 @@
 /* FMI 3.0 functions for features that no model has: other variable types, clocks, structural parameters, model
  * partitions. They are exported, obey the mode table and log which feature is missing. */
-#include "fmi3_calls.h"
+#include "fmi3_mode_table.h"
 
 #define NO_VARIABLES(Type)                                                                                       \
   fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3##Type values[],       \

@@ -5,81 +5,12 @@
 #define LINKWORK_INSTANCE_H
 #include "interface_file.h"
 #include "linkwork.h"
-
-#ifdef __GNUC__
-#define FMU_PRINTF __attribute__((format(printf, 3, 4)))
-#else
-#define FMU_PRINTF
-#endif
-
-/* Values as in fmi2Status and fmi3Status. */
-typedef enum fmu_status { FMU_OK, FMU_WARNING, FMU_DISCARD, FMU_ERROR, FMU_FATAL } fmu_status;
-
-typedef enum fmu_kind { FMU_MODEL_EXCHANGE, FMU_CO_SIMULATION } fmu_kind;
+#include "log.h"
+#include "modes.h"
+#include "resources.h"
 
 /* Types of variables. They are bits, because FMI 2.0 does not separate integers from enumerations. */
 typedef enum fmu_type { FMU_REAL = 1, FMU_BOOLEAN = 2, FMU_INTEGER = 4, FMU_ENUMERATION = 8 } fmu_type;
-
-typedef enum fmu_mode {
-  FMU_INSTANTIATED = 1,
-  FMU_INITIALIZATION = 2,
-  FMU_EVENT = 4,
-  FMU_CONTINUOUS = 8, /* Model Exchange only */
-  FMU_STEP = 16,      /* Co-Simulation only */
-  FMU_TERMINATED = 32,
-  FMU_INTERMEDIATE = 64 /* during the intermediateUpdate callback */
-} fmu_mode;
-#define FMU_INITIALIZED (FMU_EVENT | FMU_CONTINUOUS | FMU_STEP)
-#define FMU_ANY (FMU_INSTANTIATED | FMU_INITIALIZATION | FMU_INITIALIZED | FMU_TERMINATED)
-
-/* A row of the mode table: the modes in which a function may be called, for each interface type. */
-typedef struct fmu_call {
-  const char *name;
-  uint32_t modes[2]; /* by fmu_kind */
-} fmu_call;
-
-/* ---- logging ---------------------------------------------------------------------------------------- */
-
-typedef enum fmu_category {
-  FMU_LOG_EVENTS = 1, /* mode changes and events; only if logging is on */
-  FMU_LOG_WARNING = 2,
-  FMU_LOG_DISCARD = 4,
-  FMU_LOG_ERROR = 8,
-  FMU_LOG_ALL = 15
-} fmu_category;
-
-typedef struct fmu_log {
-  /* Passes a line to the importer's logger. The logger may be NULL. */
-  void (*write)(const struct fmu_log *log, fmu_status status, const char *category, const char *text);
-  void (*callback)(void); /* `write` casts it back to its type */
-  void *environment;
-  const char *instance_name;
-  uint32_t enabled;     /* fmu_category bits; failures are always logged */
-  const char *function; /* the FMI function under way, the beginning of every line */
-} fmu_log;
-
-/* Logs a message and returns `status`. */
-fmu_status fmu_log_message(const fmu_log *log, fmu_status status, const char *format, ...) FMU_PRINTF;
-fmu_status fmu_set_logging(fmu_log *log, int on, size_t n, const char *const categories[]);
-
-/* ---- resources -------------------------------------------------------------------------------------- */
-
-#define FMU_TOKEN_SIZE 40 /* "{8-4-4-4-12}" in hexadecimal digits and the terminating 0 */
-
-typedef struct fmu_resources {
-  const unsigned char *model, *interface;
-  size_t model_size, interface_size;
-  unsigned char *allocated[2]; /* memory to free */
-} fmu_resources;
-
-/* Reads the resources folder, a path or a file: URI, or takes the embedded resources. Returns 0 after logging an
- * error. */
-int fmu_open_resources(const fmu_log *log, const char *folder, fmu_resources *resources);
-void fmu_close_resources(fmu_resources *resources);
-/* Continues a CRC-32 of preceding bytes, 0 at the beginning. */
-uint32_t fmu_crc32(uint32_t before, const unsigned char *bytes, size_t size);
-/* The instantiation token: CRC-32, Adler-32 and size of both resources in sequence. */
-void fmu_make_token(const fmu_resources *resources, char token[FMU_TOKEN_SIZE]);
 
 /* ---- instance --------------------------------------------------------------------------------------- */
 
@@ -100,6 +31,8 @@ typedef struct fmu_run {
   uint32_t event_pending;  /* the integrator has stopped at an event that the communication point has not reached */
   uint32_t states_changed; /* an event changed the states, and UpdateDiscreteStates has not reported it */
 } fmu_run;
+
+#define FMU_DEFAULT_TOLERANCE 1e-7 /* in Co-Simulation, if the importer gives none */
 
 /* Integration methods of Co-Simulation: the items of the enumeration `solver`. */
 typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P = 2 } fmu_solver;
@@ -144,7 +77,7 @@ typedef struct fmu_update_callback {
   void *environment;
 } fmu_update_callback;
 
-typedef struct fmu {
+struct fmu {
   fmu_kind kind;
   int event_mode_used, early_return_allowed; /* Co-Simulation in FMI 3.0 */
   char *name;
@@ -176,7 +109,7 @@ typedef struct fmu {
   size_t elements_size[2];
   void *backup; /* snapshot of the core, restored after a failure */
   fmu_run run;
-} fmu;
+};
 
 typedef struct fmu_instantiation {
   fmu_kind kind;
@@ -191,16 +124,11 @@ typedef struct fmu_instantiation {
 fmu *fmu_create(const fmu_instantiation *instantiation);
 void fmu_free(fmu *f);
 
-/* Begins every FMI call. Returns the instance, or NULL after logging that the mode does not allow the call. */
-fmu *fmu_begin_call(void *instance, const fmu_call *call);
+/* The values of `run` at instantiation. */
+void fmu_initialize_run(fmu *f);
 /* Fails if n > 0: the FMU has no variables of this type. */
 fmu_status fmu_refuse_type(fmu *f, const char *type, size_t n);
 
-fmu_status fmu_set_up_experiment(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined,
-                                 double stop);
-fmu_status fmu_enter_mode(fmu *f, fmu_mode mode);
-fmu_status fmu_exit_initialization(fmu *f);
-fmu_status fmu_reset(fmu *f);
 /* Restores the core from the backup. */
 fmu_status fmu_restore_backup(fmu *f);
 /* Updates the states of the block: by assembly in Initialization Mode, by loop closure with minimal states. */

@@ -10,7 +10,7 @@
 #endif
 
 #include "embedded.h"
-#include "instance.h"
+#include "resources.h"
 
 #ifdef LINKWORK_EMBEDDED
 
