@@ -19,7 +19,7 @@ static const char *outcome_text(lw_ode_outcome outcome) {
     case LW_ODE_STEP:
     case LW_ODE_EVENT: return "";
     case LW_ODE_STOPPED: return "the equations of motion cannot be evaluated";
-    case LW_ODE_STEP_TOO_SMALL: return "no step is short enough";
+    case LW_ODE_STEP_TOO_SMALL: return "the step size became too small";
     case LW_ODE_TOO_MANY_STEPS: return "too many steps";
     case LW_ODE_NOT_FINITE: return "the accelerations are not finite";
   }
@@ -42,7 +42,7 @@ static int64_t attempts_of(const fmu *f) {
 static fmu_status too_many_attempts(const fmu *f) {
   return fmu_log_message(
       &f->log, FMU_DISCARD,
-      "after %g steps the integration has come to t = %.9g only; a shorter communication step, a looser "
+      "after %g steps the integration has only reached t = %.9g; a shorter communication step, a looser "
       "tolerance or, if the mechanism is stiff, the solver rodas5p may succeed",
       (double)max_attempts, lw_ode_time(f->ode));
 }
@@ -171,7 +171,8 @@ static int same_time(double a, double b, double length) {
 
 static fmu_status check_step(const fmu *f, double time, double length) {
   if (!isfinite(time) || !isfinite(length) || !(length > 0) || !(time + length > time))
-    return fmu_log_message(&f->log, FMU_ERROR, "the step from %g by %g is not a step forward", time, length);
+    return fmu_log_message(&f->log, FMU_ERROR, "the communication step from %g of size %g does not advance the time",
+                           time, length);
   if (!same_time(time, f->run.time, length))
     return fmu_log_message(&f->log, FMU_ERROR, "the communication point is %.17g, not %.17g", f->run.time, time);
   const double end = time + length;

@@ -5,7 +5,8 @@
 
 fmu_status fmu_get_dependencies(fmu *f, uint32_t unknown, fmu_list *knowns) {
   if (fmu_find_dependencies(&f->interface, unknown, knowns)) return FMU_OK;
-  return fmu_log_message(&f->log, FMU_ERROR, "value reference %u is no output, derivative or event indicator", unknown);
+  return fmu_log_message(&f->log, FMU_ERROR, "value reference %u is not an output, derivative or event indicator",
+                         unknown);
 }
 
 /* ---- partial derivatives ----------------------------------------------------------------------------- */

@@ -60,10 +60,10 @@ static double polynomial_rate(const fmu_polynomial *p, double s) {
 }
 
 static fmu_status check_rate(const fmu *f, uint32_t reference, int32_t order, double value) {
-  if (!fmu_is_continuous_input(f, reference)) return fmu_refuse_variable(f, reference, "is no continuous input");
+  if (!fmu_is_continuous_input(f, reference)) return fmu_refuse_variable(f, reference, "is not a continuous input");
   if (order < 1 || order > FMU_MAX_INPUT_ORDER)
-    return fmu_refuse_variable(f, reference, "takes derivatives of the orders 1 to 4");
-  if (!isfinite(value)) return fmu_refuse_variable(f, reference, "was given a derivative that is not finite");
+    return fmu_refuse_variable(f, reference, "accepts derivatives of orders 1 to 4");
+  if (!isfinite(value)) return fmu_refuse_variable(f, reference, "cannot have a derivative that is not finite");
   return FMU_OK;
 }
 

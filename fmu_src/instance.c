@@ -220,5 +220,5 @@ void fmu_invalidate_states(fmu *f) {
 }
 
 fmu_status fmu_restore_backup(fmu *f) {
-  return fmu_core_status(f, lw_state_restore(f->state, f->backup, lw_state_size(f->state)), "what was before");
+  return fmu_core_status(f, lw_state_restore(f->state, f->backup, lw_state_size(f->state)), "restoring the state");
 }

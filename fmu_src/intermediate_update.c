@@ -17,7 +17,7 @@ fmu_status fmu_set_update_callback(fmu *f, const fmu_instantiation *instantiatio
     const uint32_t reference = instantiation->intermediate_references[i], n = fmu_array_size(&f->interface, reference);
     if (fmu_is_continuous_input(f, reference)) memset(f->intermediate_input + (reference - f->input.first), 1, n);
     else if (!fmu_is_continuous_output(f, reference))
-      return fmu_refuse_variable(f, reference, "is no continuous variable of an intermediate update");
+      return fmu_refuse_variable(f, reference, "is not a continuous variable, so intermediate updates cannot use it");
   }
   return FMU_OK;
 }

@@ -87,7 +87,7 @@ fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n) {
   if (status == FMU_OK) status = fmu_update_states(f);
   if (status != FMU_OK || n == 0) return status;
   if (lw_event_indicators(f->state, indicators) == LW_OK) return FMU_OK;
-  return fmu_log_message(&f->log, FMU_DISCARD, "the event indicators do not exist here: %s",
+  return fmu_log_message(&f->log, FMU_DISCARD, "the event indicators cannot be evaluated: %s",
                          lw_state_message(f->state));
 }
 

@@ -12,9 +12,9 @@ int fmu_is_continuous_output(const fmu *f, uint32_t reference) {
 }
 
 static fmu_status check_output(const fmu *f, uint32_t reference, int32_t order) {
-  if (!fmu_is_continuous_output(f, reference)) return fmu_refuse_variable(f, reference, "is no continuous output");
+  if (!fmu_is_continuous_output(f, reference)) return fmu_refuse_variable(f, reference, "is not a continuous output");
   if (order != 1)
-    return fmu_refuse_variable(f, reference, "has derivatives of the order 1 only (maxOutputDerivativeOrder)");
+    return fmu_refuse_variable(f, reference, "has derivatives of order 1 only (maxOutputDerivativeOrder)");
   return FMU_OK;
 }
 

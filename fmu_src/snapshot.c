@@ -43,11 +43,11 @@ static int is_valid_run(const fmu *f, const fmu_run *run) {
 }
 
 static const char *why_refused(const fmu *f, const header *h) {
-  if (memcmp(h->magic, magic, sizeof magic) != 0) return "it is not a state of such an FMU";
-  if (memcmp(h->token, f->token, sizeof f->token) != 0) return "it is the state of another FMU";
+  if (memcmp(h->magic, magic, sizeof magic) != 0) return "it is not an FMU state of this version";
+  if (memcmp(h->token, f->token, sizeof f->token) != 0) return "it is the FMU state of another FMU";
   if (h->size != snapshot_size(f)) return "it has the wrong size";
   if (h->kind != (uint32_t)f->kind) return "Model Exchange and Co-Simulation have different states";
-  if (!is_valid_run(f, &h->run)) return "it is a state that no instance can be in";
+  if (!is_valid_run(f, &h->run)) return "it is an FMU state that no instance can be in";
   return NULL;
 }
 
@@ -122,7 +122,8 @@ fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **snap
   header h;
   memcpy(&h, bytes, sizeof h);
   const char *why = why_refused(f, &h);
-  if (!why && compute_checksum(bytes, snapshot_size(f)) != h.checksum) why = "its bytes have been altered";
+  if (!why && compute_checksum(bytes, snapshot_size(f)) != h.checksum)
+    why = "its checksum is wrong: the bytes have been altered";
   if (why) return fmu_log_message(&f->log, FMU_ERROR, "%s", why);
   void *copy = malloc(snapshot_size(f));
   if (!copy) return fmu_log_message(&f->log, FMU_ERROR, "out of memory");

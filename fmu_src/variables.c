@@ -54,7 +54,7 @@ fmu_status fmu_refuse_variable(const fmu *f, uint32_t reference, const char *why
 static fmu_status check_type(const fmu *f, unsigned types, const uint32_t *references, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!(type_of(f, references[i]) & types))
-      return fmu_log_message(&f->log, FMU_ERROR, "%s is of type %s: it is read and set by another function",
+      return fmu_log_message(&f->log, FMU_ERROR, "%s has the type %s: use the function for this type",
                              name_of(f, references[i]).text, type_name(type_of(f, references[i])));
   return FMU_OK;
 }
@@ -146,9 +146,11 @@ fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *references, size_t n,
 
 static fmu_status check_setting(const fmu *f, uint32_t reference, double value) {
   if (reference == f->setting.first + FMU_SOLVER && value != FMU_DOPRI5 && value != FMU_RODAS5P)
-    return fmu_log_message(&f->log, FMU_ERROR, "solver: there is no item %g; 1 is dopri5, 2 is rodas5p", value);
+    return fmu_log_message(&f->log, FMU_ERROR, "solver: the enumeration has no item %g; 1 is dopri5, 2 is rodas5p",
+                           value);
   if (reference == f->setting.first + FMU_TOLERANCE && !(value >= 0 && value < 1))
-    return fmu_log_message(&f->log, FMU_ERROR, "tolerance: %g is not from 0, which leaves it to the importer, to 1",
+    return fmu_log_message(&f->log, FMU_ERROR,
+                           "tolerance: %g is not in the range 0 <= tolerance < 1; 0 selects the importer's tolerance",
                            value);
   return FMU_OK;
 }
@@ -158,7 +160,7 @@ static fmu_status check_settable(const fmu *f, uint32_t reference, double value)
   if (modes == 0 || reference == f->time_reference)
     return fmu_log_message(&f->log, FMU_ERROR, "%s cannot be set", name_of(f, reference).text);
   if (!(modes & f->run.mode) && f->run.mode == FMU_INTERMEDIATE)
-    return fmu_refuse_variable(f, reference, "is not among the continuous inputs to be set in intermediate updates");
+    return fmu_refuse_variable(f, reference, "is not a continuous input listed for intermediate updates");
   if (!(modes & f->run.mode))
     return fmu_log_message(
         &f->log, FMU_ERROR, "%s can be set only %s", name_of(f, reference).text,
