@@ -1,8 +1,8 @@
-/* Checksums as in zlib, so that Python computes the same without a loop of its own. */
+/* CRC-32 and Adler-32 as in zlib: Python's zlib module computes the same values. */
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "instance.h"
+#include "resources.h"
 
 static void fill_crc_table(uint32_t table[8][256]) {
   for (uint32_t i = 0; i < 256; i++) {
@@ -15,7 +15,7 @@ static void fill_crc_table(uint32_t table[8][256]) {
 }
 
 uint32_t fmu_crc32(uint32_t before, const unsigned char *bytes, size_t size) {
-  uint32_t table[8][256]; /* filled at each call: threads may load models at the same time */
+  uint32_t table[8][256]; /* filled at each call, because threads may load models at the same time */
   fill_crc_table(table);
   uint32_t crc = ~before;
   for (; size >= 8; size -= 8, bytes += 8)
@@ -26,7 +26,7 @@ uint32_t fmu_crc32(uint32_t before, const unsigned char *bytes, size_t size) {
   return ~crc;
 }
 
-/* Remainders are taken once in 5552 bytes, after which b might overflow. */
+/* The sums are reduced every 5552 bytes, before b can overflow. */
 static uint32_t adler32(uint32_t before, const unsigned char *bytes, size_t size) {
   uint32_t a = before & 0xFFFF, b = before >> 16;
   while (size) {

@@ -3,14 +3,15 @@
 
 #include "instance.h"
 
-/* The integrator takes its own steps and runs ahead of the importer, whose points are read from the dense output:
- * what comes out does not depend on the communication step. Only when an input has changed it starts afresh from
- * the communication point, and then ends the first step at the next one, because that input will change again.
- * It stops at events, which happen when the importer has come there, too. */
+/* Co-Simulation. The integrator chooses its own steps and runs ahead of the communication point; the results at
+ * communication points come from its dense output. The results therefore do not depend on the communication step size.
+ * After an input has changed, the integrator restarts at the communication point, and its first step ends at the next
+ * communication point, because the input will probably change again there. The integrator stops at events; an event is
+ * handled when the communication point reaches it. */
 
-static const double unlimited = 1e300; /* a bound on time that is none */
+static const double unlimited = 1e300; /* stands for "no bound on time" */
 
-/* The importer's tolerance is meant for what it sees; the integrator's holds for one step of many. */
+/* The importer's tolerance applies to the whole simulation, the integrator's to one of many steps. */
 static const double step_tolerance_factor = 0.1, min_tolerance = 1e-13;
 
 static const char *outcome_text(lw_ode_outcome outcome) {
@@ -18,7 +19,7 @@ static const char *outcome_text(lw_ode_outcome outcome) {
     case LW_ODE_STEP:
     case LW_ODE_EVENT: return "";
     case LW_ODE_STOPPED: return "the equations of motion cannot be evaluated";
-    case LW_ODE_STEP_TOO_SMALL: return "no step is short enough";
+    case LW_ODE_STEP_TOO_SMALL: return "the step size became too small";
     case LW_ODE_TOO_MANY_STEPS: return "too many steps";
     case LW_ODE_NOT_FINITE: return "the accelerations are not finite";
   }
@@ -30,7 +31,7 @@ static fmu_status integration_failed(const fmu *f, lw_ode_outcome outcome) {
                          lw_ode_time(f->ode), outcome_text(outcome), lw_state_message(f->state));
 }
 
-/* Accepted or rejected, in one communication step: wild inputs must not make it endless. */
+/* Limit on integrator steps, accepted and rejected, in one communication step: extreme inputs must not block it. */
 static const int64_t max_attempts = 1000000;
 
 static int64_t attempts_of(const fmu *f) {
@@ -41,7 +42,7 @@ static int64_t attempts_of(const fmu *f) {
 static fmu_status too_many_attempts(const fmu *f) {
   return fmu_log_message(
       &f->log, FMU_DISCARD,
-      "after %g steps the integration has come to t = %.9g only; a shorter communication step, a looser "
+      "after %g steps the integration has only reached t = %.9g; a shorter communication step, a looser "
       "tolerance or, if the mechanism is stiff, the solver rodas5p may succeed",
       (double)max_attempts, lw_ode_time(f->ode));
 }
@@ -61,13 +62,13 @@ static fmu_status start_integrator(fmu *f) {
   return FMU_OK;
 }
 
-/* At the start, at an event and after a change from without. */
+/* Used at the start, after an event and after the importer has changed a variable. */
 static fmu_status handle_events_and_start(fmu *f) {
   const fmu_status status = fmu_handle_events(f);
   return status == FMU_OK ? start_integrator(f) : status;
 }
 
-/* Time alone: that motions go on with their rates is not to begin again. */
+/* Changes the time only. The motion inputs keep the instant at which they were set. */
 static void write_point(fmu *f, double time, const double *y) {
   double *x = lw_state_reals(f->state);
   fmu_interpolate_inputs(f, time);
@@ -89,7 +90,7 @@ static fmu_status take_integrator_step(fmu *f, double bound) {
   return FMU_OK;
 }
 
-/* Puts time and states where the integrator's dense output has them. */
+/* Sets time and states from the integrator's dense output. */
 static void move_to(fmu *f, double time) {
   f->run.time = time;
   if (time < lw_ode_time(f->ode)) {
@@ -100,20 +101,20 @@ static void move_to(fmu *f, double time) {
   }
 }
 
-/* At an event: whether the step ends there. The importer is asked only if it said that it can be. */
+/* Whether the communication step ends at this event. Requires eventModeUsed, and earlyReturnAllowed before the end. */
 static int returns_at_event(const fmu *f, double end) {
   return f->event_mode_used && (f->early_return_allowed || f->run.time >= end);
 }
 
-/* A step on its way. */
+/* State of the communication step under way. */
 typedef struct step_progress {
-  double asked, end;    /* the communication point, and where the step ends: an early return may come before */
-  double reported;      /* how far the importer has been told */
+  double asked, end;    /* next communication point, and end of this step: earlier after an early return */
+  double reported;      /* time of the last intermediate update */
   int bounded;          /* inputs change at communication points */
-  int64_t last_attempt; /* of the integrator's count */
+  int64_t last_attempt; /* limit on the integrator's step count */
 } step_progress;
 
-/* Lets the importer know where the integrator has come to. */
+/* Calls intermediateUpdate at the time that the integrator has reached. */
 static fmu_status report_progress(fmu *f, step_progress *c) {
   const double here = fmin(lw_ode_time(f->ode), c->end);
   move_to(f, here);
@@ -155,7 +156,7 @@ static fmu_status run_to_end(fmu *f, step_progress *c, fmu_step *step) {
   return status;
 }
 
-/* A mechanism in which nothing moves. */
+/* A mechanism without degrees of freedom has no integrator. */
 static fmu_status step_without_states(fmu *f, double end) {
   fmu_status status = fmu_set_time(f, end);
   if (status == FMU_OK) status = fmu_handle_events(f);
@@ -163,14 +164,15 @@ static fmu_status step_without_states(fmu *f, double end) {
   return status;
 }
 
-/* Importers add up steps or multiply them: the points may differ by rounding. */
+/* Importers add or multiply step sizes, so the times may differ by rounding. */
 static int same_time(double a, double b, double length) {
   return fabs(a - b) <= 1e-6 * length + 1e-12 * fmax(fabs(a), fabs(b));
 }
 
 static fmu_status check_step(const fmu *f, double time, double length) {
   if (!isfinite(time) || !isfinite(length) || !(length > 0) || !(time + length > time))
-    return fmu_log_message(&f->log, FMU_ERROR, "the step from %g by %g is not a step forward", time, length);
+    return fmu_log_message(&f->log, FMU_ERROR, "the communication step from %g of size %g does not advance the time",
+                           time, length);
   if (!same_time(time, f->run.time, length))
     return fmu_log_message(&f->log, FMU_ERROR, "the communication point is %.17g, not %.17g", f->run.time, time);
   const double end = time + length;
@@ -197,7 +199,7 @@ fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step) {
     step->early_return = f->run.time < c.asked;
     return FMU_OK;
   }
-  /* as if it had not been tried: a shorter step can follow */
+  /* Restores the state before the step, so that the importer can try a shorter one. */
   const fmu_status restored = fmu_restore_backup(f);
   f->run = start;
   f->run.restart_needed = 1;

@@ -5,7 +5,8 @@
 
 fmu_status fmu_get_dependencies(fmu *f, uint32_t unknown, fmu_list *knowns) {
   if (fmu_find_dependencies(&f->interface, unknown, knowns)) return FMU_OK;
-  return fmu_log_message(&f->log, FMU_ERROR, "value reference %u is no output, derivative or event indicator", unknown);
+  return fmu_log_message(&f->log, FMU_ERROR, "value reference %u is not an output, derivative or event indicator",
+                         unknown);
 }
 
 /* ---- partial derivatives ----------------------------------------------------------------------------- */
@@ -17,7 +18,7 @@ static fmu_status check_seed(const fmu *f, const uint32_t *knowns, size_t n, con
   return FMU_OK;
 }
 
-/* In Initialization Mode the states follow from all else by assembly. */
+/* In Initialization Mode the states depend on the start values through assembly. */
 static lw_status differentiate(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                size_t n_knowns, const double *seed, double *sensitivity) {
   if (f->run.mode == FMU_INITIALIZATION)
@@ -39,7 +40,7 @@ fmu_status fmu_directional_derivative(fmu *f, const uint32_t *unknowns, size_t n
                          "the derivatives");
 }
 
-/* The product with the transposed Jacobian, column by column. */
+/* The product with the transposed Jacobian, one column at a time. */
 fmu_status fmu_adjoint_derivative(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity) {
   if (n_knowns == 0) return FMU_OK;

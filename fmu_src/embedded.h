@@ -1,4 +1,4 @@
-/* The two resources of an FMU that reads no file: compiled in where LINKWORK_EMBEDDED is defined. */
+/* The resources of an FMU that reads no files: compiled in where LINKWORK_EMBEDDED is defined. */
 #ifndef LINKWORK_EMBEDDED_H
 #define LINKWORK_EMBEDDED_H
 #include <stddef.h>

@@ -2,10 +2,10 @@
 
 #include "instance.h"
 
-/* The core counts events; a model without transitions has none. */
+/* The core's event counter. A model without transitions has none. */
 static double event_count(const fmu *f) { return f->events.count ? lw_state_reals(f->state)[f->events.first] : 0; }
 
-/* Whatever happens, the integrator has to start again. A failure has changed nothing. */
+/* Every event requires a restart of the integrator. A failure leaves the state unchanged. */
 static fmu_status handle(fmu *f, lw_status (*core_function)(lw_state *state, int32_t *changed)) {
   const double before = event_count(f);
   int32_t changed = 0;
@@ -31,7 +31,7 @@ fmu_status fmu_update_discrete_states(fmu *f, fmu_event_info *info) {
   const fmu_status status = fmu_handle_events(f);
   if (status != FMU_OK) return status;
   const double next = fmu_next_event_time(f);
-  /* in Co-Simulation the states are the integrator's own */
+  /* in Co-Simulation the importer does not own the states */
   info->states_changed = f->run.states_changed && f->kind == FMU_MODEL_EXCHANGE;
   info->time_defined = isfinite(next);
   info->time = info->time_defined ? next : 0;

@@ -1,77 +1,12 @@
-#include "fmi2.h"
+#include "fmi2_mode_table.h"
 
 #include <string.h>
 
-#include "instance.h"
-
-/* ---- which function in which mode -------------------------------------------------------------------- */
-
-#define BEFORE_SIMULATION (FMU_INSTANTIATED | FMU_INITIALIZATION)
-#define READABLE (FMU_INITIALIZATION | FMU_INITIALIZED | FMU_TERMINATED)
-#define SETTABLE (BEFORE_SIMULATION | FMU_INITIALIZED)
-#define SETTABLE_DISCRETE (BEFORE_SIMULATION | FMU_EVENT)
-#define EVENT_OR_CONTINUOUS (FMU_EVENT | FMU_CONTINUOUS)
-
-/* X(function, modes in Model Exchange, modes in Co-Simulation) */
-#define FMI2_CALLS(X)                                                                          \
-  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                                         \
-  X(SetupExperiment, FMU_INSTANTIATED, FMU_INSTANTIATED)                                       \
-  X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                               \
-  X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)                            \
-  X(Terminate, EVENT_OR_CONTINUOUS, FMU_STEP)                                                  \
-  X(Reset, FMU_ANY, FMU_ANY)                                                                   \
-  X(GetReal, READABLE, READABLE)                                                               \
-  X(GetInteger, READABLE, READABLE)                                                            \
-  X(GetBoolean, READABLE, READABLE)                                                            \
-  X(GetString, READABLE, READABLE)                                                             \
-  X(SetReal, SETTABLE, SETTABLE)                                                               \
-  X(SetInteger, SETTABLE_DISCRETE, SETTABLE)                                                   \
-  X(SetBoolean, SETTABLE_DISCRETE, SETTABLE)                                                   \
-  X(SetString, SETTABLE_DISCRETE, SETTABLE)                                                    \
-  X(GetFMUstate, FMU_ANY, FMU_ANY)                                                             \
-  X(SetFMUstate, FMU_ANY, FMU_ANY)                                                             \
-  X(FreeFMUstate, FMU_ANY, FMU_ANY)                                                            \
-  X(SerializedFMUstateSize, FMU_ANY, FMU_ANY)                                                  \
-  X(SerializeFMUstate, FMU_ANY, FMU_ANY)                                                       \
-  X(DeSerializeFMUstate, FMU_ANY, FMU_ANY)                                                     \
-  X(GetDirectionalDerivative, READABLE, READABLE)                                              \
-  X(EnterEventMode, EVENT_OR_CONTINUOUS, 0)                                                    \
-  X(NewDiscreteStates, FMU_EVENT, 0)                                                           \
-  X(EnterContinuousTimeMode, FMU_EVENT, 0)                                                     \
-  X(CompletedIntegratorStep, FMU_CONTINUOUS, 0)                                                \
-  X(SetTime, EVENT_OR_CONTINUOUS, 0)                                                           \
-  X(SetContinuousStates, FMU_CONTINUOUS, 0)                                                    \
-  X(GetDerivatives, EVENT_OR_CONTINUOUS | FMU_TERMINATED, 0)                                   \
-  X(GetEventIndicators, READABLE, 0)                                                           \
-  X(GetContinuousStates, READABLE, 0)                                                          \
-  X(GetNominalsOfContinuousStates, FMU_INSTANTIATED | EVENT_OR_CONTINUOUS | FMU_TERMINATED, 0) \
-  X(SetRealInputDerivatives, 0, BEFORE_SIMULATION | FMU_STEP)                                  \
-  X(GetRealOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                                    \
-  X(DoStep, 0, FMU_STEP)                                                                       \
-  X(CancelStep, 0, 0)                                                                          \
-  X(GetStatus, 0, FMU_STEP | FMU_TERMINATED)                                                   \
-  X(GetRealStatus, 0, FMU_STEP | FMU_TERMINATED)                                               \
-  X(GetIntegerStatus, 0, FMU_STEP | FMU_TERMINATED)                                            \
-  X(GetBooleanStatus, 0, FMU_STEP | FMU_TERMINATED)                                            \
-  X(GetStringStatus, 0, FMU_STEP | FMU_TERMINATED)
-
-#define X(name, model_exchange, co_simulation) CALL_##name,
-enum { FMI2_CALLS(X) };
-#undef X
-#define X(name, model_exchange, co_simulation) {"fmi2" #name, {model_exchange, co_simulation}},
-static const fmu_call calls[] = {FMI2_CALLS(X)};
-#undef X
-
-#define BEGIN(name)                                \
-  fmu *f = fmu_begin_call(c, &calls[CALL_##name]); \
-  if (!f) return fmi2Error
-#define NEED(pointer)                                                                                         \
-  if (!(pointer)) return (fmi2Status)fmu_log_message(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
-#define RETURN(status) return (fmi2Status)(status)
+DEFINE_CALL_TABLE;
 
 /* ---- life cycle -------------------------------------------------------------------------------------- */
 
-/* The callback takes a format of printf and reads #r1# as a variable: neither is meant by a line of text. */
+/* The callback expects a printf format and replaces #r1# by a variable name: both characters are escaped. */
 static void write_log(const fmu_log *log, fmu_status status, const char *category, const char *text) {
   char escaped[2100];
   size_t n = 0;
@@ -149,21 +84,14 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t 
   RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
 
-/* The block holds whole numbers and truth values as doubles. `number` is that of `values[i]`. */
-#define VARIABLES(Type, type, number)                                                                               \
+#define VARIABLES(Type, types, number)                                                                              \
   fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2##Type values[]) {       \
     BEGIN(Get##Type);                                                                                               \
-    fmu_status status = fmu_reserve_scratch(f, values, n);                                                          \
-    if (status == FMU_OK) status = fmu_get(f, type, refs, n, f->scratch);                                           \
-    for (size_t i = 0; i < n && status == FMU_OK; i++) values[i] = (fmi2##Type)f->scratch[i];                       \
-    RETURN(status);                                                                                                 \
+    GET_CONVERTED(Type, types);                                                                                     \
   }                                                                                                                 \
   fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2##Type values[]) { \
     BEGIN(Set##Type);                                                                                               \
-    fmu_status status = fmu_reserve_scratch(f, values, n);                                                          \
-    for (size_t i = 0; i < n && status == FMU_OK; i++) f->scratch[i] = number;                                      \
-    if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->scratch);                                           \
-    RETURN(status);                                                                                                 \
+    SET_CONVERTED(types, number);                                                                                   \
   }
 VARIABLES(Integer, FMU_INTEGER | FMU_ENUMERATION, values[i])
 VARIABLES(Boolean, FMU_BOOLEAN, values[i] != fmi2False)
@@ -296,11 +224,11 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c) {
-  BEGIN(CancelStep); /* no step ever runs asynchronously: the table has no mode for it */
+  BEGIN(CancelStep); /* steps never run asynchronously: no mode allows this call */
   return fmi2OK;
 }
 
-/* What is asked for only while a step is pending, which none ever is. */
+/* These values exist only while a step is pending, and no step ever is. */
 static fmi2Status no_pending_step(fmu *f) { RETURN(fmu_log_message(&f->log, FMU_DISCARD, "no step is pending")); }
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value) {

@@ -1,5 +1,5 @@
-/* FMI 2.0, platform "default": the types, constants and functions that the standard names, declared here in
- * our own words. tests/fmu/test_fmu_headers.py compares every line with the standard's headers. */
+/* FMI 2.0, platform "default": the types, constants and functions of the standard, declared in our own words.
+ * tests/fmu/test_fmu_headers.py compares every line with the standard's headers. */
 #ifndef LINKWORK_FMI2_H
 #define LINKWORK_FMI2_H
 #include <stddef.h>

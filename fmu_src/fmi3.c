@@ -1,8 +1,15 @@
-#include "fmi3_calls.h"
+#include "fmi3_mode_table.h"
 
-#define X(name, model_exchange, co_simulation) {"fmi3" #name, {model_exchange, co_simulation}},
-const fmu_call fmi3_calls[] = {FMI3_CALLS(X)};
-#undef X
+DEFINE_CALL_TABLE;
+
+#define NEED_SIZE(n, expected) \
+  if ((n) != (expected)) return (fmi3Status)fmu_log_message(&f->log, FMU_ERROR, #n " is %zu, not %zu", (n), (expected))
+/* Replaces value references of arrays by those of their elements: afterwards `refs` holds `n` scalar references. */
+#define EXPAND_ARRAYS(which, refs, n, n_values)                                                       \
+  do {                                                                                                \
+    const fmu_status taken = fmu_expand_arrays(f, which, (const uint32_t **)&(refs), &(n), n_values); \
+    if (taken != FMU_OK) return (fmi3Status)taken;                                                    \
+  } while (0)
 
 /* ---- life cycle -------------------------------------------------------------------------------------- */
 
@@ -114,25 +121,18 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
   RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
 
-/* The block holds whole numbers and truth values as doubles. */
-#define VARIABLES(Type, type)                                                                                    \
+#define VARIABLES(Type, types)                                                                                   \
   fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3##Type values[],       \
                            size_t n_values) {                                                                    \
     BEGIN(Get##Type);                                                                                            \
     NEED_SIZE(n_values, n);                                                                                      \
-    fmu_status status = fmu_reserve_scratch(f, values, n);                                                       \
-    if (status == FMU_OK) status = fmu_get(f, type, refs, n, f->scratch);                                        \
-    for (size_t i = 0; i < n && status == FMU_OK; i++) values[i] = (fmi3##Type)f->scratch[i];                    \
-    RETURN(status);                                                                                              \
+    GET_CONVERTED(Type, types);                                                                                  \
   }                                                                                                              \
   fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3##Type values[], \
                            size_t n_values) {                                                                    \
     BEGIN(Set##Type);                                                                                            \
     NEED_SIZE(n_values, n);                                                                                      \
-    fmu_status status = fmu_reserve_scratch(f, values, n);                                                       \
-    for (size_t i = 0; i < n && status == FMU_OK; i++) f->scratch[i] = values[i];                                \
-    if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->scratch);                                        \
-    RETURN(status);                                                                                              \
+    SET_CONVERTED(types, values[i]);                                                                             \
   }
 VARIABLES(Int32, FMU_INTEGER)
 VARIABLES(Int64, FMU_ENUMERATION)
@@ -165,7 +165,7 @@ fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance c, fmi3ValueReferenc
   RETURN(status);
 }
 
-/* Of arrays as a whole, which is element 0. */
+/* Dependencies are of whole arrays, which the standard numbers as element 0. */
 fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference dependent, size_t dependent_elements[],
                                        fmi3ValueReference independents[], size_t independent_elements[],
                                        fmi3DependencyKind kinds[], size_t n) {
@@ -314,7 +314,7 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
                                     fmi3Float64 values[], size_t n_values) {
   BEGIN(GetOutputDerivatives);
-  const fmu_status status = fmu_check_output_derivatives(f, refs, n, orders); /* an order is of a whole array */
+  const fmu_status status = fmu_check_output_derivatives(f, refs, n, orders); /* one order for a whole array */
   if (status != FMU_OK) RETURN(status);
   EXPAND_ARRAYS(0, refs, n, n_values);
   RETURN(fmu_get_output_derivatives(f, refs, n, values));

@@ -1,4 +1,4 @@
-/* FMI 3.0: the types, constants and functions that the standard names, declared here in our own words.
+/* FMI 3.0: the types, constants and functions of the standard, declared in our own words.
  * tests/fmu/test_fmu_headers.py compares every line with the standard's headers. */
 #ifndef LINKWORK_FMI3_H
 #define LINKWORK_FMI3_H

@@ -1,6 +1,6 @@
-/* The functions of FMI 3.0 that are about what no model has: other types of variables, clocks, structural
- * parameters, model partitions. They are exported, obey the modes and say what is missing. */
-#include "fmi3_calls.h"
+/* FMI 3.0 functions for features that no model has: other variable types, clocks, structural parameters, model
+ * partitions. They are exported, obey the mode table and log which feature is missing. */
+#include "fmi3_mode_table.h"
 
 #define NO_VARIABLES(Type)                                                                                       \
   fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3##Type values[],       \
@@ -77,7 +77,7 @@ fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) {
 }
 
 fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {
-  BEGIN(ExitConfigurationMode); /* the table has no mode for it */
+  BEGIN(ExitConfigurationMode); /* no mode allows this call */
   return fmi3OK;
 }
 
@@ -94,6 +94,6 @@ fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token
 
 fmi3Status fmi3ActivateModelPartition(fmi3Instance c, fmi3ValueReference clock, fmi3Float64 time) {
   (void)clock, (void)time;
-  BEGIN(ActivateModelPartition); /* the table has no mode for it */
+  BEGIN(ActivateModelPartition); /* no mode allows this call */
   return fmi3OK;
 }

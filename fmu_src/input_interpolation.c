@@ -1,6 +1,7 @@
-/* Inputs that move during a step, as FMI 2.0 lets an importer describe them at a communication point tc:
+/* Inputs as polynomials in time. FMI 2.0 lets an importer set derivatives of inputs at a communication point tc:
  *   u(t) = u(tc) + sum_k u^(k)(tc) (t - tc)^k / k!
- * They hold for the next step. What the integrator is given is therefore a function of time of its own. */
+ * They apply to the next communication step. During this step the integrator's right-hand side depends on time through
+ * the inputs as well. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static void extend_range(fmu_range *range, const lw_field *field) {
   range->count = end - range->first;
 }
 
-/* Outputs that are kept rather than computed change at events only. */
+/* Outputs that are stored, not computed, change at events only. */
 static void locate_field(fmu *f, const lw_field *field) {
   if (field->access == LW_INPUT) extend_range(&f->input, field);
   if (field->access == LW_OUTPUT && field->stage == LW_STAGE_NONE) extend_range(&f->discrete, field);
@@ -45,7 +46,7 @@ int fmu_is_continuous_input(const fmu *f, uint32_t reference) {
 
 /* ---- polynomials ------------------------------------------------------------------------------------- */
 
-/* By whom an input moves. */
+/* Source of the derivatives of an input. */
 enum { NOT_INTERPOLATED, FROM_IMPORTER, FROM_MOTION_RATES };
 
 static double polynomial_value(const fmu_polynomial *p, double s) {
@@ -59,10 +60,10 @@ static double polynomial_rate(const fmu_polynomial *p, double s) {
 }
 
 static fmu_status check_rate(const fmu *f, uint32_t reference, int32_t order, double value) {
-  if (!fmu_is_continuous_input(f, reference)) return fmu_refuse_variable(f, reference, "is no continuous input");
+  if (!fmu_is_continuous_input(f, reference)) return fmu_refuse_variable(f, reference, "is not a continuous input");
   if (order < 1 || order > FMU_MAX_INPUT_ORDER)
-    return fmu_refuse_variable(f, reference, "takes derivatives of the orders 1 to 4");
-  if (!isfinite(value)) return fmu_refuse_variable(f, reference, "was given a derivative that is not finite");
+    return fmu_refuse_variable(f, reference, "accepts derivatives of orders 1 to 4");
+  if (!isfinite(value)) return fmu_refuse_variable(f, reference, "cannot have a derivative that is not finite");
   return FMU_OK;
 }
 
@@ -100,8 +101,8 @@ static int any_driven(const fmu *f) {
   return 0;
 }
 
-/* The core lets all motions go on with their rates from one instant. Once it moves along, those for which no derivatives
- * are given go on here. */
+/* The core extrapolates all motions from one instant by their rates. This instant moves during an interpolated step,
+ * so that motions without derivatives from the importer are extrapolated here. */
 static void begin_motions(fmu *f) {
   for (uint32_t i = 0; i < f->motion.count / 3; i++) {
     fmu_polynomial *p = motion_of(f, i);
@@ -114,7 +115,7 @@ static void begin_motions(fmu *f) {
 
 void fmu_begin_interpolation(fmu *f) {
   if (f->run.interpolation == FMU_INPUTS_CONSTANT) return;
-  f->run.restart_needed = 1; /* they move otherwise than in the step before */
+  f->run.restart_needed = 1; /* the polynomials differ from those of the last step */
   if (f->run.interpolation == FMU_INPUTS_INTERPOLATED) {
     f->run.interpolation = FMU_INPUTS_CONSTANT;
     return;
@@ -171,7 +172,7 @@ int fmu_ode_indicators(void *context, double t, const double *y, double *indicat
   return lw_ode_mechanism_events(f->state, t, y, indicators);
 }
 
-/* The inputs add to what changes with time. */
+/* The interpolated inputs contribute to the time derivative. */
 int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, double *by_time) {
   fmu *f = context;
   fmu_interpolate_inputs(f, t);

@@ -4,27 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double default_tolerance = 1e-7; /* in Co-Simulation */
 static const double assembly_tolerance = 1e-8;
-
-static const char *mode_name(uint32_t mode) {
-  switch ((fmu_mode)mode) {
-    case FMU_INSTANTIATED: return "the instantiated state";
-    case FMU_INITIALIZATION: return "Initialization Mode";
-    case FMU_EVENT: return "Event Mode";
-    case FMU_CONTINUOUS: return "Continuous-Time Mode";
-    case FMU_STEP: return "Step Mode";
-    case FMU_TERMINATED: return "the terminated state";
-    case FMU_INTERMEDIATE: return "Intermediate Update Mode";
-  }
-  return "an unknown mode";
-}
 
 /* ---- creation and destruction ------------------------------------------------------------------------ */
 
-static void initialize_run(fmu *f) {
+void fmu_initialize_run(fmu *f) {
   memset(&f->run, 0, sizeof f->run);
-  f->run.tolerance = default_tolerance;
+  f->run.tolerance = FMU_DEFAULT_TOLERANCE;
   f->run.mode = FMU_INSTANTIATED;
   f->run.restart_needed = 1;
   f->run.solver = FMU_DOPRI5;
@@ -66,7 +52,7 @@ static int load(fmu *f, const char *token, const char *folder) {
   return loaded;
 }
 
-/* Fields of transitions, of which only mechanisms that have some know. */
+/* Fields that exist only in mechanisms with transitions. */
 static void locate_range(fmu *f, const lw_field *field) {
   const struct {
     const char *name;
@@ -80,7 +66,7 @@ static void locate_range(fmu *f, const lw_field *field) {
       *ranges[i].range = (fmu_range){(uint32_t)field->first, (uint32_t)(field->rows * field->columns)};
 }
 
-/* Parameters that leave loops closed and states what they are. */
+/* Tunable parameters do not affect loop closure or states. */
 static int is_tunable(const char *field) {
   static const char *const names[] = {"gravity",          "body_mass",      "body_com",           "body_inertia",
                                       "stiffness",        "damping",        "free_coordinate",    "spring_points",
@@ -91,7 +77,7 @@ static int is_tunable(const char *field) {
   return 0;
 }
 
-/* Where the fields begin that are not like all others. */
+/* Finds the offsets of fields that need special treatment. */
 static void locate_fields(fmu *f) {
   uint32_t n_tunable = 0;
   f->first_state = f->first_derivative = f->time_reference = (uint32_t)f->size.reals;
@@ -108,7 +94,7 @@ static void locate_fields(fmu *f) {
   }
 }
 
-/* The importer sees minimal states if the model description has them. */
+/* Exposes minimal states if the model description declares them. */
 static int choose_states(fmu *f) {
   const fmu_list *q = &f->interface.q, *u = &f->interface.u;
   f->n_exposed_states = f->n_states;
@@ -127,7 +113,7 @@ static int allocate(fmu *f) {
   f->backup = malloc(lw_state_size(f->state));
   if (!f->y || !f->z || !f->backup) return 0;
   if (f->kind == FMU_CO_SIMULATION && f->n_states) {
-    const lw_ode_options options = {default_tolerance, default_tolerance, 0, 0, 0};
+    const lw_ode_options options = {FMU_DEFAULT_TOLERANCE, FMU_DEFAULT_TOLERANCE, 0, 0, 0};
     f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, fmu_ode_derivative, fmu_ode_indicators, f,
                            &options);
     return f->ode != NULL;
@@ -153,7 +139,7 @@ fmu *fmu_create(const fmu_instantiation *instantiation) {
   f->early_return_allowed = instantiation->early_return_allowed;
   f->log = instantiation->log;
   f->log.instance_name = f->name;
-  initialize_run(f);
+  fmu_initialize_run(f);
   ok = load(f, instantiation->token, instantiation->resources);
   if (ok) {
     locate_fields(f);
@@ -186,17 +172,7 @@ void fmu_free(fmu *f) {
   free(f);
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------- */
-
-fmu *fmu_begin_call(void *instance, const fmu_call *call) {
-  fmu *f = instance;
-  if (!f) return NULL;
-  f->log.function = call->name;
-  if (call->modes[f->kind] & f->run.mode) return f;
-  fmu_log_message(&f->log, FMU_ERROR, "not allowed in %s of %s", mode_name(f->run.mode),
-                  f->kind == FMU_CO_SIMULATION ? "Co-Simulation" : "Model Exchange");
-  return NULL;
-}
+/* ---- failures --------------------------------------------------------------------------------------- */
 
 fmu_status fmu_refuse_type(fmu *f, const char *type, size_t n) {
   if (n == 0) return FMU_OK;
@@ -219,26 +195,7 @@ fmu_status fmu_core_status(const fmu *f, lw_status status, const char *action) {
   return fmu_log_message(&f->log, result, "%s: %s", action, lw_state_message(f->state));
 }
 
-/* ---- life cycle -------------------------------------------------------------------------------------- */
-
-fmu_status fmu_set_up_experiment(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined,
-                                 double stop) {
-  if (!isfinite(start)) return fmu_log_message(&f->log, FMU_ERROR, "the start time is not finite");
-  if (stop_defined && !(stop >= start && isfinite(stop)))
-    return fmu_log_message(&f->log, FMU_ERROR, "the stop time %g lies before the start time %g or is not finite", stop,
-                           start);
-  if (tolerance_defined && !(tolerance > 0 && isfinite(tolerance)))
-    return fmu_log_message(&f->log, FMU_ERROR, "the tolerance %g is not a positive number", tolerance);
-  f->run.tolerance = tolerance_defined ? tolerance : default_tolerance;
-  f->run.stop_defined = stop_defined != 0;
-  f->run.stop_time = stop_defined ? stop : 0;
-  return fmu_set_time(f, start);
-}
-
-fmu_status fmu_enter_mode(fmu *f, fmu_mode mode) {
-  f->run.mode = mode;
-  return fmu_log_message(&f->log, FMU_OK, "enters %s at t = %.17g", mode_name(mode), f->run.time);
-}
+/* ---- states of the block ------------------------------------------------------------------------------ */
 
 static fmu_status assemble(fmu *f) {
   if (f->run.assembled) return FMU_OK;
@@ -263,24 +220,5 @@ void fmu_invalidate_states(fmu *f) {
 }
 
 fmu_status fmu_restore_backup(fmu *f) {
-  return fmu_core_status(f, lw_state_restore(f->state, f->backup, lw_state_size(f->state)), "what was before");
-}
-
-fmu_status fmu_exit_initialization(fmu *f) {
-  fmu_status status = assemble(f);
-  if (status != FMU_OK) return status;
-  lw_state_save(f->state, f->backup);
-  lw_step_accepted(f->state);
-  status = fmu_start_events(f);
-  if (status != FMU_OK) { /* other start values may follow */
-    const fmu_status undone = fmu_restore_backup(f);
-    return undone == FMU_OK ? status : undone;
-  }
-  f->run.input_changed = 0;
-  return fmu_enter_mode(f, f->kind == FMU_CO_SIMULATION && !f->event_mode_used ? FMU_STEP : FMU_EVENT);
-}
-
-fmu_status fmu_reset(fmu *f) {
-  initialize_run(f);
-  return fmu_core_status(f, lw_state_reset(f->state), "the model's defaults");
+  return fmu_core_status(f, lw_state_restore(f->state, f->backup, lw_state_size(f->state)), "restoring the state");
 }

@@ -14,7 +14,7 @@ static uint32_t read_word(const unsigned char *b) {
 
 typedef struct cursor {
   const uint32_t *at, *end;
-  const char *error; /* NULL: nothing so far */
+  const char *error; /* NULL: no error */
 } cursor;
 
 static uint32_t next_word(cursor *c) {
@@ -29,7 +29,7 @@ static int is_ascending(const uint32_t *words, uint32_t n, uint32_t stride) {
   return 1;
 }
 
-/* A list of `n` entries of `stride` words, of which the first is below `limit`. */
+/* A list of `n` entries of `stride` words; the first word of each is below `limit`. */
 static fmu_list next_entries(cursor *c, uint32_t n, uint32_t stride, uint32_t limit) {
   const fmu_list list = {c->at, n};
   if (n > (size_t)(c->end - c->at) / stride) {
@@ -37,8 +37,8 @@ static fmu_list next_entries(cursor *c, uint32_t n, uint32_t stride, uint32_t li
     return (fmu_list){NULL, 0};
   }
   c->at += (size_t)n * stride;
-  if (!is_ascending(list.items, n, stride)) c->error = "a list is not in order";
-  else if (n && list.items[(size_t)(n - 1) * stride] >= limit) c->error = "a reference lies beyond the model";
+  if (!is_ascending(list.items, n, stride)) c->error = "a list is not in ascending order";
+  else if (n && list.items[(size_t)(n - 1) * stride] >= limit) c->error = "a value reference is outside the model";
   return list;
 }
 
@@ -53,7 +53,7 @@ static void check_arrays(cursor *c, const fmu_interface *interface, uint32_t rea
   uint32_t free_from = 0;
   for (uint32_t i = 0; i < interface->arrays.n && !c->error; i++) {
     const uint32_t first = interface->arrays.items[2 * i], n = interface->arrays.items[2 * i + 1];
-    if (first < free_from || n == 0 || n > reals || first > reals - n) c->error = "an array lies beyond the model";
+    if (first < free_from || n == 0 || n > reals || first > reals - n) c->error = "an array is outside the model";
     free_from = first + n;
   }
 }
@@ -67,8 +67,8 @@ static void read_unknowns(cursor *c, fmu_interface *interface, uint32_t referenc
   for (uint32_t i = 0; i < n && !c->error; i++) {
     const uint32_t *row = c->at;
     const uint32_t reference = next_word(c), count = next_word(c);
-    if (reference >= reference_end) c->error = "a reference lies beyond the model";
-    else if (i && reference <= interface->unknown[i - 1][0]) c->error = "a list is not in order";
+    if (reference >= reference_end) c->error = "a value reference is outside the model";
+    else if (i && reference <= interface->unknown[i - 1][0]) c->error = "a list is not in ascending order";
     else if (count != FMU_ALL_KNOWNS) next_entries(c, count, 1, reference_end);
     interface->unknown[i] = row;
     interface->n_unknowns = i + 1;
@@ -79,7 +79,7 @@ const char *fmu_interface_read(fmu_interface *interface, const unsigned char *by
                                uint32_t nu, uint32_t reals, uint32_t reference_end) {
   memset(interface, 0, sizeof *interface);
   if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
-    return "it describes no interface of this version";
+    return "it is not an interface file of this version";
   if (size % WORD != 0) return "it is truncated";
   const size_t n = (size - sizeof magic) / WORD;
   interface->words = malloc((n + 1) * sizeof *interface->words);
@@ -92,7 +92,7 @@ const char *fmu_interface_read(fmu_interface *interface, const unsigned char *by
   check_arrays(&c, interface, reals);
   interface->knowns = next_list(&c, 1, reference_end);
   if (!c.error) read_unknowns(&c, interface, reference_end);
-  if (!c.error && c.at != c.end) c.error = "something follows its end";
+  if (!c.error && c.at != c.end) c.error = "data follow its end";
   return c.error;
 }
 

@@ -1,5 +1,6 @@
-/* Callbacks during a step: after each step of the integrator within it, and where it ends. The importer may look, set
- * continuous inputs that it listed when it made the instance, and ask for an early return. */
+/* Intermediate updates in Co-Simulation: after each integrator step within a communication step, and at its end. In
+ * the callback the importer may get variables, set the continuous inputs it listed at instantiation and request an
+ * early return. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ fmu_status fmu_set_update_callback(fmu *f, const fmu_instantiation *instantiatio
     const uint32_t reference = instantiation->intermediate_references[i], n = fmu_array_size(&f->interface, reference);
     if (fmu_is_continuous_input(f, reference)) memset(f->intermediate_input + (reference - f->input.first), 1, n);
     else if (!fmu_is_continuous_output(f, reference))
-      return fmu_refuse_variable(f, reference, "is no continuous variable of an intermediate update");
+      return fmu_refuse_variable(f, reference, "is not a continuous variable, so intermediate updates cannot use it");
   }
   return FMU_OK;
 }
@@ -25,7 +26,7 @@ int fmu_may_set_in_update(const fmu *f, uint32_t reference) {
   return fmu_in_range(f->input, reference) && f->intermediate_input[reference - f->input.first];
 }
 
-/* Inputs that were set make what followed from the old ones void; and what has been told stays so. */
+/* The step cannot return to a time before an input changed, or before the last intermediate update. */
 static double return_time(const fmu *f, const fmu_intermediate_update *update, double from, double last) {
   if (f->run.restart_needed && update->return_time < update->time) return update->time;
   return update->return_time >= from ? fmin(update->return_time, last) : update->time;

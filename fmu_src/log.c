@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "instance.h"
+#include "log.h"
 
 static const struct {
   const char *name;

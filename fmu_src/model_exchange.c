@@ -15,7 +15,7 @@ fmu_status fmu_set_time(fmu *f, double time) {
   f->run.time = time;
   double *x = lw_state_reals(f->state);
   if (x[f->time_reference] == time) return FMU_OK;
-  /* as lw_set_reals() does, which takes as long as a tenth of a four-bar to find what lies there */
+  /* as lw_set_reals(), without its search for the field, which takes a tenth of the evaluation of a four-bar */
   x[f->time_reference] = time;
   if (f->motion.count) x[f->motion_time_reference] = time;
   lw_state_changed(f->state, LW_STAGE_CONSTANTS);
@@ -30,7 +30,7 @@ void fmu_write_states(fmu *f, const double *x) {
   lw_state_changed(f->state, LW_STAGE_CONSTANTS);
 }
 
-/* The value reference of a state that the importer sees. */
+/* The value reference of an exposed state. */
 static uint32_t state_reference(const fmu *f, size_t i) {
   if (!f->minimal) return f->first_state + (uint32_t)i;
   const uint32_t n_q = f->interface.q.n;
@@ -87,7 +87,7 @@ fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n) {
   if (status == FMU_OK) status = fmu_update_states(f);
   if (status != FMU_OK || n == 0) return status;
   if (lw_event_indicators(f->state, indicators) == LW_OK) return FMU_OK;
-  return fmu_log_message(&f->log, FMU_DISCARD, "the event indicators do not exist here: %s",
+  return fmu_log_message(&f->log, FMU_DISCARD, "the event indicators cannot be evaluated: %s",
                          lw_state_message(f->state));
 }
 

@@ -1,6 +1,6 @@
-/* Derivatives of outputs by time, exact to rounding: the directional derivative along the motion,
+/* Time derivatives of outputs, exact to rounding: the directional derivative along the trajectory,
  *   dy/dt = sum dy/dx dx/dt + dy/dt + sum dy/du du/dt
- * with the rates of the states, and those of inputs that are interpolated. */
+ * with the derivatives of the states and of interpolated inputs. */
 #include <string.h>
 
 #include "instance.h"
@@ -12,13 +12,13 @@ int fmu_is_continuous_output(const fmu *f, uint32_t reference) {
 }
 
 static fmu_status check_output(const fmu *f, uint32_t reference, int32_t order) {
-  if (!fmu_is_continuous_output(f, reference)) return fmu_refuse_variable(f, reference, "is no continuous output");
+  if (!fmu_is_continuous_output(f, reference)) return fmu_refuse_variable(f, reference, "is not a continuous output");
   if (order != 1)
-    return fmu_refuse_variable(f, reference, "has derivatives of the order 1 only (maxOutputDerivativeOrder)");
+    return fmu_refuse_variable(f, reference, "has derivatives of order 1 only (maxOutputDerivativeOrder)");
   return FMU_OK;
 }
 
-/* How fast states, time and inputs move. */
+/* Time derivatives of states, time and inputs. */
 static void collect_rates(fmu *f) {
   const size_t states = (size_t)(f->size.nq + f->size.nu);
   memcpy(f->rate, lw_state_reals(f->state) + f->first_derivative, states * sizeof *f->rate);

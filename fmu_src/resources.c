@@ -10,7 +10,7 @@
 #endif
 
 #include "embedded.h"
-#include "instance.h"
+#include "resources.h"
 
 #ifdef LINKWORK_EMBEDDED
 
@@ -29,7 +29,7 @@ static int hex_digit(char c) {
   return -1;
 }
 
-/* %41 to A; what is no such code stays as it is. */
+/* Replaces %41 by A; invalid codes stay unchanged. */
 static void decode_percent(char *text) {
   char *to = text;
   for (const char *from = text; *from; to++) {
@@ -42,7 +42,7 @@ static void decode_percent(char *text) {
   *to = 0;
 }
 
-/* The path of a file: URI in its forms file:/p, file:///p, file://host/p and file:///C:/p. */
+/* Path of a file: URI of the form file:/p, file:///p, file://host/p or file:///C:/p. */
 static const char *path_of_uri(char *uri) {
   char *path = uri + strlen("file:");
   if (path[0] == '/' && path[1] == '/') {
@@ -54,7 +54,7 @@ static const char *path_of_uri(char *uri) {
   return path + drive;
 }
 
-/* "folder/file", allocated; a NULL or empty folder is an error. */
+/* Returns "folder/file" in new memory. */
 static char *join_path(const char *folder, const char *file) {
   const size_t size = strlen(folder) + strlen(file) + 2;
   char *copy = malloc(size), *joined = malloc(size);
@@ -85,7 +85,7 @@ static unsigned char *read_all(FILE *stream, size_t *size) {
 }
 
 #ifdef _WIN32
-/* A path is UTF-8, which fopen does not take there. */
+/* The path is UTF-8, which fopen does not accept on Windows. */
 static FILE *open_file(const char *path) {
   const int n = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
   wchar_t *wide = n > 0 ? malloc((size_t)n * sizeof *wide) : NULL;

@@ -4,14 +4,14 @@
 
 #include "instance.h"
 
-/* A snapshot is one run of bytes, in memory as in a file: this head, the polynomials of inputs, then what the core saves.
- * The checksum is filled in when it is written out. */
+/* An FMU state is one sequence of bytes, in memory as in serialised form: this header, the input polynomials, the
+ * snapshot of the core. Serialisation fills in the checksum. */
 typedef struct header {
   char magic[8];
   uint64_t size;
   char token[FMU_TOKEN_SIZE];
   uint32_t kind;
-  uint32_t checksum; /* of everything after it */
+  uint32_t checksum; /* of all bytes after it */
   fmu_run run;
 } header;
 
@@ -28,7 +28,7 @@ static uint32_t compute_checksum(const unsigned char *bytes, size_t size) {
 
 static int is_flag(uint32_t x) { return x <= 1; }
 
-/* What no instance was ever in: only bytes that were made up say so. */
+/* Rejects values that no instance can have: they come from invented bytes. */
 static int is_valid_run(const fmu *f, const fmu_run *run) {
   const uint32_t modes = FMU_INSTANTIATED | FMU_INITIALIZATION | FMU_EVENT | FMU_TERMINATED |
                          (f->kind == FMU_CO_SIMULATION ? FMU_STEP : FMU_CONTINUOUS);
@@ -43,11 +43,11 @@ static int is_valid_run(const fmu *f, const fmu_run *run) {
 }
 
 static const char *why_refused(const fmu *f, const header *h) {
-  if (memcmp(h->magic, magic, sizeof magic) != 0) return "it is not a state of such an FMU";
-  if (memcmp(h->token, f->token, sizeof f->token) != 0) return "it is the state of another FMU";
+  if (memcmp(h->magic, magic, sizeof magic) != 0) return "it is not an FMU state of this version";
+  if (memcmp(h->token, f->token, sizeof f->token) != 0) return "it is the FMU state of another FMU";
   if (h->size != snapshot_size(f)) return "it has the wrong size";
   if (h->kind != (uint32_t)f->kind) return "Model Exchange and Co-Simulation have different states";
-  if (!is_valid_run(f, &h->run)) return "it is a state that no instance can be in";
+  if (!is_valid_run(f, &h->run)) return "it is an FMU state that no instance can be in";
   return NULL;
 }
 
@@ -60,7 +60,7 @@ fmu_status fmu_snapshot_get(fmu *f, void **snapshot) {
   const size_t size = snapshot_size(f);
   unsigned char *bytes = *snapshot ? *snapshot : malloc(size);
   if (!bytes) return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
-  /* Going on and coming back must give the same bits, so the integrator starts afresh either way. */
+  /* The instance and its copy must continue with the same bits, so both restart the integrator. */
   f->run.restart_needed = 1;
   header h;
   memset(&h, 0, sizeof h);
@@ -122,7 +122,8 @@ fmu_status fmu_snapshot_read(fmu *f, const void *bytes, size_t size, void **snap
   header h;
   memcpy(&h, bytes, sizeof h);
   const char *why = why_refused(f, &h);
-  if (!why && compute_checksum(bytes, snapshot_size(f)) != h.checksum) why = "its bytes have been altered";
+  if (!why && compute_checksum(bytes, snapshot_size(f)) != h.checksum)
+    why = "its checksum is wrong: the bytes have been altered";
   if (why) return fmu_log_message(&f->log, FMU_ERROR, "%s", why);
   void *copy = malloc(snapshot_size(f));
   if (!copy) return fmu_log_message(&f->log, FMU_ERROR, "out of memory");

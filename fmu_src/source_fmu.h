@@ -1,9 +1,9 @@
-/* What comes first in every file of a source FMU: whoever compiles it knows nothing of the flags that others get. */
+/* Included first in every file of a source FMU, because its importer does not know the compiler flags. */
 #ifndef LINKWORK_SOURCE_FMU_H
 #define LINKWORK_SOURCE_FMU_H
 #define LINKWORK_EMBEDDED 1 /* the resources are compiled in */
 
-/* No products and sums in one, so that the bits are the same everywhere. */
+/* No contraction of multiply and add: all platforms give the same bits. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)

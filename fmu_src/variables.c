@@ -35,7 +35,8 @@ typedef struct variable_name {
   char text[140];
 } variable_name;
 
-/* The core knows fields, not the names in the model description: "com[2] of body 'crank' (value reference 17)". */
+/* Name of a variable by its field, since the core does not know the model description: "com[2] of body 'crank' (value
+ * reference 17)". */
 static variable_name name_of(const fmu *f, uint32_t reference) {
   variable_name name;
   char words[120] = "event indicator";
@@ -53,7 +54,7 @@ fmu_status fmu_refuse_variable(const fmu *f, uint32_t reference, const char *why
 static fmu_status check_type(const fmu *f, unsigned types, const uint32_t *references, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!(type_of(f, references[i]) & types))
-      return fmu_log_message(&f->log, FMU_ERROR, "%s is of type %s: it is read and set by another function",
+      return fmu_log_message(&f->log, FMU_ERROR, "%s has the type %s: use the function for this type",
                              name_of(f, references[i]).text, type_name(type_of(f, references[i])));
   return FMU_OK;
 }
@@ -69,8 +70,8 @@ fmu_status fmu_reserve_scratch(fmu *f, const void *values, size_t n) {
   return FMU_OK;
 }
 
-/* When a variable may be set: what is discrete not while time goes on. States have a function of their own, the rest is
- * computed. */
+/* The modes in which a variable may be set. Discrete inputs are fixed in Continuous-Time Mode. States have their own
+ * function; all other variables are computed. */
 static uint32_t settable_modes(const fmu *f, uint32_t reference) {
   const int discrete = fmu_in_range(f->command, reference) || fmu_in_range(f->impulse, reference);
   switch (access_of(f, reference)) {
@@ -88,7 +89,7 @@ static uint32_t settable_modes(const fmu *f, uint32_t reference) {
   return 0;
 }
 
-/* What depends on the start values: not known before Initialization Mode, where it follows by assembly. */
+/* Variables that assembly computes: they are unknown before Initialization Mode. */
 static int depends_on_assembly(lw_access access) {
   return access == LW_STATE || access == LW_DERIVATIVE || access == LW_OUTPUT;
 }
@@ -107,7 +108,7 @@ static double setting_of(const fmu *f, uint32_t reference) {
   return reference == f->setting.first + FMU_SOLVER ? f->run.solver : f->run.set_tolerance;
 }
 
-/* One by one, some of which are not in the block. */
+/* Some of the variables are not in the block. */
 static fmu_status get_one_by_one(fmu *f, const uint32_t *references, size_t n, double *values) {
   int indicators = 0;
   fmu_status status = FMU_OK;
@@ -145,9 +146,11 @@ fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *references, size_t n,
 
 static fmu_status check_setting(const fmu *f, uint32_t reference, double value) {
   if (reference == f->setting.first + FMU_SOLVER && value != FMU_DOPRI5 && value != FMU_RODAS5P)
-    return fmu_log_message(&f->log, FMU_ERROR, "solver: there is no item %g; 1 is dopri5, 2 is rodas5p", value);
+    return fmu_log_message(&f->log, FMU_ERROR, "solver: the enumeration has no item %g; 1 is dopri5, 2 is rodas5p",
+                           value);
   if (reference == f->setting.first + FMU_TOLERANCE && !(value >= 0 && value < 1))
-    return fmu_log_message(&f->log, FMU_ERROR, "tolerance: %g is not from 0, which leaves it to the importer, to 1",
+    return fmu_log_message(&f->log, FMU_ERROR,
+                           "tolerance: %g is not in the range 0 <= tolerance < 1; 0 selects the importer's tolerance",
                            value);
   return FMU_OK;
 }
@@ -157,7 +160,7 @@ static fmu_status check_settable(const fmu *f, uint32_t reference, double value)
   if (modes == 0 || reference == f->time_reference)
     return fmu_log_message(&f->log, FMU_ERROR, "%s cannot be set", name_of(f, reference).text);
   if (!(modes & f->run.mode) && f->run.mode == FMU_INTERMEDIATE)
-    return fmu_refuse_variable(f, reference, "is not among the continuous inputs to be set in intermediate updates");
+    return fmu_refuse_variable(f, reference, "is not a continuous input listed for intermediate updates");
   if (!(modes & f->run.mode))
     return fmu_log_message(
         &f->log, FMU_ERROR, "%s can be set only %s", name_of(f, reference).text,
@@ -167,8 +170,8 @@ static fmu_status check_settable(const fmu *f, uint32_t reference, double value)
   return fmu_in_range(f->setting, reference) ? check_setting(f, reference, value) : FMU_OK;
 }
 
-/* What has to be computed anew after the variable has been given this value. In initialisation inputs count for
- * assembly, because some prescribe motions. */
+/* Marks results that depend on the variable as outdated. In Initialization Mode assembly depends on inputs too,
+ * because some prescribe motions. */
 static void mark_changed(fmu *f, uint32_t reference, double value) {
   const int input = lw_access_of(f->state, reference) == LW_INPUT;
   f->run.assembled = 0;

@@ -1,4 +1,4 @@
-/* A chain of spherical joints and its memory. */
+/* Creation and memory of a chain of spherical joints. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,15 @@
-/* What a chain of spherical joints keeps, shared by the files of this folder.
+/* Data of a chain of spherical joints, shared by the files of this folder.
  *
- * In words of quaternions, products written side by side and p* the conjugate: A a = p a p*, G(p) x = vec(p* x),
- * E(p) x = vec(x p*). Index b is a or r, a~ b = a x b, U the unit matrix; J dX = E is one Newton correction, with
- * E = (Gp, Gv, F, I1, I2, I3) in the order of the equations, and cj the paper's sigma.
+ * Quaternion products are written side by side, p* is the conjugate: A a = p a p*, G(p) x = vec(p* x), E(p) x = vec(x
+ * p*). Index b is a or r, a~ b = a x b, U the unit matrix. J dX = E is one Newton correction, with E = (Gp, Gv, F, I1,
+ * I2, I3) in the order of the equations, and cj is the paper's sigma.
  *
- * All that satisfies I1 to I3 is, with three unknowns phi a body, its turn in body axes (s^ = p* s / p.p, and so on):
+ * The general solution of I1 to I3, with three unknowns phi for each body, its rotation in body axes (s^ = p* s / p.p
+ * ...):
  *   dP = p (xi, phi / 2),  dS = p (d0 - s^.phi / 2, dv + (w0 phi - w x phi) / 2),  w^ = (w0, w) of cj p - (p' - s)
  *   xi = I1 / (2 p.p),  d0 = (I2 - s^0 I1 / 2) / p.p,  dv = -(w I1 + I3) / (2 p.p)
- * This takes the place of the paper's three independent parameters, (44)-(46): it divides by p.p alone, so no attitude
- * makes it singular and none has to be chosen. With it
+ * It replaces the paper's three independent parameters, (44)-(46). It divides by p.p only, so it is regular at every
+ * attitude and no parameters have to be selected. With it
  *   d(A b) = A (phi x b + 2 xi b),  d(A b)' = A (B(b) phi + eta b + gam x b)
  * where
  *   B(b) = -(w0 + s^0) b~ + b~ w~ + s^ b' + (b.s^) U - 2 b s^',  eta = 2 I2 / p.p,  gam = ((s^ - w) I1 - I3) / p.p */
@@ -18,8 +19,8 @@
 
 #include "linkwork.h"
 
-enum { LW_R = 0, LW_V = 3, LW_P = 6, LW_S = 10, LW_UNKNOWNS = 14 };         /* in X */
-enum { LW_GP = 0, LW_GV = 3, LW_F = 6, LW_I1 = 9, LW_I2 = 10, LW_I3 = 11 }; /* in F(X, X') */
+enum { LW_R = 0, LW_V = 3, LW_P = 6, LW_S = 10, LW_UNKNOWNS = 14 };         /* offsets in X */
+enum { LW_GP = 0, LW_GV = 3, LW_F = 6, LW_I1 = 9, LW_I2 = 10, LW_I3 = 11 }; /* offsets in F(X, X') */
 
 typedef struct lw_chain_body {
   double mass, inertia[9];
@@ -27,29 +28,29 @@ typedef struct lw_chain_body {
   double c[3];       /* a - r */
 } lw_chain_body;
 
-/* A body at the point last prepared. */
+/* A body, linearised at the last point factored. */
 typedef struct lw_chain_link {
   double p[4], square;      /* p.p */
   double A[9];              /* p.p times the rotation, body to world */
   double s[4], w[4];        /* s^ and w^ */
-  double F_p[3], F_rate[9]; /* torques by what is not phi: F_p = F_P p; F_S = -2 F_rate G */
+  double F_p[3], F_rate[9]; /* torque coefficients besides phi: F_p = F_P p; F_S = -2 F_rate G */
   double alpha[9], beta[9]; /* A B(a), A B(c) */
-  double K[9];              /* force at the outer joint on the next body by what is before it */
-  double Q[9], W[9], D[9];  /* D as factors */
-  int8_t row[3];            /* of D, in the order of its pivots */
+  double K[9];              /* force at the outer joint on the next body per velocity of the joint */
+  double Q[9], W[9], D[9];  /* D is LU-decomposed */
+  int8_t row[3];            /* pivot order of D */
 } lw_chain_link;
 
-/* A body within a solution. */
+/* The Newton correction of a body. */
 typedef struct lw_chain_correction {
   double phi[3];
-  double e[3], g[3]; /* of velocity: residual of its own, and what it hands on */
+  double e[3], g[3]; /* velocity residuals at the mass centre and at the outer joint */
 } lw_chain_correction;
 
-/* What the two sweeps need of a body beside A, in body axes. */
+/* Coefficients of a body for the two sweeps, in body axes. */
 typedef struct lw_chain_rows {
-  double F[9];           /* torque by phi */
+  double F[9];           /* torque per phi */
   double B_a[9], B_c[9]; /* B(a), B(c) */
-  double f[3];           /* torque that is left over */
+  double f[3];           /* torque residual */
 } lw_chain_rows;
 
 typedef enum lw_chain_factorisation {
@@ -67,33 +68,33 @@ struct lw_chain {
   lw_chain_link *links;
   lw_chain_correction *corrections;
   double *tau;    /* [n + 1][3] force of the inner joint on each body, world axes; the last is zero */
-  double *matrix; /* [3n][3n] reduced and factored; NULL: no room was wanted */
-  double *scale;  /* [3n] of its rows */
+  double *matrix; /* [3n][3n] reduced and decomposed; NULL: not allocated */
+  double *scale;  /* [3n] row scales */
   double *rhs;    /* [3n] */
-  int32_t *order; /* [3n] its rows as they were pivoted */
+  int32_t *order; /* [3n] pivot order */
 };
 
-/* z = m (V' - g), and tau from the tip inwards */
+/* z = m (V' - g), and tau from the tip inwards. */
 void lw_chain_forces(lw_chain *chain, const double *xdot);
 
-/* Body i at a point; x and xdot are its own. `chain->tau` must hold. */
+/* Linearises body i; x and xdot are its own. `chain->tau` must be valid. */
 void lw_chain_linearise(lw_chain *chain, int32_t i, const double *x, const double *xdot, lw_chain_rows *rows);
 
-/* alpha and beta of a link from rows whose B are known. */
+/* Computes alpha and beta of a link from B_a and B_c. */
 void lw_chain_set_alpha_beta(lw_chain_link *link, const lw_chain_rows *rows);
 
-/* The inward sweep at body i: K is that of its outer joint, and becomes that of its inner joint. */
+/* The inward sweep at body i: K enters for its outer joint and leaves for its inner joint. */
 lw_status lw_chain_eliminate(lw_chain *chain, int32_t i, const lw_chain_rows *rows, double K[9]);
-/* The same of a right-hand side: phi of step i where nothing moves before it; k as K. f is overwritten. */
+/* The inward sweep of a right-hand side: phi of correction i for a fixed inner joint; k as K. f is overwritten. */
 void lw_chain_inward_step(lw_chain *chain, int32_t i, double f[3], double k[3]);
-/* The outward sweep at body i: corrects phi for u, which is handed on; v is the velocity that comes of it. */
+/* The outward sweep at body i: corrects phi for the joint velocity u, and returns u of the next joint and v. */
 void lw_chain_outward_step(lw_chain *chain, int32_t i, double u[3], double v[3]);
 
-/* Of the equations b[14] of body i: f, and e and g of its step. */
+/* Right-hand side from the equations b[14] of body i: f, and e and g of its correction. */
 void lw_chain_right_hand_side(lw_chain *chain, int32_t i, const double *b, double f[3]);
-/* x[14] of body i from phi of its step; lambda is the sum of d(A a) before it. */
+/* x[14] of body i from phi of its correction; lambda is the sum of d(A a) of the bodies before it. */
 void lw_chain_recover(lw_chain *chain, int32_t i, const double *b, const double v[3], double lambda[3], double *x);
-/* v of body i and u behind it, of phi as it is. */
+/* v of body i and u of the next joint, from phi. */
 void lw_chain_propagate_velocity(const lw_chain_link *link, const lw_chain_correction *step, double u[3], double v[3]);
 
 void lw_chain_solve_reduced(lw_chain *chain, const double *b, double *x);

@@ -1,5 +1,5 @@
-/* Consistent values. R and V follow from P and S by the equations themselves; the rates by the sweeps of sweep.c, of
- * which accelerations are another case: phi is w', v is V' - gravity, and for unit p
+/* Consistent initial values. R and V follow from P and S by the equations. The derivatives follow from the sweeps of
+ * sweep.c with accelerations in place of corrections: phi is w', v is V' - gravity, and for unit p
  *   B(b) = -b~,   F = -I,   f = w x I w,   g = A (w x (w x a)),   e = -A (w x (w x c)),   u_0 = -gravity,   cj = 1 */
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* A chain as implicit equations that a solver can call. */
+/* The chain as compiled implicit equations, lw_implicit. */
 #include "chain.h"
 
 static int residual(void *chain, double t, const double *x, const double *xdot, double *out) {

@@ -1,24 +1,24 @@
-/* The matrix of all 14 n equations, for schemes that solve it whole; blocks (i, k) of bodies:
+/* The Jacobian of all 14 n equations, for schemes that solve it as a whole; blocks (i, k) of bodies:
  *   Gp, Gv by R, V: U;   Gp by P, and Gv by S: 2 E(p) a^ (k < i), 2 E(p) c^ (k = i);   Gv by P: the same with E(s)
  *   F by V: cj m_k a~ A^T (k > i), cj m_i c~ A^T (k = i)                                             (28)
  *   F by P: 2 I G(s') + 2 (w~ I - (I w)~) G(s) - 2 r~ G(p) z_ + 2 a~ G(p) tau_                       (31)
  *   F by S: -2 (w~ I - (I w)~ + cj I) G(p)                                                           (34)
- * where b^ q = q b and z_ q = z q as quaternions, so that a column is found by applying it to a unit quaternion. */
+ * where b^ q = q b and z_ q = z q as quaternions. A column is found by applying these to a unit quaternion. */
 #include <string.h>
 
 #include "chain.h"
 #include "vectors.h"
 
 typedef struct block {
-  double *at;     /* of the block of two bodies */
-  size_t columns; /* in the whole matrix */
+  double *at;     /* first element of the block of two bodies */
+  size_t columns; /* of the whole matrix */
 } block;
 
 static void put_column(block to, int row, int column, double factor, const double value[3]) {
   for (int k = 0; k < 3; k++) to.at[(size_t)(row + k) * to.columns + (size_t)column] = factor * value[k];
 }
 
-/* Columns by P and S of the position and velocity of a point b: vec(q b p*), vec(q b s*) for unit quaternions q. */
+/* Columns of P and S for the position and velocity of a point b: vec(q b p*), vec(q b s*) with unit quaternions q. */
 static void put_point(block to, const double *x, const double b[3]) {
   const double pure[4] = {0.0, b[0], b[1], b[2]};
   for (int k = 0; k < 4; k++) {

@@ -1,5 +1,5 @@
-/* A body's equations at a point, in phi (see chain.h):
- *   dF = F phi + F_p xi + F_rate (w I1 + I3) + what the forces do
+/* The linearised equations of a body in terms of phi (see chain.h):
+ *   dF = F phi + F_p xi + F_rate (w I1 + I3) + contribution of the forces
  *   F = p.p (I [s'^ - cj w^] + N [s^ - w^]) + a~ (A^T tau)~ - r~ (A^T z)~,   [x] = x0 U - x~
  *   F_p = -I w' - 2 w x I w + 2 a x A^T tau - 2 r x A^T z,   F_rate = N + cj U I,   N = w~ I - (I w)~
  * These are (31) and (34) applied to p (0, phi / 2) and to p. */
@@ -13,7 +13,7 @@ static void left_product(const double x[4], double out[9]) {
   lw_add_tilde(-1.0, x + 1, out);
 }
 
-/* B(b), by which phi changes the velocity of a point b */
+/* B(b): velocity of a point b per phi */
 static void velocity_by_turn(const lw_chain_link *link, const double b[3], double B[9]) {
   const double *s = link->s, *w = link->w;
   double sum[3];
@@ -47,7 +47,7 @@ static void attitude(lw_chain *chain, lw_chain_link *link, const double *x, cons
   }
 }
 
-/* Of -I w' - w x I w: its part of F, F_p and F_rate */
+/* Contribution of -I w' - w x I w to F, F_p and F_rate. */
 static void inertia_torques(const double cj, const lw_chain_body *body, lw_chain_link *link, const double *s_rate,
                             double F[9]) {
   double product[4], w[3], psi[3], spin[3], by_s[4], by_rate[4], L[9], N[9] = {0.0}, part[9];

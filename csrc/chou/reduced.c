@@ -1,7 +1,7 @@
-/* The paper's scheme 3: everything but phi is eliminated, and J_R (41), 3n x 3n, is formed and factored as it stands.
+/* Scheme 3 of the paper: all unknowns but phi are eliminated; J_R (41), 3n x 3n, is formed and decomposed.
  *   J_R(i, k) = [k = i] (F_i + cj m_i r~_i A_i^T beta_i) - (k < i: cj (M_i a~ - m_i r~)_i A_i^T alpha_k)
  *             - (k >= i: cj a~_i A_i^T C_k),   C_k = M_(k+1) alpha_k + m_k beta_k,   M_k = m_k + ... + m_n
- *   E_R(i) = f_i - cj (a~_i A_i^T T_i - m_i r~_i A_i^T v_i),   T_i = m_i v_i + ... + m_n v_n,   v where phi = 0      (42) */
+ *   E_R(i) = f_i - cj (a~_i A_i^T T_i - m_i r~_i A_i^T v_i),   T_i = m_i v_i + ... + m_n v_n,   v for phi = 0  (42) */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static void put_block(const lw_chain *chain, int32_t i, int32_t k, double sign, 
     for (int j = 0; j < 3; j++) to[j] = sign * block[3 * row + j] + (add ? to[j] : 0.0);
 }
 
-/* C of body k, kept in Q; `behind` is M_(k+1) */
+/* C of body k, stored in Q; outboard_mass is M_(k+1) */
 static void column_factor(lw_chain_link *link, double mass, double outboard_mass) {
   for (int j = 0; j < 9; j++) link->Q[j] = outboard_mass * link->alpha[j] + mass * link->beta[j];
 }
@@ -63,7 +63,7 @@ static void form(lw_chain *chain, const double *x, const double *xdot) {
 
 /* ---- LU with row exchanges, each row measured by its own largest element --------------------------- */
 
-/* NaN is the largest of all. */
+/* A row with a NaN returns NaN. */
 static double largest_of(const double *row, size_t n) {
   double largest = 0.0;
   for (size_t j = 0; j < n; j++) {
@@ -73,7 +73,7 @@ static double largest_of(const double *row, size_t n) {
   return largest;
 }
 
-/* The position in `order`, from `step` on, of the row with the largest pivot; *ratio is that to its scale. */
+/* Position in `order`, from `step` on, of the row with the best pivot; *ratio is its scaled size. */
 static size_t best_row(const lw_chain *chain, size_t step, size_t n, double *ratio) {
   size_t best = step;
   *ratio = -1.0;
@@ -127,7 +127,7 @@ lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, 
 
 /* ---- solution -------------------------------------------------------------------------------------- */
 
-/* E_R of all bodies; what is left of F is in rhs already */
+/* E_R of all bodies; rhs holds f already */
 static void right_hand_side(lw_chain *chain) {
   double u[3] = {0.0}, T[3] = {0.0}, part[3];
   for (int32_t i = 0; i < chain->n; i++) {
@@ -148,7 +148,7 @@ static void right_hand_side(lw_chain *chain) {
   }
 }
 
-/* L U phi = rhs, into the steps */
+/* Solves L U phi = rhs for the corrections. */
 static void substitute(lw_chain *chain) {
   const size_t n = 3 * (size_t)chain->n;
   double *y = chain->scale; /* no longer needed */

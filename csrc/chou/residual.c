@@ -1,9 +1,9 @@
-/* The equations, recursively as in the paper:
+/* The equations in the paper's recursive form:
  *   Gp = R - support + lambda_(i-1) + A c,   lambda_i = lambda_(i-1) + A a                             (6)
  *   Gv = V + lambda'_(i-1) + A' c,   A' b = 2 vec(s b p*)                                              (13)
  *   F = -I w' - w x I w - r x A^T z + a x A^T tau_i,   z = m (V' - gravity),   tau_i = tau_(i+1) + z   (23)
  *   I1 = p.p - 1,   I2 = p.s,   I3 = 2 G(p) (p' - s);   w = 2 G(p) s,   w' = 2 G(p) s'
- * The paper's I3 are three elements of p' - s; these are as many for every attitude. */
+ * The paper's I3 consists of three elements of p' - s; this one is valid at every attitude. */
 #include <string.h>
 
 #include "chain.h"

@@ -1,4 +1,4 @@
-/* Newton corrections by what was prepared: J dX = E. */
+/* Newton corrections J dX = E with the factored Jacobian. */
 #include "chain.h"
 #include "vectors.h"
 

@@ -1,10 +1,10 @@
-/* The linear system in phi and v, exactly in two sweeps:
+/* Solves the linear system in phi and v exactly, in two sweeps:
  *   v_i = e_i + u_(i-1) - beta_i phi_i,   u_i = u_(i-1) - alpha_i phi_i - g_i,   u_0 = 0
  *   F_i phi_i + cj (a~ A^T t_i - m r~ A^T v_i) = f_i,   t_i = t_(i+1) + m_i v_i,   t_(n+1) = 0
  * Inwards with t_(i+1) = K u_i + k, which is zero at the tip:
  *   Q = K alpha + m beta,   D = F - cj (a~ A^T Q - m r~ A^T beta),   W = D^-1 cj (a~ A^T K + m c~ A^T)
  *   k' = k - K g + m e,   phi0 = D^-1 (f - cj (a~ A^T k' - m r~ A^T e)),   K <- K + m U + Q W,   k <- k' - Q phi0
- * Outwards: phi = phi0 - W u. The paper lets (3 n)^2 numbers stand, its J_R, and factors them; here none is formed. */
+ * Outwards: phi = phi0 - W u. The paper forms and factors J_R with (3 n)^2 elements; the sweeps form no such matrix. */
 #include <float.h>
 #include <math.h>
 
@@ -17,8 +17,9 @@ static void swap(double *a, double *b) {
   *b = t;
 }
 
-/* L U of M with its rows exchanged, *row* the one that stands where; pivots are inverted. An inverse of M would cost
- * digits where light bodies hang between heavy ones and make M nearly singular. Singular is what is so to rounding. */
+/* LU decomposition of M with row pivoting: row[] is the permutation, and the pivots are inverted. An explicit inverse
+ * would lose digits where light bodies hang between heavy ones and M is nearly singular. A pivot at rounding level
+ * means singular. */
 static lw_status decompose(double M[9], int8_t row[3]) {
   double size = 0.0;
   for (int k = 0; k < 9; k++) size += fabs(M[k]);
@@ -44,7 +45,7 @@ static lw_status decompose(double M[9], int8_t row[3]) {
   return LW_OK;
 }
 
-/* out = M^-1 b for a column of which the elements are `stride` apart */
+/* out = M^-1 b for a column with elements `stride` apart */
 static void solve(const double M[9], const int8_t row[3], const double *b, int stride, double *out) {
   const double y0 = b[stride * row[0]];
   const double y1 = b[stride * row[1]] - M[3] * y0;

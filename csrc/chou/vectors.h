@@ -1,4 +1,4 @@
-/* Vectors, 3x3 matrices row by row, and quaternions [scalar, vector]. Results may not overlap arguments. */
+/* Vectors, 3x3 matrices row by row, and quaternions [scalar, vector]. Results must not overlap arguments. */
 #ifndef LW_CHOU_VECTORS_H
 #define LW_CHOU_VECTORS_H
 

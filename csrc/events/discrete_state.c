@@ -20,7 +20,7 @@ void lw_reset_discrete_state(lw_state *s) {
   lw_select_topology(s, 1);
 }
 
-/* What is read of a joint that is open, or is about to open: it transmits nothing, and has no motion. */
+/* An open joint transmits no load and has no motion: clears the results that can be read of it. */
 static void clear_open_joints(lw_state *s) {
   const lw_model *m = s->model;
   double *x = lw_reals(s);

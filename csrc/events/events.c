@@ -1,4 +1,4 @@
-/* Events: what is due is carried out, all at once, until nothing is. */
+/* Event handling: applies all due transitions, and those they trigger, until none is due. */
 #include "events/pins.h"
 #include "events/impact.h"
 #include <math.h>
@@ -73,7 +73,7 @@ static void unlock_directions(lw_state *s, int32_t i) {
   }
 }
 
-/* A joint that opens rests on no stop. */
+/* Opening a joint ends its contact with a stop. */
 static void open_joint(lw_state *s, int32_t joint) {
   double *reals = lw_reals(s);
   reals[s->model->at.joint_closed + joint] = 0.0;
@@ -92,7 +92,7 @@ static void close_joint(lw_state *s, int32_t i) {
   lw_reals(s)[s->model->at.transition_active + i] = 1.0;
 }
 
-/* Returns whether speeds may jump, and sets how many joints closed. */
+/* Returns whether speeds may jump; *closed becomes the number of joints that close. */
 static int change_discrete_state(lw_state *s, int32_t *closed) {
   int speeds_jump = 0, topology_changed = 0;
   *closed = 0;
@@ -136,10 +136,10 @@ static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
   return LW_OK;
 }
 
-#define SIMULTANEOUS 1e-9     /* part of the time within which events are at once */
-#define MAX_SIMULTANEOUS 1000 /* without end, for all one can tell */
+#define SIMULTANEOUS 1e-9     /* relative time difference of simultaneous events */
+#define MAX_SIMULTANEOUS 1000 /* taken for an infinite sequence */
 
-/* Names of what is due, as far as there is room. */
+/* Lists the due transitions, as far as the text holds them. */
 static lw_status fail_chattering(lw_state *s) {
   char names[200] = "";
   size_t used = 0;
@@ -153,7 +153,7 @@ static lw_status fail_chattering(lw_state *s) {
                  lw_reals(s)[s->model->at.time], names);
 }
 
-/* Whether there are too many at this time. */
+/* Returns whether there are too many events at this time. */
 static int count_simultaneous(lw_state *s) {
   double *memory = lw_reals(s) + s->base->at.event_memory, t = lw_reals(s)[s->base->at.time];
   const int again = memory[1] > 0.0 && fabs(t - memory[0]) <= SIMULTANEOUS * (fabs(t) + 1e-3);

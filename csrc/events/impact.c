@@ -16,7 +16,7 @@ static void clear_constraints(lw_state *s) {
   memset(r->applied_impulse, 0, sizeof(double) * 6 * (size_t)s->model->size.bodies);
 }
 
-/* Blows act at their points: about the centre of mass. */
+/* Applied impulses act at points; the moment is taken about the centre of mass. */
 static void add_applied_impulse(lw_state *s, int32_t i) {
   const lw_offsets *at = &s->model->at;
   const double *x = lw_reals(s), *impulse = x + at->impulse + 6 * i;
@@ -38,11 +38,11 @@ static void add_impact(lw_state *s, int32_t i) {
   const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
   if (lw_reals(s)[s->model->at.locked + u] != 0.0) return;
   s->events->constrained[u] = 1;
-  s->events->target[u] *= -(1.0 + restitution_of(s, i)); /* so far the speed before */
+  s->events->target[u] *= -(1.0 + restitution_of(s, i)); /* target holds the speed before the impact */
 }
 
-#define MIN_SPEED_SCALE 1e-9       /* rad/s or m/s: slower ones are rounding */
-#define MAX_RELATIVE_RESIDUAL 1e-6 /* of the largest speed: by which what is wanted is missed */
+#define MIN_SPEED_SCALE 1e-9       /* rad/s or m/s: smaller speeds are rounding errors */
+#define MAX_RELATIVE_RESIDUAL 1e-6 /* of the largest speed */
 
 static lw_status solve_velocity_jump(lw_state *s) {
   struct lw_event_workspace *r = s->events;
@@ -68,7 +68,7 @@ static lw_status solve_velocity_jump(lw_state *s) {
   return LW_OK;
 }
 
-/* Takes its results: speeds as they are now, impulses beside those of the same event before. */
+/* Sets the speeds after the jump and adds the impulses to those of the same event so far. */
 static void apply_velocity_jump(lw_state *s) {
   const struct lw_event_workspace *r = s->events;
   const lw_model *m = s->model;
@@ -97,7 +97,7 @@ void lw_leave_contact(lw_state *s, int32_t i) {
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
-/* The impulse of a stop, pushing into the range positive. */
+/* The impulse of a stop; positive if it pushes into the permitted range. */
 static double contact_impulse(const lw_state *s, int32_t i) {
   const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
   const double side = lw_memory_of(s, i)->event_sign;
@@ -113,9 +113,9 @@ static double largest_contact_impulse(const lw_state *s) {
   return largest;
 }
 
-#define TENSILE_TOLERANCE 1e-10 /* of the largest impulse of a stop */
+#define TENSILE_TOLERANCE 1e-10 /* of the largest contact impulse */
 
-/* Of the stops that pull, those that are let go of; returns how many. */
+/* Releases the stops that would pull; returns how many. */
 static int32_t release_tensile_contacts(lw_state *s) {
   const double least = -TENSILE_TOLERANCE * largest_contact_impulse(s);
   int32_t released = 0;
@@ -142,12 +142,11 @@ static lw_status solve_unilateral_jump(lw_state *s) {
 
 /* ---- rest ---- */
 
-#define REST_TIME_FRACTION 2e-7 /* of the time since the first impact: the rest of them is skipped */
-#define REST_HEIGHT_FACTOR 2.0  /* height of a bounce, of the width in which an indicator is zero */
-#define TIME_RESOLUTION                                                                                  \
-  1.5e-14 /* of the time: no event is found more sharply, and no flight is seen to be the shorter one */
+#define REST_TIME_FRACTION 2e-7 /* of the time since the first impact; the remaining impacts are skipped */
+#define REST_HEIGHT_FACTOR 2.0  /* height of a bounce relative to the zero tolerance of the indicator */
+#define TIME_RESOLUTION 1.5e-14 /* of the time: shortest flight that event location resolves */
 
-/* Impacts that follow one another ever faster end at a time that is known: their flights are a geometric series. */
+/* The flights between impacts are a geometric series with a finite sum: after that time the body is at rest. */
 static int comes_to_rest(lw_state *s, int32_t i) {
   const int upper = (s->events->due[i] & LW_HIT_UPPER) != 0;
   const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
@@ -178,7 +177,7 @@ static void enter_contact(lw_state *s, int32_t i) {
   lw_memory_of(s, i)->event_sign = s->events->due[i] & LW_HIT_UPPER ? 1.0 : -1.0;
 }
 
-/* What is thrown back meets the bound again where it was, not lower each time; what is not has a little way to go. */
+/* A body that rebounds meets the bound again at the same place; otherwise the present gap becomes the bound. */
 static void shift_bound(lw_state *s, int32_t i, int bound) {
   const double speed = lw_speed_value(s, lw_stopped_speed(s->model, transition_of(s, i)));
   const int rebounds = restitution_of(s, i) > 0.0 && (bound ? -speed : speed) > 0.0;
@@ -215,7 +214,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   lw_status e = solve_unilateral_jump(s);
   if (e || (e = enter_contacts(s, &entered)) || !entered) return e;
   clear_constraints(s);
-  if ((e = solve_velocity_jump(s))) return e; /* what is left of the bounce is taken away, though that pulls */
+  if ((e = solve_velocity_jump(s))) return e; /* removes the remaining speed of the bounce; here a stop may pull */
   apply_velocity_jump(s);
   return LW_OK;
 }

@@ -1,13 +1,13 @@
-/* The jump of the speeds at an event. */
+/* Velocity jumps at an event: impacts on stops, applied impulses, locking. */
 #ifndef LW_IMPACT_H
 #define LW_IMPACT_H
 #include "events/indicators.h"
 
-/* Remembers the speeds before anything changes. */
+/* Stores the speeds before the event. */
 void lw_store_speeds_before(lw_state *s);
-/* With the joints and locks as they are: impacts on stops and blows that are due, contacts that do not pull, and rest
- * where impacts follow one another ever faster. */
+/* Computes the speeds after the impacts and applied impulses that are due, with the present joints and locks. Stops
+ * only push. A joint comes to rest on a stop where its impacts accumulate. */
 lw_status lw_apply_impacts(lw_state *s);
-/* Takes a joint off the stop that it rests on. */
+/* Ends the contact of a joint with its stop. */
 void lw_leave_contact(lw_state *s, int32_t transition);
 #endif

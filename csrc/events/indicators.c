@@ -13,7 +13,7 @@ double lw_stop_gap(const lw_state *s, int32_t i, int bound) {
   return stop_gap(&w, i, bound);
 }
 
-/* Coordinates of tree joints are states, as are most of their rates; all else has to be computed. */
+/* Coordinates of tree joints are states, and so are most of their rates; other quantities are outputs. */
 static int needs_outputs(const lw_state *s, int32_t i) {
   const lw_transition *x = transition_of(s, i);
   const lw_model *m = s->base;
@@ -45,9 +45,9 @@ lw_status lw_next_event_time(lw_state *s, double *time) {
   return LW_OK;
 }
 
-#define OUTSIDE_TOLERANCE 1e-9 /* of a bound: further than rounding and steps go */
+#define OUTSIDE_TOLERANCE 1e-9 /* of a bound: larger than rounding and integration errors */
 
-/* What no indicator would tell: nothing crosses zero there. */
+/* Checks what no zero crossing reports. */
 static lw_status check_stop(lw_state *s, int32_t i) {
   const lw_transition *x = transition_of(s, i);
   const indicator_view w = current_view(s);
@@ -84,7 +84,7 @@ lw_status lw_initialize_event_signs(lw_state *s) {
 
 /* ---- what is due ---- */
 
-/* It has happened: beyond zero, or on it and going on. */
+/* The zero crossing has occurred: the value is negative, or zero and decreasing. */
 static int has_crossed(quantity x, double tolerance) {
   return x.value < 0.0 || (x.value <= 0.5 * tolerance && x.rate < 0.0);
 }

@@ -32,7 +32,7 @@ static pose pose_of_link(const lw_state *s, int32_t link) {
   return a;
 }
 
-/* The given frame of a pin, of unit orientation. */
+/* The frame of a pin in the description, with its quaternion normalised. */
 static pose described_frame(const lw_state *s, int32_t joint, int of_child) {
   const lw_offsets *at = &s->model->at;
   pose f;
@@ -44,7 +44,7 @@ static pose described_frame(const lw_state *s, int32_t joint, int of_child) {
   return f;
 }
 
-/* The frame that the one side has in the world, seen from the body of the other. */
+/* Stores the described frame of one body as seen from the other body. */
 void lw_capture_frame(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
   const int32_t taken = m->joint[joint].captured;
@@ -62,9 +62,9 @@ void lw_capture_frame(lw_state *s, int32_t joint) {
   multiply_quaternions(inverse, world, captured + 3);
 }
 
-#define MAX_RELATIVE_GAP 1e-4 /* gap of a joint that closes, as part of the length of its loop */
+#define MAX_RELATIVE_GAP 1e-4 /* relative to the length of the loop */
 
-/* With all at rest, so that the gap alone counts. */
+/* Evaluates at zero speed, so that the residual is the gap alone. */
 static void measure_gaps(lw_state *s) {
   const lw_model *m = s->model;
   double *u = lw_reals(s) + m->at.u, *speeds = s->events->speed_after;

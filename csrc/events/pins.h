@@ -3,8 +3,8 @@
 #define LW_PINS_H
 #include "events/indicators.h"
 
-/* The frame of a pin that was left out, where it is now; needs the outputs. */
+/* Captures the frame of a pin that its description leaves out; requires the outputs. */
 void lw_capture_frame(lw_state *s, int32_t joint);
-/* In the structure in which they are closed: the pins that are due must fit. */
+/* Checks that the frames of due pins meet; requires the topology in which they are closed. */
 lw_status lw_check_pin_gaps(lw_state *s);
 #endif

@@ -1,10 +1,10 @@
-/* The tables of joints that may open and of transitions, each index checked before it is used. */
+/* Model reader: removable joints and transitions. Every index is checked before use. */
 #include "model/reader.h"
 #include <string.h>
 
 static int in_range(int32_t i, int32_t low, int32_t count) { return i >= low && i < count; }
 
-/* A joint that may open is a cut joint; in each structure some of these are closed, which are bits of its number. */
+/* Removable joints are cut joints. The number of a topology has a bit for each closed one. */
 lw_status lw_read_removable_joints(reader *r, lw_model *m) {
   m->closed = 0;
   for (int32_t i = 0; i < m->removable_joints; i++) {

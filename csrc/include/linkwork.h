@@ -247,142 +247,142 @@ int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *ma
 void lw_step_accepted(lw_state *state);
 
 /* ---- chains of spherical joints ---------------------------------------------------------------------
- * Chou's implicit equations F(X, X') = 0 of n bodies in a row, each hung on the one before by a ball. Body i has 14
- * unknowns side by side at X + 14 i: R[3] its mass centre, V[3] its velocity, P[4] its Euler parameters, a unit
- * quaternion body to world, S[4] their rate; and 14 equations, in this order: positions[3], velocities[3], torques[3] in
- * body axes, P.P = 1, P.S = 0, 2 G(P) (P' - S) = 0 [3]. X' has the rates in the order of X. They are of index 1.
- * A chain serves one thread at a time. */
+ * Chou's implicit equations F(X, X') = 0 of n bodies in series, connected by spherical joints. Body i has 14 unknowns
+ * from X + 14 i: R[3] mass centre, V[3] its velocity, P[4] Euler parameters, a unit quaternion body to world, S[4] their
+ * time derivative. Its 14 equations in this order: positions[3], velocities[3], torques[3] in body axes, P.P = 1,
+ * P.S = 0, 2 G(P) (P' - S) = 0 [3]. X' holds the derivatives in the order of X. The equations have index 1.
+ * A chain must not be used by two threads at the same time. */
 
 typedef struct lw_chain lw_chain;
 
-/* Copied at creation. A body's outer joint is where it carries the next one; that of the last is any point. */
+/* Copied at creation. A body carries the next one at its outer joint; the outer joint of the last body is any point. */
 typedef struct lw_chain_bodies {
   int32_t n;
-  int32_t dense;         /* 1: make room for the reduced matrix, 9 n^2 doubles; without it all memory is O(n) */
+  int32_t dense;         /* 1: allocate the reduced matrix, 9 n^2 doubles; otherwise memory is O(n) */
   const double *mass;    /* [n] kg */
   const double *inertia; /* [n][9] about the mass centre, body axes, kg m^2 */
-  const double *inner;   /* [n][3] the inner joint less the outer one, body axes, m */
-  const double *centre;  /* [n][3] the mass centre less the outer joint, body axes, m */
+  const double *inner;   /* [n][3] inner joint relative to the outer joint, body axes, m */
+  const double *centre;  /* [n][3] mass centre relative to the outer joint, body axes, m */
   double gravity[3];     /* m/s^2, world axes */
   double support[3];     /* the first inner joint, m */
 } lw_chain_bodies;
 
-/* LW_ERROR_PARAMETER: no body, or a number that no body can have. *chain is NULL on failure. */
+/* LW_ERROR_PARAMETER: no body, or a parameter that is not valid. *chain is NULL on failure. */
 lw_status lw_chain_create(const lw_chain_bodies *bodies, lw_chain **chain);
 void lw_chain_free(lw_chain *chain);
 
-/* out = F(X, X'). Of what is not finite comes what is not finite. */
+/* out = F(X, X'). Arguments that are not finite give results that are not finite. */
 void lw_chain_residual(lw_chain *chain, const double *x, const double *xdot, double *out);
 /* J = dF/dX + cj dF/dX', 14n x 14n, row by row. */
 void lw_chain_jacobian(lw_chain *chain, const double *x, const double *xdot, double cj, double *matrix);
 
-/* The same J prepared for solving: factor in O(n); reduce to 3 n unknowns and a dense LU in O(n^3). LW_ERROR_SINGULAR:
- * J has no inverse; LW_ERROR_VALUE: not finite; LW_ERROR_USAGE: no room was made for the reduced matrix. */
+/* Factor J for lw_chain_solve: lw_chain_factor in O(n); lw_chain_reduce to 3 n unknowns and a dense LU in O(n^3).
+ * LW_ERROR_SINGULAR: J is singular; LW_ERROR_VALUE: not finite; LW_ERROR_USAGE: the reduced matrix is not allocated. */
 lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, double cj);
 lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj);
-/* x = J^-1 b by what was prepared last, each [14 n]; they may be the same. LW_ERROR_USAGE: nothing is prepared. */
+/* x = J^-1 b with the J factored last, each [14 n], in place as well. LW_ERROR_USAGE: no J is factored. */
 lw_status lw_chain_solve(lw_chain *chain, const double *b, double *x);
-/* out = dF/dX' v at the point last prepared, each [14 n]; they may be the same. */
+/* out = dF/dX' v at the point factored last, each [14 n], in place as well. */
 lw_status lw_chain_rate_times(lw_chain *chain, const double *v, double *out);
 
-/* Makes |P| = 1 and P.S = 0, then R and V follow from P and S. LW_ERROR_VALUE: not finite, or a P of length zero. */
+/* Normalises P, makes P.S zero and computes R and V from P and S. LW_ERROR_VALUE: not finite, or P of length zero. */
 lw_status lw_chain_make_consistent(lw_chain *chain, double *x);
-/* X' at a closed X, in O(n). What was prepared for solving is gone. */
+/* X' at a consistent X, in O(n). Discards the factored J. */
 lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
 
-/* ---- integrator with dense output and event location; knows no mechanism --------------------------- */
+/* ---- integrator with dense output and event location, for any ODE ---------------------------------- */
 
 typedef enum lw_ode_method {
   LW_ODE_DOPRI5 = 0, /* Dormand-Prince 5(4), explicit */
-  LW_ODE_RODAS5P     /* Rosenbrock-Wanner 5(4), for stiff equations: a matrix and its decomposition in every step */
+  LW_ODE_RODAS5P     /* Rosenbrock-Wanner 5(4), for stiff equations: one LU decomposition in every step */
 } lw_ode_method;
 
-/* out = f(t, y). Returns 0; positive: not here, try a shorter step; negative: stop. */
+/* out = f(t, y). Returns 0; positive: recoverable failure, try a shorter step; negative: stop. */
 typedef int (*lw_ode_function)(void *context, double t, const double *y, double *out);
-/* matrix[n][n] = df/dy, row by row, and by_time[n] = df/dt, which may be left as it is: then differences are taken.
- * Returns the same. */
+/* matrix[n][n] = df/dy, row by row, and by_time[n] = df/dt. An unchanged by_time is replaced by finite differences.
+ * Returns as lw_ode_function. */
 typedef int (*lw_ode_jacobian)(void *context, double t, const double *y, double *matrix, double *by_time);
 
 typedef struct lw_ode lw_ode;
 
 typedef struct lw_ode_options {
   double rtol, atol;
-  double first_step; /* 0: chosen */
+  double first_step; /* 0: automatic */
   double max_step;   /* 0: unlimited */
   int64_t max_steps; /* accepted and rejected, since the start; 0: unlimited */
 } lw_ode_options;
 
 typedef struct lw_ode_statistics {
   int64_t steps, rejected;
-  int64_t evaluations; /* of the function, those for differences included */
+  int64_t evaluations; /* of the function, including those for finite differences */
   int64_t event_evaluations;
   int64_t jacobian_evaluations;
 } lw_ode_statistics;
 
-/* Rows of output, filled from `count` on. */
+/* Output rows, written from row `count` on. */
 typedef struct lw_ode_output {
-  int32_t times_given;     /* 0: a row for the end of every step; 1: `t` is given, in the direction of the run */
-  int64_t capacity, count; /* rows there are, and rows filled */
+  int32_t times_given; /* 0: one row at the end of every step; 1: rows at the given `t`, in the direction of the run */
+  int64_t capacity, count; /* rows allocated, rows written */
   double *t, *y;           /* [capacity] and [capacity][n] */
 } lw_ode_output;
 
 typedef enum lw_ode_outcome {
   LW_ODE_STEP = 0,       /* one step accepted */
-  LW_ODE_EVENT,          /* one step accepted, ending where an indicator changed its domain (z <= 0 against z > 0) */
+  LW_ODE_EVENT,          /* one step accepted, ending where an indicator changed its sign (z <= 0 against z > 0) */
   LW_ODE_STOPPED,        /* the function returned a negative value */
-  LW_ODE_STEP_TOO_SMALL, /* the error or the function's domain cannot be met with any step */
+  LW_ODE_STEP_TOO_SMALL, /* no step size meets the tolerance or avoids failures of the function */
   LW_ODE_TOO_MANY_STEPS,
-  LW_ODE_NOT_FINITE /* the start gives no finite derivative */
+  LW_ODE_NOT_FINITE /* the derivative at the start is not finite */
 } lw_ode_outcome;
 
 lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
                       const lw_ode_options *options); /* NULL: no memory */
 void lw_ode_free(lw_ode *ode);
-/* Before a start; without it the method is LW_ODE_DOPRI5, which needs no Jacobian. NULL: differences. The memory of a
- * method is made when it is first chosen: LW_ERROR_MEMORY, and the method before stays. */
+/* Selects the method before a start; the default is LW_ODE_DOPRI5, which needs no Jacobian. jacobian NULL: finite
+ * differences. Memory is allocated when a method is first selected; LW_ERROR_MEMORY leaves the method unchanged. */
 lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
-/* Starts at (t, y), or starts again after y or f jumped. LW_ODE_STEP when ready. */
+/* Starts at (t, y), or restarts after a discontinuity of y or f. Returns LW_ODE_STEP on success. */
 lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
-/* One step towards t_bound, ending there exactly if it comes that far; either direction of time. */
+/* One step towards t_bound, at most exactly to it; in either direction of time. */
 lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
-/* Steps until t_bound, an event, a failure, the last row of the output (NULL: none is wanted), or until max_tries
- * steps are accepted or rejected (0: unlimited; the last one is finished). Rows filled stay filled at a failure. */
+/* Steps until t_bound, an event, a failure, the last output row (NULL: no output), or until max_tries steps have been
+ * accepted or rejected (0: unlimited; the last step is completed). Rows written before a failure stay. */
 lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
 double lw_ode_time(const lw_ode *ode);
 const double *lw_ode_y(const lw_ode *ode);
-void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t within the last step; error of the method's order */
+void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t in the last step; error of the method's order */
 const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
 lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode);
 
-/* ---- implicit equations F(t, y, y') = 0 for SUNDIALS IDA, of which only function pointers are known here ----------- */
+/* ---- implicit equations F(t, y, y') = 0 for SUNDIALS IDA, through function pointers only -----------------------  */
 
-/* Functions return 0, or what lw_ode_function says. J = dF/dy + cj dF/dy'. */
+/* Functions return as lw_ode_function. J = dF/dy + cj dF/dy'. */
 typedef struct lw_implicit {
   void *context;
   int (*residual)(void *context, double t, const double *y, const double *ydot, double *out);
-  int (*factor)(void *context, double t, const double *y, const double *ydot, double cj); /* positive: no inverse */
-  int (*solve)(void *context, const double *b, double *x);        /* x = J^-1 b as factored last, in place as well */
+  int (*factor)(void *context, double t, const double *y, const double *ydot, double cj); /* positive: singular */
+  int (*solve)(void *context, const double *b, double *x);        /* x = J^-1 b, in place as well */
   int (*rate_times)(void *context, const double *v, double *out); /* dF/dy' v at the point factored last */
 } lw_implicit;
 
-/* The equations of a chain; `reduced`: by the reduced matrix, for which the chain has made room. */
+/* The equations of a chain; `reduced`: solves with the reduced matrix, which must be allocated. */
 void lw_chain_implicit(lw_chain *chain, int32_t reduced, lw_implicit *equations);
 
-/* What the three functions below are given as user data. IDA's time s begins at 0, t = origin + pace s. */
+/* User data of the three functions below. IDA's time s begins at 0: t = t0 + time_scale s. */
 typedef struct lw_ida {
   lw_implicit equations;
-  double *(*get_array)(void *vector); /* the numbers of an N_Vector: N_VGetArrayPointer */
+  double *(*get_array)(void *vector); /* N_VGetArrayPointer */
   double *work;                       /* [n] */
   int32_t n;
-  int32_t factor_needed; /* the factored J is of an earlier cj */
+  int32_t factor_needed; /* the factored J belongs to an earlier cj */
   double t0, time_scale;
-  double cj, cj_factored; /* cj in IDA's time: as last heard of, and of the factored J */
+  double cj, cj_factored; /* in IDA's time: the present cj, and that of the factored J */
   int64_t residuals, factorisations;
-  int32_t not_finite, singular; /* why the last step was refused */
+  int32_t not_finite, singular; /* reason of the last recoverable failure */
 } lw_ida;
 
-/* The residual times J^-1, so that GMRES needs no preconditioner; as IDAResFn, IDALsJacTimesSetupFn, IDALsJacTimesVecFn. */
+/* IDAResFn, IDALsJacTimesSetupFn and IDALsJacTimesVecFn. The residual is multiplied by J^-1, as a preconditioner. */
 int lw_ida_residual(double s, void *y, void *rate, void *out, void *user);
 int lw_ida_jac_times_setup(double s, void *y, void *rate, void *residual, double cj, void *user);
 int lw_ida_jac_times(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,

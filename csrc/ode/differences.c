@@ -1,17 +1,17 @@
-/* Derivatives of f by differences, for implicit methods that are given none. They are kept on the side to which the
- * solution goes, where f is most likely to exist; a state is tried on its other side before it is given up. */
+/* Finite differences of f, for implicit methods without a Jacobian. Increments point along the solution, where f is
+ * most likely to exist; if f fails there, the opposite direction is tried. */
 #include <float.h>
 
 #include "ode.h"
 
-static const double SQRT_EPSILON = 0x1p-26; /* of the unit in the last place of one */
+static const double SQRT_EPSILON = 0x1p-26; /* square root of the machine epsilon */
 
-/* Lengths in time: their squares are lost beside what a step of order 5 neglects, rounding beside them. */
+/* Small enough for a truncation error below that of a step of order 5, large enough for rounding. */
 static const double TIME_INCREMENT_FACTOR = 0x1p-13;
 
 enum { RECOVERABLE = 1 };
 
-/* By how much a state is moved: little beside itself and its change in a step, and what is harmless in any case. */
+/* Increment of a state, relative to its value and its change in a step, but not below the tolerance. */
 static double increment_for(const lw_ode *ode, int32_t i) {
   const double change = ode->h * ode->k[ode->method->f_stage][i];
   const double increment =
@@ -24,7 +24,7 @@ static int finite_derivative(lw_ode *ode, double t, const double *y, double *f) 
   return status != 0 ? status : lw_ode_all_finite(f, ode->n) ? 0 : RECOVERABLE;
 }
 
-/* f with state k moved by *length, which becomes what the move was after rounding. */
+/* f with state k incremented; *increment becomes the rounded increment. */
 static int perturb_state(lw_ode *ode, int32_t k, double *increment, double *f) {
   ode->y_new[k] = ode->y[k] + *increment;
   *increment = ode->y_new[k] - ode->y[k];

@@ -8,7 +8,7 @@
 #include "dopri5_tableau.h"
 #include "ode.h"
 
-/* Stages 2 to 7; the last one leaves y_1 in y_new and f(t_1, y_1) in k[6]. */
+/* Stages 2 to 7; the last leaves y_1 in y_new and f(t_1, y_1) in k[6]. */
 static int run_stages(lw_ode *ode, double t_new) {
   for (int s = 1; s < LW_DOPRI5_STAGES; s++) {
     for (int32_t i = 0; i < ode->n; i++) {

@@ -1,22 +1,22 @@
-/* Events: an indicator changes between z <= 0 and z > 0.
+/* Event location: an indicator z changes sign, where z <= 0 counts as negative.
  *
- * Seen at a few looks along the dense output of a step, then closed in on to some units in the last place of t. The
- * step ends on the far side, so the change has happened there. An indicator that is exactly zero at a start takes its
- * side when it leaves zero, without an event; one that stays at zero through the first looks is on the side z <= 0. */
+ * The indicators are sampled along the dense output of a step; a sign change is then bracketed to a few units in the
+ * last place of t. The step ends just after the sign change. An indicator that is exactly zero at the start takes its
+ * sign when it leaves zero, without an event; if it is still zero at the first regular sample, its sign is negative. */
 #include <float.h>
 #include <math.h>
 
 #include "ode.h"
 
-/* Fractions of a step at which indicators are looked at; the tiny one only after a start, for what rests at zero. */
+/* Sample points as fractions of a step. The tiny one is used after a start, for indicators that leave zero. */
 static const double FIRST_SAMPLE = 0x1p-20;
 static const double SAMPLES[] = {0.25, 0.5, 0.75, 1.0};
 enum { N_SAMPLES = sizeof SAMPLES / sizeof *SAMPLES };
 
-/* The search for a change may take log2 of this more rounds than bisection. */
+/* ITP may take log2(HEADROOM) more iterations than bisection. */
 static const double HEADROOM = 4.0;
 
-/* An indicator that is not finite has no domain: the same as a function that says "not here". */
+/* A value that is not finite counts as a recoverable failure. */
 static int evaluate_indicators(lw_ode *ode, double t, const double *y, double *z) {
   ode->statistics.event_evaluations++;
   const int status = ode->events(ode->context, t, y, z);
@@ -46,7 +46,7 @@ static bool any_changed(const lw_ode *ode, const double *z) {
   return false;
 }
 
-/* What rested at zero is given a side as soon as it leaves, and at `last` in any case. */
+/* An indicator that was zero takes its sign when it leaves zero; `last`: in any case. */
 static void assign_signs(lw_ode *ode, const double *z, bool last) {
   for (int32_t i = 0; i < ode->n_events; i++)
     if (ode->event_sign[i] == 0 && (z[i] != 0.0 || last)) ode->event_sign[i] = sign_of(z[i]);
@@ -56,7 +56,7 @@ static double time_tolerance(double left, double right) {
   return fmax(4.0 * DBL_EPSILON * fmax(fabs(left), fabs(right)), DBL_MIN);
 }
 
-/* Where, as a fraction of a stretch, the first of the changing indicators would be zero if they were linear. */
+/* Earliest zero of the secants, as a fraction of the bracket. */
 static double earliest_secant(const lw_ode *ode) {
   double earliest = 1.0;
   for (int32_t i = 0; i < ode->n_events; i++)
@@ -65,8 +65,8 @@ static double earliest_secant(const lw_ode *ode) {
   return earliest;
 }
 
-/* Interpolate, truncate, project (Oliveira, Takahashi 2020): the secant, moved a little to the middle so that both ends
- * close in, and no farther from the middle than lets bisection finish within `allowed`, the width granted by now. */
+/* ITP (interpolate, truncate, project; Oliveira, Takahashi 2020): the secant point, moved towards the middle and kept
+ * so close to it that bisection could still finish within `allowed`, the present bracket width allowed. */
 static double itp_fraction(double secant, double width, double allowed, double first_width) {
   const double to_middle = 0.5 - secant;
   const double truncated = secant + copysign(fmin(0.2 * width / first_width, fabs(to_middle)), to_middle);
@@ -74,8 +74,8 @@ static double itp_fraction(double secant, double width, double allowed, double f
   return fmin(fmax(truncated, 0.5 - radius), 0.5 + radius);
 }
 
-/* Closes in on the first change in the stretch from `left` (none yet) to `right` (at least one). Leaves z_sample at the
- * far side of the change and *right there. */
+/* Brackets the first sign change between `left` (none yet) and `right` (at least one). Leaves *right just after it,
+ * and the indicators there in z_sample. */
 static int bracket_event(lw_ode *ode, double left, double *right) {
   const double tolerance = time_tolerance(left, *right), first_width = fabs(*right - left);
   double allowed = HEADROOM * first_width;
@@ -92,7 +92,7 @@ static int bracket_event(lw_ode *ode, double left, double *right) {
   return 0;
 }
 
-/* A little farther, within the stretch: what changes at the same time but for rounding belongs to the same event. */
+/* Steps a little further: sign changes that differ only by rounding are one event. */
 static int include_simultaneous(lw_ode *ode, double *t, double limit) {
   const double past = *t + copysign(4.0 * time_tolerance(*t, limit), ode->h);
   if ((limit - past) * ode->h < 0.0) return 0;

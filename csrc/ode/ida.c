@@ -1,9 +1,9 @@
-/* Compiled implicit equations in the form that IDA's GMRES solves without a preconditioner.
+/* Compiled implicit equations, preconditioned so that GMRES of IDA converges without a preconditioner of its own.
  *
- * The residual is multiplied by P^-1, P being the Newton matrix at an earlier iterate and `factored`, hence
- *   P^-1 (dF/dy + cj dF/dy') v  ~  v + (cj - factored) P^-1 dF/dy' v,
- * which is v alone while cj stays. IDA prepares products after the residual they belong to, so that the P for a new cj
- * waits for the next residual. */
+ * The residual is multiplied by P^-1, where P is the Newton matrix at an earlier iterate with cj_factored:
+ *   P^-1 (dF/dy + cj dF/dy') v  ~  v + (cj - cj_factored) P^-1 dF/dy' v
+ * This is v while cj is unchanged. IDA calls jac_times_setup after the residual, so P for a new cj is factored at the
+ * next residual. */
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static int factor(lw_ida *ida, double t, const double *y, const double *ydot) {
   if (status < 0) return UNRECOVERABLE;
   if (status) {
     ida->singular = 1;
-    ida->cj *= 4.0; /* IDA tries a step of a quarter next */
+    ida->cj *= 4.0; /* IDA divides the step size by four next */
     return RECOVERABLE;
   }
   ida->cj_factored = ida->cj, ida->factor_needed = 0;

@@ -1,10 +1,10 @@
-/* The integrator whatever its method: step control, bounds, restarts and what is asked of it between steps.
+/* Step size control, restarts and output, common to all methods.
  *
  *   norm of an error: |e| = sqrt(mean_i (e_i / (atol + rtol max(|y_0i|, |y_1i|)))^2), accepted if |e| <= 1
- *   next step: h * 0.9 |e|^-0.17 |e_before|^0.04, a proportional-integral control (Hairer, Wanner, IV.2) for methods of
- *   order 5 with an error of order 5 in a step
+ *   next step size: h * 0.9 |e|^-0.17 |e_before|^0.04, a PI controller (Hairer, Wanner, IV.2) for methods of order 5
+ *   with a local error estimate of order 5
  *
- * Powers are computed here: libm's differ between platforms, and with them every step would. */
+ * Powers are computed here, because libm gives different bits on different platforms. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static double exp2_of(double x) {
   return ldexp(sum, (int)whole);
 }
 
-/* x^p to nine digits for finite x > 0, plenty for step sizes */
+/* x^p to nine digits for finite x > 0, sufficient for step sizes */
 static double power(double x, double p) { return exp2_of(p * log2_of(x)); }
 
 bool lw_ode_all_finite(const double *x, int32_t n) {
@@ -71,11 +71,11 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   return ode;
 }
 
-/* The memory of an implicit method, which stays until the integrator is freed. */
+/* Memory of implicit methods; it stays until the integrator is freed. */
 static lw_status allocate_implicit(lw_ode *ode) {
   const size_t n = (size_t)ode->n;
   if (ode->implicit_memory) return LW_OK;
-  double *next = calloc(2 * n * n + 5 * n + 1, sizeof *next); /* order[] takes less than n */
+  double *next = calloc(2 * n * n + 5 * n + 1, sizeof *next); /* order[] needs less than n doubles */
   if (next == NULL) return LW_ERROR_MEMORY;
   ode->implicit_memory = next;
   for (int i = LW_DOPRI5_STAGES; i < LW_ODE_VECTORS; i++, next += n) ode->k[i] = next;
@@ -141,7 +141,7 @@ double lw_ode_norm(const lw_ode *ode, const double *x, const double *y) {
   return ode->n > 0 ? sqrt(sum / ode->n) : 0.0;
 }
 
-/* Hairer, Norsett, Wanner, II.4: from the sizes of y, f and, by one Euler step, of y''. */
+/* Hairer, Norsett, Wanner, II.4: from the norms of y, f and, by one Euler step, of y''. */
 static int choose_first_step(lw_ode *ode, double remaining) {
   const double *f = ode->k[ode->method->f_stage];
   const double size = lw_ode_norm(ode, ode->y, ode->y), speed = lw_ode_norm(ode, f, ode->y);
@@ -162,7 +162,8 @@ static int choose_first_step(lw_ode *ode, double remaining) {
 
 static double min_step_size(const lw_ode *ode) { return fmax(16.0 * DBL_EPSILON * fabs(ode->t), DBL_MIN); }
 
-/* The length of the next try: as wished, up to the bound exactly, or half of what remains, so that no crumb is left. */
+/* Size of the next step: as controlled, exactly up to the bound, or half of the remainder, so that no tiny step is
+ * left. */
 static double next_step_size(const lw_ode *ode, double remaining) {
   const double distance = fabs(remaining), h = fmax(ode->h_next, min_step_size(ode));
   if (distance <= h * (1.0 + 1e-9)) return distance;
@@ -173,7 +174,7 @@ static void adapt_step_size(lw_ode *ode, double h, double error, bool after_reje
   error = fmax(error, 1e-10);
   double factor = 0.9 * power(error, -0.17) * power(ode->previous_error, 0.04);
   factor = fmin(fmax(factor, 0.2), after_rejection ? 1.0 : 10.0);
-  /* a step shortened to meet a bound says little about the error and must not shrink the wish */
+  /* a step shortened by a bound tells little about the error: it must not reduce the step size */
   if (h < ode->h_next * (1.0 - 1e-9)) {
     ode->h_next = after_rejection ? ode->h_next : fmax(ode->h_next, h * factor);
     return;
@@ -189,7 +190,7 @@ static double reduced_step_size(double h, double error) {
 
 /* ---- one step -------------------------------------------------------------------------------------- */
 
-/* One try from t to t_new. Returns the function's status; *error is left infinite where it says "not here". */
+/* Attempts a step from t to t_new. Returns the status of f; *error stays infinite after a recoverable failure. */
 static int try_step(lw_ode *ode, double t_new, double *error) {
   *error = INFINITY;
   ode->h = t_new - ode->t;
@@ -204,7 +205,7 @@ static void swap(double **a, double **b) {
   *b = temporary;
 }
 
-/* Makes the try the last step and looks for events on it; undone if an indicator does not exist there. */
+/* Accepts the step and searches it for events; undoes it if an indicator cannot be evaluated. */
 static int accept_step(lw_ode *ode, double t_new, bool *event) {
   ode->t_old = ode->t;
   ode->t = t_new;
@@ -230,7 +231,7 @@ static int accept_step(lw_ode *ode, double t_new, bool *event) {
   return 0;
 }
 
-/* The derivative at (t, y) where the method finds it, if it is not there. */
+/* Evaluates f(t, y) into k[f_stage] unless it is known. */
 static lw_ode_outcome evaluate_here(lw_ode *ode) {
   if (ode->f_known) return LW_ODE_STEP;
   double *f_stage = ode->k[ode->method->f_stage];
@@ -259,7 +260,7 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   return LW_ODE_STEP;
 }
 
-/* Tries with ever shorter steps until one is accepted. */
+/* Reduces the step size until a step is accepted. */
 static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
   const double remaining = t_bound - ode->t;
   for (bool after_rejection = false;; after_rejection = true) {
@@ -283,7 +284,7 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
   }
 }
 
-/* Between where a step finds the derivative at (t, y) and where the one before has left it. */
+/* Swaps k[0] and k[f_stage]: f at the end of the last step becomes the first stage (first same as last). */
 static void swap_fsal_stages(lw_ode *ode) {
   if (ode->method->first_same_as_last) swap(&ode->k[0], &ode->k[ode->method->f_stage]);
 }
@@ -299,7 +300,7 @@ lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound) {
   swap_fsal_stages(ode);
   const lw_ode_outcome outcome = step_until_accepted(ode, t_bound);
   if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) {
-    /* the last state stands, and its derivative with it; the dense output is gone */
+    /* the last state and its derivative remain valid; there is no dense output */
     swap_fsal_stages(ode);
     ode->h = 0.0;
   }

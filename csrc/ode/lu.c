@@ -1,10 +1,11 @@
-/* L U of a matrix with its rows exchanged. A pivot is measured by the largest element that its row had, because rows of
- * different states have different units. Only order[] is exchanged: row i of L and U is row order[i] of the matrix. */
+/* LU decomposition with scaled partial pivoting: a pivot is compared with the largest element of its original row,
+ * because rows of different states have different units. Only order[] is permuted: row i of L and U is row order[i] of
+ * the matrix. */
 #include "lu.h"
 
 #include <math.h>
 
-/* NaN is the largest of all. */
+/* A row with a NaN returns NaN. */
 static double largest_of(const double *row, int32_t n) {
   double largest = 0.0;
   for (int32_t j = 0; j < n; j++) {
@@ -16,7 +17,7 @@ static double largest_of(const double *row, int32_t n) {
 
 static double *row_of(double *matrix, int32_t n, int32_t row) { return matrix + (size_t)row * (size_t)n; }
 
-/* The position in `order`, from `step` on, of the best pivot. */
+/* Position in `order`, from `step` on, of the best pivot. */
 static int32_t best_of(double *matrix, int32_t n, const int32_t *order, const double *scale, int32_t step) {
   int32_t best = step;
   double largest = -1.0;
@@ -31,7 +32,7 @@ static int32_t best_of(double *matrix, int32_t n, const int32_t *order, const do
 }
 
 static void subtract_row(double *row, const double *pivot_row, int32_t step, int32_t n) {
-  if (row[step] == 0.0) return; /* many are: rates of coordinates depend on little */
+  if (row[step] == 0.0) return; /* common: the Jacobian is sparse */
   const double factor = row[step] / pivot_row[step];
   row[step] = factor;
   for (int32_t j = step + 1; j < n; j++) row[j] -= factor * pivot_row[j];

@@ -1,4 +1,4 @@
-/* Small dense systems of linear equations, row by row. */
+/* Small dense linear systems; matrices row by row. */
 #ifndef LINKWORK_LU_H
 #define LINKWORK_LU_H
 
@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Decomposes the n x n matrix in place; order[n] and scale[n] are written. False: it is singular or not finite. */
+/* Decomposes the n x n matrix in place and writes order[n] and scale[n]. Returns false if singular or not finite. */
 bool lw_lu_decompose(double *matrix, int32_t n, int32_t *order, double *scale);
-/* x = A^-1 b by what was decomposed; x and b may not overlap. */
+/* x = A^-1 b with the decomposed matrix; x and b must not overlap. */
 void lw_lu_solve(const double *matrix, int32_t n, const int32_t *order, const double *b, double *x);
 
 #endif

@@ -1,11 +1,11 @@
 /* Rodas5P, a Rosenbrock-Wanner method of order 5(4) for stiff equations: L-stable, stiffly accurate, dense output of
- * order 4. With J = df/dy and f_t = df/dt at (t_0, y_0), exact in what makes the equations stiff,
+ * order 4. With J = df/dy and f_t = df/dt at (t_0, y_0), exact in the stiff part:
  *
  *   (I / (h gamma) - J) U_i = f(t_0 + alpha_i h, y_0 + sum_j a_ij U_j) + sum_j c_ij U_j / h + gamma_i h f_t,
  *   y_1 = y_0 + sum_i m_i U_i,   error e = U_8
  *   dense: y(t_0 + x h) = y_0 + sum_i w_i(x) U_i
  *
- * so that a step costs one decomposition and no iteration. A step that is tried again keeps J and f_t. */
+ * A step costs one decomposition and no iteration. A repeated step reuses J and f_t. */
 #include <string.h>
 
 #include "lu.h"
@@ -13,12 +13,12 @@
 
 enum { F_STAGE = LW_RODAS5P_STAGES, RECOVERABLE = 1 };
 
-/* Stages from the sixth on are at y_new and t + h, the one before with its U added. */
+/* From the sixth on, the argument of a stage is that of the stage before plus its U, at t + h. */
 enum { LAST_ROW = 5 };
 
 /* ---- the matrix ------------------------------------------------------------------------------------ */
 
-/* J and f_t at (t, y), which they are kept for. A Jacobian that leaves f_t alone has it differenced. */
+/* Computes J and f_t at (t, y). If the Jacobian function leaves f_t unchanged, f_t comes from finite differences. */
 static int differentiate(lw_ode *ode) {
   lw_ode_implicit *m = &ode->implicit;
   double *change = ode->k[0];
@@ -37,7 +37,7 @@ static int differentiate(lw_ode *ode) {
   return status;
 }
 
-/* Makes the matrix of the stages ready for a step of length h. */
+/* Decomposes the matrix of the stages for step size h. */
 static int prepare(lw_ode *ode) {
   lw_ode_implicit *m = &ode->implicit;
   const size_t n = (size_t)ode->n;
@@ -50,7 +50,7 @@ static int prepare(lw_ode *ode) {
 
 /* ---- stages ---------------------------------------------------------------------------------------- */
 
-/* Where f is asked for in stage s, into y_new. */
+/* Argument of f in stage s, into y_new. */
 static void stage_argument(lw_ode *ode, int s) {
   if (s > LAST_ROW) {
     for (int32_t i = 0; i < ode->n; i++) ode->y_new[i] += ode->k[s - 1][i];
@@ -63,7 +63,7 @@ static void stage_argument(lw_ode *ode, int s) {
   }
 }
 
-/* U_s from f in its place. */
+/* Solves for U_s; f is in its place. */
 static void solve_stage(lw_ode *ode, int s) {
   const lw_ode_implicit *m = &ode->implicit;
   const double *f = s == 0 ? ode->k[F_STAGE] : ode->k[s];

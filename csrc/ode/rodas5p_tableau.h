@@ -1,9 +1,9 @@
 /* Steinebach, G.: Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within the Julia
- * Differential Equations package, BIT Numer. Math. 63 (2023) 27. In terms of U = Gamma k, which spares products with
+ * Differential Equations package, BIT Numer. Math. 63 (2023) 27. In terms of U = Gamma k, which avoids products with
  * the Jacobian: a_ij of A Gamma^-1 and c_ij of diag(1 / gamma) - Gamma^-1 (Hairer, Wanner, IV.7).
  *
- * The rows of A for stages 7 and 8 and for y_1 are that of stage 6 with ones behind it, which is kept only once. What
- * DENSE is for stands at dense_weights(). */
+ * The rows of A for stages 7 and 8 and for y_1 are the row of stage 6 followed by ones, so it is stored once.
+ * dense_weights() explains DENSE. */
 #ifndef LINKWORK_RODAS5P_TABLEAU_H
 #define LINKWORK_RODAS5P_TABLEAU_H
 

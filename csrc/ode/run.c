@@ -1,4 +1,4 @@
-/* Many steps in one call, for callers to whom every call is dear. The steps are those of lw_ode_step, to the bit. */
+/* Many steps in one call, for callers with costly calls. The steps have the same bits as those of lw_ode_step. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 static bool is_full(const lw_ode_output *output) { return output != NULL && output->count >= output->capacity; }
 
-/* Between the ends of the last step; without one (just started, or a step failed) only the present time is known. */
+/* t lies in the last step; after a start or a failed step only the present time does. */
 static bool is_in_last_step(const lw_ode *ode, double t) {
   const double from = ode->h == 0.0 ? ode->t : ode->t_old;
   return t >= fmin(from, ode->t) && t <= fmax(from, ode->t);
@@ -29,7 +29,7 @@ lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode
   const int64_t tries_before = attempts_of(ode);
   const bool times_given = output != NULL && output->times_given;
   if (!ode->started) return LW_ODE_NOT_FINITE;
-  if (times_given) fill_requested(ode, output); /* what the last call had no room for */
+  if (times_given) fill_requested(ode, output); /* rows that the last call had no capacity for */
   while (ode->t != t_bound && !is_full(output)) {
     if (max_tries > 0 && attempts_of(ode) - tries_before >= max_tries) break;
     const lw_ode_outcome outcome = lw_ode_step(ode, t_bound);

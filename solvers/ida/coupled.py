@@ -79,8 +79,8 @@ class CoupledIDA:
         self._call("IDASStolerances", options.rtol, options.atol)
         self._call("IDASetUserData", _moved(self._sun, self._user))
         self._call("IDASetLinearSolver", made.solver, self._sun.ffi.NULL)
-        jac_times = (_function(self._sun, f"lw_ida_{name}") for name in ("jac_times_setup", "jac_times"))
-        self._call("IDASetJacTimes", *jac_times)
+        functions = (_function(self._sun, f"lw_ida_{name}") for name in ("jac_times_setup", "jac_times"))
+        self._call("IDASetJacTimes", *functions)
         self._call("IDASetMaxStep", settings.max_step)
         self._call("IDASetMaxConvFails", MOST_FAILURES)
         if settings.algebraic.size:

@@ -1,5 +1,5 @@
-/* Calls every lw_chain and lw_ida function for chains of 1 to as many bodies as are given, rightly and wrongly. It is
- * meant to run under the sanitizers and valgrind: numbers are tested from Python, memory and refusals here. */
+/* Calls every lw_chain and lw_ida function, with valid and invalid arguments, for chains of 1 to N bodies. Run it with
+ * the sanitizers and valgrind: Python tests check the numbers, this driver checks memory and error returns. */
 #include "linkwork.h"
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int32_t bodies;
 
 enum { UNKNOWNS = 14 };
 
-/* An allocation of just this size, so that reading and writing past the end is seen; numbers between -1 and 1. */
+/* An allocation of exactly this size, so that access past the end is detected; numbers between -1 and 1. */
 static double *reals(size_t n) {
   static uint32_t seed = 12345;
   double *p = malloc(n * sizeof *p);
@@ -56,7 +56,7 @@ static double largest(const double *x, size_t n) {
   return most;
 }
 
-/* J x = b, found as it was prepared */
+/* Solves J x = b with the factored J. */
 static void expect_solution(lw_chain *chain, const double *matrix, const double *b, double *x, size_t size) {
   EXPECT(lw_chain_solve(chain, b, x) == LW_OK);
   for (size_t i = 0; i < size; i++) {
@@ -90,9 +90,9 @@ static void expect_refusals(lw_chain *chain, double *x, const double *xdot, doub
   x[6] = saved;
 }
 
-static double *identity(void *vector) { return vector; } /* for N_VGetArrayPointer: a vector is its numbers */
+static double *identity(void *vector) { return vector; } /* for N_VGetArrayPointer: a vector is its array */
 
-/* What IDA calls, against the same by hand; x and xdot satisfy nothing. */
+/* Compares the functions that IDA calls with direct calls; x and xdot need not be consistent. */
 static void drive_ida(lw_chain *chain, int32_t reduced, double *x, double *xdot, const double *b, size_t size) {
   double *out = reals(size), *expected = reals(size), *vector = reals(size);
   lw_ida ida = {.get_array = identity,
@@ -110,7 +110,7 @@ static void drive_ida(lw_chain *chain, int32_t reduced, double *x, double *xdot,
 
   memcpy(vector, b, size * sizeof *b);
   EXPECT(lw_ida_jac_times(0.0, x, xdot, out, vector, out, 10.0, &ida, NULL, NULL) == 0);
-  EXPECT(memcmp(out, b, size * sizeof *out) == 0); /* while cj stays */
+  EXPECT(memcmp(out, b, size * sizeof *out) == 0); /* cj is unchanged */
   EXPECT(lw_ida_jac_times(0.0, x, xdot, out, vector, out, 15.0, &ida, NULL, NULL) == 0);
   EXPECT(lw_chain_rate_times(chain, b, expected) == LW_OK);
   EXPECT(lw_chain_solve(chain, expected, expected) == LW_OK);
@@ -127,7 +127,7 @@ static void drive_ida(lw_chain *chain, int32_t reduced, double *x, double *xdot,
   free(out), free(expected), free(vector), free(ida.work);
 }
 
-/* The reduced matrix has no room: as where there is no inverse. */
+/* A reduced matrix that is not allocated is reported like a singular one. */
 static void expect_ida_refusal(lw_chain *chain, double *x, double *xdot, double *out, size_t size) {
   lw_ida ida = {.get_array = identity,
                 .work = reals(size),

@@ -1,5 +1,5 @@
-/* Calls every function of linkwork.h on each model file given, rightly and wrongly. It is meant to run under the
- * sanitizers and valgrind: numbers are tested from Python, memory and refusals here. */
+/* Calls every function of linkwork.h on each model file, with valid and invalid arguments. Run it with the sanitizers
+ * and valgrind: Python tests check the numbers, this driver checks memory and error returns. */
 #include "linkwork.h"
 #include "model_file.h"
 #include <math.h>
@@ -41,7 +41,7 @@ static lw_field field_named(const lw_model *model, const char *name) {
 
 /* ---- loading --------------------------------------------------------------------------------------- */
 
-/* The bytes lie in an allocation of just their size, so that reading past the end is seen. */
+/* An allocation of exactly this size, so that reading past the end is detected. */
 static void expect_refused(const unsigned char *bytes, size_t size) {
   unsigned char *copy = malloc(size ? size : 1);
   char message[160] = "";
@@ -67,7 +67,7 @@ static void load_corrupted(unsigned char *bytes, size_t size) {
   }
 }
 
-/* Fits whatever space there is, and says something about offsets that do not exist too. */
+/* The description fits any buffer, and unknown offsets have one too. */
 static void expect_description(const bench *b, uint32_t offset) {
   char text[100] = "", little[4] = "xyz";
   lw_describe(b->state, offset, text, sizeof text);
@@ -104,7 +104,7 @@ static int is_settable(lw_access access) {
   return access == LW_PARAMETER || access == LW_START || access == LW_INPUT || access == LW_STATE;
 }
 
-/* Every variable takes its own value back, or refuses to be set; none takes what is not finite. */
+/* Every variable accepts its own value or cannot be set; none accepts a value that is not finite. */
 static void set_and_get(const bench *b) {
   for (uint32_t k = 0; k < (uint32_t)b->size.reals; k++) {
     const lw_access access = lw_access_of(b->state, k);
@@ -133,7 +133,7 @@ static void set_and_get(const bench *b) {
   EXPECT(lw_get_reals(b->state, NULL, 0, NULL) == LW_OK);
 }
 
-/* Impossible numbers written past the checks: any status will do, as long as there is one. */
+/* Invalid numbers, written past the checks: any status is accepted. */
 static void write_invalid(const bench *b) {
   const double bad[] = {NAN, INFINITY, 0, -1, 1e300, 1e-300};
   for (int32_t k = 0; k < b->size.reals; k++) {
@@ -213,7 +213,7 @@ static void differentiate(const bench *b) {
   EXPECT(lw_directional_derivative(b->state, &unknown, 1, knowns, 2, seed, &slope) == LW_OK && isfinite(slope));
 }
 
-/* Behind the block are the event indicators, and nothing behind these. */
+/* The event indicators follow the block; nothing follows them. */
 static void differentiate_indicators(const bench *b) {
   const size_t n = (size_t)b->size.event_indicators;
   const uint32_t known = (uint32_t)field_named(b->model, "q").first, behind = (uint32_t)b->size.reals + (uint32_t)n;
@@ -228,7 +228,7 @@ static void differentiate_indicators(const bench *b) {
   free(slopes);
 }
 
-/* Just after assembly, along every start value and parameter of some; what cannot stay closed is refused. */
+/* Just after assembly, along every start value and some parameters; a direction that opens a loop is refused. */
 static void differentiate_assembly(const bench *b) {
   const char *knowns[] = {"q_start", "u_start", "gravity", "parent_position", "coupling_offset", "time", "q_held"};
   const size_t n = (size_t)(b->size.nq + b->size.nu), most = b->size.reals > 40000 ? 1 : 8;
@@ -258,10 +258,11 @@ static void differentiate_assembly(const bench *b) {
   free(slopes);
 }
 
-/* sanitizers take minutes for larger Newton matrices */
+/* the sanitizers need minutes for larger Newton matrices */
 enum { MOST_UNKNOWNS = 150, MOST_STATES = 30 };
 
-/* The equations with multipliers: at the state's own rates no coordinate is off, and the Newton matrix is finite. */
+/* The equations with multipliers: the coordinates' residual is zero at the state's rates, and the Newton matrix is
+ * finite. */
 static void check_multipliers(const bench *b) {
   const size_t rows = (size_t)lw_constraint_rows(b->model), nq = (size_t)b->size.nq, nu = (size_t)b->size.nu;
   const size_t n = nq + nu + 2 * rows;
@@ -292,7 +293,7 @@ static void check_multipliers(const bench *b) {
   EXPECT(lw_state_reset(b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
 }
 
-/* A choice of coordinates with their speeds: those of the joints whose bit is set in `chosen`. */
+/* Selects coordinates and speeds of the joints whose bit is set in `chosen`. */
 static int32_t choose(const bench *b, unsigned chosen, uint32_t *q, uint32_t *u, int32_t *n_u) {
   int32_t n_q = 0;
   *n_u = 0;
@@ -314,7 +315,7 @@ static void choose_invalid(const bench *b) {
   lw_minimal_free(NULL);
 }
 
-/* Whatever is chosen, the state is closed afterwards or as before. */
+/* Whatever is selected, the state is closed afterwards or unchanged. */
 static void check_independents(const bench *b, unsigned chosen) {
   const size_t n = (size_t)(b->size.nq + b->size.nu), rows = (size_t)lw_constraint_rows(b->model);
   uint32_t q[32], u[32];
@@ -361,7 +362,7 @@ static void minimal(const bench *b) {
   check_independents(b, UINT32_MAX);
 }
 
-/* Speeds held in turn, bodies struck, and what is given wrongly. */
+/* Constrained speeds, applied impulses and invalid arguments. */
 static void jump(const bench *b) {
   const size_t speeds = (size_t)(b->size.nu + b->size.nu_cut), bodies = (size_t)b->size.bodies;
   const size_t joints = (size_t)b->size.joints;
@@ -388,7 +389,7 @@ static void jump(const bench *b) {
   free(numbers);
 }
 
-/* Forth and back step by step, with dense output: it ends where it began. */
+/* Steps forth and back with dense output; the run ends where it began. */
 static void step_there_and_back(const bench *b, lw_ode *ode, const double *start, size_t n) {
   double *y = reals(n);
   EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
@@ -410,7 +411,7 @@ static void step_there_and_back(const bench *b, lw_ode *ode, const double *start
 /* A run ends at an event, if there is one. */
 static int stepped(lw_ode_outcome outcome) { return outcome == LW_ODE_STEP || outcome == LW_ODE_EVENT; }
 
-/* Rows at wanted times, rows at every step, and too few rows for the way. */
+/* Rows at given times, rows at every step, and fewer rows than steps. */
 static void run_with_rows(lw_ode *ode, const double *start, size_t n) {
   enum { ROWS = 5 };
   double t[ROWS], *y = reals(ROWS * n);
@@ -446,8 +447,8 @@ static void integrate_invalid(const bench *b, lw_ode *ode, const double *start, 
   free(ydot);
 }
 
-/* The Jacobian is finite, and refused where the motion is; it comes by differences as well. On a state of its own,
- * because what was not finite may have stayed in the room for derivatives. */
+/* The Jacobian is finite where the derivative exists, and refused elsewhere; finite differences replace it. Uses its
+ * own state, because values that are not finite may remain in the workspace of derivatives. */
 static void integrate_stiffly(const bench *other, const double *start, size_t n) {
   const lw_ode_options options = {.rtol = 1e-6, .atol = 1e-6};
   double *matrix = reals(n * n), *by_time = reals(n), *y = reals(n), sum = 0;
@@ -506,7 +507,7 @@ static int is_finite(const double *x, size_t n) {
   return 1;
 }
 
-/* One after the other, as far as they may; what is refused leaves no trace. */
+/* Applies one transition after the other; a refused one leaves the state unchanged. */
 static void make_transitions(const bench *b) {
   unsigned char *before = malloc(lw_state_size(b->state)), *after = malloc(lw_state_size(b->state));
   double *indicators = reals((size_t)b->size.event_indicators), time;
@@ -537,7 +538,7 @@ static void make_transitions(const bench *b) {
   free(indicators);
 }
 
-/* A snapshot in which nothing that has happened makes sense. */
+/* A snapshot with an invalid discrete state. */
 static void restore_invalid_modes(const bench *b) {
   static const double wild[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, -1, 3, 0.5, 4294967296.0, 5e-324};
   const lw_field first = field_named(b->model, "joint_closed"), last = field_named(b->model, "event_count");
@@ -572,7 +573,7 @@ static void drive(const char *path) {
     b.size = lw_model_sizes(model);
     EXPECT(lw_state_create(model, &b.state) == LW_OK);
     load_corrupted(bytes, size);
-    free(bytes); /* the model has copied them */
+    free(bytes); /* the model has its own copy */
     bytes = NULL;
     EXPECT(lw_assemble(b.state, 1e-10) == LW_OK);
     differentiate_assembly(&b);

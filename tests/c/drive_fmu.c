@@ -1,5 +1,5 @@
-/* Drives both FMI interfaces over folders of resources, linked in: an ordinary run, wrong orders and arguments, thousands of
- * random calls, broken resources and states. Meant for the sanitizers and valgrind; it prints what went wrong. */
+/* Drives both FMI versions with folders of resources: a normal run, wrong order and arguments of calls, thousands of
+ * random calls, corrupted resources and FMU states. Run it with the sanitizers and valgrind; it prints failures. */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ typedef struct scene {
   unsigned char *bytes[FILES];
   size_t size[FILES];
   uint32_t reals, states;
-  uint32_t first_input, inputs; /* loads of joints */
+  uint32_t first_input, inputs; /* joint torques and forces */
 } scene;
 
 static void make_token(const scene *s, size_t model_size, char token[FMU_TOKEN_SIZE]) {
@@ -57,7 +57,7 @@ static void find_inputs(scene *s, const lw_model *model) {
       s->first_input = (uint32_t)field.first, s->inputs = (uint32_t)(field.rows * field.columns);
 }
 
-/* The states that an importer sees. */
+/* Number of continuous states that the FMU exposes. */
 static uint32_t states_of(const scene *s, const lw_sizes *sizes) {
   fmu_interface interface;
   const uint32_t reference_end = (uint32_t)(sizes->reals + sizes->event_indicators + FMU_N_SETTINGS);
@@ -68,7 +68,7 @@ static uint32_t states_of(const scene *s, const lw_sizes *sizes) {
   return minimal ? minimal : (uint32_t)(sizes->nq + sizes->nu);
 }
 
-/* A folder of resources, copied so that its files can be spoilt. */
+/* Copies a folder of resources, so that its files can be corrupted. */
 static int open_scene(scene *s, const char *from) {
   char message[256] = "", path[512], folder[] = "/tmp/drive_fmu_XXXXXX";
   lw_model *model = NULL;
@@ -120,7 +120,7 @@ static void log3_line(fmi3InstanceEnvironment e, fmi3Status status, fmi3String c
   messages += category && *text;
 }
 
-/* The instance whose step is under way; what happens in it is left to chance. */
+/* The instance in a step; its callback calls functions at random. */
 static void *stepping;
 static uint32_t first_input, n_inputs;
 static uint32_t random_below(uint32_t n);
@@ -180,7 +180,7 @@ static int set_real(int version, void *c, const uint32_t *refs, size_t n, const 
   return version == 2 ? (int)fmi2SetReal(c, refs, n, values) : (int)fmi3SetFloat64(c, refs, n, values, n);
 }
 
-/* An event ends a step early. */
+/* An event may end a step early. */
 static int step(int version, void *c, double *time, double length) {
   bool event, terminate, early;
   double last = *time + length;
@@ -190,7 +190,7 @@ static int step(int version, void *c, double *time, double length) {
   return status;
 }
 
-/* Boolean and whole numbers. */
+/* Booleans and integers. */
 static int get_whole(int version, void *c, uint32_t ref, double *value) {
   int whole = 0;
   int32_t count = 0;
@@ -207,7 +207,7 @@ static int set_boolean(int version, void *c, uint32_t ref, int value) {
   return version == 2 ? (int)fmi2SetBoolean(c, &ref, 1, &value) : (int)fmi3SetBoolean(c, &ref, 1, &flag, 1);
 }
 
-/* Every variable that can be read; what cannot stays 0. */
+/* All variables; those that cannot be read are 0. */
 static double *read_all(const scene *s, int version, void *c) {
   double *values = calloc(s->reals + 1, sizeof *values);
   for (uint32_t i = 0; values && i < s->reals; i++)
@@ -223,7 +223,7 @@ static int update(int version, void *c) {
                       : (int)fmi3UpdateDiscreteStates(c, b, b + 1, b + 2, b + 3, b + 4, &next);
 }
 
-/* All commands there are, between two steps. */
+/* Sets all commands in Event Mode. */
 static void command(const scene *s, int version, void *c, int value) {
   EXPECT((version == 2 ? (int)fmi2EnterEventMode(c) : (int)fmi3EnterEventMode(c)) == 0);
   for (uint32_t i = 0; i < s->reals; i++) set_boolean(version, c, i, value);
@@ -268,7 +268,7 @@ static void run_normally(const scene *s, int version, fmu_kind kind) {
 
 /* ---- broken resources and states ---------------------------------------------------------------------- */
 
-/* Cut short, altered, or not there. */
+/* Truncated, altered and missing. */
 static void corrupt_file(scene *s, int version, int k) {
   const size_t size = s->size[k], stride = size / 97 + 1;
   unsigned char *bytes = s->bytes[k];
@@ -338,7 +338,7 @@ typedef struct random_caller {
   double time;
 } random_caller;
 
-/* Near what is there: wild masses and torques would only make the integration long. */
+/* Close to the present values: extreme masses and torques only prolong the integration. */
 static void random_set(random_caller *r, const uint32_t *refs, size_t n) {
   double values[LIST] = {0};
   get_real(r->version, r->c, refs, n, values);
@@ -509,7 +509,7 @@ static void call_randomly(const scene *s, int version, fmu_kind kind) {
       case 4: random_snapshot(&r); break;
       default: random_step(&r);
     }
-  /* whatever happened, a reset makes it new */
+  /* a reset restores the initial state after any calls */
   EXPECT((version == 2 ? (int)fmi2Reset(r.c) : (int)fmi3Reset(r.c)) == 0);
   EXPECT(initialize(version, kind, r.c) == 0 && initialize(version, kind, fresh) == 0);
   double *one = read_all(s, version, r.c), *other = read_all(s, version, fresh);

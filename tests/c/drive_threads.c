@@ -1,4 +1,4 @@
-/* Eight threads, each with an instance of its own of one FMU in both versions, give what one thread gives. Meant for
+/* Eight threads, each with its own instance of one FMU, of either version, give the results of one thread. Run it with
  * ThreadSanitizer: `drive_threads FOLDER ...`, folders of resources. */
 #include <pthread.h>
 #include <stdio.h>
@@ -74,7 +74,7 @@ static int together(job serial) {
   return wrong;
 }
 
-/* The states, which are the least of what can be read. */
+/* Compares the states. */
 static int drive(const char *folder) {
   const fmu_log quiet = {0};
   fmu_resources resources;

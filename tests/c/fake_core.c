@@ -1,6 +1,6 @@
-/* A stand-in for the mechanics behind linkwork.h: one mass on a spring, with what no mechanism has yet or has only
- * rarely. It has an event (q passes zero), a wall at |q| = limit beyond which no derivative exists, and start values
- * that cannot be assembled (|q_start| > 1000). The FMU wrapper is tested on it; the integrator is the real one.
+/* Replaces the mechanics behind linkwork.h in tests of the FMU wrapper: one mass on a spring, with rare features. It
+ * has an event (q passes zero), a wall at |q| = limit beyond which there is no derivative, and start values that
+ * cannot be assembled (|q_start| > 1000). The integrator is the real one.
  *   qdot = u,  udot = -stiffness q + tau,  energy = (u^2 + stiffness q^2) / 2 */
 #include <math.h>
 #include <stdio.h>
@@ -179,7 +179,7 @@ lw_status lw_event_indicators(lw_state *s, double *indicators) {
   return LW_OK;
 }
 
-/* Nothing comes of its events. */
+/* Its events change nothing. */
 static lw_status nothing_is_due(int32_t *changed) {
   *changed = 0;
   return LW_OK;
@@ -201,13 +201,13 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
 
 void lw_step_accepted(lw_state *s) { s->x[STEPS] += 1; }
 
-/* The start is the state. */
+/* The start values are the states. */
 lw_status lw_assembly_sensitivity(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity) {
   return lw_directional_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
 }
 
-/* It shows all its states. */
+/* It has no minimal states. */
 lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
                             lw_minimal **minimal) {
   (void)q, (void)n_q, (void)u, (void)n_u;

@@ -1,6 +1,6 @@
-/* libFuzzer: any sequence of calls by a careless importer on one FMU, in either version and kind; its resources are in the
- * folder named by LINKWORK_FUZZ_RESOURCES. Bytes choose the calls and their arguments. Serialised states are altered and
- * given the right checksum again, so that what lies behind it is reached. */
+/* libFuzzer: any sequence of FMI calls on one FMU, in either version and interface type; LINKWORK_FUZZ_RESOURCES names
+ * the folder of its resources. The bytes choose calls and arguments. Serialised FMU states are altered and get the
+ * right checksum, so that the checks behind it are reached. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static uint32_t consume_reference(importer *i) {
   return reference == UINT16_MAX ? UINT32_MAX : reference % (i->reals + 12);
 }
 
-/* Mostly of order one: wild numbers only make an integration long. */
+/* Mostly of order one: extreme numbers only prolong the integration. */
 static double consume_number(importer *i) {
   int16_t number;
   consume(&i->in, &number, sizeof number);
@@ -73,7 +73,7 @@ static void log3_line(fmi3InstanceEnvironment e, fmi3Status status, fmi3String c
 
 static const fmi2CallbackFunctions callbacks = {log2_line, NULL, NULL, NULL, NULL};
 
-/* Looks and, if it may, stops: what comes back through the callback obeys the modes as well. */
+/* Gets and sets variables and requests an early return: calls in the callback obey the mode table too. */
 static void update(fmi3InstanceEnvironment e, fmi3Float64 time, fmi3Boolean set_requested, fmi3Boolean get_allowed,
                    fmi3Boolean step_finished, fmi3Boolean can_return_early, fmi3Boolean *early_return_requested,
                    fmi3Float64 *early_return_time) {
@@ -209,7 +209,7 @@ static void call_step(importer *i) {
 
 /* ---- states of the instance -------------------------------------------------------------------------- */
 
-/* Alters some bytes and, if so chosen, makes the checksum right, which lies where `fmu_snapshot_write` has it. */
+/* Alters some bytes and usually corrects the checksum, at its place in the header of `fmu_snapshot_write`. */
 static void alter(importer *i, unsigned char *bytes, size_t size) {
   const size_t at_checksum = 8 + sizeof(uint64_t) + FMU_TOKEN_SIZE + sizeof(uint32_t), covered = at_checksum + 4;
   for (uint8_t n = consume_byte(i) % 9; n; n--) {

@@ -1,4 +1,4 @@
-/* libFuzzer: the reader of resources/interface.lwi on any bytes, and looking things up in whatever it accepts. */
+/* libFuzzer: the reader of resources/interface.lwi on any bytes, and look-ups in every accepted file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void use(const fmu_interface *interface) {
     if (interface->u.items[i] >= NU) abort();
 }
 
-/* With the magic in front where it is missing, which random bytes would hardly find. */
+/* Adds a missing magic, which random bytes would hardly contain. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   unsigned char *given = malloc(size + MAGIC);

@@ -1,12 +1,12 @@
-/* libFuzzer: any bytes as a serialised model. Either the loader refuses them with a message, or every algorithm
- * runs on the mechanism they describe, however absurd it is, and returns a status. */
+/* libFuzzer: any bytes as a serialised model. Either the model reader refuses them with a message, or every algorithm
+ * runs on the mechanism and returns a status. */
 #include "linkwork.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SIZE_OFFSET 12   /* where the header of a model states its size */
-#define MAX_REALS 100000 /* what is larger costs time and finds nothing new */
+#define SIZE_OFFSET 12   /* offset of the size in the header of a model */
+#define MAX_REALS 100000 /* larger models take time and find nothing new */
 #define SEEDS 4
 
 /* Offsets of the first doubles of a field with this access; returns how many. */
@@ -32,7 +32,7 @@ static void differentiate(const lw_model *model, lw_state *state) {
     }
 }
 
-/* Each transition alone, then what follows. */
+/* Applies each transition alone and handles the events that follow. */
 static void handle_transitions(const lw_model *model, lw_state *state) {
   const lw_sizes size = lw_model_sizes(model);
   double *indicators = calloc((size_t)size.event_indicators + 1, sizeof *indicators), time;
@@ -69,7 +69,7 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned int seed);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* Mostly corrects the header, so that models of a new length get past it. */
+/* Mostly corrects the size in the header, so that models of a new length are read. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned int seed) {
   size = LLVMFuzzerMutate(bytes, size, max_size);
   const uint32_t stated = (uint32_t)size;

@@ -1,5 +1,5 @@
-/* libFuzzer: any sequence of calls by a careless host on one model, the file named by LINKWORK_FUZZ_MODEL. Bytes choose
- * the calls and their arguments; snapshots are restored whole, cut short and overwritten. */
+/* libFuzzer: any sequence of calls on one model, the file named by LINKWORK_FUZZ_MODEL. The bytes choose calls and
+ * arguments; snapshots are restored, truncated and altered. */
 #include "linkwork.h"
 #include "model_file.h"
 #include <stdint.h>
@@ -22,7 +22,7 @@ static void consume(input *in, void *to, size_t n) {
   in->size -= have;
 }
 
-/* Offsets mostly fall into the block, and sometimes just behind it. */
+/* Offsets in the block, sometimes just behind it. */
 static uint32_t consume_offset(input *in) {
   uint32_t offset;
   consume(in, &offset, sizeof offset);
@@ -59,7 +59,7 @@ static void write_mode(input *in, lw_state *state) {
   if (which & 64) lw_discrete_state_changed(state);
 }
 
-/* Numbers of transitions mostly exist. */
+/* Numbers of transitions; most of them exist. */
 static void make_transitions(input *in, lw_state *state) {
   int8_t given[3];
   consume(in, given, sizeof given);

@@ -1,10 +1,10 @@
-/* Reading a serialised model from disk, for the drivers. */
+/* Reads a serialised model from disk. */
 #ifndef LW_TEST_MODEL_FILE_H
 #define LW_TEST_MODEL_FILE_H
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The bytes of a file, to be freed; NULL if it cannot be read. */
+/* Returns the bytes of a file, to be freed; NULL if it cannot be read. */
 static unsigned char *read_file(const char *path, size_t *size) {
   FILE *file = fopen(path, "rb");
   if (!file) return NULL;

@@ -1,7 +1,7 @@
-/* Loads the shared library of an FMU and runs it by FMI 3.0: run_fmu LIBRARY RESOURCES TOKEN OUTPUTS STATES DERIVATIVES,
- * the last three being value references with commas between. Prints the bits of all numbers it gets, so that platforms
- * can be compared: in Model Exchange derivatives along steps of Euler's method, and their derivatives by the states, in
- * Co-Simulation the outputs. Needs nothing but the header and the system's loader. */
+/* Loads the shared library of an FMU and runs it with FMI 3.0: run_fmu LIBRARY RESOURCES TOKEN OUTPUTS STATES
+ * DERIVATIVES. The last three are value references separated by commas. Prints the bits of all results, to compare
+ * platforms: in Model Exchange the derivatives along Euler steps and their partial derivatives by the states, in
+ * Co-Simulation the outputs. Needs only fmi3.h and the dynamic loader. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

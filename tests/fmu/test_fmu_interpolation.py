@@ -155,10 +155,10 @@ def test_a_discarded_step_keeps_them(spring):
         (TAU, -1, 1.0, "orders 1 to 4"),
         (TAU, 1, math.nan, "not finite"),
         (TAU, 2, math.inf, "not finite"),
-        (Q, 1, 1.0, "no continuous input"),
-        (TIME, 1, 1.0, "no continuous input"),
-        (0, 1, 1.0, "no continuous input"),
-        (4711, 1, 1.0, "no continuous input"),
+        (Q, 1, 1.0, "not a continuous input"),
+        (TIME, 1, 1.0, "not a continuous input"),
+        (0, 1, 1.0, "not a continuous input"),
+        (4711, 1, 1.0, "not a continuous input"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(spring, reference, order, value, words):
@@ -180,7 +180,7 @@ def test_discrete_inputs_have_no_derivatives(tmp_path):
     instance.initialize()
     for name in ("kick.impulse.f[3]", "kick.command"):
         assert instance.try_input_rates([fmu.reference(name)], [1], [1.0]) == ERROR
-        assert "no continuous input" in instance.last
+        assert "not a continuous input" in instance.last
     instance.free()
 
 

@@ -82,11 +82,11 @@ def test_time_itself_counts(tmp_path):
     [
         (Q, 0, "order 1"),
         (Q, 2, "order 1"),
-        (STIFFNESS, 1, "no continuous output"),
-        (TAU, 1, "no continuous output"),
-        (TIME, 1, "no continuous output"),
-        (STEPS, 1, "no continuous output"),
-        (99, 1, "no continuous output"),
+        (STIFFNESS, 1, "not a continuous output"),
+        (TAU, 1, "not a continuous output"),
+        (TIME, 1, "not a continuous output"),
+        (STEPS, 1, "not a continuous output"),
+        (99, 1, "not a continuous output"),
     ],
 )
 def test_what_has_none_is_refused_by_name(fake, reference, order, words):
@@ -107,6 +107,6 @@ def test_discrete_outputs_have_none(tmp_path):
     instance.initialize()
     for name in ("energy.lost", "latch.active", "hinge.impulse.f[1]"):
         assert instance.try_rates([fmu.reference(name)])[0] == ERROR
-        assert "no continuous output" in instance.last
+        assert "not a continuous output" in instance.last
     assert all(map(math.isfinite, instance.rates([fmu.reference("energy.kinetic")])))
     instance.free()

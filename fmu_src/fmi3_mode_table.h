@@ -1,23 +1,22 @@
-/* Which function of FMI 3.0 may be called in which mode, and how every one of them begins. */
-#ifndef LINKWORK_FMI3_CALLS_H
-#define LINKWORK_FMI3_CALLS_H
+/* FMI 3.0: the modes in which each function may be called. */
+#ifndef LINKWORK_FMI3_MODE_TABLE_H
+#define LINKWORK_FMI3_MODE_TABLE_H
+#include "calls.h"
 #include "fmi3.h"
-#include "instance.h"
 
-#define BEFORE_SIMULATION (FMU_INSTANTIATED | FMU_INITIALIZATION)
-#define NOT_TERMINATED (FMU_ANY & ~FMU_TERMINATED)
-#define READABLE (FMU_ANY & ~FMU_INSTANTIATED)
-#define EVENT_OR_CONTINUOUS (FMU_EVENT | FMU_CONTINUOUS)
+#define FMI(name) fmi3##name
+#define FMI_PREFIX "fmi3"
+
 #define CONTINUOUS_READABLE (FMU_INITIALIZATION | EVENT_OR_CONTINUOUS | FMU_TERMINATED)
 #define CONFIGURABLE (FMU_INSTANTIATED | FMU_EVENT | FMU_STEP)
 #define ANY_OR_INTERMEDIATE (FMU_ANY | FMU_INTERMEDIATE)
 
 /* X(function, modes in Model Exchange, modes in Co-Simulation) */
-#define TYPED_CALLS(X, Type)                                                            \
-  X(Get##Type, FMU_ANY, ANY_OR_INTERMEDIATE)                                            \
-  X(Set##Type, BEFORE_SIMULATION | FMU_EVENT, BEFORE_SIMULATION | FMU_EVENT | FMU_STEP)
+#define TYPED_CALLS(X, Type)                                    \
+  X(Get##Type, FMU_ANY, ANY_OR_INTERMEDIATE)                    \
+  X(Set##Type, SETTABLE_DISCRETE, SETTABLE_DISCRETE | FMU_STEP)
 
-#define FMI3_CALLS(X)                                                                    \
+#define FMI_CALLS(X)                                                                     \
   X(SetDebugLogging, FMU_ANY, ANY_OR_INTERMEDIATE)                                       \
   X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                         \
   X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)                      \
@@ -27,9 +26,9 @@
   X(EnterConfigurationMode, CONFIGURABLE, CONFIGURABLE)                                  \
   X(ExitConfigurationMode, 0, 0)                                                         \
   X(GetFloat32, FMU_ANY, ANY_OR_INTERMEDIATE)                                            \
-  X(SetFloat32, NOT_TERMINATED, NOT_TERMINATED | FMU_INTERMEDIATE)                       \
+  X(SetFloat32, SETTABLE, SETTABLE | FMU_INTERMEDIATE)                                   \
   X(GetFloat64, FMU_ANY, ANY_OR_INTERMEDIATE)                                            \
-  X(SetFloat64, NOT_TERMINATED, NOT_TERMINATED | FMU_INTERMEDIATE)                       \
+  X(SetFloat64, SETTABLE, SETTABLE | FMU_INTERMEDIATE)                                   \
   TYPED_CALLS(X, Int8)                                                                   \
   TYPED_CALLS(X, UInt8)                                                                  \
   TYPED_CALLS(X, Int16)                                                                  \
@@ -78,25 +77,8 @@
   X(DoStep, 0, FMU_STEP)                                                                 \
   X(ActivateModelPartition, 0, 0)
 
-#define X(name, model_exchange, co_simulation) CALL_##name,
-enum { FMI3_CALLS(X) };
-#undef X
-extern const fmu_call fmi3_calls[];
+DECLARE_CALL_TABLE;
+
 fmu_log fmi3_log(const char *function, fmi3String name, fmi3Boolean on, fmi3InstanceEnvironment environment,
                  fmi3LogMessageCallback callback);
-
-#define BEGIN(name)                                     \
-  fmu *f = fmu_begin_call(c, &fmi3_calls[CALL_##name]); \
-  if (!f) return fmi3Error
-#define NEED(pointer)                                                                                         \
-  if (!(pointer)) return (fmi3Status)fmu_log_message(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
-#define NEED_SIZE(n, expected) \
-  if ((n) != (expected)) return (fmi3Status)fmu_log_message(&f->log, FMU_ERROR, #n " is %zu, not %zu", (n), (expected))
-/* Takes arrays apart: afterwards `refs` are `n` references of as many numbers. */
-#define EXPAND_ARRAYS(which, refs, n, n_values)                                                       \
-  do {                                                                                                \
-    const fmu_status taken = fmu_expand_arrays(f, which, (const uint32_t **)&(refs), &(n), n_values); \
-    if (taken != FMU_OK) return (fmi3Status)taken;                                                    \
-  } while (0)
-#define RETURN(status) return (fmi3Status)(status)
 #endif
