@@ -24,8 +24,8 @@ lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition);
 
 /* The joints as they are at first; nothing locked. */
 void lw_reset_discrete_state(lw_state *s);
-/* Goes on with the model of the joints that are closed; `afresh`: if it is another one, nothing that was found about the
- * one before matters. */
+/* Goes on with the model of the joints that are closed; `afresh`: if it is another one, nothing that was found about
+ * the one before matters. */
 void lw_select_topology(lw_state *s, int discard_scratch);
 
 /* A joint's coordinate as far as it belongs to a speed, and that speed. */

@@ -13,8 +13,8 @@ int32_t lw_find_due_transitions(lw_state *s);
 
 /* How far a coordinate is from a bound of a stop, within it positive; 0: the lower one. */
 double lw_stop_gap(const lw_state *s, int32_t transition, int bound);
-/* On which side of what they watch the crossings are, where that is not known yet; stops must have bounds that the start
- * is within. */
+/* On which side of what they watch the crossings are, where that is not known yet; stops must have bounds that the
+ * start is within. */
 lw_status lw_initialize_event_signs(lw_state *s);
 /* The derivative of an event indicator, where the complex block has been computed along a seed. */
 double lw_indicator_derivative(const lw_state *s, int32_t indicator);
