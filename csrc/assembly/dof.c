@@ -1,5 +1,5 @@
-/* How many freedoms the clusters of a model are expected to have: counted in closed poses around the start; where none
- * is found, at the start values and at neutral coordinates, where one of both poses is often nearly closed. */
+/* The expected degrees of freedom of the clusters: counted in closed poses around the start; if none is found, at the
+ * start values and at the neutral coordinates, of which one is often nearly closed. */
 #include "state/kernels.h"
 #include "model/pivots.h"
 #include "model/reader.h"
@@ -25,7 +25,8 @@ static void set_neutral(const lw_model *m, double *q) {
   }
 }
 
-/* The pose that is nearer to a closed one says more; of two closed ones that with fewer freedoms is regular. */
+/* The pose that is nearer to a closed one is preferred; of two closed ones that with fewer degrees of freedom is
+ * regular. */
 static int says_more(const lw_dof_count *a, const lw_dof_count *b) {
   const double gap_a = a->open2 < CLOSED ? 0.0 : a->open2, gap_b = b->open2 < CLOSED ? 0.0 : b->open2;
   return gap_a < gap_b || (gap_a == gap_b && a->independents < b->independents);

@@ -10,7 +10,7 @@ int32_t lw_constraint_rows(const lw_model *m) {
   return rows;
 }
 
-/* Room for three vectors of n complex numbers, or for six real ones. */
+/* Workspace for three vectors of n complex numbers, or for six real ones. */
 lw_status lw_newton_workspace(lw_state *s, double **workspace) {
   const size_t rows = (size_t)lw_constraint_rows(s->model);
   const size_t n = (size_t)(s->model->size.nq + s->model->size.nu) + 2 * rows;

@@ -1,8 +1,8 @@
 /* Independent coordinates and speeds alone: the others follow from Phi(q, t) = 0 and J u + Phi_t = 0. With dependent
  * columns d and independent ones i,
  *   J_d dq_d = -Phi   (Newton),   J_d u_d = -(J_i u_i + Phi_t),   J_d dq_d = -(J_i dq_i + Phi_p dp)   (derivatives)
- * each by least squares, because rows that repeat others are normal. dq_d is counted in speeds, so that a quaternion moves
- * by a small rotation. From the pose that is present Newton follows
+ * each by least squares, because rows that repeat others are normal. dq_d is counted in speeds, so that a quaternion
+ * moves by a small rotation. From the pose that is present Newton follows
  *   Phi(q_d, q_i(s), t) = (1 - s) Phi(q, t at the start),   q_i(s) = q_i + s (x - q_i),   s = 0 .. 1,
  * whatever it is that has changed: coordinates, time, inputs or parameters. Each step along s is one that Newton takes
  * at once and short, so that it cannot come to another way to put the mechanism together. */
@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The core's own tolerance of rank. At a pivot of p beside the largest a fold of the motion is about p away, speeds grow
- * as 1/p, and rounding leaves the dependent coordinates uncertain by 1e-16/p. */
+/* The core's own tolerance of rank. At a pivot of p beside the largest a fold of the motion is about p away, speeds
+ * grow as 1/p, and rounding leaves the dependent coordinates uncertain by 1e-16/p. */
 #define PIVOT_TOLERANCE 1e-6
 #define LARGEST_STEP 0.3      /* of a dependent coordinate at once: rad, or lengths of its cluster */
 #define CONTRACTION 0.25      /* of a Newton step to the one before: it is well inside its domain */

@@ -1,4 +1,4 @@
-/* Independent coordinates and speeds, and room to find the others. */
+/* Independent coordinates and speeds, and the workspace to solve for the dependent ones. */
 #ifndef LW_MINIMAL_H
 #define LW_MINIMAL_H
 #include "math/pivoted_qr.h"

@@ -1,4 +1,4 @@
-/* Which coordinates and speeds may be independent together, and room for finding the others. */
+/* Selection of independent coordinates and speeds, and the workspace to solve for the dependent ones. */
 #include "dae/minimal.h"
 #include <stdlib.h>
 

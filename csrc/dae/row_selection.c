@@ -1,6 +1,6 @@
-/* Which rows of the constraints are independent: Gram-Schmidt on the rows of J, the largest rest first. Rows count in the
- * length of their cluster, and so do displacements, so that a row that is not zero has a size near one. Where gaps are
- * open by a part of the length, rows that repeat others differ from them by as much. */
+/* Which rows of the constraints are independent: Gram-Schmidt on the rows of J, the largest rest first. Rows count in
+ * the length of their cluster, and so do displacements, so that a row that is not zero has a size near one. Where
+ * gaps are open by a part of the length, rows that repeat others differ from them by as much. */
 #include "state/state.h"
 #include "events/discrete_state.h"
 #include <math.h>
@@ -52,7 +52,8 @@ static void scale_rows(const lw_state *s, const double *length, double *J) {
   }
 }
 
-/* Sets the slack of the rows that are found to 0; those whose slack is below 0 are left out. Rows of J are used up. */
+/* Sets the relaxation of the selected rows to 0; those whose relaxation is below 0 are left out. Rows of J are used
+ * up. */
 static void choose_rows(int32_t rows, int32_t nu, double least, double *J, double *relaxation) {
   for (int32_t found = 0; found < rows && found < nu; found++) {
     int32_t best = -1;

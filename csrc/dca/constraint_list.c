@@ -1,7 +1,8 @@
-/* What connects the bodies of a model, for the plan of assemblies: all joints by number, then all couplings and distances.
- * Joints and couplings that a model's present variant leaves out are connections all the same, without rows. Then the
- * welds between the parts of hubs: a body with many connections would take them up one after the other, and the levels
- * would be as many. It is cut into parts of the same share of its inertia, each with some of the connections. */
+/* What connects the bodies of a model, for the plan of assemblies: all joints by number, then all couplings and
+ * distances. Joints and couplings that a model's present variant leaves out are connections all the same, without
+ * rows. Then the welds between the parts of hubs: a body with many connections would take them up one after the
+ * other, and the levels would be as many. It is cut into parts of the same share of its inertia, each with some of
+ * the connections. */
 #include "model/reader.h"
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,7 @@ static void weld(listing *l, int32_t a, int32_t b) {
   l->end[l->ends++] = b;
 }
 
-/* `seen` of each body: how many of its connections have come by. */
+/* `counted` of each body: how many of its constraints have been assigned. */
 static void split_high_degree_bodies(listing *l, int32_t *counted, int32_t *next, lw_dca_fragment *fragment) {
   const int32_t bodies = l->m->size.bodies, joined = l->constraints;
   int32_t last = bodies - 1;

@@ -24,7 +24,7 @@ static int append(lw_dca_list *list, int32_t value) {
   return 1;
 }
 
-/* All its bodies belong to one of two assemblies, and one to each. */
+/* All its bodies belong to one of two subassemblies, and one to each. */
 static int joins_only(const matching *m, int32_t constraint, int32_t a, int32_t b) {
   const lw_dca_constraint *c = &m->plan->list[constraint];
   if (m->made[constraint]) return 0;
@@ -220,7 +220,8 @@ static int match_all(matching *m) {
   return 1;
 }
 
-/* Room for a solution, one assembly after the other as they are joined: basis, R, y, scale, f, L and phi; two numbers for each row and three more. */
+/* Offsets of a solution, one subassembly after the other in the order of combination:
+ * basis, R, y, scale, f, L and phi; two numbers for each row and three more. */
 static void lay_out(lw_dca_plan *plan) {
   for (int32_t i = 0; i < plan->subassemblies; i++) {
     lw_dca_subassembly *x = &plan->subassembly[plan->order[i]];
@@ -260,7 +261,7 @@ static void list_below(lw_dca_plan *plan, int32_t a, int32_t *next, int32_t *sta
   *next = end;
 }
 
-/* The largest assemblies that are no more than a part of all become pieces; small ones share one. */
+/* The largest subassemblies that are no more than a part of all become pieces; small ones share one. */
 static void list_tasks(lw_dca_plan *plan, int32_t *size, int32_t *stack) {
   const int32_t n = plan->subassemblies, most = n / TASKS + 1;
   int32_t next = 0, started = 0;

@@ -1,6 +1,6 @@
-/* The order in which bodies are joined to ever larger assemblies (Mukherjee and Anderson 2007, section 3): a binary tree
- * over the bodies, as low as matching neighbours makes it. An assembly is known to the outside by its handles, the
- * bodies that have connections left. */
+/* The order in which bodies are joined to ever larger assemblies (Mukherjee and Anderson 2007, section 3): a binary
+ * tree over the bodies, as low as matching neighbours makes it. An assembly is known to the outside by its handles,
+ * the bodies that have connections left. */
 #ifndef LW_DCA_PLAN_H
 #define LW_DCA_PLAN_H
 #include <stdint.h>
@@ -14,14 +14,14 @@ typedef struct lw_dca_constraint {
 } lw_dca_constraint;
 
 typedef struct lw_dca_subassembly {
-  int32_t child[2];                      /* assemblies that it joins; the second -1: a single body */
+  int32_t child[2];                      /* subassemblies that it joins; the second -1: a single body */
   int32_t first_handle, handles;         /* of its parts, in plan->handle; the first part's first */
-  int32_t first_remaining, remaining;    /* which of these stay handles, in plan->kept */
+  int32_t first_remaining, remaining;    /* those that remain handles, in plan->remaining */
   int32_t first_constraint, constraints; /* made here, in plan->connection */
   int32_t rows;                          /* of these */
   int32_t level;                         /* one above the higher part; 0: a single body */
-  int32_t columns, remaining_columns;    /* room for the factor of its parts' compliances, and of its own */
-  int64_t first_real, first_integer;     /* of its room, see dca/solve.inc */
+  int32_t columns, remaining_columns;    /* columns of the factor of the compliances of its children, and of its own */
+  int64_t first_real, first_integer;     /* of its data, see dca/solve.inc */
 } lw_dca_subassembly;
 
 /* The plan's bodies: those of the model by number, then what hubs are cut into beside their first part. */
@@ -41,11 +41,11 @@ typedef struct lw_dca_plan {
   int32_t *handle_index;     /* of each end: which handle of the assembly that makes its connection */
   int32_t subassemblies, levels;
   lw_dca_subassembly *subassembly; /* parts before wholes; the first are the bodies, by number */
-  int32_t *order;       /* assemblies, parts before wholes: pieces that know nothing of each other, then the rest */
+  int32_t *order;       /* subassemblies, parts before wholes: pieces that know nothing of each other, then the rest */
   int32_t *task, tasks; /* where each of these starts in the order, then the rest */
   lw_dca_list handle, remaining;
   int32_t *constraint;
-  int64_t reals, integers, scratch; /* room for a solution; scratch is of the largest assembly */
+  int64_t reals, integers, scratch; /* sizes of a solution; scratch of the largest subassembly */
 } lw_dca_plan;
 
 #define LW_DCA_SCRATCH(x) ((int64_t)(6 * (x)->handles + 2 * (x)->rows + 8) * ((x)->columns + (x)->rows + 2))

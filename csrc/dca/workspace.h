@@ -1,5 +1,5 @@
-/* The working room of divide and conquer, which belongs to a state and is made when it is first needed. ROOM(name,
- * scalars) says what each piece holds and how many; p is the plan, s the model's sizes. */
+/* The workspace of divide and conquer, which belongs to a state and is allocated at its first use. ARRAY(name,
+ * scalars) gives the content and the length of each array; p is the plan, s the sizes of the model. */
 #ifndef LW_DCA_WORKSPACE_H
 #define LW_DCA_WORKSPACE_H
 #include "dca/plan.h"

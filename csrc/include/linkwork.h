@@ -4,8 +4,8 @@
  * every number that changes, in one flat block of doubles; a variable is an offset into that block.
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
- * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and conquer,
- * when an integrator is first given an implicit method, and lw_assembly_sensitivity for as long as it runs.
+ * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
+ * conquer, when an integrator is first given an implicit method, and lw_assembly_sensitivity for as long as it runs.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
@@ -81,7 +81,7 @@ lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
  * the start values or at neutral coordinates, whichever is nearer to a closed pose. */
 typedef struct lw_cluster_info {
   int32_t columns, rows; /* speeds of its tree and cut joints; closure equations, redundant ones included */
-  int32_t independents;  /* columns that are left by the ears, each for itself */
+  int32_t independents;  /* columns that the ears leave independent, each by itself */
   int32_t dof;           /* those that are left by all closures */
 } lw_cluster_info;
 lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_cluster_info *expected);
@@ -118,7 +118,7 @@ lw_status lw_evaluate(lw_state *state, lw_stage stage);
 lw_status lw_assemble(lw_state *state, double tolerance);
 
 /* The speeds that the mechanics chose as independent ones in a cluster at the present state, counted over all joints:
- * writes and returns as many as it has freedoms, at most nu + nu_cut; -1: failed, with a message. */
+ * writes and returns as many as it has degrees of freedom, at most nu + nu_cut; -1: failed, with a message. */
 int32_t lw_independent_speeds(lw_state *state, int32_t cluster, int32_t *speeds);
 
 /* Tree joint loads tau[nu] that give the accelerations udot[nu] at the state's q, u, without the state's own tau.
@@ -129,35 +129,37 @@ lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 lw_status lw_mass_matrix(lw_state *state, double *matrix);
 
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
- * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event indicator
- * i, as it is in the present modes. At a closed pose the residual of a loop has a kink, where this gives 0. */
+ * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event
+ * indicator i, as it is in the present modes. At a closed pose the residual of a loop has a kink, where this gives 0.
+ * */
 lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
                                     const uint32_t *knowns, size_t n_knowns, const double *seed, double *sensitivity);
 
-/* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and inputs,
- * and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values; the rest keeps
- * the loops closed, and where that leaves it free, follows its own start values by the least way there, as though
- * assembly began where it ended. The last given are let go where all cannot be kept. The instant of the inputs of motions
- * goes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the seed; LW_ERROR_USAGE: the states are
- * not those that assembly finds. */
+/* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and
+ * inputs, and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values;
+ * the rest keeps the loops closed, and where that leaves it free, follows its own start values by the least way
+ * there, as though assembly began where it ended. The last given are let go where all cannot be kept. The instant of
+ * the inputs of motions goes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the seed;
+ * LW_ERROR_USAGE: the states are not those that assembly finds. */
 lw_status lw_assembly_sensitivity(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity);
 
 /* ---- with multipliers: differential-algebraic equations of index 1 -----------------------------------
- * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres whose
- * number and order do not depend on what is open or unlocked: such rows are zero. J = dPhi/dq in the tree's speeds. With
- * y = [q; u; Lambda; Mu], lambda = Lambda', mu = Mu', n = nq + nu + 2 rows, and slack = [s of velocities; s of positions]:
+ * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres
+ * whose number and order do not depend on what is open or unlocked: such rows are zero. J = dPhi/dq in the tree's
+ * speeds. With y = [q; u; Lambda; Mu], lambda = Lambda', mu = Mu', n = nq + nu + 2 rows, and relaxation = [s of
+ * velocities; s of positions]:
  *   qdot - N(q) (u - J'mu) = 0,   M udot + h - J'lambda = 0,   Phi - s Mu' = 0,   J u + Phi_t + s Lambda' = 0
- * A slack of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their place, and
- * then have no multiplier. Inputs and modes are the state's; its own q, u and time are overwritten. */
+ * A relaxation of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their
+ * place, and then have no multiplier. Inputs and modes are the state's; its own q, u and time are overwritten. */
 
 int32_t lw_constraint_rows(const lw_model *model);
 /* Phi and J u + Phi_t, a number for each row, at the state. */
 lw_status lw_constraints(lw_state *state, double *phi, double *rate);
 /* J, rows x nu, row by row. */
 lw_status lw_constraint_jacobian(lw_state *state, double *matrix);
-/* Which rows hold from the state on: writes slack[2 rows], 0 for as many as are independent there, 1 for the others.
- * `work`: room for rows x nu. */
+/* Which rows hold from the state on: writes relaxation[2 rows], 0 for as many as are independent there, 1 for the
+ * others. `work`: rows x nu numbers. */
 lw_status lw_dae_select_rows(lw_state *state, double *work, double *relaxation);
 lw_status lw_dae_residual(lw_state *state, double t, const double *y, const double *ydot, const double *relaxation,
                           double *residual);
@@ -167,20 +169,20 @@ lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const doub
 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
  * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and
- * J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except as the functions of
- * a state say. */
+ * J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except as the functions
+ * of a state say. */
 
 typedef struct lw_minimal lw_minimal;
 
-/* Indices into the fields q and u, ascending: coordinates, and their rates; of a quaternion's joint all or none. The state
- * must outlive it. LW_ERROR_USAGE: no such choice; whether it determines the rest is checked in every pose. */
+/* Indices into the fields q and u, ascending: coordinates, and their rates; of a quaternion's joint all or none. The
+ * state must outlive it. LW_ERROR_USAGE: no such choice; whether it determines the rest is checked in every pose. */
 lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
                             lw_minimal **minimal);
 void lw_minimal_free(lw_minimal *minimal);
 void lw_minimal_get(const lw_minimal *minimal, double *x);
 /* Writes x into the state and finds all other coordinates and speeds at its time, inputs and parameters: by Newton's
- * iteration from those present, in steps so small that it stays on their branch. LW_ERROR_SINGULAR: x does not determine
- * the others there, or no pose on this branch has it; the state is as before. */
+ * iteration from those present, in steps so small that it stays on their branch. LW_ERROR_SINGULAR: x does not
+ * determine the others there, or no pose on this branch has it; the state is as before. */
 lw_status lw_minimal_set(lw_minimal *minimal, const double *x);
 lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
 /* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */
@@ -194,45 +196,47 @@ int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
  * tree's first: nu + nu_cut. World axes. */
 typedef struct lw_velocity_jump {
   const unsigned char
-      *constrained;     /* of each speed: 1 where it changes as wanted, as of a joint that locks or hits a stop */
-  const double *target; /* of each speed that is held: its change [rad/s or m/s] */
+      *constrained;     /* of each speed: 1 if its change is prescribed, as of a joint that locks or hits a stop */
+  const double *target; /* of each constrained speed: its change [rad/s or m/s] */
   const double *applied_impulse; /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
   const double *before;          /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
   double *after;                 /* each speed afterwards */
   double *force, *torque;        /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
-  double *constraint_impulse;    /* of each speed that is held, along it; else 0 */
+  double *constraint_impulse;    /* of each constrained speed, along it; else 0 */
   double *coupling_impulse;      /* of each coupling: on each of its joints acts p' times this */
-  double residual;               /* the largest speed by which what was wanted was missed: it contradicts itself */
+  double residual;               /* largest violation of the targets; not small: they contradict each other */
 } lw_velocity_jump;
 
-/* The speeds after an instant in which bodies are struck and speeds held, all at once, while joints, loops, couplings
- * and distances hold: what the speeds before lack of these is made up for. The state itself does not change. */
+/* The speeds after an instant in which impulses act on bodies and speeds are constrained, all at once, while joints,
+ * loops, couplings and distances hold: violations by the speeds before are corrected. The state itself does not
+ * change. */
 lw_status lw_solve_velocity_jump(lw_state *state, lw_velocity_jump *jump);
 
-/* Levels of the tree of assemblies by which a jump is found: its length where threads are plenty. */
+/* Levels of the tree of subassemblies by which a jump is found: its length where threads are plenty. */
 int32_t lw_dca_levels(const lw_model *model);
 
 /* How many threads work on one jump, in this process, from the next one on; 0: as many as there are processors. At
- * first one, because most mechanisms are too small for more, and states can be spread over threads instead. The results
- * do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
+ * first one, because most mechanisms are too small for more, and states can be spread over threads instead. The
+ * results do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
 int32_t lw_set_threads(int32_t threads);
 
 /* ---- transitions ----------------------------------------------------------------------------------
- * Discontinuous changes: joints lock and unlock, close and open, hit stops; bodies are struck. A state remembers what has
- * happened; its continuous states keep their number and meaning. */
+ * Discontinuous changes: joints lock and unlock, close and open, hit stops; bodies are struck. A state remembers what
+ * has happened; its continuous states keep their number and meaning. */
 
-/* Before the motion starts: on which side of what they watch the transitions are, then whatever is due at once. *changed: 1 if the
- * speeds jumped. */
+/* Before the motion starts: on which side of what they watch the transitions are, then whatever is due at once.
+ * *changed: 1 if the speeds jumped. */
 lw_status lw_start_events(lw_state *state, int32_t *changed);
-/* size.event_indicators numbers. Something is due once one of them is below zero, where it stays until it is handled. */
+/* size.event_indicators numbers. Something is due once one of them is below zero, where it stays until it is handled.
+ * */
 lw_status lw_event_indicators(lw_state *state, double *indicators);
 /* Of the next transition that has its time; infinite: there is none. */
 lw_status lw_next_event_time(lw_state *state, double *time);
 /* Carries out what is due at the present time, states and commands, and what follows from it at once. On failure the
  * state is as before. */
 lw_status lw_handle_events(lw_state *state, int32_t *changed);
-/* Carries out n transitions by number, whatever they wait for; a stop as though its joint had just come to it. On failure
- * the state is as before. */
+/* Carries out n transitions by number, whatever they wait for; a stop as though its joint had just come to it. On
+ * failure the state is as before. */
 lw_status lw_apply_transitions(lw_state *state, const int32_t *which, int32_t n);
 /* After the fields from joint_closed to energy_lost were written. */
 lw_status lw_discrete_state_changed(lw_state *state);
@@ -243,7 +247,7 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
 int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
 
-/* An accepted step ends at the present states: remember the turns of the cut joints. */
+/* An accepted step ends at the present states: remember the revolutions of the cut joints. */
 void lw_step_accepted(lw_state *state);
 
 /* ---- chains of spherical joints ---------------------------------------------------------------------

@@ -10,8 +10,8 @@
 #define LW_DOUBLE 1
 #define LW_COMPLEX 2 /* complex step: imaginary parts near 1e-40, so that their squares vanish */
 
-/* To inline all of it takes a sanitizing compiler minutes, and makes the complex arithmetic three times as large without
- * making it faster. */
+/* To inline all of it takes a sanitizing compiler minutes, and makes the complex arithmetic three times as large
+ * without making it faster. */
 #ifndef LW_ARITHMETIC /* a kernel file opened alone */
 #define LW_ARITHMETIC LW_DOUBLE
 #endif
@@ -84,7 +84,7 @@ INLINE void sincos_four(lw_four x, lw_four *sine, lw_four *cosine) {
   *cosine = (lw_four)(((s_bits & swap) | (c_bits & ~swap)) ^ (((n + 1) & 2) << 62));
 }
 
-/* Whole turns taken from a large angle: x = k turn + r exactly, and 2 pi = turn + rest. */
+/* Whole revolutions subtracted from a large angle: x = k turn + r exactly, and 2 pi = turn + rest. */
 INLINE double without_revolutions(double x) {
   const double turn = 6.283185307179586, rest = 2.4492935982947064e-16;
   while (fabs(x) >= LW_SINCOS_LIMIT) {

@@ -45,15 +45,16 @@ static void mark_support_columns(lw_model *m, int32_t first_column, const lw_clu
       m->column[first_column + m->link[i].column + k].preference = SUPPORT;
 }
 
-#define FEW_INDEPENDENTS 62          /* room for independents where a cluster is not large */
-#define MAX_WIDTH_TIMES_LINKS 100000 /* lanes times links: beyond, there is room only for what regular poses need */
+#define FEW_INDEPENDENTS 62          /* capacity for independent directions of a small cluster */
+#define MAX_WIDTH_TIMES_LINKS 100000 /* beyond, only the capacity that regular poses need */
 #define MIN_WIDTH 4                  /* while it is being counted what those need */
 
 static int32_t at_least(int32_t a, int32_t b) { return a > b ? a : b; }
 static int32_t at_most(int32_t a, int32_t b) { return a < b ? a : b; }
 
-/* Room for the independents of all ears: what regular poses need, and where memory allows it as much as if each ear
- * were planar, because near singular poses ears pass on more. Two more lanes are for the biases and the residual. */
+/* Capacity for the independent directions of all ears: what regular poses need, and where memory allows it as much as
+ * if each ear were planar, because near singular poses ears pass on more. Two more entries are for the bias and the
+ * residual. */
 static int32_t capacity_of(const lw_model *m, const lw_cluster *c) {
   const int32_t headroom = 8;
   if (c->independents < 0) return MIN_WIDTH;
@@ -66,7 +67,7 @@ static int32_t capacity_of(const lw_model *m, const lw_cluster *c) {
 
 #define MAX_REALS (INT32_MAX / 8)
 
-/* The rooms of an ear and of a cluster from `next` on; return what follows. */
+/* Offsets of the arrays of an ear and of a cluster from `next` on; return the next offset. */
 static int64_t layout_ear(lw_ear *ear, int64_t next) {
   const int64_t groups = ((int64_t)ear->columns + 3) / 4;
   ear->first_real = (int32_t)next;
@@ -141,8 +142,8 @@ static lw_status list_columns(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. Multipliers sweep all links
- * as one tree. */
+/* In an inward sweep the first to reach a link stores, the others add: no pass that zeroes. Multipliers sweep all
+ * links as one tree. */
 static void mark_first(lw_model *m, unsigned char *reached) {
   const lw_segment whole = {-1, 0, m->size.bodies};
   const int as_tree = lw_has_multipliers(m);
@@ -183,7 +184,7 @@ lw_status lw_layout_block(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* Twice: the first time with hardly any lane, which suffices to count how many are needed. */
+/* Twice: the first time with the minimal width, which suffices to count the independent directions. */
 lw_status lw_layout_model(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;

@@ -35,8 +35,8 @@ typedef struct lw_link {
   int32_t speeds;              /* of its tree joint */
   int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
   int32_t ear, branch_sign; /* the ear that brings it in; +1 on the branch to the cut joint's parent, -1 to its child */
-  int32_t next;             /* its parent is the next in the inward sweep: handed over without storing */
-  int32_t has_outboard;     /* the field outboard holds what others put on it */
+  int32_t next;             /* its parent is the next in the inward sweep: passed without storing */
+  int32_t has_outboard;     /* the field outboard holds the articulated inertia of its outboard links */
   int32_t first_on_parent;  /* in an inward sweep it is the first to store in its parent's */
   int32_t spanned;          /* its joint moves the ends of a distance apart */
 } lw_link;
@@ -69,12 +69,12 @@ typedef struct lw_loop {
   int32_t coupled;                    /* a coupling names the cut joint */
 } lw_loop;
 
-/* What one loop adds to those before it in its cluster: new links on at most two branches, which stand on the root or
- * on links of earlier ears and end at the cut joint. Without a cut joint: one link that lies on no loop. */
+/* What one loop adds to those before it in its cluster: new links on at most two branches, which start at the root or
+ * at links of earlier ears and end at the cut joint. Without a cut joint: one link that lies on no loop. */
 typedef struct lw_ear {
   int32_t cluster, loop;                /* loop: -1 none */
   int32_t first, links;                 /* in the list ear_link, parents first */
-  int32_t parent_base, child_base;      /* what the branches to the cut joint's parent and child stand on */
+  int32_t parent_base, child_base;      /* base links of the branches to the cut joint's parent and child */
   int32_t column, columns, cuts;        /* in the cluster's columns: the cut joint's first, then the links' */
   int32_t constrained;                  /* directions that its cut joint holds */
   int32_t has_translation;              /* some of its columns are displacements */
@@ -82,7 +82,7 @@ typedef struct lw_ear {
   int32_t first_real;                   /* its part of the field cluster_work */
 } lw_ear;
 
-/* Where the rooms of a cluster lie in the field cluster_work; those of the matrix only where there is one. */
+/* Offsets of the arrays of a cluster in the field cluster_work; those of the matrix only where there is one. */
 typedef struct lw_cluster_offsets {
 #define ARRAY(name, scalars) int32_t name;
   LW_CLUSTER_WORKSPACE(ARRAY)
@@ -94,7 +94,7 @@ typedef enum lw_cluster_method { LW_RCR = 0, LW_EMBEDDING = 1 } lw_cluster_metho
 
 /* Loops that share joints, and couplings among joints, are solved together; most clusters are a single loop. */
 typedef struct lw_cluster {
-  int32_t root;                       /* the one link that all of it stands on, -1 the ground */
+  int32_t root;                       /* the one link that all of its links are outboard of, -1 the ground */
   int32_t first, count;               /* its links, contiguous */
   int32_t method;                     /* lw_cluster_method */
   int32_t first_ear, ears;            /* in the order in which they are solved */
@@ -102,18 +102,18 @@ typedef struct lw_cluster {
   int32_t member_coupling, couplings; /* the same for couplings */
   int32_t locks, distances;           /* the last of these couplings */
   int32_t first_column, columns;      /* in the column list, ear by ear */
-  int32_t regular_dof_plus_1;         /* one more than the freedoms of regular poses; 0: not known */
+  int32_t regular_dof_plus_1;         /* degrees of freedom of regular poses plus one; 0: unknown */
   int32_t independents, dof;          /* expected: columns that the ears leave, and the rest that moves freely */
-  int32_t capacity;                   /* lanes: independents of all ears that there is room for, and two */
+  int32_t capacity;                   /* largest width: independent directions of all ears, and two */
   int32_t needs_point_velocities;     /* velocities of points count: for displacements in cut joints, or distances */
-  int32_t dense;                      /* there is room for all its closures as one matrix */
+  int32_t dense;                      /* the workspace holds all its closures as one matrix */
   int32_t first_integer;              /* its part of the integers */
   lw_cluster_offsets at;
   int32_t first_on_parent; /* in an inward sweep it is the first to store on its root */
 } lw_cluster;
 
-/* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4; or a distance in place of
- * the sum; or a lock, of one term, which asks for nothing while it is open. */
+/* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4; or a distance in
+ * place of the sum; or a lock, of one term, which asks for nothing while it is open. */
 typedef struct lw_coupling {
   int32_t cluster, first, terms;
   int32_t distance;   /* -1: none */
@@ -166,9 +166,9 @@ typedef struct lw_segment {
 
 /* ---- multipliers: which constraints reach a link ----
  * Going inward from the bodies it acts on, a constraint reaches every link down to the ground. Its row of six numbers
- * travels with it in one slot; where two branches meet, one slot is added to the other. */
+ * is stored in one row of Phi; where two branches join, their rows are added. */
 
-/* Constraints of one loop or coupling at a link: `rows` from `row` on, in as many slots from `slot` on. */
+/* Constraints of one loop or coupling at a link: `rows` from `row` on, stored from row `phi_row` of Phi on. */
 typedef struct lw_active_rows {
   int32_t row, rows, phi_row;
   int32_t contiguous,
@@ -182,28 +182,28 @@ typedef struct lw_row_sum {
 /* What reaches a link. */
 typedef struct lw_constraint_support {
   int32_t first, active;     /* ascending by row */
-  int32_t row_sum, row_sums; /* before its joint's columns give way */
+  int32_t row_sum, row_sums; /* before its joint is articulated */
   int32_t rows, first_z;     /* of all its fronts; its columns' part of z, a row of numbers a column */
 } lw_constraint_support;
 
-/* The constraints of a loop, and the slots of its ends; -1: the ground's. */
+/* The constraints of a loop, and the rows of Phi of its ends; -1: the ground. */
 typedef struct lw_loop_rows {
   int32_t row, rows, parent_phi, child_phi;
 } lw_loop_rows;
 
-/* Where a term of a coupling acts: on a tree column at `z`, or through a cut joint in the slots of its ends. */
+/* Where a term of a coupling acts: on a tree column at `z`, or through a cut joint in the rows of Phi of its ends. */
 typedef struct lw_term_rows {
   int32_t z, parent_phi, child_phi;
 } lw_term_rows;
 
-/* The slots of a distance's ends; -1: the ground's. */
+/* The rows of Phi of a distance's ends; -1: the ground. */
 typedef struct lw_distance_rows {
   int32_t phi_row[2];
 } lw_distance_rows;
 
 /* All of it; empty for models that are solved cluster by cluster. */
 typedef struct lw_multipliers {
-  int32_t rows, stride, phi_rows, z; /* stride: rows rounded up to whole lanes */
+  int32_t rows, stride, phi_rows, z; /* stride: rows rounded up to a multiple of four */
   int32_t reals, integers;           /* of the field multiplier_work; the first integers: pivoting order and rank */
   lw_constraint_support *support;    /* of links */
   lw_active_rows *active_rows;
@@ -231,7 +231,7 @@ enum {
 };
 
 /* How a whole model is solved: cluster by cluster; with multipliers about one of three reference points; or by divide
- * and conquer over assemblies, whose loops are closed cluster by cluster for all but the accelerations. */
+ * and conquer over subassemblies, whose loops are closed cluster by cluster for all but the accelerations. */
 typedef enum lw_method {
   LW_BY_CLUSTERS = 0,
   LW_MULTIPLIERS_JOINT = 1,

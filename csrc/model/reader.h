@@ -34,9 +34,9 @@ void lw_free_variants(lw_model *m);
 lw_status lw_layout_block(reader *r, lw_model *m);
 /* The order in which divide and conquer joins the bodies. */
 lw_status lw_dca_plan_model(lw_model *m);
-/* What follows from the tables: columns, room for the clusters, marks for the sweeps, the layout of the block. */
+/* What follows from the tables: columns, workspaces of the clusters, marks for the sweeps, the layout of the block. */
 lw_status lw_layout_model(reader *r, lw_model *m);
-/* Sets the expected independents and freedoms of each cluster. */
+/* Sets the expected independent columns and degrees of freedom of each cluster. */
 lw_status lw_estimate_dof(lw_model *m);
 /* Of closed poses around the start, once all is laid out. */
 lw_status lw_find_regular_dof(lw_model *m);

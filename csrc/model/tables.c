@@ -84,7 +84,7 @@ static lw_status read_loops(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* The links of a cluster stand on one another or on its root. */
+/* The parent of each link of a cluster belongs to the cluster or is its root. */
 static lw_status read_clusters(reader *r, lw_model *m) {
   for (int32_t i = 0; i < m->clusters; i++) {
     int32_t v[4];
@@ -123,14 +123,14 @@ static lw_status read_segments(reader *r, lw_model *m) {
     clusters++;
     if (s->first != c->first || s->count != c->count || c->first_integer)
       return lw_format_error(r, "the model's segment %d is not its whole cluster", i);
-    c->first_integer = 1; /* seen; list_columns() sets it right */
+    c->first_integer = 1; /* visited; list_columns() sets the value */
   }
   if (next != m->size.bodies || clusters != m->clusters)
     return lw_format_error(r, "the model's segments do not cover its links");
   return LW_OK;
 }
 
-/* Each link of a cluster comes in with one ear, after what it stands on. */
+/* Each link of a cluster belongs to one ear, after its parent. */
 static lw_status read_ears(reader *r, lw_model *m) {
   int32_t next = 0, last = 0;
   for (int32_t i = 0; i < m->ears; i++) {
@@ -144,7 +144,7 @@ static lw_status read_ears(reader *r, lw_model *m) {
       return lw_format_error(r, "the model's ear %d points outside the model or repeats a loop", i);
     lw_cluster *c = &m->cluster[v[0]];
     if (c->ears == 0) c->first_ear = i;
-    if (v[1] >= 0) m->loop[v[1]].row = 1; /* seen; list_members() sets it right */
+    if (v[1] >= 0) m->loop[v[1]].row = 1; /* visited; list_members() sets the value */
     c->ears++;
     m->ear[i] = (lw_ear){.cluster = v[0], .loop = v[1], .first = next, .links = v[2]};
     next += v[2], last = v[0];

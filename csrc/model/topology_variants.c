@@ -1,5 +1,5 @@
-/* Structures: the models of one mechanism, each with other joints closed. A state goes from one to another at an event, and
- * finds every number where it was: their blocks are laid out alike. */
+/* Structures: the models of one mechanism, each with other joints closed. A state goes from one to another at an
+ * event, and finds every number where it was: their blocks are laid out alike. */
 #include "model/reader.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static int is_alike(const lw_model *a, const lw_model *b) {
   return memcmp(a->coordinate, b->coordinate, sizeof(int32_t) * (size_t)(a->size.nu + a->size.nu_cut)) == 0;
 }
 
-/* What differs in size among them gets room for the largest. */
+/* Arrays that differ in size among them get the largest size. */
 static lw_status layout_variants_alike(reader *r, lw_model *m) {
   int32_t cluster_reals = 0, multipliers = 0, integers = 0;
   for (int32_t i = 0; i <= m->variants; i++) {

@@ -1,5 +1,5 @@
 /* The way of every constraint through the tree, for the method of multipliers. Each end is followed inward; where it
- * meets a link that the same constraint has reached before, its slot is added to the one there. */
+ * meets a link that the same constraint has reached before, its row is added to the one there. */
 #include "model/reader.h"
 #include <stdlib.h>
 
@@ -7,13 +7,13 @@
 
 typedef struct planner {
   lw_model *m;
-  int32_t *stamp, *phi_row_of; /* of each link: the constraint that reached it last, and in which slot */
+  int32_t *stamp, *phi_row_of; /* of each link: the constraint that reached it last, and its row of Phi */
   int32_t group;               /* the constraints being followed: of one loop or coupling */
   int64_t active, row_sums, phi_rows;
-  int store; /* the lists have their room: fill them */
+  int store; /* the lists are allocated: fill them */
 } planner;
 
-/* Follows the constraints of the group from one of its ends; returns their slot. */
+/* Follows the constraints of the group from one of its ends; returns their row of Phi. */
 static int32_t propagate_rows(planner *p, int32_t link, int32_t row, int32_t rows) {
   lw_multipliers *plan = &p->m->multipliers;
   if (link < 0 || rows == 0) return -1;
@@ -96,7 +96,7 @@ static void propagate_all_rows(planner *p, int store) {
   plan->cluster_row[m->clusters] = plan->rows = row;
 }
 
-/* Room in z: one number for each column of a link and each constraint that reaches it. */
+/* Size of z: one number for each column of a link and each constraint that reaches it. */
 static int64_t place_row_lists(lw_model *m) {
   int32_t active_rows = 0, row_sum = 0;
   int64_t z = 0;

@@ -39,7 +39,7 @@ typedef enum lw_fault_kind {
 typedef struct lw_fault {
   lw_fault_kind kind;
   int32_t index;
-  double value; /* the remaining gap of an open loop [m], or what a coupling lacks */
+  double value; /* the remaining gap of an open loop [m], or the residual of a coupling */
 } lw_fault;
 
 /* What a cluster leaves at a pose: columns that the ears do, and of these what its other constraints do. */
@@ -48,8 +48,8 @@ typedef struct lw_dof_count {
   double open2; /* sum of the squared gaps of its loops, in the metric */
 } lw_dof_count;
 
-/* Where the equations with multipliers are asked for: y = [q; u; Lambda; Mu] and its rates in scalars of the arithmetic,
- * and the slack of each row, of velocities and then of positions. */
+/* Where the equations with multipliers are asked for: y = [q; u; Lambda; Mu] and its rates in scalars of the
+ * arithmetic, and the relaxation of each row, of velocities and then of positions. */
 typedef struct lw_dae_point {
   const void *y, *ydot;
   const double *relaxation;
@@ -64,7 +64,7 @@ typedef struct lw_sensitivity_workspace {
 
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
-  /* Freedoms of regular poses around the start; double only. */
+  /* Degrees of freedom of regular poses around the start; double only. */
   void (*find_regular_dof)(const lw_model *m, lw_block b);
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
   lw_fault (*derivatives)(const lw_model *m, lw_block b);
@@ -85,9 +85,9 @@ typedef struct lw_kernels {
   lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
   /* What each cluster leaves at the block's coordinates; double only. */
   void (*count_dof)(const lw_model *m, lw_block b, lw_dof_count *found);
-  /* The jump of all speeds at the state; needs constants, and room for divide and conquer; double only. */
+  /* The jump of all speeds at the state; needs constants, and the workspace of divide and conquer; double only. */
   void (*velocity_jump)(const lw_model *m, lw_block b, lw_velocity_jump *velocity_jump);
-  /* Changes and loads of what the room for divide and conquer holds; double only. */
+  /* Changes and loads of the workspace of divide and conquer; double only. */
   void (*solve_subassemblies)(const lw_model *m, lw_block b);
   /* How the states follow start values, parameters and inputs by assembly; complex only. */
   lw_fault (*assembly_sensitivity)(const lw_model *m, lw_block b, const lw_sensitivity_workspace *room);

@@ -207,8 +207,8 @@ static void prioritize_start(lw_state *s, int32_t offset, double value) {
   else if (offset >= at->u_start && offset < at->q_priority) x[at->u_priority + offset - at->u_start] = FIRST_PRIORITY;
 }
 
-/* The inputs of motions hold for the time at which they, or the time itself, are set; only an integrator that runs on by
- * itself from there lets them go on with their rates. */
+/* The inputs of motions hold for the time at which they, or the time itself, are set; only an integrator that runs on
+ * by itself from there lets them go on with their rates. */
 static void note_instant(lw_state *s, int32_t offset) {
   const lw_offsets *at = &s->model->at;
   if (offset == at->time || (offset >= at->motion_in && offset < at->command))

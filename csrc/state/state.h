@@ -21,12 +21,12 @@ struct lw_state {
   char message[480];
 };
 
-/* sensitivity.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows from
- * the parameters alone; needs constants. */
+/* sensitivity.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows
+ * from the parameters alone; needs constants. */
 lw_status lw_prepare_complex(lw_state *s);
 #define LW_COMPLEX_STEP 1e-40
-/* A derivative in steps: the block computed up to a stage and copied, seeds, what follows from parameters (`parameters`:
- * some are seeded), and all the rest, of which unknowns are read. */
+/* A derivative in steps: the block computed up to a stage and copied, seeds, what follows from parameters
+ * (`parameters`: some are seeded), and all the rest, of which unknowns are read. */
 lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n);
 lw_status lw_begin_derivative(lw_state *s, lw_stage stage);
 lw_status lw_seed(lw_state *s, uint32_t known, double seed);
@@ -37,9 +37,9 @@ void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *
 lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                              size_t n_knowns, const double *seed);
 
-/* constraints.c: room for six vectors of nq + nu + 2 constraint rows. */
+/* dae/dae.c: workspace for six vectors of nq + nu + 2 constraint rows. */
 lw_status lw_newton_workspace(lw_state *s, double **workspace);
-/* constraint_rank.c: in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
+/* dae/row_selection.c: in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
 double lw_cluster_length(const lw_state *s, int32_t cluster);
 
 /* Time and states [q; u], past all checks. */
@@ -47,13 +47,13 @@ void lw_set_states(lw_state *s, double t, const double *y);
 
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
 
-/* impulses.c: room for scalars of this size, and scratch for the present number of threads. */
+/* dca/velocity_jump.c: workspace for scalars of this size, and scratch for the present number of threads. */
 lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *block, size_t scalar);
 void lw_dca_release(lw_dca_workspace *workspace);
 /* lw_solve_velocity_jump() in a pose whose accelerations need not exist. */
 lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump);
 
-/* faults.c: a fault of the mechanics as status and message; the same for what is not finite, met in a joint; and the
+/* messages.c: a fault of the mechanics as status and message; the same for what is not finite, met in a joint; and the
  * first joint whose quaternion among the coordinates from an offset on has no direction, or -1. */
 lw_status lw_report(lw_state *s, lw_fault fault);
 lw_status lw_report_not_finite(lw_state *s, int32_t joint);
