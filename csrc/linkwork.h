@@ -6,11 +6,37 @@
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and conquer,
  * when an integrator is first given an implicit method, and lw_assembled_derivative for as long as it runs.
- * Only plain declarations stand in this file: the Python binding reads it as it is. */
+ *
+ * How this interface grows: what may grow is behind a pointer that only functions know (models, states, builders), and what is
+ * new comes as new functions. The structs below keep their fields and size for a whole version LW_VERSION_MAJOR.MINOR; one
+ * that a caller fills is set to zero first, which stands for the default of each field: T t = {0} in C, T t = {} in C++.
+ *
+ * The Python binding reads this file too. It drops lines of the preprocessor, what stands between #ifdef __cplusplus and
+ * its #endif, and the word LW_API; so only plain declarations stand here besides. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
 #include <stddef.h>
 #include <stdint.h>
+
+/* The one place of the version. */
+#define LW_VERSION_MAJOR 0
+#define LW_VERSION_MINOR 1
+#define LW_VERSION_PATCH 0
+
+/* What a shared library exports. LW_SHARED: the library is a shared one; LW_BUILDING: it is being compiled. */
+#if defined(LW_SHARED) && defined(_WIN32) && defined(LW_BUILDING)
+#define LW_API __declspec(dllexport)
+#elif defined(LW_SHARED) && defined(_WIN32)
+#define LW_API __declspec(dllimport)
+#elif defined(LW_SHARED)
+#define LW_API __attribute__((visibility("default")))
+#else
+#define LW_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum lw_status {
   LW_OK = 0,
@@ -85,6 +111,156 @@ typedef struct lw_expected {
   int32_t freedoms;      /* those that are left by all closures */
 } lw_expected;
 lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_expected *expected);
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+typedef enum lw_kind {
+  LW_KIND_BODY = 0,
+  LW_KIND_JOINT,
+  LW_KIND_COUPLING, /* couplings, locks ("A lock"), distances */
+  LW_KIND_SPRING,   /* between points */
+  LW_KIND_WRENCH,
+  LW_KIND_TRANSITION,
+  LW_KIND_FIELD /* of the block: "q", "udot", "body_mass" */
+} lw_kind;
+
+int32_t lw_model_count(const lw_model *model, lw_kind kind);
+/* The name of a thing by its index, from 0, in the order in which they were added; NULL: there is none. */
+const char *lw_model_name(const lw_model *model, lw_kind kind, int32_t index);
+/* The index of a thing by its name; -1: there is none. */
+int32_t lw_model_find(const lw_model *model, lw_kind kind, const char *name);
+/* Where the numbers of one body, joint, ... stand in a field: `count` doubles from offset `first`, as ("q", "A"). Of a cut
+ * joint "q" and "u" are in the fields q_cut and u_cut, which are found as well. `owner` NULL: the whole field.
+ * LW_ERROR_USAGE: there is no such field, or it has no number of this owner. */
+lw_status lw_model_find_variable(const lw_model *model, const char *field, const char *owner, int32_t *first,
+                                 int32_t *count);
+
+/* ---- builder: a model from bodies and joints --------------------------------------------------------
+ * Bodies first, then joints, then what names them. Names are letters, digits and underscores, and all differ, except that a
+ * body and a joint may share one; "ground" is the world. All arrays and texts are copied; NULL stands for zeros. Matrices are
+ * row by row.
+ * A call that fails adds nothing. The first failure leaves its message, and lw_builder_finish fails with it, so that calls may
+ * go unchecked until then. LW_ERROR_PARAMETER: a value that nothing can have; LW_ERROR_USAGE: a name or a combination;
+ * LW_ERROR_MEMORY. A builder serves one thread at a time. */
+
+typedef struct lw_builder lw_builder;
+
+/* Axes are unit vectors in the joint frame; they need not be normalised. q and u are the child's relative to the parent. */
+typedef enum lw_joint_type {
+  LW_FIXED = 0,       /* a weld */
+  LW_REVOLUTE = 1,    /* axis; q: angle */
+  LW_PRISMATIC = 2,   /* axis; q: displacement */
+  LW_UNIVERSAL = 3,   /* two perpendicular axes, the first fixed in the parent; q: angles about them */
+  LW_CYLINDRICAL = 4, /* axis; q: angle about it, displacement along it */
+  LW_PLANAR = 5,      /* normal; q: displacements along x and y of the joint frame, angle about the normal */
+  LW_SPHERICAL = 6,   /* q: quaternion; u: angular velocity, child axes */
+  LW_FREE = 7,        /* q: position, quaternion; u: angular velocity, velocity, child axes */
+  LW_JOINT_TYPES
+} lw_joint_type;
+
+/* A joint frame in the frame of a body. */
+typedef struct lw_frame {
+  double position[3]; /* m */
+  double rotation[9]; /* its axes are the columns; all zero: parallel to the body's */
+} lw_frame;
+
+typedef enum lw_method_choice {
+  LW_METHOD_AUTO = 0,             /* for each cluster RCR or embedding, whichever is expected to cost less */
+  LW_METHOD_RCR,                  /* recursive coordinate reduction, loop by loop */
+  LW_METHOD_EMBEDDING,            /* constraint embedding, the loops of a cluster as one matrix */
+  LW_METHOD_MULTIPLIERS,          /* Lagrange multipliers of all loops at once; inertias about the joints' points */
+  LW_METHOD_MULTIPLIERS_CENTROID, /* about the centres of mass */
+  LW_METHOD_MULTIPLIERS_ORIGIN,   /* about the world's origin: costs least, loses digits far from it */
+  LW_METHOD_DCA                   /* divide and conquer */
+} lw_method_choice;
+
+lw_status lw_builder_create(lw_builder **builder);
+void lw_builder_free(lw_builder *builder);
+const char *lw_builder_message(const lw_builder *builder); /* of the first failure; empty: there was none */
+
+/* Checks the whole and compiles it. The builder stays as it is, so that more can be added for another model. */
+lw_status lw_builder_finish(lw_builder *builder, lw_model **model);
+/* The bytes of the model that was finished last, for lw_model_load; NULL: there is none. They are the builder's. */
+const void *lw_builder_bytes(const lw_builder *builder, size_t *size);
+
+/* m/s^2, world axes; at first (0, 0, -9.81). */
+lw_status lw_builder_set_gravity(lw_builder *builder, const double gravity[3]);
+/* For all loops, or for those that share joints with `joint`, which may be given LW_METHOD_AUTO, _RCR and _EMBEDDING. */
+lw_status lw_builder_set_method(lw_builder *builder, const char *joint, lw_method_choice method);
+
+/* kg; centre of mass, m, and inertia about it, kg m^2, in body axes. */
+lw_status lw_builder_add_body(lw_builder *builder, const char *name, double mass, const double com[3],
+                              const double inertia[9]);
+/* Reference pose in the world, for lw_builder_add_joint_at and lengths: origin and axes (columns); at first those of the
+ * world. Before the joints that need it. */
+lw_status lw_builder_place_body(lw_builder *builder, const char *body, const double origin[3],
+                                const double rotation[9]);
+
+/* A joint by its frame in both bodies; they coincide at q = 0. NULL: the body's own frame. One that closes a loop is added
+ * like any other. */
+lw_status lw_builder_add_joint(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                               const char *parent, const char *child, const lw_frame *parent_frame,
+                               const lw_frame *child_frame);
+/* A joint by its point and axes in the world, where the bodies are in their reference poses. */
+lw_status lw_builder_add_joint_at(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                                  const char *parent, const char *child, const double at[3]);
+/* Cuts the loop at this joint rather than at one that is chosen, so that its coordinates are no states. */
+lw_status lw_builder_cut(lw_builder *builder, const char *joint);
+/* tau = -stiffness (q - free) - damping u, a number for each speed. */
+lw_status lw_builder_add_joint_spring(lw_builder *builder, const char *joint, const double *stiffness,
+                                      const double *damping, const double *free_coordinate);
+/* Start guesses: all coordinates or speeds of a joint. Assembly keeps those that were given first longest. */
+lw_status lw_builder_start_q(lw_builder *builder, const char *joint, const double *q);
+lw_status lw_builder_start_u(lw_builder *builder, const char *joint, const double *u);
+
+/* sum of c1 q + c2 q^2 + c3 q^3 + c4 q^4 over its terms = offset + motion(t). */
+lw_status lw_builder_add_coupling(lw_builder *builder, const char *name, double offset);
+/* `element`: which coordinate of the joint, from 0. */
+lw_status lw_builder_add_term(lw_builder *builder, const char *coupling, const char *joint, int32_t element,
+                              const double coefficients[4]);
+/* motion(t) = c0 + c1 t + c2 t^2 + c3 t^3 + amplitude sin(2 pi frequency t + phase); the input motion_in adds to it. */
+lw_status lw_builder_set_motion(lw_builder *builder, const char *coupling, const double polynomial[4], double amplitude,
+                                double frequency, double phase);
+/* A coordinate as a function of time: a coupling of one term with a motion. */
+lw_status lw_builder_prescribe(lw_builder *builder, const char *name, const char *joint, int32_t element,
+                               const double polynomial[4], double amplitude, double frequency, double phase);
+/* Points of two bodies stay as far apart as a massless rod holds them. `length` 0: as in the reference poses. */
+lw_status lw_builder_add_distance(lw_builder *builder, const char *name, const char *first, const double first_point[3],
+                                  const char *second, const double second_point[3], double length);
+
+/* Between points of two bodies: pulls with stiffness (length - free length) + damping d(length)/dt. */
+lw_status lw_builder_add_spring(lw_builder *builder, const char *name, const char *first, const double first_point[3],
+                                const char *second, const double second_point[3], double stiffness, double damping,
+                                double free_length);
+/* A force at a point of a body, and a torque: the inputs applied_force and applied_torque. */
+lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
+
+/* Transitions: what changes at once. Each but a stop gets one trigger below. `directions`: a bit for each speed of the
+ * joint; 0: all. */
+lw_status lw_builder_add_lock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
+lw_status lw_builder_add_unlock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
+/* A joint of this name closes. A frame that is NULL is captured where the other is at the event. */
+lw_status lw_builder_add_pin(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                             const char *parent, const char *child, const lw_frame *parent_frame,
+                             const lw_frame *child_frame);
+/* A pin, or a joint that closes a loop, opens. */
+lw_status lw_builder_add_release(lw_builder *builder, const char *name, const char *joint);
+/* A coordinate stays within bounds; -INFINITY, INFINITY: no bound. */
+lw_status lw_builder_add_stop(lw_builder *builder, const char *name, const char *joint, int32_t element, double lower,
+                              double upper, double restitution);
+/* A body is struck, as the input `impulse` says; at first force [N.s] and torque [N.m.s], world axes. */
+lw_status lw_builder_add_impulse(lw_builder *builder, const char *name, const char *body, const double point[3],
+                                 const double force[3], const double torque[3]);
+lw_status lw_builder_at_time(lw_builder *builder, const char *transition, double time);
+/* Where a coordinate crosses a value. `direction`: +1 rising, -1 falling, 0 both. */
+lw_status lw_builder_at_crossing(lw_builder *builder, const char *transition, const char *joint, int32_t element,
+                                 double value, int32_t direction);
+/* Where the distance of points of two bodies does. */
+lw_status lw_builder_at_distance(lw_builder *builder, const char *transition, const char *first,
+                                 const double first_point[3], const char *second, const double second_point[3],
+                                 double value, int32_t direction);
+/* Where the input `command` becomes 1. Its end undoes a lock or pin that nothing else undoes. */
+lw_status lw_builder_on_command(lw_builder *builder, const char *transition);
 
 /* ---- state ---------------------------------------------------------------------------------------- */
 
@@ -387,5 +563,9 @@ int lw_ida_prepare(double s, void *y, void *rate, void *residual, double cj, voi
 int lw_ida_product(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,
                    void *scratch, void *scratch_too);
 
-const char *lw_version(void);
+const char *lw_version(void); /* "major.minor.patch" of the library that is loaded */
+
+#ifdef __cplusplus
+}
+#endif
 #endif
