@@ -132,7 +132,7 @@ int lw_all_finite(const double *values, int32_t n);
 lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const char *name, lw_joint_type type,
                         const double *axes, const char *parent, const char *child);
 lw_status lw_given_frame(lw_builder *b, const char *what, const char *name, const char *end, const lw_frame *given,
-                        lw_frame *frame);
+                         lw_frame *frame);
 const char *lw_joint_type_name(int32_t type);
 
 /* ---- frames.c: 3 x 3 matrices row by row ---- */

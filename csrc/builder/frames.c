@@ -19,7 +19,7 @@ void lw_multiply(const double a[9], const double b[9], double product[9]) {
 
 static double dot(const double *a, const double *b, int32_t n) {
   double sum = 0.0;
-  for (int32_t i = 0; i < n; i++) sum += a[i] * b[i];
+  for (int32_t i = 0; i < n; i++) sum = fma(a[i], b[i], sum);
   return sum;
 }
 
@@ -139,8 +139,8 @@ void lw_quaternion_of(const double r[9], double q[4]) {
                                 {r[7] - r[5], square[1], r[1] + r[3], r[2] + r[6]},
                                 {r[2] - r[6], r[1] + r[3], square[2], r[5] + r[7]},
                                 {r[3] - r[1], r[2] + r[6], r[5] + r[7], square[3]}};
-  const double norm = sqrt(dot(product[largest], product[largest], 4));
-  for (int i = 0; i < 4; i++) q[i] = product[largest][i] / norm;
+  const double *p = product[largest], norm = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]);
+  for (int i = 0; i < 4; i++) q[i] = p[i] / norm;
   if (q[0] < 0.0)
     for (int i = 0; i < 4; i++) q[i] = -q[i];
 }

@@ -129,7 +129,7 @@ lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const
 }
 
 lw_status lw_given_frame(lw_builder *b, const char *what, const char *name, const char *end, const lw_frame *given,
-                        lw_frame *frame) {
+                         lw_frame *frame) {
   *frame = (lw_frame){{0}, {0}};
   if (given) *frame = *given;
   if (!lw_all_finite(frame->position, 3) || !lw_all_finite(frame->rotation, 9)) return not_finite(b, what, name, end);

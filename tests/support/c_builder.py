@@ -1,4 +1,4 @@
-"""The same description through the builder in C: a mechanism as `Mechanism.to_dict` gives it, made into a model there."""
+"""The builder in C, fed with a mechanism as `Mechanism.to_dict` gives it."""
 
 from __future__ import annotations
 
