@@ -97,11 +97,11 @@ typedef struct lw_field {
 /* ---- model ---------------------------------------------------------------------------------------- */
 
 /* Reads and checks a serialised model; the bytes are copied. On failure *model is NULL and the message says why. */
-lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
-void lw_model_free(lw_model *model);
-lw_sizes lw_model_sizes(const lw_model *model);
-int32_t lw_field_count(void);
-lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
+LW_API lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
+LW_API void lw_model_free(lw_model *model);
+LW_API lw_sizes lw_model_sizes(const lw_model *model);
+LW_API int32_t lw_field_count(void);
+LW_API lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
 
 /* A cluster: loops and couplings that share joints. What its ears and its closures as a whole leave free is counted at
  * the start values or at neutral coordinates, whichever is nearer to a closed pose. */
@@ -110,7 +110,7 @@ typedef struct lw_expected {
   int32_t independents;  /* columns that are left by the ears, each for itself */
   int32_t freedoms;      /* those that are left by all closures */
 } lw_expected;
-lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_expected *expected);
+LW_API lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_expected *expected);
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
@@ -124,16 +124,16 @@ typedef enum lw_kind {
   LW_KIND_FIELD /* of the block: "q", "udot", "body_mass" */
 } lw_kind;
 
-int32_t lw_model_count(const lw_model *model, lw_kind kind);
+LW_API int32_t lw_model_count(const lw_model *model, lw_kind kind);
 /* The name of a thing by its index, from 0, in the order in which they were added; NULL: there is none. */
-const char *lw_model_name(const lw_model *model, lw_kind kind, int32_t index);
+LW_API const char *lw_model_name(const lw_model *model, lw_kind kind, int32_t index);
 /* The index of a thing by its name; -1: there is none. */
-int32_t lw_model_find(const lw_model *model, lw_kind kind, const char *name);
+LW_API int32_t lw_model_find(const lw_model *model, lw_kind kind, const char *name);
 /* Where the numbers of one body, joint, ... stand in a field: `count` doubles from offset `first`, as ("q", "A"). Of a cut
  * joint "q" and "u" are in the fields q_cut and u_cut, which are found as well. `owner` NULL: the whole field.
  * LW_ERROR_USAGE: there is no such field, or it has no number of this owner. */
-lw_status lw_model_find_variable(const lw_model *model, const char *field, const char *owner, int32_t *first,
-                                 int32_t *count);
+LW_API lw_status lw_model_find_variable(const lw_model *model, const char *field, const char *owner, int32_t *first,
+                                        int32_t *count);
 
 /* ---- builder: a model from bodies and joints --------------------------------------------------------
  * Bodies first, then joints, then what names them. Names are letters, digits and underscores, and all differ, except that a
@@ -174,141 +174,143 @@ typedef enum lw_method_choice {
   LW_METHOD_DCA                   /* divide and conquer */
 } lw_method_choice;
 
-lw_status lw_builder_create(lw_builder **builder);
-void lw_builder_free(lw_builder *builder);
-const char *lw_builder_message(const lw_builder *builder); /* of the first failure; empty: there was none */
+LW_API lw_status lw_builder_create(lw_builder **builder);
+LW_API void lw_builder_free(lw_builder *builder);
+LW_API const char *lw_builder_message(const lw_builder *builder); /* of the first failure; empty: there was none */
 
 /* Checks the whole and compiles it. The builder stays as it is, so that more can be added for another model. */
-lw_status lw_builder_finish(lw_builder *builder, lw_model **model);
+LW_API lw_status lw_builder_finish(lw_builder *builder, lw_model **model);
 /* The bytes of the model that was finished last, for lw_model_load; NULL: there is none. They are the builder's. */
-const void *lw_builder_bytes(const lw_builder *builder, size_t *size);
+LW_API const void *lw_builder_bytes(const lw_builder *builder, size_t *size);
 
 /* m/s^2, world axes; at first (0, 0, -9.81). */
-lw_status lw_builder_set_gravity(lw_builder *builder, const double gravity[3]);
+LW_API lw_status lw_builder_set_gravity(lw_builder *builder, const double gravity[3]);
 /* For all loops, or for those that share joints with `joint`, which may be given LW_METHOD_AUTO, _RCR and _EMBEDDING. */
-lw_status lw_builder_set_method(lw_builder *builder, const char *joint, lw_method_choice method);
+LW_API lw_status lw_builder_set_method(lw_builder *builder, const char *joint, lw_method_choice method);
 
 /* kg; centre of mass, m, and inertia about it, kg m^2, in body axes. */
-lw_status lw_builder_add_body(lw_builder *builder, const char *name, double mass, const double com[3],
-                              const double inertia[9]);
+LW_API lw_status lw_builder_add_body(lw_builder *builder, const char *name, double mass, const double com[3],
+                                     const double inertia[9]);
 /* Reference pose in the world, for lw_builder_add_joint_at and lengths: origin and axes (columns); at first those of the
  * world. Before the joints that need it. */
-lw_status lw_builder_place_body(lw_builder *builder, const char *body, const double origin[3],
-                                const double rotation[9]);
+LW_API lw_status lw_builder_place_body(lw_builder *builder, const char *body, const double origin[3],
+                                       const double rotation[9]);
 
 /* A joint by its frame in both bodies; they coincide at q = 0. NULL: the body's own frame. One that closes a loop is added
  * like any other. */
-lw_status lw_builder_add_joint(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
-                               const char *parent, const char *child, const lw_frame *parent_frame,
-                               const lw_frame *child_frame);
+LW_API lw_status lw_builder_add_joint(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                                      const char *parent, const char *child, const lw_frame *parent_frame,
+                                      const lw_frame *child_frame);
 /* A joint by its point and axes in the world, where the bodies are in their reference poses. */
-lw_status lw_builder_add_joint_at(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
-                                  const char *parent, const char *child, const double at[3]);
+LW_API lw_status lw_builder_add_joint_at(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                                         const char *parent, const char *child, const double at[3]);
 /* Cuts the loop at this joint rather than at one that is chosen, so that its coordinates are no states. */
-lw_status lw_builder_cut(lw_builder *builder, const char *joint);
+LW_API lw_status lw_builder_cut(lw_builder *builder, const char *joint);
 /* tau = -stiffness (q - free) - damping u, a number for each speed. */
-lw_status lw_builder_add_joint_spring(lw_builder *builder, const char *joint, const double *stiffness,
-                                      const double *damping, const double *free_coordinate);
+LW_API lw_status lw_builder_add_joint_spring(lw_builder *builder, const char *joint, const double *stiffness,
+                                             const double *damping, const double *free_coordinate);
 /* Start guesses: all coordinates or speeds of a joint. Assembly keeps those that were given first longest. */
-lw_status lw_builder_start_q(lw_builder *builder, const char *joint, const double *q);
-lw_status lw_builder_start_u(lw_builder *builder, const char *joint, const double *u);
+LW_API lw_status lw_builder_start_q(lw_builder *builder, const char *joint, const double *q);
+LW_API lw_status lw_builder_start_u(lw_builder *builder, const char *joint, const double *u);
 
 /* sum of c1 q + c2 q^2 + c3 q^3 + c4 q^4 over its terms = offset + motion(t). */
-lw_status lw_builder_add_coupling(lw_builder *builder, const char *name, double offset);
+LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const char *name, double offset);
 /* `element`: which coordinate of the joint, from 0. */
-lw_status lw_builder_add_term(lw_builder *builder, const char *coupling, const char *joint, int32_t element,
-                              const double coefficients[4]);
+LW_API lw_status lw_builder_add_term(lw_builder *builder, const char *coupling, const char *joint, int32_t element,
+                                     const double coefficients[4]);
 /* motion(t) = c0 + c1 t + c2 t^2 + c3 t^3 + amplitude sin(2 pi frequency t + phase); the input motion_in adds to it. */
-lw_status lw_builder_set_motion(lw_builder *builder, const char *coupling, const double polynomial[4], double amplitude,
-                                double frequency, double phase);
+LW_API lw_status lw_builder_set_motion(lw_builder *builder, const char *coupling, const double polynomial[4],
+                                       double amplitude, double frequency, double phase);
 /* A coordinate as a function of time: a coupling of one term with a motion. */
-lw_status lw_builder_prescribe(lw_builder *builder, const char *name, const char *joint, int32_t element,
-                               const double polynomial[4], double amplitude, double frequency, double phase);
+LW_API lw_status lw_builder_prescribe(lw_builder *builder, const char *name, const char *joint, int32_t element,
+                                      const double polynomial[4], double amplitude, double frequency, double phase);
 /* Points of two bodies stay as far apart as a massless rod holds them. `length` 0: as in the reference poses. */
-lw_status lw_builder_add_distance(lw_builder *builder, const char *name, const char *first, const double first_point[3],
-                                  const char *second, const double second_point[3], double length);
+LW_API lw_status lw_builder_add_distance(lw_builder *builder, const char *name, const char *first,
+                                         const double first_point[3], const char *second, const double second_point[3],
+                                         double length);
 
 /* Between points of two bodies: pulls with stiffness (length - free length) + damping d(length)/dt. */
-lw_status lw_builder_add_spring(lw_builder *builder, const char *name, const char *first, const double first_point[3],
-                                const char *second, const double second_point[3], double stiffness, double damping,
-                                double free_length);
+LW_API lw_status lw_builder_add_spring(lw_builder *builder, const char *name, const char *first,
+                                       const double first_point[3], const char *second, const double second_point[3],
+                                       double stiffness, double damping, double free_length);
 /* A force at a point of a body, and a torque: the inputs applied_force and applied_torque. */
-lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
+LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
 
 /* Transitions: what changes at once. Each but a stop gets one trigger below. `directions`: a bit for each speed of the
  * joint; 0: all. */
-lw_status lw_builder_add_lock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
-lw_status lw_builder_add_unlock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
+LW_API lw_status lw_builder_add_lock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
+LW_API lw_status lw_builder_add_unlock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
 /* A joint of this name closes. A frame that is NULL is captured where the other is at the event. */
-lw_status lw_builder_add_pin(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
-                             const char *parent, const char *child, const lw_frame *parent_frame,
-                             const lw_frame *child_frame);
+LW_API lw_status lw_builder_add_pin(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                                    const char *parent, const char *child, const lw_frame *parent_frame,
+                                    const lw_frame *child_frame);
 /* A pin, or a joint that closes a loop, opens. */
-lw_status lw_builder_add_release(lw_builder *builder, const char *name, const char *joint);
+LW_API lw_status lw_builder_add_release(lw_builder *builder, const char *name, const char *joint);
 /* A coordinate stays within bounds; -INFINITY, INFINITY: no bound. */
-lw_status lw_builder_add_stop(lw_builder *builder, const char *name, const char *joint, int32_t element, double lower,
-                              double upper, double restitution);
+LW_API lw_status lw_builder_add_stop(lw_builder *builder, const char *name, const char *joint, int32_t element,
+                                     double lower, double upper, double restitution);
 /* A body is struck, as the input `impulse` says; at first force [N.s] and torque [N.m.s], world axes. */
-lw_status lw_builder_add_impulse(lw_builder *builder, const char *name, const char *body, const double point[3],
-                                 const double force[3], const double torque[3]);
-lw_status lw_builder_at_time(lw_builder *builder, const char *transition, double time);
+LW_API lw_status lw_builder_add_impulse(lw_builder *builder, const char *name, const char *body, const double point[3],
+                                        const double force[3], const double torque[3]);
+LW_API lw_status lw_builder_at_time(lw_builder *builder, const char *transition, double time);
 /* Where a coordinate crosses a value. `direction`: +1 rising, -1 falling, 0 both. */
-lw_status lw_builder_at_crossing(lw_builder *builder, const char *transition, const char *joint, int32_t element,
-                                 double value, int32_t direction);
+LW_API lw_status lw_builder_at_crossing(lw_builder *builder, const char *transition, const char *joint, int32_t element,
+                                        double value, int32_t direction);
 /* Where the distance of points of two bodies does. */
-lw_status lw_builder_at_distance(lw_builder *builder, const char *transition, const char *first,
-                                 const double first_point[3], const char *second, const double second_point[3],
-                                 double value, int32_t direction);
+LW_API lw_status lw_builder_at_distance(lw_builder *builder, const char *transition, const char *first,
+                                        const double first_point[3], const char *second, const double second_point[3],
+                                        double value, int32_t direction);
 /* Where the input `command` becomes 1. Its end undoes a lock or pin that nothing else undoes. */
-lw_status lw_builder_on_command(lw_builder *builder, const char *transition);
+LW_API lw_status lw_builder_on_command(lw_builder *builder, const char *transition);
 
 /* ---- state ---------------------------------------------------------------------------------------- */
 
-lw_status lw_state_create(const lw_model *model, lw_state **state); /* the model must outlive the state */
-void lw_state_free(lw_state *state);
-lw_status lw_state_reset(lw_state *state);           /* parameters, starts and inputs back to the model's defaults */
-const char *lw_state_message(const lw_state *state); /* what the last failed call on this state met */
+LW_API lw_status lw_state_create(const lw_model *model, lw_state **state); /* the model must outlive the state */
+LW_API void lw_state_free(lw_state *state);
+LW_API lw_status lw_state_reset(lw_state *state); /* parameters, starts and inputs back to the model's defaults */
+LW_API const char *lw_state_message(const lw_state *state); /* what the last failed call on this state met */
 
 /* The block itself. After writing to it call lw_state_changed with the highest stage that is still valid. */
-double *lw_state_reals(lw_state *state);
-void lw_state_changed(lw_state *state, lw_stage valid);
+LW_API double *lw_state_reals(lw_state *state);
+LW_API void lw_state_changed(lw_state *state, lw_stage valid);
 
 /* By offset, checked: setting refuses what may not be set and what is not finite; getting computes what it needs. */
-lw_status lw_set_reals(lw_state *state, const uint32_t *offsets, size_t n, const double *values);
-lw_status lw_get_reals(lw_state *state, const uint32_t *offsets, size_t n, double *values);
-lw_access lw_access_of(const lw_state *state, uint32_t offset);
+LW_API lw_status lw_set_reals(lw_state *state, const uint32_t *offsets, size_t n, const double *values);
+LW_API lw_status lw_get_reals(lw_state *state, const uint32_t *offsets, size_t n, double *values);
+LW_API lw_access lw_access_of(const lw_state *state, uint32_t offset);
 /* What an offset is, in words: "q of joint 'A'". */
-void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size);
+LW_API void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size);
 
 /* Whole snapshots: parameters, inputs, states and everything computed. */
-size_t lw_state_size(const lw_state *state);
-void lw_state_save(const lw_state *state, void *bytes);
-lw_status lw_state_restore(lw_state *state, const void *bytes, size_t size);
+LW_API size_t lw_state_size(const lw_state *state);
+LW_API void lw_state_save(const lw_state *state, void *bytes);
+LW_API lw_status lw_state_restore(lw_state *state, const void *bytes, size_t size);
 
 /* ---- mechanics ------------------------------------------------------------------------------------ */
 
-lw_status lw_evaluate(lw_state *state, lw_stage stage);
+LW_API lw_status lw_evaluate(lw_state *state, lw_stage stage);
 
 /* Start guesses (fields q_start, u_start) to states (q, u) that close every loop. Coordinates given in the
  * mechanism's description are kept where they can be; the rest is found. `tolerance` is the residual accepted. */
-lw_status lw_assemble(lw_state *state, double tolerance);
+LW_API lw_status lw_assemble(lw_state *state, double tolerance);
 
 /* The speeds that the mechanics chose as independent ones in a cluster at the present state, counted over all joints:
  * writes and returns as many as it has freedoms, at most nu + nu_cut; -1: failed, with a message. */
-int32_t lw_independents(lw_state *state, int32_t cluster, int32_t *speeds);
+LW_API int32_t lw_independents(lw_state *state, int32_t cluster, int32_t *speeds);
 
 /* Tree joint loads tau[nu] that give the accelerations udot[nu] at the state's q, u, without the state's own tau.
  * Springs and applied wrenches do their part. With loops many loads do; these are the ones of least norm. */
-lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
+LW_API lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 
 /* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */
-lw_status lw_mass_matrix(lw_state *state, double *matrix);
+LW_API lw_status lw_mass_matrix(lw_state *state, double *matrix);
 
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
  * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event indicator
  * i, as it is in the present modes. At a closed pose the residual of a loop has a kink, where this gives 0. */
-lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
-                                    const uint32_t *knowns, size_t n_knowns, const double *seed, double *sensitivity);
+LW_API lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
+                                           const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                           double *sensitivity);
 
 /* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and inputs,
  * and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values; the rest keeps
@@ -316,8 +318,9 @@ lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, s
  * assembly began where it ended. The last given are let go where all cannot be kept. The instant of the inputs of motions
  * goes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the seed; LW_ERROR_USAGE: the states are
  * not those that assembly finds. */
-lw_status lw_assembled_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                                  size_t n_knowns, const double *seed, double *sensitivity);
+LW_API lw_status lw_assembled_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
+                                         const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                         double *sensitivity);
 
 /* ---- with multipliers: differential-algebraic equations of index 1 -----------------------------------
  * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres whose
@@ -327,19 +330,19 @@ lw_status lw_assembled_derivative(lw_state *state, const uint32_t *unknowns, siz
  * A slack of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their place, and
  * then have no multiplier. Inputs and modes are the state's; its own q, u and time are overwritten. */
 
-int32_t lw_constraint_rows(const lw_model *model);
+LW_API int32_t lw_constraint_rows(const lw_model *model);
 /* Phi and J u + Phi_t, a number for each row, at the state. */
-lw_status lw_constraints(lw_state *state, double *phi, double *rate);
+LW_API lw_status lw_constraints(lw_state *state, double *phi, double *rate);
 /* J, rows x nu, row by row. */
-lw_status lw_constraint_jacobian(lw_state *state, double *matrix);
+LW_API lw_status lw_constraint_jacobian(lw_state *state, double *matrix);
 /* Which rows hold from the state on: writes slack[2 rows], 0 for as many as are independent there, 1 for the others.
  * `work`: room for rows x nu. */
-lw_status lw_dae_rows(lw_state *state, double *work, double *slack);
-lw_status lw_dae_residual(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
-                          double *residual);
+LW_API lw_status lw_dae_rows(lw_state *state, double *work, double *slack);
+LW_API lw_status lw_dae_residual(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
+                                 double *residual);
 /* d residual / dy + cj d residual / dydot, n x n, row by row, exact to rounding (complex step). */
-lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
-                          double cj, double *matrix);
+LW_API lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot, const double *slack,
+                                 double cj, double *matrix);
 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
  * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and
@@ -350,21 +353,21 @@ typedef struct lw_minimal lw_minimal;
 
 /* Indices into the fields q and u, ascending: coordinates, and their rates; of a quaternion's joint all or none. The state
  * must outlive it. LW_ERROR_USAGE: no such choice; whether it determines the rest is checked in every pose. */
-lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
-                            lw_minimal **minimal);
-void lw_minimal_free(lw_minimal *minimal);
-void lw_minimal_get(const lw_minimal *minimal, double *x);
+LW_API lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
+                                   lw_minimal **minimal);
+LW_API void lw_minimal_free(lw_minimal *minimal);
+LW_API void lw_minimal_get(const lw_minimal *minimal, double *x);
 /* Writes x into the state and finds all other coordinates and speeds at its time, inputs and parameters: by Newton's
  * iteration from those present, in steps so small that it stays on their branch. LW_ERROR_SINGULAR: x does not determine
  * the others there, or no pose on this branch has it; the state is as before. */
-lw_status lw_minimal_put(lw_minimal *minimal, const double *x);
-lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
+LW_API lw_status lw_minimal_put(lw_minimal *minimal, const double *x);
+LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
 /* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */
-lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
-                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
-                                            double *sensitivity);
+LW_API lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
+                                                   const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                                   double *sensitivity);
 /* As an ODE; `minimal` is an lw_minimal. Returns 0, or 1 where there is no such pose or no derivative. */
-int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
+LW_API int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
 
 /* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
  * tree's first: nu + nu_cut. World axes. */
@@ -382,15 +385,15 @@ typedef struct lw_jump {
 
 /* The speeds after an instant in which bodies are struck and speeds held, all at once, while joints, loops, couplings
  * and distances hold: what the speeds before lack of these is made up for. The state itself does not change. */
-lw_status lw_jump_speeds(lw_state *state, lw_jump *jump);
+LW_API lw_status lw_jump_speeds(lw_state *state, lw_jump *jump);
 
 /* Levels of the tree of assemblies by which a jump is found: its length where threads are plenty. */
-int32_t lw_dca_levels(const lw_model *model);
+LW_API int32_t lw_dca_levels(const lw_model *model);
 
 /* How many threads work on one jump, in this process, from the next one on; 0: as many as there are processors. At
  * first one, because most mechanisms are too small for more, and states can be spread over threads instead. The results
  * do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
-int32_t lw_set_threads(int32_t threads);
+LW_API int32_t lw_set_threads(int32_t threads);
 
 /* ---- transitions ----------------------------------------------------------------------------------
  * Discontinuous changes: joints lock and unlock, close and open, hit stops; bodies are struck. A state remembers what has
@@ -398,28 +401,28 @@ int32_t lw_set_threads(int32_t threads);
 
 /* Before the motion starts: on which side of what they watch the transitions are, then whatever is due at once. *changed: 1 if the
  * speeds jumped. */
-lw_status lw_start_events(lw_state *state, int32_t *changed);
+LW_API lw_status lw_start_events(lw_state *state, int32_t *changed);
 /* size.event_indicators numbers. Something is due once one of them is below zero, where it stays until it is handled. */
-lw_status lw_event_indicators(lw_state *state, double *indicators);
+LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
 /* Of the next transition that has its time; infinite: there is none. */
-lw_status lw_next_event_time(lw_state *state, double *time);
+LW_API lw_status lw_next_event_time(lw_state *state, double *time);
 /* Carries out what is due at the present time, states and commands, and what follows from it at once. On failure the
  * state is as before. */
-lw_status lw_handle_events(lw_state *state, int32_t *changed);
+LW_API lw_status lw_handle_events(lw_state *state, int32_t *changed);
 /* Carries out n transitions by number, whatever they wait for; a stop as though its joint had just come to it. On failure
  * the state is as before. */
-lw_status lw_make_transitions(lw_state *state, const int32_t *which, int32_t n);
+LW_API lw_status lw_make_transitions(lw_state *state, const int32_t *which, int32_t n);
 /* After the fields from joint_closed to energy_lost were written. */
-lw_status lw_modes_changed(lw_state *state);
+LW_API lw_status lw_modes_changed(lw_state *state);
 
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
-int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
-int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
+LW_API int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
+LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
-int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
+LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
 
 /* An accepted step ends at the present states: remember the turns of the cut joints. */
-void lw_step_accepted(lw_state *state);
+LW_API void lw_step_accepted(lw_state *state);
 
 /* ---- chains of spherical joints ---------------------------------------------------------------------
  * Chou's implicit equations F(X, X') = 0 of n bodies in a row, each hung on the one before by a ball. Body i has 14
@@ -443,27 +446,27 @@ typedef struct lw_chain_bodies {
 } lw_chain_bodies;
 
 /* LW_ERROR_PARAMETER: no body, or a number that no body can have. *chain is NULL on failure. */
-lw_status lw_chain_create(const lw_chain_bodies *bodies, lw_chain **chain);
-void lw_chain_free(lw_chain *chain);
+LW_API lw_status lw_chain_create(const lw_chain_bodies *bodies, lw_chain **chain);
+LW_API void lw_chain_free(lw_chain *chain);
 
 /* out = F(X, X'). Of what is not finite comes what is not finite. */
-void lw_chain_residual(lw_chain *chain, const double *x, const double *xdot, double *out);
+LW_API void lw_chain_residual(lw_chain *chain, const double *x, const double *xdot, double *out);
 /* J = dF/dX + cj dF/dX', 14n x 14n, row by row. */
-void lw_chain_jacobian(lw_chain *chain, const double *x, const double *xdot, double cj, double *matrix);
+LW_API void lw_chain_jacobian(lw_chain *chain, const double *x, const double *xdot, double cj, double *matrix);
 
 /* The same J prepared for solving: factor in O(n); reduce to 3 n unknowns and a dense LU in O(n^3). LW_ERROR_SINGULAR:
  * J has no inverse; LW_ERROR_VALUE: not finite; LW_ERROR_USAGE: no room was made for the reduced matrix. */
-lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, double cj);
-lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj);
+LW_API lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, double cj);
+LW_API lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj);
 /* x = J^-1 b by what was prepared last, each [14 n]; they may be the same. LW_ERROR_USAGE: nothing is prepared. */
-lw_status lw_chain_solve(lw_chain *chain, const double *b, double *x);
+LW_API lw_status lw_chain_solve(lw_chain *chain, const double *b, double *x);
 /* out = dF/dX' v at the point last prepared, each [14 n]; they may be the same. */
-lw_status lw_chain_rate_times(lw_chain *chain, const double *v, double *out);
+LW_API lw_status lw_chain_rate_times(lw_chain *chain, const double *v, double *out);
 
 /* Makes |P| = 1 and P.S = 0, then R and V follow from P and S. LW_ERROR_VALUE: not finite, or a P of length zero. */
-lw_status lw_chain_close(lw_chain *chain, double *x);
+LW_API lw_status lw_chain_close(lw_chain *chain, double *x);
 /* X' at a closed X, in O(n). What was prepared for solving is gone. */
-lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
+LW_API lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
 
 /* ---- integrator with dense output and event location; knows no mechanism --------------------------- */
 
@@ -510,25 +513,26 @@ typedef enum lw_ode_outcome {
   LW_ODE_NOT_FINITE /* the start gives no finite derivative */
 } lw_ode_outcome;
 
-lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
-                      const lw_ode_options *options); /* NULL: no memory */
-void lw_ode_free(lw_ode *ode);
+LW_API lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events,
+                             void *context, const lw_ode_options *options); /* NULL: no memory */
+LW_API void lw_ode_free(lw_ode *ode);
 /* Before a start; without it the method is LW_ODE_DOPRI5, which needs no Jacobian. NULL: differences. The memory of a
  * method is made when it is first chosen: LW_ERROR_MEMORY, and the method before stays. */
-lw_status lw_ode_use_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
-void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
+LW_API lw_status lw_ode_use_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
+LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* Starts at (t, y), or starts again after y or f jumped. LW_ODE_STEP when ready. */
-lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
+LW_API lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
 /* One step towards t_bound, ending there exactly if it comes that far; either direction of time. */
-lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
+LW_API lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
 /* Steps until t_bound, an event, a failure, the last row of the output (NULL: none is wanted), or until max_tries
  * steps are accepted or rejected (0: unlimited; the last one is finished). Rows filled stay filled at a failure. */
-lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
-double lw_ode_time(const lw_ode *ode);
-const double *lw_ode_y(const lw_ode *ode);
-void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t within the last step; error of the method's order */
-const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
-lw_ode_statistics lw_ode_counts(const lw_ode *ode);
+LW_API lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
+LW_API double lw_ode_time(const lw_ode *ode);
+LW_API const double *lw_ode_y(const lw_ode *ode);
+LW_API void lw_ode_dense(const lw_ode *ode, double t,
+                         double *y);                       /* t within the last step; error of the method's order */
+LW_API const int32_t *lw_ode_crossings(const lw_ode *ode); /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
+LW_API lw_ode_statistics lw_ode_counts(const lw_ode *ode);
 
 /* ---- implicit equations F(t, y, y') = 0 for SUNDIALS IDA, of which only function pointers are known here ----------- */
 
@@ -542,7 +546,7 @@ typedef struct lw_implicit {
 } lw_implicit;
 
 /* The equations of a chain; `reduced`: by the reduced matrix, for which the chain has made room. */
-void lw_chain_implicit(lw_chain *chain, int32_t reduced, lw_implicit *equations);
+LW_API void lw_chain_implicit(lw_chain *chain, int32_t reduced, lw_implicit *equations);
 
 /* What the three functions below are given as user data. IDA's time s begins at 0, t = origin + pace s. */
 typedef struct lw_ida {
@@ -558,12 +562,12 @@ typedef struct lw_ida {
 } lw_ida;
 
 /* The residual times J^-1, so that GMRES needs no preconditioner; as IDAResFn, IDALsJacTimesSetupFn, IDALsJacTimesVecFn. */
-int lw_ida_residual(double s, void *y, void *rate, void *out, void *user);
-int lw_ida_prepare(double s, void *y, void *rate, void *residual, double cj, void *user);
-int lw_ida_product(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,
-                   void *scratch, void *scratch_too);
+LW_API int lw_ida_residual(double s, void *y, void *rate, void *out, void *user);
+LW_API int lw_ida_prepare(double s, void *y, void *rate, void *residual, double cj, void *user);
+LW_API int lw_ida_product(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,
+                          void *scratch, void *scratch_too);
 
-const char *lw_version(void); /* "major.minor.patch" of the library that is loaded */
+LW_API const char *lw_version(void); /* "major.minor.patch" of the library that is loaded */
 
 #ifdef __cplusplus
 }
