@@ -27,7 +27,7 @@ typedef struct body_part {
 typedef struct joint_part {
   const char *name;
   int32_t type, parent, child; /* lw_joint_type; bodies */
-  double axes[2][3];           /* unit vectors in joint-frame axes */
+  double axes[6];              /* unit vectors in joint-frame axes */
   lw_frame frame[2];           /* in the parent, in the child */
   int32_t cut;                 /* it shall close a loop */
   int32_t captured;            /* of a pin, the frame that is found where it is at the event: 1 parent's, 2 child's */
@@ -142,9 +142,9 @@ int lw_make_rotation(double r[9]);
 /* Makes the length 1 unless it is so already; 0: it has no direction. */
 int lw_make_unit(double *v, int32_t n);
 /* Axes of a joint, made unit vectors; NULL: they fit, else why not. */
-const char *lw_make_axes(int32_t type, double axes[2][3]);
+const char *lw_make_axes(int32_t type, double axes[6]);
 /* The frame in which the mechanics of a joint are written: its axes, one a column, in joint-frame axes. */
-void lw_canonical_axes(int32_t type, double axes[2][3], double frame[9]);
+void lw_canonical_axes(int32_t type, double axes[6], double frame[9]);
 /* The unit quaternion [w, x, y, z], w >= 0, of a rotation. */
 void lw_quaternion_of(const double r[9], double q[4]);
 /* Makes an inertia symmetric; NULL: a body can have it, else why not. */

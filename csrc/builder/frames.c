@@ -66,19 +66,19 @@ int lw_make_rotation(double r[9]) {
   return deviation(r) <= EXACT;
 }
 
-const char *lw_make_axes(int32_t type, double axes[2][3]) {
+const char *lw_make_axes(int32_t type, double axes[6]) {
   const int32_t count = type == LW_UNIVERSAL ? 2 : type == LW_FIXED || type == LW_SPHERICAL || type == LW_FREE ? 0 : 1;
   for (int32_t i = 0; i < count; i++)
-    if (!lw_make_unit(axes[i], 3)) return "an axis is zero; give a vector along it, such as (0, 0, 1)";
+    if (!lw_make_unit(axes + 3 * i, 3)) return "an axis is zero; give a vector along it, such as (0, 0, 1)";
   if (count < 2) return NULL;
-  const double cosine = dot(axes[0], axes[1], 3);
+  const double cosine = dot(axes, axes + 3, 3);
   if (fabs(cosine) > PERPENDICULAR)
     return "the axes of a universal joint must be perpendicular where its coordinates are zero; correct one of them, "
            "or "
            "put the other angle into the child's frame";
   if (fabs(cosine) <= EXACT) return NULL;
-  for (int i = 0; i < 3; i++) axes[1][i] -= cosine * axes[0][i];
-  lw_make_unit(axes[1], 3);
+  for (int i = 0; i < 3; i++) axes[3 + i] -= cosine * axes[i];
+  lw_make_unit(axes + 3, 3);
   return NULL;
 }
 
@@ -102,14 +102,14 @@ static void from_columns(const double x[3], const double y[3], const double z[3]
   for (int i = 0; i < 3; i++) r[3 * i] = x[i], r[3 * i + 1] = y[i], r[3 * i + 2] = z[i];
 }
 
-void lw_canonical_axes(int32_t type, double axes[2][3], double frame[9]) {
+void lw_canonical_axes(int32_t type, double axes[6], double frame[9]) {
   static const double parallel[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-  const double *z = axes[0];
+  const double *z = axes;
   double x[3], y[3];
   switch ((lw_joint_type)type) {
     case LW_UNIVERSAL:
-      cross(z, axes[1], y);
-      from_columns(axes[1], y, z, frame);
+      cross(z, axes + 3, y);
+      from_columns(axes + 3, y, z, frame);
       return;
     case LW_PLANAR: { /* x: the joint frame's projected on the plane, or its y where the normal is near x */
       const int nearest = fabs(z[0]) > 0.9;

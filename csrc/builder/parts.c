@@ -115,7 +115,7 @@ lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const
   if ((int32_t)type < 0 || type >= LW_JOINT_TYPES)
     return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': there is no joint type %d", what, name, (int)type);
   *made = (joint_part){.name = name, .type = (int32_t)type};
-  if ((e = take(b, what, name, "axes", axes, type == LW_UNIVERSAL ? 6 : 3, made->axes[0])) ||
+  if ((e = take(b, what, name, "axes", axes, type == LW_UNIVERSAL ? 6 : 3, made->axes)) ||
       (e = lw_find_body(b, what, name, parent, &made->parent)) ||
       (e = lw_find_body(b, what, name, child, &made->child)))
     return e;
