@@ -37,7 +37,8 @@ int32_t lw_model_find(const lw_model *m, lw_kind kind, const char *name) {
   return -1;
 }
 
-/* Rows of a field that belong to a joint: from the joint's first coordinate or speed on, less those `before` the field. */
+/* Rows of a field that belong to a joint: from the joint's first coordinate or speed on, less those `before` the
+ * field. */
 static int32_t rows_of_joint(const lw_model *m, const char *name, int of_q, int32_t before, int32_t *row) {
   const int32_t j = lw_model_find(m, LW_KIND_JOINT, name);
   if (j < 0) return 0;

@@ -1,6 +1,7 @@
-/* Which joints of the tree move together: those of a loop, coupling, lock or distance, and of all that share joints with it.
- * A tree joint is named by the body it carries. A coupling joins the smallest part of the tree that holds both bodies of each
- * of its joints: the child bodies alone would miss the joint of a hinge that carries another one named. */
+/* Which joints of the tree move together: those of a loop, coupling, lock or distance, and of all that share joints
+ * with it. A tree joint is named by the body it carries. A coupling joins the smallest part of the tree that holds
+ * both bodies of each of its joints: the child bodies alone would miss the joint of a hinge that carries another one
+ * named. */
 #include "plan.h"
 #include <stdlib.h>
 

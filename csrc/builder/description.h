@@ -121,13 +121,18 @@ lw_status lw_find_joint(lw_builder *b, const char *what, const char *owner, cons
 lw_status lw_find_among(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t *number);
 void lw_free_names(name_table *names);
 
-/* ---- parts.c ---- */
+/* ---- parts.c: bodies and joints; ties.c: couplings, distances, springs, wrenches ---- */
 /* Makes room for one more element; NULL: no memory. */
 void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size);
 /* One more element of a list, all zero; NULL: no memory, with a message. */
 #define ADDED(b, list, element)                                                                      \
   ((b)->element = lw_grown((b)->element, (b)->list, &(b)->element##_capacity, sizeof *(b)->element))
 int lw_all_finite(const double *values, int32_t n);
+lw_status lw_no_memory(lw_builder *b);
+lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const char *value);
+/* Copies n finite numbers; `from` NULL: none. */
+lw_status lw_take_numbers(lw_builder *b, const char *what, const char *name, const char *value, const double *from,
+                          int32_t n, double *to);
 /* A joint from what a caller gives; frames are the caller's or NULL, which is the body's own. */
 lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const char *name, lw_joint_type type,
                         const double *axes, const char *parent, const char *child);

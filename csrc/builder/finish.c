@@ -1,5 +1,5 @@
-/* From a description to a model: spanning tree, numbering, methods; for every set of joints that may be open together a
- * topology variant; then bytes, which are read as those of any file. */
+/* From a description to a model: spanning tree, numbering, methods; for every set of joints that may be open together
+ * a topology variant; then bytes, which are read as those of any file. */
 #include "plan.h"
 #include "../model.h"
 #include <stdlib.h>

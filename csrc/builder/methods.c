@@ -1,6 +1,7 @@
-/* Which method solves each cluster: the one asked for, else the one that is expected to cost less. Costs are multiplications
- * of one evaluation of the derivatives, four side by side counted as one, for what differs between the methods: pivoting the
- * closures, the motion of the links by independent coordinates, the reduced system, and the feedback. */
+/* Which method solves each cluster: the one asked for, else the one that is expected to cost less. Costs are
+ * multiplications of one evaluation of the derivatives, four side by side counted as one, for what differs between
+ * the methods: pivoting the closures, the motion of the links by independent coordinates, the reduced system, and the
+ * feedback. */
 #include "plan.h"
 #include "../model.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Bodies, joints, couplings, distances, springs, wrenches and start values of a builder: each is checked when it is
- * added, and nothing is added that cannot be. */
+/* Bodies and joints of a builder, with start values, springs in joints and methods: each is checked when it is added,
+ * and nothing is added that cannot be. */
 #include "description.h"
 #include "../model.h"
 #include <math.h>
@@ -23,18 +23,16 @@ int lw_all_finite(const double *values, int32_t n) {
   return 1;
 }
 
-static lw_status no_memory(lw_builder *b) {
-  return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for another part");
-}
+lw_status lw_no_memory(lw_builder *b) { return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for another part"); }
 
-static lw_status not_finite(lw_builder *b, const char *what, const char *name, const char *value) {
+lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const char *value) {
   return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': %s must be finite", what, name, value);
 }
 
-static lw_status take(lw_builder *b, const char *what, const char *name, const char *value, const double *from,
-                      int32_t n, double *to) {
+lw_status lw_take_numbers(lw_builder *b, const char *what, const char *name, const char *value, const double *from,
+                          int32_t n, double *to) {
   if (!from) return LW_OK;
-  if (!lw_all_finite(from, n)) return not_finite(b, what, name, value);
+  if (!lw_all_finite(from, n)) return lw_not_finite(b, what, name, value);
   memcpy(to, from, sizeof *to * (size_t)n);
   return LW_OK;
 }
@@ -60,7 +58,9 @@ void lw_builder_free(lw_builder *b) {
 const char *lw_builder_message(const lw_builder *b) { return b->message; }
 
 lw_status lw_builder_set_gravity(lw_builder *b, const double gravity[3]) {
-  return take(b, "mechanism", "", "gravity", gravity, 3, b->gravity);
+  if (!gravity || !lw_all_finite(gravity, 3)) return lw_refuse(b, LW_ERROR_PARAMETER, "gravity must be finite");
+  memcpy(b->gravity, gravity, sizeof b->gravity);
+  return LW_OK;
 }
 
 /* ---- bodies ---- */
@@ -70,8 +70,8 @@ lw_status lw_builder_add_body(lw_builder *b, const char *name, double mass, cons
   body_part made = {.mass = mass, .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   lw_status e;
   const char *shown = name ? name : "", *wrong;
-  if ((e = take(b, "body", shown, "com", com, 3, made.com)) ||
-      (e = take(b, "body", shown, "inertia", inertia, 9, made.inertia)))
+  if ((e = lw_take_numbers(b, "body", shown, "com", com, 3, made.com)) ||
+      (e = lw_take_numbers(b, "body", shown, "inertia", inertia, 9, made.inertia)))
     return e;
   if (!isfinite(mass) || mass <= 0.0)
     return lw_refuse(b, LW_ERROR_PARAMETER,
@@ -79,7 +79,7 @@ lw_status lw_builder_add_body(lw_builder *b, const char *name, double mass, cons
                      shown, mass);
   if ((wrong = lw_make_inertia(made.inertia))) return lw_refuse(b, LW_ERROR_PARAMETER, "body '%s': %s", shown, wrong);
   ADDED(b, bodies, body);
-  if (b->bodies == b->body_capacity) return no_memory(b);
+  if (b->bodies == b->body_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_BODY, "body", name, b->bodies))) return b->status;
   b->body[b->bodies++] = made;
   return LW_OK;
@@ -91,8 +91,8 @@ lw_status lw_builder_place_body(lw_builder *b, const char *name, const double or
   lw_status e = lw_find_among(b, A_BODY, "reference pose", name, &body);
   if (e) return e;
   memcpy(turned, b->body[body].rotation, sizeof turned);
-  if ((e = take(b, "body", name, "origin", origin, 3, b->body[body].origin)) ||
-      (e = take(b, "body", name, "rotation", rotation, 9, turned)))
+  if ((e = lw_take_numbers(b, "body", name, "origin", origin, 3, b->body[body].origin)) ||
+      (e = lw_take_numbers(b, "body", name, "rotation", rotation, 9, turned)))
     return e;
   if (!lw_make_rotation(turned))
     return lw_refuse(b, LW_ERROR_PARAMETER,
@@ -115,7 +115,7 @@ lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const
   if ((int32_t)type < 0 || type >= LW_JOINT_TYPES)
     return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': there is no joint type %d", what, name, (int)type);
   *made = (joint_part){.name = name, .type = (int32_t)type};
-  if ((e = take(b, what, name, "axes", axes, type == LW_UNIVERSAL ? 6 : 3, made->axes)) ||
+  if ((e = lw_take_numbers(b, what, name, "axes", axes, type == LW_UNIVERSAL ? 6 : 3, made->axes)) ||
       (e = lw_find_body(b, what, name, parent, &made->parent)) ||
       (e = lw_find_body(b, what, name, child, &made->child)))
     return e;
@@ -132,7 +132,8 @@ lw_status lw_given_frame(lw_builder *b, const char *what, const char *name, cons
                          lw_frame *frame) {
   *frame = (lw_frame){{0}, {0}};
   if (given) *frame = *given;
-  if (!lw_all_finite(frame->position, 3) || !lw_all_finite(frame->rotation, 9)) return not_finite(b, what, name, end);
+  if (!lw_all_finite(frame->position, 3) || !lw_all_finite(frame->rotation, 9))
+    return lw_not_finite(b, what, name, end);
   if (!lw_make_rotation(frame->rotation))
     return lw_refuse(b, LW_ERROR_PARAMETER,
                      "%s '%s': the rotation of %s must be a rotation matrix (orthonormal, determinant +1), row by row, "
@@ -143,7 +144,7 @@ lw_status lw_given_frame(lw_builder *b, const char *what, const char *name, cons
 
 static lw_status add_joint(lw_builder *b, joint_part made) {
   ADDED(b, joints, joint);
-  if (b->joints == b->joint_capacity) return no_memory(b);
+  if (b->joints == b->joint_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_JOINT, "joint", made.name, b->joints))) return b->status;
   b->joint[b->joints++] = made;
   return LW_OK;
@@ -180,7 +181,7 @@ lw_status lw_builder_add_joint_at(lw_builder *b, const char *name, lw_joint_type
   joint_part made;
   double point[3] = {0};
   lw_status e = lw_make_joint(b, &made, "joint", name ? name : "", type, axes, parent, child);
-  if (e || (e = take(b, "joint", made.name, "at", at, 3, point))) return e;
+  if (e || (e = lw_take_numbers(b, "joint", made.name, "at", at, 3, point))) return e;
   made.frame[0] = frame_in(b, made.parent, point);
   made.frame[1] = frame_in(b, made.child, point);
   return add_joint(b, made);
@@ -211,7 +212,7 @@ lw_status lw_builder_start_q(lw_builder *b, const char *name, const double *q) {
   const lw_joint_size *size = &lw_joint_sizes[j->type];
   double given[7];
   if (!q) return lw_refuse(b, LW_ERROR_USAGE, "start q of joint '%s': no values are given", name);
-  if ((e = take(b, "start q of joint", name, "it", q, size->q, given))) return e;
+  if ((e = lw_take_numbers(b, "start q of joint", name, "it", q, size->q, given))) return e;
   if (size->q != size->u && !lw_make_unit(given + size->q - 4, 4))
     return lw_refuse(b, LW_ERROR_PARAMETER,
                      "start q of joint '%s' has a quaternion of length zero; give [w, x, y, z] of a rotation, such as "
@@ -225,7 +226,7 @@ lw_status lw_builder_start_q(lw_builder *b, const char *name, const double *q) {
 lw_status lw_builder_start_u(lw_builder *b, const char *name, const double *u) {
   joint_part *j;
   lw_status e = find_moving(b, "start u", name, &j);
-  if (e || (e = take(b, "start u of joint", name, "it", u, lw_joint_sizes[j->type].u, j->u))) return e;
+  if (e || (e = lw_take_numbers(b, "start u of joint", name, "it", u, lw_joint_sizes[j->type].u, j->u))) return e;
   if (!j->u_rank) j->u_rank = ++b->u_starts;
   return LW_OK;
 }
@@ -239,9 +240,9 @@ lw_status lw_builder_add_joint_spring(lw_builder *b, const char *name, const dou
   if (j->sprung)
     return lw_refuse(b, LW_ERROR_USAGE, "joint '%s' has a spring and damper already: give one with the sum of both",
                      name);
-  if ((e = take(b, "spring in joint", name, "stiffness", stiffness, size->u, j->stiffness)) ||
-      (e = take(b, "spring in joint", name, "damping", damping, size->u, j->damping)) ||
-      (e = take(b, "spring in joint", name, "the free coordinate", free_coordinate, size->u, j->free)))
+  if ((e = lw_take_numbers(b, "spring in joint", name, "stiffness", stiffness, size->u, j->stiffness)) ||
+      (e = lw_take_numbers(b, "spring in joint", name, "damping", damping, size->u, j->damping)) ||
+      (e = lw_take_numbers(b, "spring in joint", name, "the free coordinate", free_coordinate, size->u, j->free)))
     return e;
   for (int32_t i = 0; size->q != size->u && i < size->u; i++)
     if (j->stiffness[i] != 0.0 || j->free[i] != 0.0)
@@ -250,163 +251,6 @@ lw_status lw_builder_add_joint_spring(lw_builder *b, const char *name, const dou
                        "give damping only, and put springs between points of the two bodies instead",
                        name, lw_joint_type_name(j->type));
   j->sprung = 1;
-  return LW_OK;
-}
-
-/* ---- couplings and distances ---- */
-
-lw_status lw_builder_add_coupling(lw_builder *b, const char *name, double offset) {
-  if (!isfinite(offset)) return not_finite(b, "coupling", name ? name : "", "offset");
-  ADDED(b, couplings, coupling);
-  if (b->couplings == b->coupling_capacity) return no_memory(b);
-  const char *kept = lw_new_name(b, A_COUPLING, "coupling", name, b->couplings);
-  if (!kept) return b->status;
-  b->coupling[b->couplings++] = (coupling_part){.name = kept, .offset = offset};
-  return LW_OK;
-}
-
-lw_status lw_builder_add_term(lw_builder *b, const char *coupling, const char *joint, int32_t element,
-                              const double coefficients[4]) {
-  term_part made = {.element = element};
-  lw_status e;
-  if ((e = lw_find_among(b, A_COUPLING, "term", coupling, &made.coupling)) ||
-      (e = lw_find_joint(b, "coupling", coupling, joint, &made.joint)) ||
-      (e = take(b, "coupling", coupling, "coefficients", coefficients, 4, made.coefficient)))
-    return e;
-  joint_part *j = &b->joint[made.joint];
-  const lw_joint_size *size = &lw_joint_sizes[j->type];
-  if (size->q != size->u)
-    return lw_refuse(b, LW_ERROR_USAGE,
-                     "coupling '%s': joint '%s' (%s) turns by a quaternion, whose elements cannot be coupled; couple "
-                     "joints of fixed axes, such as revolutes with small bodies between",
-                     coupling, joint, lw_joint_type_name(j->type));
-  if (element < 0 || element >= size->q)
-    return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s': joint '%s' (%s) has no coordinate %d; it has %d, from 0",
-                     coupling, joint, lw_joint_type_name(j->type), (int)element, (int)size->q);
-  const double *c = made.coefficient;
-  if (c[0] == 0.0 && c[1] == 0.0 && c[2] == 0.0 && c[3] == 0.0)
-    return lw_refuse(b, LW_ERROR_PARAMETER,
-                     "coupling '%s': the coefficient of '%s' is zero: leave the joint out, or give another coefficient",
-                     coupling, joint);
-  for (int32_t i = b->terms - 1; i >= 0 && b->term[i].coupling == made.coupling; i--)
-    if (b->term[i].joint == made.joint && b->term[i].element == element)
-      return lw_refuse(b, LW_ERROR_USAGE,
-                       "coupling '%s' has a term of joint '%s' already: give one with the sum of both", coupling,
-                       joint);
-  ADDED(b, terms, term);
-  if (b->terms == b->term_capacity) return no_memory(b);
-  b->term[b->terms++] = made;
-  j->coupled = 1;
-  return LW_OK;
-}
-
-lw_status lw_builder_set_motion(lw_builder *b, const char *coupling, const double polynomial[4], double amplitude,
-                                double frequency, double phase) {
-  int32_t k;
-  double c[7] = {0, 0, 0, 0, amplitude, frequency, phase};
-  lw_status e;
-  if ((e = lw_find_among(b, A_COUPLING, "motion", coupling, &k)) ||
-      (e = take(b, "coupling", coupling, "motion", polynomial, 4, c)) ||
-      (e = take(b, "coupling", coupling, "motion", c, 7, c)))
-    return e;
-  coupling_part *one = &b->coupling[k];
-  if (one->motion[0] != 0.0)
-    return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' has a motion already: give one with the sum of both", coupling);
-  one->offset += c[0];
-  one->motion[0] = 1.0;
-  memcpy(one->motion + 1, c + 1, 6 * sizeof *c);
-  return LW_OK;
-}
-
-lw_status lw_builder_prescribe(lw_builder *b, const char *name, const char *joint, int32_t element,
-                               const double polynomial[4], double amplitude, double frequency, double phase) {
-  static const double one[4] = {1.0, 0.0, 0.0, 0.0};
-  lw_status e;
-  if ((e = lw_builder_add_coupling(b, name, 0.0)) || (e = lw_builder_add_term(b, name, joint, element, one))) return e;
-  return lw_builder_set_motion(b, name, polynomial, amplitude, frequency, phase);
-}
-
-/* Two different bodies and a point of each. */
-static lw_status take_ends(lw_builder *b, const char *what, const char *name, const char *first, const double *from,
-                           const char *second, const double *to, int32_t body[2], double point[2][3]) {
-  lw_status e;
-  if ((e = lw_find_body(b, what, name, first, &body[0])) || (e = lw_find_body(b, what, name, second, &body[1])) ||
-      (e = take(b, what, name, "the first point", from, 3, point[0])) ||
-      (e = take(b, what, name, "the second point", to, 3, point[1])))
-    return e;
-  if (body[0] == body[1])
-    return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': both ends are on '%s', which is rigid: name two bodies", what, name,
-                     first);
-  return LW_OK;
-}
-
-static double reference_distance(const lw_builder *b, const distance_part *d) {
-  double apart = 0.0, end[2][3];
-  for (int k = 0; k < 2; k++)
-    for (int i = 0; i < 3; i++) {
-      const body_part *p = d->body[k] == GROUND ? NULL : &b->body[d->body[k]];
-      end[k][i] = d->point[k][i];
-      if (!p) continue;
-      end[k][i] = p->origin[i];
-      for (int j = 0; j < 3; j++) end[k][i] += p->rotation[3 * i + j] * d->point[k][j];
-    }
-  for (int i = 0; i < 3; i++) apart += (end[1][i] - end[0][i]) * (end[1][i] - end[0][i]);
-  return sqrt(apart);
-}
-
-lw_status lw_builder_add_distance(lw_builder *b, const char *name, const char *first, const double from[3],
-                                  const char *second, const double to[3], double length) {
-  distance_part made = {.length = length};
-  const char *shown = name ? name : "";
-  const lw_status e = take_ends(b, "distance", shown, first, from, second, to, made.body, made.point);
-  if (e) return e;
-  if (length == 0.0) made.length = reference_distance(b, &made);
-  if (!isfinite(length) || !(made.length > 0.0))
-    return lw_refuse(b, LW_ERROR_PARAMETER,
-                     length == 0.0
-                         ? "distance '%s': its points coincide in the reference poses of its bodies, which so "
-                           "give no length: give a length, or origins to the bodies"
-                         : "distance '%s': length must be positive; where the points are to coincide join the "
-                           "bodies by a spherical joint",
-                     shown);
-  ADDED(b, distances, distance);
-  if (b->distances == b->distance_capacity) return no_memory(b);
-  if (!(made.name = lw_new_name(b, A_DISTANCE, "distance", name, b->distances))) return b->status;
-  b->distance[b->distances++] = made;
-  return LW_OK;
-}
-
-/* ---- forces ---- */
-
-lw_status lw_builder_add_spring(lw_builder *b, const char *name, const char *first, const double from[3],
-                                const char *second, const double to[3], double stiffness, double damping,
-                                double free_length) {
-  spring_part made = {.stiffness = stiffness, .damping = damping, .free = free_length};
-  const char *shown = name ? name : "";
-  const lw_status e = take_ends(b, "spring", shown, first, from, second, to, made.body, made.point);
-  if (e) return e;
-  if (!isfinite(stiffness) || !isfinite(damping) || !isfinite(free_length))
-    return not_finite(b, "spring", shown, "stiffness, damping and free length");
-  ADDED(b, springs, spring);
-  if (b->springs == b->spring_capacity) return no_memory(b);
-  if (!(made.name = lw_new_name(b, A_FORCE, "spring", name, b->springs))) return b->status;
-  b->spring[b->springs++] = made;
-  return LW_OK;
-}
-
-lw_status lw_builder_add_wrench(lw_builder *b, const char *name, const char *body, const double point[3]) {
-  wrench_part made = {0};
-  const char *shown = name ? name : "";
-  lw_status e;
-  if ((e = lw_find_body(b, "wrench", shown, body, &made.body)) ||
-      (e = take(b, "wrench", shown, "point", point, 3, made.point)))
-    return e;
-  if (made.body == GROUND)
-    return lw_refuse(b, LW_ERROR_USAGE, "wrench '%s': it acts on the ground, which nothing moves: name a body", shown);
-  ADDED(b, wrenches, wrench);
-  if (b->wrenches == b->wrench_capacity) return no_memory(b);
-  if (!(made.name = lw_new_name(b, A_FORCE, "wrench", name, b->wrenches))) return b->status;
-  b->wrench[b->wrenches++] = made;
   return LW_OK;
 }
 
@@ -425,7 +269,7 @@ lw_status lw_builder_set_method(lw_builder *b, const char *name, lw_method_choic
   if (e) return e;
   if (joint >= b->joint_methods) {
     int32_t *larger = realloc(b->joint_method, sizeof *larger * (size_t)b->joints);
-    if (!larger) return no_memory(b);
+    if (!larger) return lw_no_memory(b);
     for (int32_t i = b->joint_methods; i < b->joints; i++) larger[i] = -1;
     b->joint_method = larger, b->joint_methods = b->joints;
   }

@@ -12,8 +12,8 @@ typedef struct variants {
   uint32_t open; /* those that are open at first, a bit each */
 } variants;
 
-/* The joints that carry the bodies, rooted in ground; whichever joints are open, the tree is the same. Lists over bodies
- * have the ground at -1. */
+/* The joints that carry the bodies, rooted in ground; whichever joints are open, the tree is the same. Lists over
+ * bodies have the ground at -1. */
 typedef struct spanning_tree {
   int32_t bodies, cuts;
   int32_t *parent, *joint, *depth; /* of each body: what carries it, and the number of joints to ground */

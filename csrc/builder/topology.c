@@ -1,6 +1,6 @@
-/* Links from ground outwards, and what the cut joints close. Loops, couplings and distances that share joints form clusters;
- * no two clusters share a joint, so that contracting each to a point leaves a tree, whose depth-first order is that of the
- * links. */
+/* Links from ground outwards, and what the cut joints close. Loops, couplings and distances that share joints form
+ * clusters; no two clusters share a joint, so that contracting each to a point leaves a tree, whose depth-first order
+ * is that of the links. */
 #include "plan.h"
 #include <stdlib.h>
 

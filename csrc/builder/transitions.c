@@ -10,8 +10,7 @@
 
 static lw_status add(lw_builder *b, transition_part made) {
   ADDED(b, transitions, transition);
-  if (b->transitions == b->transition_capacity)
-    return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for another transition");
+  if (b->transitions == b->transition_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_TRANSITION, "transition", made.name, b->transitions))) return b->status;
   made.trigger = LW_NO_TRIGGER;
   b->transition[b->transitions++] = made;
@@ -59,7 +58,7 @@ lw_status lw_builder_add_pin(lw_builder *b, const char *name, lw_joint_type type
   if (!parent_frame && !child_frame) joint.captured = joint.child == GROUND ? 2 : 1;
   else joint.captured = !parent_frame ? 1 : !child_frame ? 2 : 0;
   ADDED(b, pins, pin);
-  if (b->pins == b->pin_capacity) return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for another transition");
+  if (b->pins == b->pin_capacity) return lw_no_memory(b);
   made.pin = b->pins;
   if ((e = add(b, made))) return e;
   joint.name = b->transition[b->transitions - 1].name;

@@ -78,6 +78,15 @@ def test_examples_by_pkg_config(prefix, expected, tmp_path, language):
     assert run("pkg-config", "--modversion", "linkwork", env=found).strip() == lw.__version__
 
 
+def test_quick_start_of_the_documents(prefix, tmp_path):
+    (code,) = re.findall(r"```c\n(.*?)```", (TOP / "docs" / "c_library.md").read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "pendulum.c").write_text(code, encoding="utf-8")
+    flags = ["-I", prefix / "include", "-DLW_SHARED", "-L", prefix / "lib", "-llinkwork", f"-Wl,-rpath,{prefix / 'lib'}"]
+    run("gcc", "-std=c99", tmp_path / "pendulum.c", "-o", tmp_path / "pendulum", *flags)
+    fall = -9.81 * 0.5 * np.sin(0.3) / (0.1 + 0.25)
+    assert float(run(tmp_path / "pendulum").split()[2]) == pytest.approx(fall, rel=1e-5)
+
+
 @pytest.mark.skipif(not shutil.which("nm"), reason="needs nm")
 def test_the_library_exports_the_header_and_nothing_else(prefix):
     table = run("nm", "-D", "--defined-only", prefix / "lib" / "liblinkwork.so")
