@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 
-set(public_header ${CMAKE_CURRENT_SOURCE_DIR}/csrc/linkwork.h)
+set(public_header ${CMAKE_CURRENT_SOURCE_DIR}/csrc/include/linkwork.h)
 file(STRINGS ${public_header} version_lines REGEX "define LW_VERSION_(MAJOR|MINOR|PATCH)")
 string(REGEX REPLACE "[^0-9;]+" "" version_numbers "${version_lines}")
 string(REPLACE ";" "." LINKWORK_VERSION "${version_numbers}")
@@ -13,7 +13,7 @@ add_library(linkwork $<TARGET_OBJECTS:core>)
 add_library(linkwork::linkwork ALIAS linkwork)
 target_link_libraries(linkwork PUBLIC m)
 target_include_directories(
-  linkwork INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/csrc> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  linkwork INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/csrc/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 set_target_properties(linkwork PROPERTIES LINKER_LANGUAGE C VERSION ${LINKWORK_VERSION} SOVERSION ${interface_version})
 set(pc_cflags "")
 set(pc_libs " -lm")

@@ -6,53 +6,53 @@
 
 /* ---- which function in which mode -------------------------------------------------------------------- */
 
-#define BEFORE_MOTION (FMU_INSTANTIATED | FMU_INITIALIZATION)
+#define BEFORE_SIMULATION (FMU_INSTANTIATED | FMU_INITIALIZATION)
 #define READABLE (FMU_INITIALIZATION | FMU_INITIALIZED | FMU_TERMINATED)
-#define SETTABLE (BEFORE_MOTION | FMU_INITIALIZED)
-#define SETTABLE_DISCRETE (BEFORE_MOTION | FMU_EVENT)
-#define MOTION (FMU_EVENT | FMU_CONTINUOUS)
+#define SETTABLE (BEFORE_SIMULATION | FMU_INITIALIZED)
+#define SETTABLE_DISCRETE (BEFORE_SIMULATION | FMU_EVENT)
+#define EVENT_OR_CONTINUOUS (FMU_EVENT | FMU_CONTINUOUS)
 
 /* X(function, modes in Model Exchange, modes in Co-Simulation) */
-#define FMI2_CALLS(X)                                                             \
-  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                            \
-  X(SetupExperiment, FMU_INSTANTIATED, FMU_INSTANTIATED)                          \
-  X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                  \
-  X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)               \
-  X(Terminate, MOTION, FMU_STEP)                                                  \
-  X(Reset, FMU_ANY, FMU_ANY)                                                      \
-  X(GetReal, READABLE, READABLE)                                                  \
-  X(GetInteger, READABLE, READABLE)                                               \
-  X(GetBoolean, READABLE, READABLE)                                               \
-  X(GetString, READABLE, READABLE)                                                \
-  X(SetReal, SETTABLE, SETTABLE)                                                  \
-  X(SetInteger, SETTABLE_DISCRETE, SETTABLE)                                      \
-  X(SetBoolean, SETTABLE_DISCRETE, SETTABLE)                                      \
-  X(SetString, SETTABLE_DISCRETE, SETTABLE)                                       \
-  X(GetFMUstate, FMU_ANY, FMU_ANY)                                                \
-  X(SetFMUstate, FMU_ANY, FMU_ANY)                                                \
-  X(FreeFMUstate, FMU_ANY, FMU_ANY)                                               \
-  X(SerializedFMUstateSize, FMU_ANY, FMU_ANY)                                     \
-  X(SerializeFMUstate, FMU_ANY, FMU_ANY)                                          \
-  X(DeSerializeFMUstate, FMU_ANY, FMU_ANY)                                        \
-  X(GetDirectionalDerivative, READABLE, READABLE)                                 \
-  X(EnterEventMode, MOTION, 0)                                                    \
-  X(NewDiscreteStates, FMU_EVENT, 0)                                              \
-  X(EnterContinuousTimeMode, FMU_EVENT, 0)                                        \
-  X(CompletedIntegratorStep, FMU_CONTINUOUS, 0)                                   \
-  X(SetTime, MOTION, 0)                                                           \
-  X(SetContinuousStates, FMU_CONTINUOUS, 0)                                       \
-  X(GetDerivatives, MOTION | FMU_TERMINATED, 0)                                   \
-  X(GetEventIndicators, READABLE, 0)                                              \
-  X(GetContinuousStates, READABLE, 0)                                             \
-  X(GetNominalsOfContinuousStates, FMU_INSTANTIATED | MOTION | FMU_TERMINATED, 0) \
-  X(SetRealInputDerivatives, 0, BEFORE_MOTION | FMU_STEP)                         \
-  X(GetRealOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                       \
-  X(DoStep, 0, FMU_STEP)                                                          \
-  X(CancelStep, 0, 0)                                                             \
-  X(GetStatus, 0, FMU_STEP | FMU_TERMINATED)                                      \
-  X(GetRealStatus, 0, FMU_STEP | FMU_TERMINATED)                                  \
-  X(GetIntegerStatus, 0, FMU_STEP | FMU_TERMINATED)                               \
-  X(GetBooleanStatus, 0, FMU_STEP | FMU_TERMINATED)                               \
+#define FMI2_CALLS(X)                                                                          \
+  X(SetDebugLogging, FMU_ANY, FMU_ANY)                                                         \
+  X(SetupExperiment, FMU_INSTANTIATED, FMU_INSTANTIATED)                                       \
+  X(EnterInitializationMode, FMU_INSTANTIATED, FMU_INSTANTIATED)                               \
+  X(ExitInitializationMode, FMU_INITIALIZATION, FMU_INITIALIZATION)                            \
+  X(Terminate, EVENT_OR_CONTINUOUS, FMU_STEP)                                                  \
+  X(Reset, FMU_ANY, FMU_ANY)                                                                   \
+  X(GetReal, READABLE, READABLE)                                                               \
+  X(GetInteger, READABLE, READABLE)                                                            \
+  X(GetBoolean, READABLE, READABLE)                                                            \
+  X(GetString, READABLE, READABLE)                                                             \
+  X(SetReal, SETTABLE, SETTABLE)                                                               \
+  X(SetInteger, SETTABLE_DISCRETE, SETTABLE)                                                   \
+  X(SetBoolean, SETTABLE_DISCRETE, SETTABLE)                                                   \
+  X(SetString, SETTABLE_DISCRETE, SETTABLE)                                                    \
+  X(GetFMUstate, FMU_ANY, FMU_ANY)                                                             \
+  X(SetFMUstate, FMU_ANY, FMU_ANY)                                                             \
+  X(FreeFMUstate, FMU_ANY, FMU_ANY)                                                            \
+  X(SerializedFMUstateSize, FMU_ANY, FMU_ANY)                                                  \
+  X(SerializeFMUstate, FMU_ANY, FMU_ANY)                                                       \
+  X(DeSerializeFMUstate, FMU_ANY, FMU_ANY)                                                     \
+  X(GetDirectionalDerivative, READABLE, READABLE)                                              \
+  X(EnterEventMode, EVENT_OR_CONTINUOUS, 0)                                                    \
+  X(NewDiscreteStates, FMU_EVENT, 0)                                                           \
+  X(EnterContinuousTimeMode, FMU_EVENT, 0)                                                     \
+  X(CompletedIntegratorStep, FMU_CONTINUOUS, 0)                                                \
+  X(SetTime, EVENT_OR_CONTINUOUS, 0)                                                           \
+  X(SetContinuousStates, FMU_CONTINUOUS, 0)                                                    \
+  X(GetDerivatives, EVENT_OR_CONTINUOUS | FMU_TERMINATED, 0)                                   \
+  X(GetEventIndicators, READABLE, 0)                                                           \
+  X(GetContinuousStates, READABLE, 0)                                                          \
+  X(GetNominalsOfContinuousStates, FMU_INSTANTIATED | EVENT_OR_CONTINUOUS | FMU_TERMINATED, 0) \
+  X(SetRealInputDerivatives, 0, BEFORE_SIMULATION | FMU_STEP)                                  \
+  X(GetRealOutputDerivatives, 0, FMU_STEP | FMU_TERMINATED)                                    \
+  X(DoStep, 0, FMU_STEP)                                                                       \
+  X(CancelStep, 0, 0)                                                                          \
+  X(GetStatus, 0, FMU_STEP | FMU_TERMINATED)                                                   \
+  X(GetRealStatus, 0, FMU_STEP | FMU_TERMINATED)                                               \
+  X(GetIntegerStatus, 0, FMU_STEP | FMU_TERMINATED)                                            \
+  X(GetBooleanStatus, 0, FMU_STEP | FMU_TERMINATED)                                            \
   X(GetStringStatus, 0, FMU_STEP | FMU_TERMINATED)
 
 #define X(name, model_exchange, co_simulation) CALL_##name,
@@ -62,11 +62,11 @@ enum { FMI2_CALLS(X) };
 static const fmu_call calls[] = {FMI2_CALLS(X)};
 #undef X
 
-#define BEGIN(name)                           \
-  fmu *f = fmu_begin(c, &calls[CALL_##name]); \
+#define BEGIN(name)                                \
+  fmu *f = fmu_begin_call(c, &calls[CALL_##name]); \
   if (!f) return fmi2Error
-#define NEED(pointer)                                                                                 \
-  if (!(pointer)) return (fmi2Status)fmu_say(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
+#define NEED(pointer)                                                                                         \
+  if (!(pointer)) return (fmi2Status)fmu_log_message(&f->log, FMU_ERROR, "the argument " #pointer " is NULL")
 #define RETURN(status) return (fmi2Status)(status)
 
 /* ---- life cycle -------------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const 
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
                               const fmi2CallbackFunctions *functions, fmi2Boolean visible, fmi2Boolean logging) {
   (void)visible;
-  const fmu_settings settings = {
+  const fmu_instantiation instantiation = {
       .kind = type == fmi2CoSimulation ? FMU_CO_SIMULATION : FMU_MODEL_EXCHANGE,
       .token = guid,
       .resources = resources,
@@ -104,9 +104,9 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
               .environment = functions ? functions->componentEnvironment : NULL,
               .instance_name = name,
               .enabled = logging ? FMU_LOG_ALL : 0,
-              .call = "fmi2Instantiate"},
+              .function = "fmi2Instantiate"},
   };
-  return fmu_create(&settings);
+  return fmu_create(&instantiation);
 }
 
 void fmi2FreeInstance(fmi2Component c) { fmu_free(c); }
@@ -114,12 +114,12 @@ void fmi2FreeInstance(fmi2Component c) { fmu_free(c); }
 fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean tolerance_defined, fmi2Real tolerance, fmi2Real start,
                                fmi2Boolean stop_defined, fmi2Real stop) {
   BEGIN(SetupExperiment);
-  RETURN(fmu_set_up(f, tolerance_defined, tolerance, start, stop_defined, stop));
+  RETURN(fmu_set_up_experiment(f, tolerance_defined, tolerance, start, stop_defined, stop));
 }
 
 fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
   BEGIN(EnterInitializationMode);
-  RETURN(fmu_enter(f, FMU_INITIALIZATION));
+  RETURN(fmu_enter_mode(f, FMU_INITIALIZATION));
 }
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
@@ -129,7 +129,7 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
 
 fmi2Status fmi2Terminate(fmi2Component c) {
   BEGIN(Terminate);
-  RETURN(fmu_enter(f, FMU_TERMINATED));
+  RETURN(fmu_enter_mode(f, FMU_TERMINATED));
 }
 
 fmi2Status fmi2Reset(fmi2Component c) {
@@ -153,16 +153,16 @@ fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference refs[], size_t 
 #define VARIABLES(Type, type, number)                                                                               \
   fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2##Type values[]) {       \
     BEGIN(Get##Type);                                                                                               \
-    fmu_status status = fmu_make_room(f, values, n);                                                                \
-    if (status == FMU_OK) status = fmu_get(f, type, refs, n, f->room);                                              \
-    for (size_t i = 0; i < n && status == FMU_OK; i++) values[i] = (fmi2##Type)f->room[i];                          \
+    fmu_status status = fmu_reserve_scratch(f, values, n);                                                          \
+    if (status == FMU_OK) status = fmu_get(f, type, refs, n, f->scratch);                                           \
+    for (size_t i = 0; i < n && status == FMU_OK; i++) values[i] = (fmi2##Type)f->scratch[i];                       \
     RETURN(status);                                                                                                 \
   }                                                                                                                 \
   fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2##Type values[]) { \
     BEGIN(Set##Type);                                                                                               \
-    fmu_status status = fmu_make_room(f, values, n);                                                                \
-    for (size_t i = 0; i < n && status == FMU_OK; i++) f->room[i] = number;                                         \
-    if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->room);                                              \
+    fmu_status status = fmu_reserve_scratch(f, values, n);                                                          \
+    for (size_t i = 0; i < n && status == FMU_OK; i++) f->scratch[i] = number;                                      \
+    if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->scratch);                                           \
     RETURN(status);                                                                                                 \
   }
 VARIABLES(Integer, FMU_INTEGER | FMU_ENUMERATION, values[i])
@@ -171,20 +171,20 @@ VARIABLES(Boolean, FMU_BOOLEAN, values[i] != fmi2False)
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference refs[], size_t n, fmi2String values[]) {
   (void)refs, (void)values;
   BEGIN(GetString);
-  RETURN(fmu_no_variables(f, "String", n));
+  RETURN(fmu_refuse_type(f, "String", n));
 }
 
 fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference refs[], size_t n, const fmi2String values[]) {
   (void)refs, (void)values;
   BEGIN(SetString);
-  RETURN(fmu_no_variables(f, "String", n));
+  RETURN(fmu_refuse_type(f, "String", n));
 }
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknowns[], size_t n_unknowns,
                                         const fmi2ValueReference knowns[], size_t n_knowns, const fmi2Real seed[],
                                         fmi2Real sensitivity[]) {
   BEGIN(GetDirectionalDerivative);
-  RETURN(fmu_directional(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
+  RETURN(fmu_directional_derivative(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
 }
 
 /* ---- state of the instance --------------------------------------------------------------------------- */
@@ -223,14 +223,14 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size
 
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
   BEGIN(EnterEventMode);
-  RETURN(fmu_enter(f, FMU_EVENT));
+  RETURN(fmu_enter_mode(f, FMU_EVENT));
 }
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
   BEGIN(NewDiscreteStates);
   NEED(info);
-  fmu_update update = {0, 0, 0};
-  const fmu_status status = fmu_update_events(f, &update);
+  fmu_event_info update = {0, 0, 0};
+  const fmu_status status = fmu_update_discrete_states(f, &update);
   memset(info, 0, sizeof *info);
   info->valuesOfContinuousStatesChanged = update.states_changed;
   info->nextEventTimeDefined = update.time_defined;
@@ -240,7 +240,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
   BEGIN(EnterContinuousTimeMode);
-  RETURN(fmu_enter(f, FMU_CONTINUOUS));
+  RETURN(fmu_enter_mode(f, FMU_CONTINUOUS));
 }
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state_before, fmi2Boolean *enter_event_mode,
@@ -250,7 +250,7 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_set_state
   NEED(enter_event_mode);
   NEED(terminate);
   *enter_event_mode = *terminate = fmi2False;
-  RETURN(fmu_completed_step(f));
+  RETURN(fmu_completed_integrator_step(f));
 }
 
 fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {
@@ -269,7 +269,7 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
     RETURN(get(f, values, n));                                             \
   }
 GET_ARRAY(Derivatives, fmu_get_derivatives)
-GET_ARRAY(EventIndicators, fmu_get_indicators)
+GET_ARRAY(EventIndicators, fmu_get_event_indicators)
 GET_ARRAY(ContinuousStates, fmu_get_states)
 GET_ARRAY(NominalsOfContinuousStates, fmu_get_nominals)
 
@@ -278,14 +278,14 @@ GET_ARRAY(NominalsOfContinuousStates, fmu_get_nominals)
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,
                                        const fmi2Integer orders[], const fmi2Real values[]) {
   BEGIN(SetRealInputDerivatives);
-  RETURN(fmu_set_input_rates(f, refs, n, orders, values));
+  RETURN(fmu_set_input_derivatives(f, refs, n, orders, values));
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference refs[], size_t n,
                                         const fmi2Integer orders[], fmi2Real values[]) {
   BEGIN(GetRealOutputDerivatives);
-  const fmu_status status = fmu_check_output_rates(f, refs, n, orders);
-  RETURN(status == FMU_OK ? fmu_get_output_rates(f, refs, n, values) : status);
+  const fmu_status status = fmu_check_output_derivatives(f, refs, n, orders);
+  RETURN(status == FMU_OK ? fmu_get_output_derivatives(f, refs, n, values) : status);
 }
 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean no_set_state_before) {
@@ -301,18 +301,18 @@ fmi2Status fmi2CancelStep(fmi2Component c) {
 }
 
 /* What is asked for only while a step is pending, which none ever is. */
-static fmi2Status no_status(fmu *f) { RETURN(fmu_say(&f->log, FMU_DISCARD, "no step is pending")); }
+static fmi2Status no_pending_step(fmu *f) { RETURN(fmu_log_message(&f->log, FMU_DISCARD, "no step is pending")); }
 
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value) {
   (void)kind, (void)value;
   BEGIN(GetStatus);
-  return no_status(f);
+  return no_pending_step(f);
 }
 
 fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value) {
   BEGIN(GetRealStatus);
   NEED(value);
-  if (kind != fmi2LastSuccessfulTime) return no_status(f);
+  if (kind != fmi2LastSuccessfulTime) return no_pending_step(f);
   *value = f->run.time;
   return fmi2OK;
 }
@@ -320,13 +320,13 @@ fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Rea
 fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Integer *value) {
   (void)kind, (void)value;
   BEGIN(GetIntegerStatus);
-  return no_status(f);
+  return no_pending_step(f);
 }
 
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value) {
   BEGIN(GetBooleanStatus);
   NEED(value);
-  if (kind != fmi2Terminated) return no_status(f);
+  if (kind != fmi2Terminated) return no_pending_step(f);
   *value = fmi2False;
   return fmi2OK;
 }
@@ -334,5 +334,5 @@ fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2
 fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value) {
   (void)kind, (void)value;
   BEGIN(GetStringStatus);
-  return no_status(f);
+  return no_pending_step(f);
 }

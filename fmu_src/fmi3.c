@@ -10,14 +10,14 @@ static void write_log(const fmu_log *log, fmu_status status, const char *categor
   ((fmi3LogMessageCallback)log->callback)(log->environment, (fmi3Status)status, category, text);
 }
 
-fmu_log fmi3_log(const char *call, fmi3String name, fmi3Boolean on, fmi3InstanceEnvironment environment,
+fmu_log fmi3_log(const char *function, fmi3String name, fmi3Boolean on, fmi3InstanceEnvironment environment,
                  fmi3LogMessageCallback callback) {
   return (fmu_log){.write = write_log,
                    .callback = (void (*)(void))callback,
                    .environment = environment,
                    .instance_name = name,
                    .enabled = on ? FMU_LOG_ALL : 0,
-                   .call = call};
+                   .function = function};
 }
 
 const char *fmi3GetVersion(void) { return "3.0"; }
@@ -31,22 +31,22 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi
                                           fmi3Boolean logging, fmi3InstanceEnvironment environment,
                                           fmi3LogMessageCallback log) {
   (void)visible;
-  const fmu_settings settings = {
+  const fmu_instantiation instantiation = {
       .kind = FMU_MODEL_EXCHANGE,
       .token = token,
       .resources = resources,
       .log = fmi3_log("fmi3InstantiateModelExchange", name, logging, environment, log),
   };
-  return fmu_create(&settings);
+  return fmu_create(&instantiation);
 }
 
-static void call_back(const fmu_between *between, fmu_pause *pause) {
-  fmi3Boolean wanted = false;
-  fmi3Float64 time = pause->time;
-  ((fmi3IntermediateUpdateCallback)between->callback)(between->environment, pause->time, true, true, true,
-                                                      pause->can_return, &wanted, &time);
-  pause->return_wanted = wanted;
-  pause->return_time = time;
+static void invoke_update(const fmu_update_callback *update_callback, fmu_intermediate_update *update) {
+  fmi3Boolean requested = false;
+  fmi3Float64 time = update->time;
+  ((fmi3IntermediateUpdateCallback)update_callback->callback)(update_callback->environment, update->time, true, true,
+                                                              true, update->can_return_early, &requested, &time);
+  update->early_return_requested = requested;
+  update->return_time = time;
 }
 
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean visible,
@@ -55,18 +55,20 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
                                          size_t n_intermediate, fmi3InstanceEnvironment environment,
                                          fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
   (void)visible;
-  const fmu_settings settings = {
+  const fmu_instantiation instantiation = {
       .kind = FMU_CO_SIMULATION,
       .token = token,
       .resources = resources,
       .event_mode_used = event_mode_used,
       .early_return_allowed = early_return_allowed,
       .log = fmi3_log("fmi3InstantiateCoSimulation", name, logging, environment, log),
-      .between = {.call = update ? call_back : NULL, .callback = (void (*)(void))update, .environment = environment},
-      .between_references = intermediate,
-      .n_between = n_intermediate,
+      .update_callback = {.invoke = update ? invoke_update : NULL,
+                          .callback = (void (*)(void))update,
+                          .environment = environment},
+      .intermediate_references = intermediate,
+      .n_intermediate = n_intermediate,
   };
-  return fmu_create(&settings);
+  return fmu_create(&instantiation);
 }
 
 void fmi3FreeInstance(fmi3Instance c) { fmu_free(c); }
@@ -74,13 +76,14 @@ void fmi3FreeInstance(fmi3Instance c) { fmu_free(c); }
 fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean tolerance_defined, fmi3Float64 tolerance,
                                        fmi3Float64 start, fmi3Boolean stop_defined, fmi3Float64 stop) {
   BEGIN(EnterInitializationMode);
-  const fmu_status status = fmu_set_up(f, tolerance_defined, tolerance, start, stop_defined, stop);
-  RETURN(status == FMU_OK ? fmu_enter(f, FMU_INITIALIZATION) : status);
+  const fmu_status status = fmu_set_up_experiment(f, tolerance_defined, tolerance, start, stop_defined, stop);
+  RETURN(status == FMU_OK ? fmu_enter_mode(f, FMU_INITIALIZATION) : status);
 }
 
 static fmu_status enter_event_mode(fmu *f) {
-  if (f->kind == FMU_MODEL_EXCHANGE || f->event_mode_used) return fmu_enter(f, FMU_EVENT);
-  return fmu_say(&f->log, FMU_ERROR, "eventModeUsed was false at instantiation: events are handled within steps");
+  if (f->kind == FMU_MODEL_EXCHANGE || f->event_mode_used) return fmu_enter_mode(f, FMU_EVENT);
+  return fmu_log_message(&f->log, FMU_ERROR,
+                         "eventModeUsed was false at instantiation: events are handled within steps");
 }
 
 #define CHANGE_MODE(Name, change)         \
@@ -90,9 +93,9 @@ static fmu_status enter_event_mode(fmu *f) {
   }
 CHANGE_MODE(ExitInitializationMode, fmu_exit_initialization(f))
 CHANGE_MODE(EnterEventMode, enter_event_mode(f))
-CHANGE_MODE(EnterContinuousTimeMode, fmu_enter(f, FMU_CONTINUOUS))
-CHANGE_MODE(EnterStepMode, fmu_enter(f, FMU_STEP))
-CHANGE_MODE(Terminate, fmu_enter(f, FMU_TERMINATED))
+CHANGE_MODE(EnterContinuousTimeMode, fmu_enter_mode(f, FMU_CONTINUOUS))
+CHANGE_MODE(EnterStepMode, fmu_enter_mode(f, FMU_STEP))
+CHANGE_MODE(Terminate, fmu_enter_mode(f, FMU_TERMINATED))
 CHANGE_MODE(Reset, fmu_reset(f))
 
 /* ---- variables --------------------------------------------------------------------------------------- */
@@ -100,14 +103,14 @@ CHANGE_MODE(Reset, fmu_reset(f))
 fmi3Status fmi3GetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, fmi3Float64 values[],
                           size_t n_values) {
   BEGIN(GetFloat64);
-  SCALARS(0, refs, n, n_values);
+  EXPAND_ARRAYS(0, refs, n, n_values);
   RETURN(fmu_get(f, FMU_REAL, refs, n, values));
 }
 
 fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Float64 values[],
                           size_t n_values) {
   BEGIN(SetFloat64);
-  SCALARS(0, refs, n, n_values);
+  EXPAND_ARRAYS(0, refs, n, n_values);
   RETURN(fmu_set(f, FMU_REAL, refs, n, values));
 }
 
@@ -117,18 +120,18 @@ fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReference refs[], size_
                            size_t n_values) {                                                                    \
     BEGIN(Get##Type);                                                                                            \
     NEED_SIZE(n_values, n);                                                                                      \
-    fmu_status status = fmu_make_room(f, values, n);                                                             \
-    if (status == FMU_OK) status = fmu_get(f, type, refs, n, f->room);                                           \
-    for (size_t i = 0; i < n && status == FMU_OK; i++) values[i] = (fmi3##Type)f->room[i];                       \
+    fmu_status status = fmu_reserve_scratch(f, values, n);                                                       \
+    if (status == FMU_OK) status = fmu_get(f, type, refs, n, f->scratch);                                        \
+    for (size_t i = 0; i < n && status == FMU_OK; i++) values[i] = (fmi3##Type)f->scratch[i];                    \
     RETURN(status);                                                                                              \
   }                                                                                                              \
   fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3##Type values[], \
                            size_t n_values) {                                                                    \
     BEGIN(Set##Type);                                                                                            \
     NEED_SIZE(n_values, n);                                                                                      \
-    fmu_status status = fmu_make_room(f, values, n);                                                             \
-    for (size_t i = 0; i < n && status == FMU_OK; i++) f->room[i] = values[i];                                   \
-    if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->room);                                           \
+    fmu_status status = fmu_reserve_scratch(f, values, n);                                                       \
+    for (size_t i = 0; i < n && status == FMU_OK; i++) f->scratch[i] = values[i];                                \
+    if (status == FMU_OK) status = fmu_set(f, type, refs, n, f->scratch);                                        \
     RETURN(status);                                                                                              \
   }
 VARIABLES(Int32, FMU_INTEGER)
@@ -139,18 +142,18 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference
                                         const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
                                         size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
   BEGIN(GetDirectionalDerivative);
-  SCALARS(0, unknowns, n_unknowns, n_sensitivity);
-  SCALARS(1, knowns, n_knowns, n_seed);
-  RETURN(fmu_directional(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
+  EXPAND_ARRAYS(0, unknowns, n_unknowns, n_sensitivity);
+  EXPAND_ARRAYS(1, knowns, n_knowns, n_seed);
+  RETURN(fmu_directional_derivative(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
 }
 
 fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
                                     const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
                                     size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity) {
   BEGIN(GetAdjointDerivative);
-  SCALARS(0, unknowns, n_unknowns, n_seed);
-  SCALARS(1, knowns, n_knowns, n_sensitivity);
-  RETURN(fmu_adjoint(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
+  EXPAND_ARRAYS(0, unknowns, n_unknowns, n_seed);
+  EXPAND_ARRAYS(1, knowns, n_knowns, n_sensitivity);
+  RETURN(fmu_adjoint_derivative(f, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity));
 }
 
 fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance c, fmi3ValueReference ref, size_t *n) {
@@ -178,7 +181,7 @@ fmi3Status fmi3GetVariableDependencies(fmi3Instance c, fmi3ValueReference depend
   NEED(kinds);
   for (size_t i = 0; i < n; i++) {
     dependent_elements[i] = independent_elements[i] = 0;
-    independents[i] = knowns.at[i];
+    independents[i] = knowns.items[i];
     kinds[i] = fmi3Dependent;
   }
   return fmi3OK;
@@ -233,8 +236,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *need_update, fm
   NEED(values_changed);
   NEED(next_event_defined);
   NEED(next_event);
-  fmu_update update = {0, 0, 0};
-  const fmu_status status = fmu_update_events(f, &update);
+  fmu_event_info update = {0, 0, 0};
+  const fmu_status status = fmu_update_discrete_states(f, &update);
   *need_update = *terminate = *nominals_changed = false;
   *values_changed = update.states_changed;
   *next_event_defined = update.time_defined;
@@ -251,7 +254,7 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean no_set_state_
   NEED(enter_event_mode);
   NEED(terminate);
   *enter_event_mode = *terminate = false;
-  RETURN(fmu_completed_step(f));
+  RETURN(fmu_completed_integrator_step(f));
 }
 
 fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time) {
@@ -270,7 +273,7 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 x[], size_t
     RETURN(get(f, values, n));                                               \
   }
 GET_ARRAY(ContinuousStateDerivatives, fmu_get_derivatives)
-GET_ARRAY(EventIndicators, fmu_get_indicators)
+GET_ARRAY(EventIndicators, fmu_get_event_indicators)
 GET_ARRAY(ContinuousStates, fmu_get_states)
 GET_ARRAY(NominalsOfContinuousStates, fmu_get_nominals)
 
@@ -284,7 +287,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *n) {
 fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t *n) {
   BEGIN(GetNumberOfContinuousStates);
   NEED(n);
-  *n = f->n_shown;
+  *n = f->n_exposed_states;
   return fmi3OK;
 }
 
@@ -301,8 +304,8 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
   NEED(last_time);
   fmu_step done;
   const fmu_status status = fmu_do_step(f, time, step, &done);
-  *event_handling_needed = done.event;
-  *early_return = done.early;
+  *event_handling_needed = done.event_handling_needed;
+  *early_return = done.early_return;
   *terminate = false;
   *last_time = done.last_time;
   RETURN(status);
@@ -311,8 +314,8 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3Bo
 fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference refs[], size_t n, const fmi3Int32 orders[],
                                     fmi3Float64 values[], size_t n_values) {
   BEGIN(GetOutputDerivatives);
-  const fmu_status status = fmu_check_output_rates(f, refs, n, orders); /* an order is of a whole array */
+  const fmu_status status = fmu_check_output_derivatives(f, refs, n, orders); /* an order is of a whole array */
   if (status != FMU_OK) RETURN(status);
-  SCALARS(0, refs, n, n_values);
-  RETURN(fmu_get_output_rates(f, refs, n, values));
+  EXPAND_ARRAYS(0, refs, n, n_values);
+  RETURN(fmu_get_output_derivatives(f, refs, n, values));
 }

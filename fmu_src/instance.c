@@ -22,18 +22,18 @@ static const char *mode_name(uint32_t mode) {
 
 /* ---- creation and destruction ------------------------------------------------------------------------ */
 
-static void start_run(fmu *f) {
+static void initialize_run(fmu *f) {
   memset(&f->run, 0, sizeof f->run);
   f->run.tolerance = default_tolerance;
   f->run.mode = FMU_INSTANTIATED;
-  f->run.restart = 1;
+  f->run.restart_needed = 1;
   f->run.solver = FMU_DOPRI5;
 }
 
 static int load_model(fmu *f, const fmu_resources *resources) {
   char message[512] = "";
   if (lw_model_load(resources->model, resources->model_size, &f->model, message, sizeof message) != LW_OK) {
-    fmu_say(&f->log, FMU_ERROR, "resources/model.lwm: %s", message);
+    fmu_log_message(&f->log, FMU_ERROR, "resources/model.lwm: %s", message);
     return 0;
   }
   f->size = lw_model_sizes(f->model);
@@ -43,13 +43,13 @@ static int load_model(fmu *f, const fmu_resources *resources) {
 
 static int load_interface(fmu *f, const fmu_resources *resources) {
   const uint32_t reals = (uint32_t)f->size.reals;
-  f->indicator = (fmu_span){reals, (uint32_t)f->size.event_indicators};
-  f->setting = (fmu_span){reals + f->indicator.count, FMU_SETTINGS};
-  const char *wrong =
+  f->indicator = (fmu_range){reals, (uint32_t)f->size.event_indicators};
+  f->setting = (fmu_range){reals + f->indicator.count, FMU_N_SETTINGS};
+  const char *error =
       fmu_interface_read(&f->interface, resources->interface, resources->interface_size, (uint32_t)f->size.nq,
                          (uint32_t)f->size.nu, reals, f->setting.first + f->setting.count);
-  if (wrong) fmu_say(&f->log, FMU_ERROR, "resources/interface.lwi: %s", wrong);
-  return wrong == NULL;
+  if (error) fmu_log_message(&f->log, FMU_ERROR, "resources/interface.lwi: %s", error);
+  return error == NULL;
 }
 
 static int load(fmu *f, const char *token, const char *folder) {
@@ -59,25 +59,25 @@ static int load(fmu *f, const char *token, const char *folder) {
   int loaded = load_model(f, &resources) && load_interface(f, &resources);
   fmu_close_resources(&resources);
   if (loaded && !(token && strcmp(token, f->token) == 0)) {
-    fmu_say(&f->log, FMU_ERROR, "the token is '%s', but the resources are of '%s': they are not of one FMU",
-            token ? token : "NULL", f->token);
+    fmu_log_message(&f->log, FMU_ERROR, "the token is '%s', but the resources are of '%s': they are not of one FMU",
+                    token ? token : "NULL", f->token);
     loaded = 0;
   }
   return loaded;
 }
 
 /* Fields of transitions, of which only mechanisms that have some know. */
-static void find_span(fmu *f, const lw_field *field) {
+static void locate_range(fmu *f, const lw_field *field) {
   const struct {
     const char *name;
-    fmu_span *span;
-  } wanted[] = {{"command", &f->command},
+    fmu_range *range;
+  } ranges[] = {{"command", &f->command},
                 {"impulse", &f->impulse},
                 {"transition_active", &f->active},
                 {"event_count", &f->events}};
-  for (size_t i = 0; f->size.transitions && i < sizeof wanted / sizeof *wanted; i++)
-    if (strcmp(field->name, wanted[i].name) == 0)
-      *wanted[i].span = (fmu_span){(uint32_t)field->first, (uint32_t)(field->rows * field->columns)};
+  for (size_t i = 0; f->size.transitions && i < sizeof ranges / sizeof *ranges; i++)
+    if (strcmp(field->name, ranges[i].name) == 0)
+      *ranges[i].range = (fmu_range){(uint32_t)field->first, (uint32_t)(field->rows * field->columns)};
 }
 
 /* Parameters that leave loops closed and states what they are. */
@@ -92,7 +92,7 @@ static int is_tunable(const char *field) {
 }
 
 /* Where the fields begin that are not like all others. */
-static void find_fields(fmu *f) {
+static void locate_fields(fmu *f) {
   uint32_t n_tunable = 0;
   f->first_state = f->first_derivative = f->time_reference = (uint32_t)f->size.reals;
   for (int32_t i = 0; i < lw_field_count(); i++) {
@@ -102,66 +102,66 @@ static void find_fields(fmu *f) {
     if (field.access == LW_STATE && first < f->first_state) f->first_state = first;
     if (field.access == LW_DERIVATIVE && first < f->first_derivative) f->first_derivative = first;
     if (strcmp(field.name, "time") == 0) f->time_reference = first;
-    find_span(f, &field);
-    if (is_tunable(field.name) && n_tunable < FMU_MOST_TUNABLE)
-      f->tunable[n_tunable++] = (fmu_span){first, (uint32_t)(field.rows * field.columns)};
+    locate_range(f, &field);
+    if (is_tunable(field.name) && n_tunable < FMU_MAX_TUNABLE)
+      f->tunable[n_tunable++] = (fmu_range){first, (uint32_t)(field.rows * field.columns)};
   }
 }
 
 /* The importer sees minimal states if the model description has them. */
 static int choose_states(fmu *f) {
   const fmu_list *q = &f->interface.q, *u = &f->interface.u;
-  f->n_shown = f->n_states;
+  f->n_exposed_states = f->n_states;
   if (q->n + u->n == 0) return 1;
-  f->n_shown = q->n + u->n;
-  if (lw_minimal_create(f->state, q->at, (int32_t)q->n, u->at, (int32_t)u->n, &f->minimal) == LW_OK) return 1;
-  fmu_say(&f->log, FMU_ERROR, "resources/interface.lwi: %s", lw_state_message(f->state));
+  f->n_exposed_states = q->n + u->n;
+  if (lw_minimal_create(f->state, q->items, (int32_t)q->n, u->items, (int32_t)u->n, &f->minimal) == LW_OK) return 1;
+  fmu_log_message(&f->log, FMU_ERROR, "resources/interface.lwi: %s", lw_state_message(f->state));
   return 0;
 }
 
 static int allocate(fmu *f) {
-  if (!fmu_find_inputs(f)) return 0;
+  if (!fmu_locate_inputs(f)) return 0;
   if (lw_state_create(f->model, &f->state) != LW_OK) return 0;
   f->y = calloc((size_t)f->n_states + 1, sizeof *f->y);
   f->z = calloc((size_t)f->indicator.count + 1, sizeof *f->z);
-  f->kept = malloc(lw_state_size(f->state));
-  if (!f->y || !f->z || !f->kept) return 0;
+  f->backup = malloc(lw_state_size(f->state));
+  if (!f->y || !f->z || !f->backup) return 0;
   if (f->kind == FMU_CO_SIMULATION && f->n_states) {
     const lw_ode_options options = {default_tolerance, default_tolerance, 0, 0, 0};
-    f->ode =
-        lw_ode_create((int32_t)f->n_states, f->size.event_indicators, fmu_derivative, fmu_event_functions, f, &options);
+    f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, fmu_ode_derivative, fmu_ode_indicators, f,
+                           &options);
     return f->ode != NULL;
   }
   return 1;
 }
 
-fmu *fmu_create(const fmu_settings *settings) {
+fmu *fmu_create(const fmu_instantiation *instantiation) {
   fmu *f = calloc(1, sizeof *f);
-  const char *name = settings->log.instance_name ? settings->log.instance_name : "";
+  const char *name = instantiation->log.instance_name ? instantiation->log.instance_name : "";
   char *copy = malloc(strlen(name) + 1);
-  int made = f && copy;
-  if (!made) {
-    fmu_say(&settings->log, FMU_ERROR, "out of memory");
+  int ok = f && copy;
+  if (!ok) {
+    fmu_log_message(&instantiation->log, FMU_ERROR, "out of memory");
     free(copy);
     free(f);
     return NULL;
   }
   memcpy(copy, name, strlen(name) + 1);
   f->name = copy;
-  f->kind = settings->kind;
-  f->event_mode_used = settings->event_mode_used;
-  f->early_return_allowed = settings->early_return_allowed;
-  f->log = settings->log;
+  f->kind = instantiation->kind;
+  f->event_mode_used = instantiation->event_mode_used;
+  f->early_return_allowed = instantiation->early_return_allowed;
+  f->log = instantiation->log;
   f->log.instance_name = f->name;
-  start_run(f);
-  made = load(f, settings->token, settings->resources);
-  if (made) {
-    find_fields(f);
-    made = allocate(f);
-    if (!made) fmu_say(&f->log, FMU_ERROR, "out of memory");
-    made = made && choose_states(f);
+  initialize_run(f);
+  ok = load(f, instantiation->token, instantiation->resources);
+  if (ok) {
+    locate_fields(f);
+    ok = allocate(f);
+    if (!ok) fmu_log_message(&f->log, FMU_ERROR, "out of memory");
+    ok = ok && choose_states(f);
   }
-  if (made && fmu_find_between(f, settings) == FMU_OK) return f;
+  if (ok && fmu_set_update_callback(f, instantiation) == FMU_OK) return f;
   fmu_free(f);
   return NULL;
 }
@@ -173,13 +173,13 @@ void fmu_free(fmu *f) {
   lw_state_free(f->state);
   lw_model_free(f->model);
   fmu_interface_free(&f->interface);
-  for (int i = 0; i < 2; i++) free(f->scalars[i]);
+  for (int i = 0; i < 2; i++) free(f->elements[i]);
   free(f->rate);
-  free(f->moving);
+  free(f->varying);
   free(f->polynomial);
-  free(f->between_input);
-  free(f->kept);
-  free(f->room);
+  free(f->intermediate_input);
+  free(f->backup);
+  free(f->scratch);
   free(f->z);
   free(f->y);
   free(f->name);
@@ -188,22 +188,22 @@ void fmu_free(fmu *f) {
 
 /* ---- calls ------------------------------------------------------------------------------------------- */
 
-fmu *fmu_begin(void *instance, const fmu_call *call) {
+fmu *fmu_begin_call(void *instance, const fmu_call *call) {
   fmu *f = instance;
   if (!f) return NULL;
-  f->log.call = call->name;
+  f->log.function = call->name;
   if (call->modes[f->kind] & f->run.mode) return f;
-  fmu_say(&f->log, FMU_ERROR, "not allowed in %s of %s", mode_name(f->run.mode),
-          f->kind == FMU_CO_SIMULATION ? "Co-Simulation" : "Model Exchange");
+  fmu_log_message(&f->log, FMU_ERROR, "not allowed in %s of %s", mode_name(f->run.mode),
+                  f->kind == FMU_CO_SIMULATION ? "Co-Simulation" : "Model Exchange");
   return NULL;
 }
 
-fmu_status fmu_no_variables(fmu *f, const char *type, size_t n) {
+fmu_status fmu_refuse_type(fmu *f, const char *type, size_t n) {
   if (n == 0) return FMU_OK;
-  return fmu_say(&f->log, FMU_ERROR, "this FMU has no variables of type %s", type);
+  return fmu_log_message(&f->log, FMU_ERROR, "this FMU has no variables of type %s", type);
 }
 
-fmu_status fmu_core(const fmu *f, lw_status status, const char *doing) {
+fmu_status fmu_core_status(const fmu *f, lw_status status, const char *action) {
   fmu_status result = FMU_ERROR;
   switch (status) {
     case LW_OK: return FMU_OK;
@@ -216,69 +216,71 @@ fmu_status fmu_core(const fmu *f, lw_status status, const char *doing) {
     case LW_ERROR_VALUE:
     case LW_ERROR_USAGE: break;
   }
-  return fmu_say(&f->log, result, "%s: %s", doing, lw_state_message(f->state));
+  return fmu_log_message(&f->log, result, "%s: %s", action, lw_state_message(f->state));
 }
 
 /* ---- life cycle -------------------------------------------------------------------------------------- */
 
-fmu_status fmu_set_up(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined, double stop) {
-  if (!isfinite(start)) return fmu_say(&f->log, FMU_ERROR, "the start time is not finite");
+fmu_status fmu_set_up_experiment(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined,
+                                 double stop) {
+  if (!isfinite(start)) return fmu_log_message(&f->log, FMU_ERROR, "the start time is not finite");
   if (stop_defined && !(stop >= start && isfinite(stop)))
-    return fmu_say(&f->log, FMU_ERROR, "the stop time %g lies before the start time %g or is not finite", stop, start);
+    return fmu_log_message(&f->log, FMU_ERROR, "the stop time %g lies before the start time %g or is not finite", stop,
+                           start);
   if (tolerance_defined && !(tolerance > 0 && isfinite(tolerance)))
-    return fmu_say(&f->log, FMU_ERROR, "the tolerance %g is not a positive number", tolerance);
+    return fmu_log_message(&f->log, FMU_ERROR, "the tolerance %g is not a positive number", tolerance);
   f->run.tolerance = tolerance_defined ? tolerance : default_tolerance;
   f->run.stop_defined = stop_defined != 0;
   f->run.stop_time = stop_defined ? stop : 0;
   return fmu_set_time(f, start);
 }
 
-fmu_status fmu_enter(fmu *f, fmu_mode mode) {
+fmu_status fmu_enter_mode(fmu *f, fmu_mode mode) {
   f->run.mode = mode;
-  return fmu_say(&f->log, FMU_OK, "enters %s at t = %.17g", mode_name(mode), f->run.time);
+  return fmu_log_message(&f->log, FMU_OK, "enters %s at t = %.17g", mode_name(mode), f->run.time);
 }
 
 static fmu_status assemble(fmu *f) {
   if (f->run.assembled) return FMU_OK;
   const lw_status status = lw_assemble(f->state, assembly_tolerance);
-  if (status != LW_OK) return fmu_say(&f->log, FMU_ERROR, "start values: %s", lw_state_message(f->state));
-  f->run.assembled = f->run.restart = 1;
+  if (status != LW_OK) return fmu_log_message(&f->log, FMU_ERROR, "start values: %s", lw_state_message(f->state));
+  f->run.assembled = f->run.restart_needed = 1;
   return FMU_OK;
 }
 
-fmu_status fmu_settle(fmu *f) {
+fmu_status fmu_update_states(fmu *f) {
   if (f->run.mode == FMU_INITIALIZATION) return assemble(f);
-  if (!f->run.unsettled) return FMU_OK;
-  const lw_status status = lw_minimal_put(f->minimal, f->y);
-  if (status == LW_OK) f->run.unsettled = 0;
-  return fmu_core(f, status, "the other states");
+  if (!f->run.states_invalid) return FMU_OK;
+  const lw_status status = lw_minimal_set(f->minimal, f->y);
+  if (status == LW_OK) f->run.states_invalid = 0;
+  return fmu_core_status(f, status, "the other states");
 }
 
-void fmu_unsettle(fmu *f) {
-  if (!f->minimal || f->kind == FMU_CO_SIMULATION || !(f->run.mode & FMU_INITIALIZED) || f->run.unsettled) return;
+void fmu_invalidate_states(fmu *f) {
+  if (!f->minimal || f->kind == FMU_CO_SIMULATION || !(f->run.mode & FMU_INITIALIZED) || f->run.states_invalid) return;
   lw_minimal_get(f->minimal, f->y);
-  f->run.unsettled = 1;
+  f->run.states_invalid = 1;
 }
 
-fmu_status fmu_go_back(fmu *f) {
-  return fmu_core(f, lw_state_restore(f->state, f->kept, lw_state_size(f->state)), "what was before");
+fmu_status fmu_restore_backup(fmu *f) {
+  return fmu_core_status(f, lw_state_restore(f->state, f->backup, lw_state_size(f->state)), "what was before");
 }
 
 fmu_status fmu_exit_initialization(fmu *f) {
   fmu_status status = assemble(f);
   if (status != FMU_OK) return status;
-  lw_state_save(f->state, f->kept);
+  lw_state_save(f->state, f->backup);
   lw_step_accepted(f->state);
   status = fmu_start_events(f);
   if (status != FMU_OK) { /* other start values may follow */
-    const fmu_status undone = fmu_go_back(f);
+    const fmu_status undone = fmu_restore_backup(f);
     return undone == FMU_OK ? status : undone;
   }
   f->run.input_changed = 0;
-  return fmu_enter(f, f->kind == FMU_CO_SIMULATION && !f->event_mode_used ? FMU_STEP : FMU_EVENT);
+  return fmu_enter_mode(f, f->kind == FMU_CO_SIMULATION && !f->event_mode_used ? FMU_STEP : FMU_EVENT);
 }
 
 fmu_status fmu_reset(fmu *f) {
-  start_run(f);
-  return fmu_core(f, lw_state_reset(f->state), "the model's defaults");
+  initialize_run(f);
+  return fmu_core_status(f, lw_state_reset(f->state), "the model's defaults");
 }

@@ -3,7 +3,7 @@
  * block of doubles. Every call that fails logs why; a call that is refused has changed nothing. */
 #ifndef LINKWORK_INSTANCE_H
 #define LINKWORK_INSTANCE_H
-#include "interface.h"
+#include "interface_file.h"
 #include "linkwork.h"
 
 #ifdef __GNUC__
@@ -54,12 +54,12 @@ typedef struct fmu_log {
   void (*callback)(void); /* cast back by `write` to what it is */
   void *environment;
   const char *instance_name;
-  uint32_t enabled; /* fmu_category bits; failures are logged whether or not logging is on */
-  const char *call; /* the function under way, which opens every line */
+  uint32_t enabled;     /* fmu_category bits; failures are logged whether or not logging is on */
+  const char *function; /* the function under way, which opens every line */
 } fmu_log;
 
 /* Logs, and returns the status it was given. */
-fmu_status fmu_say(const fmu_log *log, fmu_status status, const char *format, ...) FMU_PRINTF;
+fmu_status fmu_log_message(const fmu_log *log, fmu_status status, const char *format, ...) FMU_PRINTF;
 fmu_status fmu_set_logging(fmu_log *log, int on, size_t n, const char *const categories[]);
 
 /* ---- resources -------------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ fmu_status fmu_set_logging(fmu_log *log, int on, size_t n, const char *const cat
 typedef struct fmu_resources {
   const unsigned char *model, *interface;
   size_t model_size, interface_size;
-  unsigned char *read[2]; /* what was allocated for them */
+  unsigned char *allocated[2]; /* what was allocated for them */
 } fmu_resources;
 
 /* From files of the folder, a path or a file: URI, or compiled in (embedded.h). 0: it says why. */
@@ -85,62 +85,63 @@ void fmu_make_token(const fmu_resources *resources, char token[FMU_TOKEN_SIZE]);
 /* All that changes beside the core's block and the polynomials of inputs. Flat: an instance is saved by copies. */
 typedef struct fmu_run {
   double time, stop_time, tolerance;
-  double set_tolerance;   /* the setting `tolerance`; 0: the importer's */
-  double last_step;       /* of the integrator: the first guess when it starts again; 0: none */
-  double inputs_since;    /* the communication point at which the polynomials of inputs begin */
-  uint32_t solver;        /* the setting `solver`: fmu_solver */
-  uint32_t interpolation; /* fmu_interpolation */
-  uint32_t mode;          /* fmu_mode */
+  double set_tolerance;       /* the setting `tolerance`; 0: the importer's */
+  double last_step;           /* of the integrator: the first guess when it starts again; 0: none */
+  double interpolation_start; /* the communication point at which the polynomials of inputs begin */
+  uint32_t solver;            /* the setting `solver`: fmu_solver */
+  uint32_t interpolation;     /* fmu_interpolation */
+  uint32_t mode;              /* fmu_mode */
   uint32_t stop_defined;
-  uint32_t assembled;     /* the states follow from the present parameters and start values */
-  uint32_t unsettled;     /* of minimal states: `y` holds them, and the block's own are still to be found */
-  uint32_t restart;       /* the integrator's memory is not of the present states and inputs */
-  uint32_t input_changed; /* since the last communication step */
-  uint32_t event_pending; /* the integrator stands at an event that is still ahead */
-  uint32_t jumped;        /* events have changed states, which the importer has not been told yet */
+  uint32_t assembled;      /* the states follow from the present parameters and start values */
+  uint32_t states_invalid; /* of minimal states: `y` holds them, and the block's own are still to be found */
+  uint32_t restart_needed; /* the integrator's memory is not of the present states and inputs */
+  uint32_t input_changed;  /* since the last communication step */
+  uint32_t event_pending;  /* the integrator stands at an event that is still ahead */
+  uint32_t states_changed; /* events have changed states, which the importer has not been told yet */
 } fmu_run;
 
 /* How Co-Simulation integrates; the items of the enumeration. */
 typedef enum fmu_solver { FMU_DOPRI5 = 1, FMU_RODAS5P = 2 } fmu_solver;
 
 typedef enum fmu_interpolation {
-  FMU_INPUTS_HELD,
-  FMU_INPUTS_GIVEN,  /* derivatives, for the next step */
-  FMU_INPUTS_MOVING, /* a step is under way */
-  FMU_INPUTS_MOVED   /* in the step before */
+  FMU_INPUTS_CONSTANT,
+  FMU_INPUTS_RATES_SET,     /* derivatives, for the next step */
+  FMU_INPUTS_INTERPOLATING, /* a step is under way */
+  FMU_INPUTS_INTERPOLATED   /* in the step before */
 } fmu_interpolation;
 
 /* An input as a polynomial in time. */
-#define FMU_INPUT_ORDERS 4
+#define FMU_MAX_INPUT_ORDER 4
 typedef struct fmu_polynomial {
-  double value, rate[FMU_INPUT_ORDERS]; /* and its derivatives, at the communication point */
-  uint64_t given;                       /* 0: it is held */
+  double value, rate[FMU_MAX_INPUT_ORDER]; /* and its derivatives, at the communication point */
+  uint64_t source;                         /* 0: it is held */
 } fmu_polynomial;
 
 /* A run of value references. Those of the event indicators lie behind the block, and then those of the settings. */
-typedef struct fmu_span {
+typedef struct fmu_range {
   uint32_t first, count;
-} fmu_span;
+} fmu_range;
 
-enum { FMU_SOLVER, FMU_TOLERANCE, FMU_SETTINGS };
-enum { FMU_MOST_TUNABLE = 16 };
-static inline int fmu_is_within(fmu_span span, uint32_t reference) {
-  return reference >= span.first && reference - span.first < span.count;
+enum { FMU_SOLVER, FMU_TOLERANCE, FMU_N_SETTINGS };
+enum { FMU_MAX_TUNABLE = 16 };
+static inline int fmu_in_range(fmu_range range, uint32_t reference) {
+  return reference >= range.first && reference - range.first < range.count;
 }
 
 /* At an intermediate update: when, and what the importer asks for. */
-typedef struct fmu_pause {
+typedef struct fmu_intermediate_update {
   double time;
-  int can_return, return_wanted;
+  int can_return_early, early_return_requested;
   double return_time;
-} fmu_pause;
+} fmu_intermediate_update;
 
 /* The importer's callback during a step; `call` is NULL if it has none. */
-typedef struct fmu_between {
-  void (*call)(const struct fmu_between *between, fmu_pause *pause); /* how this version passes it on */
-  void (*callback)(void);                                            /* cast back by `call` */
+typedef struct fmu_update_callback {
+  void (*invoke)(const struct fmu_update_callback *update_callback,
+                 fmu_intermediate_update *update); /* how this version passes it on */
+  void (*callback)(void);                          /* cast back by `call` */
   void *environment;
-} fmu_between;
+} fmu_update_callback;
 
 typedef struct fmu {
   fmu_kind kind;
@@ -155,57 +156,58 @@ typedef struct fmu {
   lw_minimal *minimal; /* NULL: the importer sees all states */
   lw_sizes size;
   uint32_t n_states, first_state, first_derivative, time_reference; /* of the block */
-  uint32_t n_shown;                                                 /* states that the importer sees */
-  fmu_span command, impulse, active, events, indicator;             /* of transitions */
-  fmu_span setting;
-  fmu_span tunable[FMU_MOST_TUNABLE]; /* parameters that may change while time goes on */
-  fmu_span input, motion, discrete;   /* all inputs, those of motions; outputs that events change */
-  uint32_t motion_instant;            /* when the motions' inputs were set */
+  uint32_t n_exposed_states;                                        /* states that the importer sees */
+  fmu_range command, impulse, active, events, indicator;            /* of transitions */
+  fmu_range setting;
+  fmu_range tunable[FMU_MAX_TUNABLE]; /* parameters that may change while time goes on */
+  fmu_range input, motion, discrete;  /* all inputs, those of motions; outputs that events change */
+  uint32_t motion_time_reference;     /* when the motions' inputs were set */
   fmu_polynomial *polynomial;         /* of each input */
-  uint32_t *moving;                   /* the references of states and inputs, then of the derivatives */
+  uint32_t *varying;                  /* the references of states and inputs, then of the derivatives */
   double *rate;                       /* as many */
-  unsigned char *between_input;       /* of each input: it may be set in a callback during a step */
-  fmu_between between;
-  double *y;    /* n_states: handed to and from the integrator, or minimal states just set */
-  double *z;    /* the event indicators */
-  double *room; /* for numbers on their way to and from other types */
-  size_t room_size;
-  uint32_t *scalars[2]; /* references of the elements of arrays: of variables, or of unknowns and knowns */
-  size_t scalars_size[2];
-  void *kept; /* the core's snapshot, to come back to where a call fails */
+  unsigned char *intermediate_input;  /* of each input: it may be set in a callback during a step */
+  fmu_update_callback update_callback;
+  double *y;       /* n_states: handed to and from the integrator, or minimal states just set */
+  double *z;       /* the event indicators */
+  double *scratch; /* for numbers on their way to and from other types */
+  size_t scratch_size;
+  uint32_t *elements[2]; /* references of the elements of arrays: of variables, or of unknowns and knowns */
+  size_t elements_size[2];
+  void *backup; /* the core's snapshot, to come back to where a call fails */
   fmu_run run;
 } fmu;
 
-typedef struct fmu_settings {
+typedef struct fmu_instantiation {
   fmu_kind kind;
   const char *token, *resources;
   int event_mode_used, early_return_allowed;
   fmu_log log;
-  fmu_between between;
-  const uint32_t *between_references; /* variables that it may want to see or set */
-  size_t n_between;
-} fmu_settings;
+  fmu_update_callback update_callback;
+  const uint32_t *intermediate_references; /* variables that it may want to see or set */
+  size_t n_intermediate;
+} fmu_instantiation;
 
-fmu *fmu_create(const fmu_settings *settings);
+fmu *fmu_create(const fmu_instantiation *instantiation);
 void fmu_free(fmu *f);
 
 /* Opens every call: the instance if the call is allowed in its present mode, else NULL after logging. */
-fmu *fmu_begin(void *instance, const fmu_call *call);
+fmu *fmu_begin_call(void *instance, const fmu_call *call);
 /* Getting and setting n variables of a type that no mechanism has. */
-fmu_status fmu_no_variables(fmu *f, const char *type, size_t n);
+fmu_status fmu_refuse_type(fmu *f, const char *type, size_t n);
 
-fmu_status fmu_set_up(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined, double stop);
-fmu_status fmu_enter(fmu *f, fmu_mode mode);
+fmu_status fmu_set_up_experiment(fmu *f, int tolerance_defined, double tolerance, double start, int stop_defined,
+                                 double stop);
+fmu_status fmu_enter_mode(fmu *f, fmu_mode mode);
 fmu_status fmu_exit_initialization(fmu *f);
 fmu_status fmu_reset(fmu *f);
 /* To the snapshot that was kept. */
-fmu_status fmu_go_back(fmu *f);
+fmu_status fmu_restore_backup(fmu *f);
 /* Brings the block's states up to date: in Initialization Mode by assembly, of minimal states by closing the loops. */
-fmu_status fmu_settle(fmu *f);
+fmu_status fmu_update_states(fmu *f);
 /* What the block's states follow from is about to change. */
-void fmu_unsettle(fmu *f);
+void fmu_invalidate_states(fmu *f);
 /* Translates what the core says; `doing` tells what was attempted. */
-fmu_status fmu_core(const fmu *f, lw_status status, const char *doing);
+fmu_status fmu_core_status(const fmu *f, lw_status status, const char *action);
 
 /* ---- variables -------------------------------------------------------------------------------------- */
 
@@ -213,37 +215,37 @@ fmu_status fmu_core(const fmu *f, lw_status status, const char *doing);
 fmu_status fmu_get(fmu *f, unsigned types, const uint32_t *references, size_t n, double *values);
 fmu_status fmu_set(fmu *f, unsigned types, const uint32_t *references, size_t n, const double *values);
 /* Gives `room` n numbers for the values of another type, which must not be NULL. */
-fmu_status fmu_make_room(fmu *f, const void *values, size_t n);
+fmu_status fmu_reserve_scratch(fmu *f, const void *values, size_t n);
 /* Refuses a variable by name; `why` goes on after it. */
-fmu_status fmu_refuse(const fmu *f, uint32_t reference, const char *why);
+fmu_status fmu_refuse_variable(const fmu *f, uint32_t reference, const char *why);
 /* The references of all numbers that variables stand for, of which there must be n_values; arrays are taken apart. `room` is
  * 0 or 1: what was found with the same room before is gone. */
-fmu_status fmu_scalars(fmu *f, int room, const uint32_t **references, size_t *n, size_t n_values);
+fmu_status fmu_expand_arrays(fmu *f, int which, const uint32_t **references, size_t *n, size_t n_values);
 
 /* ---- dependencies ----------------------------------------------------------------------------------- */
 
 /* What an output, derivative or event indicator depends on, as the model description has it. */
 fmu_status fmu_get_dependencies(fmu *f, uint32_t unknown, fmu_list *knowns);
-fmu_status fmu_directional(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
-                           const double *seed, double *sensitivity);
-fmu_status fmu_adjoint(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns, size_t n_knowns,
-                       const double *seed, double *sensitivity);
+fmu_status fmu_directional_derivative(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                      size_t n_knowns, const double *seed, double *sensitivity);
+fmu_status fmu_adjoint_derivative(fmu *f, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                                  size_t n_knowns, const double *seed, double *sensitivity);
 
 /* ---- events ----------------------------------------------------------------------------------------- */
 
-typedef struct fmu_update {
+typedef struct fmu_event_info {
   int states_changed;
   int time_defined;
   double time; /* of the next event that has one */
-} fmu_update;
+} fmu_event_info;
 
 /* When the motion starts: what is due at once happens. */
 fmu_status fmu_start_events(fmu *f);
 /* What is due at the present time, states and commands happens, and what follows from it at once. */
 fmu_status fmu_handle_events(fmu *f);
 /* The same in Event Mode, with what the importer is told. */
-fmu_status fmu_update_events(fmu *f, fmu_update *update);
-double fmu_next_event(const fmu *f); /* infinite: none */
+fmu_status fmu_update_discrete_states(fmu *f, fmu_event_info *info);
+double fmu_next_event_time(const fmu *f); /* infinite: none */
 
 /* ---- Model Exchange --------------------------------------------------------------------------------- */
 
@@ -252,47 +254,47 @@ fmu_status fmu_set_states(fmu *f, const double *x, size_t n);
 fmu_status fmu_get_states(fmu *f, double *x, size_t n);
 fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n);
 fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n);
-fmu_status fmu_get_indicators(fmu *f, double *indicators, size_t n);
-fmu_status fmu_completed_step(fmu *f);
-void fmu_put_states(fmu *f, const double *x); /* all of the block, unchecked */
+fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n);
+fmu_status fmu_completed_integrator_step(fmu *f);
+void fmu_write_states(fmu *f, const double *x); /* all of the block, unchecked */
 
 /* ---- Co-Simulation ---------------------------------------------------------------------------------- */
 
 typedef struct fmu_step {
-  double last_time; /* how far it came */
-  int event;        /* an event wants Event Mode */
-  int early;        /* it stopped before the end */
+  double last_time;          /* how far it came */
+  int event_handling_needed; /* an event wants Event Mode */
+  int early_return;          /* it stopped before the end */
 } fmu_step;
 
 fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step);
 
 /* Derivatives by time, of computed outputs, states and their derivatives; the first order only. */
-int fmu_is_computed(const fmu *f, uint32_t reference);
-fmu_status fmu_check_output_rates(const fmu *f, const uint32_t *references, size_t n, const int32_t *orders);
+int fmu_is_continuous_output(const fmu *f, uint32_t reference);
+fmu_status fmu_check_output_derivatives(const fmu *f, const uint32_t *references, size_t n, const int32_t *orders);
 /* Of numbers; the orders were checked. */
-fmu_status fmu_get_output_rates(fmu *f, const uint32_t *references, size_t n, double *values);
+fmu_status fmu_get_output_derivatives(fmu *f, const uint32_t *references, size_t n, double *values);
 
 /* Inputs that move during a step: interpolation.c */
-int fmu_find_inputs(fmu *f); /* 0: no memory */
+int fmu_locate_inputs(fmu *f); /* 0: no memory */
 int fmu_is_continuous_input(const fmu *f, uint32_t reference);
-fmu_status fmu_set_input_rates(fmu *f, const uint32_t *references, size_t n, const int32_t *orders,
-                               const double *values);
-void fmu_begin_inputs(fmu *f); /* of a step */
-void fmu_end_inputs(fmu *f);
-void fmu_put_inputs(fmu *f, double time);
+fmu_status fmu_set_input_derivatives(fmu *f, const uint32_t *references, size_t n, const int32_t *orders,
+                                     const double *values);
+void fmu_begin_interpolation(fmu *f); /* of a step */
+void fmu_end_interpolation(fmu *f);
+void fmu_interpolate_inputs(fmu *f, double time);
 /* Of the numbers that stand for the inputs in the block, input.count of them, at the block's time. */
-void fmu_input_rates(const fmu *f, double *rates);
+void fmu_get_input_rates(const fmu *f, double *rates);
 /* For the integrator, whose context is the instance. */
-int fmu_derivative(void *context, double t, const double *y, double *ydot);
-int fmu_event_functions(void *context, double t, const double *y, double *indicators);
-int fmu_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
+int fmu_ode_derivative(void *context, double t, const double *y, double *ydot);
+int fmu_ode_indicators(void *context, double t, const double *y, double *indicators);
+int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
 
 /* Callbacks during a step: intermediate.c */
-fmu_status fmu_find_between(fmu *f, const fmu_settings *settings);
-int fmu_may_set_between(const fmu *f, uint32_t reference);
+fmu_status fmu_set_update_callback(fmu *f, const fmu_instantiation *instantiation);
+int fmu_may_set_in_update(const fmu *f, uint32_t reference);
 /* Tells the importer that the step has come to the present time; it must end at `last` at the latest. `from`: how far
  * back it may still return. *end becomes the time to which it returns, if it wants to. */
-void fmu_tell(fmu *f, double from, double last, double *end);
+void fmu_call_intermediate_update(fmu *f, double from, double last, double *end);
 
 /* ---- snapshots: the serialised form is the form in memory ------------------------------------------- */
 

@@ -27,11 +27,11 @@ static size_t category_of(fmu_status status) {
   return 3;
 }
 
-fmu_status fmu_say(const fmu_log *log, fmu_status status, const char *format, ...) {
+fmu_status fmu_log_message(const fmu_log *log, fmu_status status, const char *format, ...) {
   const size_t category = category_of(status);
   if (!log->callback || (status == FMU_OK && !(log->enabled & categories[category].bits))) return status;
   char text[1024];
-  const int used = log->call ? snprintf(text, sizeof text, "%s: ", log->call) : 0;
+  const int used = log->function ? snprintf(text, sizeof text, "%s: ", log->function) : 0;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
@@ -42,12 +42,12 @@ fmu_status fmu_say(const fmu_log *log, fmu_status status, const char *format, ..
 
 fmu_status fmu_set_logging(fmu_log *log, int on, size_t n, const char *const names[]) {
   uint32_t enabled = n ? 0 : FMU_LOG_ALL;
-  if (n && !names) return fmu_say(log, FMU_ERROR, "the list of categories is NULL");
+  if (n && !names) return fmu_log_message(log, FMU_ERROR, "the list of categories is NULL");
   for (size_t i = 0; i < n; i++) {
     size_t k = 0;
     while (k < N_CATEGORIES && names[i] && strcmp(names[i], categories[k].name) != 0) k++;
     if (k == N_CATEGORIES || !names[i])
-      return fmu_say(log, FMU_ERROR, "unknown log category '%s'", names[i] ? names[i] : "NULL");
+      return fmu_log_message(log, FMU_ERROR, "unknown log category '%s'", names[i] ? names[i] : "NULL");
     enabled |= categories[k].bits;
   }
   log->enabled = on ? enabled : 0;

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cffi import FFI
 
-HEADER = Path(__file__).resolve().parent.parent / "csrc" / "linkwork.h"
+HEADER = Path(__file__).resolve().parent.parent / "csrc" / "include" / "linkwork.h"
 
 # Right-hand sides, event functions and Jacobians written in Python, for the integrator; `context` is a handle to them.
 CALLBACKS = """

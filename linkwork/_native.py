@@ -100,9 +100,9 @@ class Model:
 
     def expected(self, cluster: int) -> tuple[int, int, int, int]:
         """Return columns and rows of a cluster, and of the columns those that its ears and all closures leave."""
-        e = ffi.new("lw_expected *")
+        e = ffi.new("lw_cluster_info *")
         lib.lw_model_cluster(self.handle, cluster, e)
-        return e.columns, e.rows, e.independents, e.freedoms
+        return e.columns, e.rows, e.independents, e.dof
 
     def _field(self, index: int) -> tuple[str, Field]:
         f = ffi.new("lw_field *")
@@ -184,7 +184,7 @@ class Block:
         """Return the speeds chosen as independent ones in a cluster at the present states, counted over all joints."""
         sizes = self.model.sizes
         speeds = ffi.new("int32_t[]", sizes.nu + sizes.nu_cut + 1)
-        count = lib.lw_independents(self.handle, cluster, speeds)
+        count = lib.lw_independent_speeds(self.handle, cluster, speeds)
         if count < 0:
             lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
             self.evaluate(Stage.OUTPUTS)  # which fails in the same way
@@ -224,14 +224,14 @@ class Block:
             held[speed], wanted[speed] = 1, change
         after, along, coupling = np.empty(n), np.empty(n), np.empty(sizes.couplings)
         force, torque = np.empty((2, sizes.joints, 3))
-        given = {"push": push, "before": before}
+        given = {"applied_impulse": push, "before": before}
         arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items() if x is not None}
-        arrays |= {"wanted": wanted, "after": after, "force": force, "torque": torque}
-        arrays |= {"held_impulse": along, "coupling_impulse": coupling}
-        jump = ffi.new("lw_jump *", {name: _doubles(x) for name, x in arrays.items()})
-        jump.held = ffi.from_buffer("unsigned char[]", held)
-        self._check(lib.lw_jump_speeds(self.handle, jump))
-        return Jump(after, np.hstack([torque, force]), along, coupling, jump.lack)
+        arrays |= {"target": wanted, "after": after, "force": force, "torque": torque}
+        arrays |= {"constraint_impulse": along, "coupling_impulse": coupling}
+        jump = ffi.new("lw_velocity_jump *", {name: _doubles(x) for name, x in arrays.items()})
+        jump.constrained = ffi.from_buffer("unsigned char[]", held)
+        self._check(lib.lw_solve_velocity_jump(self.handle, jump))
+        return Jump(after, np.hstack([torque, force]), along, coupling, jump.residual)
 
     def directional_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
         """Return the change of `unknowns` along `seed` in `knowns`, both by offset; event indicators lie behind all."""
@@ -239,7 +239,7 @@ class Block:
 
     def assembled_derivative(self, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray) -> FloatArray:
         """Return the same just after `assemble`, the states following from parameters, start values and inputs."""
-        return self._derivative(lib.lw_assembled_derivative, self.handle, unknowns, knowns, seed)
+        return self._derivative(lib.lw_assembly_sensitivity, self.handle, unknowns, knowns, seed)
 
     def _derivative(
         self, function: Callable[..., int], handle: Any, unknowns: OffsetArray, knowns: OffsetArray, seed: FloatArray
@@ -287,7 +287,7 @@ class Block:
         """Return the slack of rows (2 rows,): 0 for those that are independent of each other at the present states."""
         rows = self.model.constraint_rows
         work, slack = np.empty(rows * self.model.sizes.nu), np.empty(2 * rows)
-        self._check(lib.lw_dae_rows(self.handle, _doubles(work), _doubles(slack)))
+        self._check(lib.lw_dae_select_rows(self.handle, _doubles(work), _doubles(slack)))
         return slack
 
     def dae_residual(self, t: float, y: FloatArray, ydot: FloatArray, slack: FloatArray) -> FloatArray:
@@ -314,7 +314,7 @@ class Block:
     def put_modes(self, modes: FloatArray) -> None:
         """Go on from what transitions have brought about."""
         self.reals[self.model.modes] = modes
-        self._check(lib.lw_modes_changed(self.handle))
+        self._check(lib.lw_discrete_state_changed(self.handle))
 
     def start_events(self) -> bool:
         """See on which side of what they watch the transitions are; carry out what is due; return whether u jumped."""
@@ -330,7 +330,7 @@ class Block:
 
     def make_transitions(self, which: list[int]) -> None:
         """Carry out transitions by number, whatever they wait for."""
-        self._check(lib.lw_make_transitions(self.handle, ffi.new("int32_t[]", which), len(which)))
+        self._check(lib.lw_apply_transitions(self.handle, ffi.new("int32_t[]", which), len(which)))
 
     def event_indicators(self) -> FloatArray:
         """Return numbers of which one falls below zero where something is due."""
@@ -382,7 +382,7 @@ class Minimal:
 
     def put(self, x: FloatArray) -> None:
         """Bring the block to x and to all that follows; SingularityError where nothing does, and all is as before."""
-        self.block._check(lib.lw_minimal_put(self.handle, self._of_size(x)))
+        self.block._check(lib.lw_minimal_set(self.handle, self._of_size(x)))
 
     def derivatives(self) -> FloatArray:
         """Return the derivative of x at the block's states."""

@@ -114,7 +114,7 @@ def _check_pose(system: System, state: State, freedoms: int) -> None:
 
 def _groups(system: System) -> list[_Group]:
     numbering = system.numbering
-    held = system.block()["q_held"]
+    held = system.block()["q_priority"]
     groups = []
     for joint in numbering.tree:
         q, u = (tuple(range(s.start, s.stop)) for s in (numbering.q[joint], numbering.u[joint]))

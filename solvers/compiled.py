@@ -52,7 +52,7 @@ class CompiledSolver(Solver):
         if created == ffi.NULL:
             raise MemoryError(f"no memory for an integrator of {problem.n} states")
         self._ode = ffi.gc(created, lib.lw_ode_free)
-        if lib.lw_ode_use_method(self._ode, METHODS[name], jacobian) != lib.LW_OK:
+        if lib.lw_ode_set_method(self._ode, METHODS[name], jacobian) != lib.LW_OK:
             raise MemoryError(f"no memory for the matrices of {problem.n} states")
 
     def start(self, t: float, y: FloatArray) -> None:
@@ -119,7 +119,7 @@ class CompiledSolver(Solver):
         return outcome
 
     def _take_over(self) -> None:
-        counts, statistics = lib.lw_ode_counts(self._ode), self.statistics
+        counts, statistics = lib.lw_ode_get_statistics(self._ode), self.statistics
         statistics.steps, statistics.rejected = counts.steps, counts.rejected
         statistics.evaluations, statistics.event_evaluations = counts.evaluations, counts.event_evaluations
         statistics.jacobian_evaluations = counts.jacobian_evaluations

@@ -31,7 +31,7 @@ class NewtonOperator(Protocol):
 
 @dataclass(frozen=True)
 class CompiledImplicit:
-    """Addresses of the C functions of `lw_implicit` in csrc/linkwork.h, which must outlive the run.
+    """Addresses of the C functions of `lw_implicit` in csrc/include/linkwork.h, which must outlive the run.
 
     They give the residual of a problem and its operator.
     """

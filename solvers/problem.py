@@ -71,7 +71,7 @@ class CompiledFunctions:
     events
         Address of the event indicators; 0 if there are none.
     jacobian
-        Address of an `lw_ode_jacobian` as csrc/linkwork.h says; 0: solvers that need one take differences of the
+        Address of an `lw_ode_jacobian` as `linkwork.h` says; 0: solvers that need one take differences of the
         derivative.
     """
 

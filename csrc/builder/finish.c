@@ -1,7 +1,7 @@
 /* From a description to a model: spanning tree, numbering, methods; for every set of joints that may be open together
  * a topology variant; then bytes, which are read as those of any file. */
 #include "plan.h"
-#include "../model.h"
+#include "model/model.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,21 +108,21 @@ static int bits(uint32_t set) {
 }
 
 /* Sets of open joints: by their number, then by the places of their joints, as a dictionary orders words. */
-static int comes_before(uint32_t a, uint32_t c, int32_t switches) {
+static int comes_before(uint32_t a, uint32_t c, int32_t removable_joints) {
   if (bits(a) != bits(c)) return bits(a) < bits(c);
-  for (int32_t i = 0; i < switches; i++)
+  for (int32_t i = 0; i < removable_joints; i++)
     if ((a ^ c) >> i & 1) return a >> i & 1;
   return 0;
 }
 
 static lw_status write_variants(const plan *p, model_bytes *out) {
-  const int32_t switches = p->variants.switches;
-  const uint32_t all = 1u << switches;
-  uint32_t order[1 << MOST_SWITCHES];
+  const int32_t removable_joints = p->variants.removable_joints;
+  const uint32_t all = 1u << removable_joints;
+  uint32_t order[1 << MOST_REMOVABLE];
   lw_status e = write_variant(p, p->variants.open, (int32_t)all - 1, out);
   for (uint32_t k = 0; k < all; k++) { /* insertion: there are 256 at most */
     uint32_t i = k;
-    for (; i > 0 && comes_before(k, order[i - 1], switches); i--) order[i] = order[i - 1];
+    for (; i > 0 && comes_before(k, order[i - 1], removable_joints); i--) order[i] = order[i - 1];
     order[i] = k;
   }
   for (uint32_t k = 0; k < all && !e; k++)

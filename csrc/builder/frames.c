@@ -1,7 +1,7 @@
 /* Frames of joints and inertias of bodies: what is given becomes exact, or is refused. Matrices are 3 x 3, row by
  * row. */
 #include "description.h"
-#include "../model.h"
+#include "model/model.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * the methods: pivoting the closures, the motion of the links by independent coordinates, the reduced system, and the
  * feedback. */
 #include "plan.h"
-#include "../model.h"
+#include "model/model.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ typedef struct ear_size {
 typedef struct cluster_size {
   ear_size *ear;
   int32_t ears;
-  double links, columns, rows, independents, freedoms;
+  double links, columns, rows, independents, dof;
   int moves; /* it stands on a body that moves */
 } cluster_size;
 
@@ -30,15 +30,15 @@ static double elimination(double columns, double rows, double rank, double sides
 }
 
 /* Motion of the links, inertia times it, the reduced system; the feedback. */
-static double reduction(const cluster_size *s, double independents, double freedoms) {
+static double reduction(const cluster_size *s, double independents, double dof) {
   const double n = fours(independents + 2);
   const double links = s->links * (6 + 36 + 6 * independents + (s->moves ? 6 : 0)) * n + 3 * s->columns * n;
-  return links + s->columns * n * (independents + 3) + freedoms * freedoms * freedoms / 3;
+  return links + s->columns * n * (independents + 3) + dof * dof * dof / 3;
 }
 
 /* Recursive coordinate reduction: ear by ear, then the constraints that are left among their independents. */
 static double cost_of_rcr(const cluster_size *s) {
-  const double independents = s->independents, freedoms = s->freedoms, n = fours(independents + 2);
+  const double independents = s->independents, dof = s->dof, n = fours(independents + 2);
   double tree_columns = 0.0, total = 0.0;
   for (int32_t i = 0; i < s->ears; i++) tree_columns += (double)s->ear[i].columns * s->ear[i].count;
   const double share = tree_columns != 0.0 ? 1 - independents / tree_columns : 0.0; /* that an ear makes dependent */
@@ -49,19 +49,19 @@ static double cost_of_rcr(const cluster_size *s) {
     const double bases = 24 + 18, own = columns * (rank == rows ? cuts : 6);
     total += s->ear[i].count * (pivots + (bases + rank * rows + own) * n);
   }
-  const double left = independents - freedoms;
+  const double left = independents - dof;
   if (left != 0.0) {
-    total += elimination(independents, left + 3.0, left, 2) + left * left * freedoms / 2;
-    total += 2 * (independents * independents * freedoms + independents * (freedoms * freedoms));
+    total += elimination(independents, left + 3.0, left, 2) + left * left * dof / 2;
+    total += 2 * (independents * independents * dof + independents * (dof * dof));
   }
-  return total + reduction(s, independents, freedoms);
+  return total + reduction(s, independents, dof);
 }
 
 /* Constraint embedding: all closures as one matrix, pivoted as a whole, one number after the other. */
 static double cost_of_embedding(const cluster_size *s) {
-  const double rank = s->columns - s->freedoms;
-  const double back = (rank * s->columns - rank * rank / 2) * 4 * fours(s->freedoms + 2);
-  return elimination(s->columns, s->rows, rank, 2) + back + reduction(s, s->freedoms, s->freedoms);
+  const double rank = s->columns - s->dof;
+  const double back = (rank * s->columns - rank * rank / 2) * 4 * fours(s->dof + 2);
+  return elimination(s->columns, s->rows, rank, 2) + back + reduction(s, s->dof, s->dof);
 }
 
 static void count_ear(cluster_size *s, int32_t columns, int32_t cuts) {
@@ -75,14 +75,14 @@ static void count_ear(cluster_size *s, int32_t columns, int32_t cuts) {
 static cluster_size size_of(const plan *p, const topology *t, int32_t k, const lw_model *model, int32_t *ear,
                             int32_t *link, ear_size *room) {
   const joint_part *joint = p->builder->joint;
-  lw_expected expected = {0};
+  lw_cluster_info expected = {0};
   lw_model_cluster(model, k, &expected);
   cluster_size s = {.ear = room,
                     .links = t->cluster[k][2],
                     .columns = expected.columns,
                     .rows = expected.rows,
                     .independents = expected.independents,
-                    .freedoms = expected.freedoms,
+                    .dof = expected.dof,
                     .moves = t->cluster[k][0] >= 0};
   for (; *ear < t->ears && t->ear[*ear][0] == k; ++*ear) {
     const int32_t *row = t->ear[*ear];

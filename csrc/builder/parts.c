@@ -1,7 +1,7 @@
 /* Bodies and joints of a builder, with start values, springs in joints and methods: each is checked when it is added,
  * and nothing is added that cannot be. */
 #include "description.h"
-#include "../model.h"
+#include "model/model.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,12 +3,12 @@
 #define LW_BUILDER_PLAN_H
 #include "description.h"
 
-#define MOST_SWITCHES 8 /* variants are two to the power of it */
+#define MOST_REMOVABLE 8 /* variants are two to the power of it */
 
 /* What transitions ask of the topology: speeds that may be locked, joints that may open. */
 typedef struct variants {
   int32_t (*lock)[2], locks; /* joint and speed among its own, ascending */
-  int32_t switch_joint[MOST_SWITCHES], switches;
+  int32_t removable_joint[MOST_REMOVABLE], removable_joints;
   uint32_t open; /* those that are open at first, a bit each */
 } variants;
 
@@ -95,5 +95,5 @@ lw_status lw_order_loops(const plan *p, const cluster_groups *groups, topology *
 lw_status lw_choose_methods(const plan *p, topology *t, const lw_model *model, int partly);
 
 /* ---- writer.c ---- */
-void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t structures, model_bytes *out);
+void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out);
 #endif

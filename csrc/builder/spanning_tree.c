@@ -3,7 +3,7 @@
  * coupling, then those that were added first. Taking the joints in this order and leaving out each one that would
  * close a loop (Kruskal) gives the maximum spanning tree in this order of preference. */
 #include "plan.h"
-#include "../model.h"
+#include "model/model.h"
 #include <stdlib.h>
 #include <string.h>
 

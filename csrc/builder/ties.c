@@ -1,7 +1,7 @@
 /* Couplings, motions, distances, springs between points and wrenches of a builder: what ties bodies and joints
  * together or acts on them. */
 #include "description.h"
-#include "../model.h"
+#include "model/model.h"
 #include <math.h>
 #include <string.h>
 

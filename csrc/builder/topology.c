@@ -77,8 +77,8 @@ static void fill_tables(const plan *p, const cluster_groups *g, const members *m
 static void mark_closed(const plan *p, uint32_t open, unsigned char *closed) {
   for (int32_t k = 0; k < p->tree.cuts; k++) {
     closed[k] = 1;
-    for (int32_t i = 0; i < p->variants.switches; i++)
-      if (p->variants.switch_joint[i] == p->tree.cut[k] && (open >> i & 1)) closed[k] = 0;
+    for (int32_t i = 0; i < p->variants.removable_joints; i++)
+      if (p->variants.removable_joint[i] == p->tree.cut[k] && (open >> i & 1)) closed[k] = 0;
   }
 }
 
@@ -101,7 +101,7 @@ static lw_status list_ties(const plan *p, uint32_t open, tie_list *ties) {
   }
   for (int32_t k = 0; k < v->locks; k++) {
     int idle = 0;
-    for (int32_t i = 0; i < v->switches; i++) idle |= v->switch_joint[i] == v->lock[k][0] && (open >> i & 1);
+    for (int32_t i = 0; i < v->removable_joints; i++) idle |= v->removable_joint[i] == v->lock[k][0] && (open >> i & 1);
     ties->first[tie++] = n;
     if (idle) continue;
     ties->body[n++] = b->joint[v->lock[k][0]].parent, ties->body[n++] = b->joint[v->lock[k][0]].child;

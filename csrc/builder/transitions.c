@@ -1,6 +1,6 @@
 /* Transitions of a builder: what changes at once, and when; which joints may open, and which speeds may be locked. */
 #include "plan.h"
-#include "../model.h"
+#include "model/model.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +162,7 @@ lw_status lw_builder_at_crossing(lw_builder *b, const char *transition, const ch
   if (element < 0 || element >= plain)
     return lw_refuse(b, LW_ERROR_USAGE, "transition '%s': joint '%s' (%s) has no angle or displacement %d", transition,
                      joint, lw_joint_type_name(b->joint[watched].type), (int)element);
-  if ((e = set_trigger(b, transition, LW_CROSSING, value, &t))) return e;
+  if ((e = set_trigger(b, transition, LW_ZERO_CROSSING, value, &t))) return e;
   t->crossing_joint = watched, t->element = element, t->direction = (direction > 0) - (direction < 0);
   return LW_OK;
 }
@@ -179,7 +179,7 @@ lw_status lw_builder_at_distance(lw_builder *b, const char *transition, const ch
   if (body[0] == body[1] || !(value > 0.0) || !lw_all_finite(from, 3) || !lw_all_finite(to, 3))
     return lw_refuse(b, LW_ERROR_PARAMETER,
                      "transition '%s': give points of two bodies, and a distance above zero that they cross", shown);
-  if ((e = set_trigger(b, transition, LW_CROSSING, value, &t))) return e;
+  if ((e = set_trigger(b, transition, LW_ZERO_CROSSING, value, &t))) return e;
   t->crossing_joint = -1, t->direction = (direction > 0) - (direction < 0);
   memcpy(t->watched, body, sizeof body);
   memcpy(t->watched_point[0], from, sizeof t->watched_point[0]);
@@ -219,7 +219,7 @@ static int same_watched(const transition_part *a, const transition_part *c) {
 static int same_event(const transition_part *a, const transition_part *c) {
   if (a->trigger != c->trigger || a->value[0] != c->value[0]) return 0;
   return a->trigger == LW_AT_TIME ||
-         (a->trigger == LW_CROSSING && a->direction * c->direction >= 0 && same_watched(a, c));
+         (a->trigger == LW_ZERO_CROSSING && a->direction * c->direction >= 0 && same_watched(a, c));
 }
 
 static lw_status check_pair(lw_builder *b, const transition_part *a, const transition_part *c) {
@@ -305,13 +305,13 @@ lw_status lw_plan_variants(lw_builder *b, variants *v) {
     if (b->joint[j].coupled)
       return lw_refuse(b, LW_ERROR_USAGE, "a coupling names joint '%s', which may open: couple a joint that stays",
                        b->joint[j].name);
-    if (v->switches == MOST_SWITCHES)
+    if (v->removable_joints == MOST_REMOVABLE)
       return lw_refuse(b, LW_ERROR_USAGE,
                        "more than %d pins and joints are released: every set of closed ones is a topology of its own; "
                        "lock joints instead where that serves",
-                       MOST_SWITCHES);
-    if (j >= first_pin) v->open |= 1u << v->switches;
-    v->switch_joint[v->switches++] = j;
+                       MOST_REMOVABLE);
+    if (j >= first_pin) v->open |= 1u << v->removable_joints;
+    v->removable_joint[v->removable_joints++] = j;
   }
   return LW_OK;
 }

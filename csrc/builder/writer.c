@@ -1,7 +1,7 @@
 /* The tables, parameters and names of one variant as bytes, in the layout of model.c. */
 #include "plan.h"
-#include "../model.h"
-#include "../reading.h"
+#include "model/model.h"
+#include "model/reader.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void put_zeros(model_bytes *out, int32_t n) {
 
 /* ---- whole numbers ---- */
 
-static void put_counts(const plan *p, const topology *t, int32_t method, int32_t structures, model_bytes *out) {
+static void put_counts(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out) {
   const lw_builder *b = p->builder;
   const counts c = {.bodies = b->bodies,
                     .joints = b->joints,
@@ -49,8 +49,8 @@ static void put_counts(const plan *p, const topology *t, int32_t method, int32_t
                     .distances = b->distances,
                     .locks = p->variants.locks,
                     .transitions = b->transitions,
-                    .switches = p->variants.switches,
-                    .structures = structures};
+                    .removable_joints = p->variants.removable_joints,
+                    .variants = others};
   put(out, &c, sizeof c);
 }
 
@@ -87,7 +87,7 @@ static void put_terms_and_forces(const plan *p, const topology *t, model_bytes *
   for (int32_t k = 0; k < b->wrenches; k++) put_integer(out, t->link_of[b->wrench[k].body]);
   for (int32_t k = 0; k < b->distances; k++)
     for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->distance[k].body[i]]);
-  put_integers(out, p->variants.switch_joint, p->variants.switches);
+  put_integers(out, p->variants.removable_joint, p->variants.removable_joints);
 }
 
 static void put_transitions(const plan *p, model_bytes *out) {
@@ -95,7 +95,7 @@ static void put_transitions(const plan *p, model_bytes *out) {
   const int32_t first_pin = b->joints - b->pins;
   for (int32_t k = 0; k < b->transitions; k++) {
     const transition_part *t = &b->transition[k];
-    const int crosses = t->trigger == LW_CROSSING, apart = crosses && t->crossing_joint < 0;
+    const int crosses = t->trigger == LW_ZERO_CROSSING, apart = crosses && t->crossing_joint < 0;
     const int32_t subject = t->pin >= 0 ? first_pin + t->pin : t->joint >= 0 ? t->joint : t->body;
     const int32_t row[11] = {t->action,
                              subject,
@@ -232,11 +232,11 @@ static void put_names(const plan *p, model_bytes *out) {
 #undef NAMES
 }
 
-void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t structures, model_bytes *out) {
+void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out) {
   const size_t start = out->size;
   lw_model_header header = {"LWMODEL", LW_MODEL_VERSION, 0, 0};
   put(out, &header, sizeof header);
-  put_counts(p, t, method, structures, out);
+  put_counts(p, t, method, others, out);
   put_topology(p, t, out);
   put_terms_and_forces(p, t, out);
   put_transitions(p, out);

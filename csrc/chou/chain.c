@@ -11,7 +11,7 @@ static bool all_finite(const double *x, size_t n) {
   return true;
 }
 
-static bool possible(const lw_chain_bodies *b) {
+static bool is_valid(const lw_chain_bodies *b) {
   if (b->n < 1 || b->n > INT32_MAX / LW_UNKNOWNS) return false;
   const size_t n = (size_t)b->n;
   for (size_t i = 0; i < n; i++)
@@ -24,9 +24,9 @@ static bool allocate(lw_chain *chain, bool dense) {
   const size_t n = (size_t)chain->n, rows = 3 * n;
   chain->bodies = calloc(n, sizeof *chain->bodies);
   chain->links = calloc(n, sizeof *chain->links);
-  chain->steps = calloc(n, sizeof *chain->steps);
+  chain->corrections = calloc(n, sizeof *chain->corrections);
   chain->tau = calloc(3 * (n + 1), sizeof *chain->tau);
-  if (!chain->bodies || !chain->links || !chain->steps || !chain->tau) return false;
+  if (!chain->bodies || !chain->links || !chain->corrections || !chain->tau) return false;
   if (!dense) return true;
   if (rows > SIZE_MAX / sizeof(double) / rows) return false;
   chain->matrix = calloc(rows * rows, sizeof *chain->matrix);
@@ -36,38 +36,38 @@ static bool allocate(lw_chain *chain, bool dense) {
   return chain->matrix && chain->scale && chain->rhs && chain->order;
 }
 
-static void fill(lw_chain *chain, const lw_chain_bodies *given) {
-  memcpy(chain->gravity, given->gravity, sizeof chain->gravity);
-  memcpy(chain->support, given->support, sizeof chain->support);
+static void copy_bodies(lw_chain *chain, const lw_chain_bodies *description) {
+  memcpy(chain->gravity, description->gravity, sizeof chain->gravity);
+  memcpy(chain->support, description->support, sizeof chain->support);
   for (int32_t i = 0; i < chain->n; i++) {
     lw_chain_body *body = &chain->bodies[i];
-    body->mass = given->mass[i];
-    memcpy(body->inertia, given->inertia + 9 * i, sizeof body->inertia);
-    memcpy(body->a, given->inner + 3 * i, sizeof body->a);
-    memcpy(body->r, given->centre + 3 * i, sizeof body->r);
+    body->mass = description->mass[i];
+    memcpy(body->inertia, description->inertia + 9 * i, sizeof body->inertia);
+    memcpy(body->a, description->inner + 3 * i, sizeof body->a);
+    memcpy(body->r, description->centre + 3 * i, sizeof body->r);
     for (int k = 0; k < 3; k++) body->c[k] = body->a[k] - body->r[k];
   }
 }
 
 lw_status lw_chain_create(const lw_chain_bodies *bodies, lw_chain **chain) {
   *chain = NULL;
-  if (!possible(bodies)) return LW_ERROR_PARAMETER;
-  lw_chain *made = calloc(1, sizeof *made);
-  if (!made) return LW_ERROR_MEMORY;
-  made->n = bodies->n;
-  if (!allocate(made, bodies->dense != 0)) {
-    lw_chain_free(made);
+  if (!is_valid(bodies)) return LW_ERROR_PARAMETER;
+  lw_chain *created = calloc(1, sizeof *created);
+  if (!created) return LW_ERROR_MEMORY;
+  created->n = bodies->n;
+  if (!allocate(created, bodies->dense != 0)) {
+    lw_chain_free(created);
     return LW_ERROR_MEMORY;
   }
-  fill(made, bodies);
-  *chain = made;
+  copy_bodies(created, bodies);
+  *chain = created;
   return LW_OK;
 }
 
 void lw_chain_free(lw_chain *chain) {
   if (!chain) return;
-  void *const owned[] = {chain->bodies, chain->links, chain->steps, chain->tau,
-                         chain->matrix, chain->scale, chain->rhs,   chain->order};
+  void *const owned[] = {chain->bodies, chain->links, chain->corrections, chain->tau,
+                         chain->matrix, chain->scale, chain->rhs,         chain->order};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(chain);
 }

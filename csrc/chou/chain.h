@@ -40,10 +40,10 @@ typedef struct lw_chain_link {
 } lw_chain_link;
 
 /* A body within a solution. */
-typedef struct lw_chain_step {
+typedef struct lw_chain_correction {
   double phi[3];
   double e[3], g[3]; /* of velocity: residual of its own, and what it hands on */
-} lw_chain_step;
+} lw_chain_correction;
 
 /* What the two sweeps need of a body beside A, in body axes. */
 typedef struct lw_chain_rows {
@@ -52,16 +52,20 @@ typedef struct lw_chain_rows {
   double f[3];           /* torque that is left over */
 } lw_chain_rows;
 
-typedef enum lw_chain_prepared { LW_CHAIN_NOTHING = 0, LW_CHAIN_SWEPT, LW_CHAIN_REDUCED } lw_chain_prepared;
+typedef enum lw_chain_factorisation {
+  LW_CHAIN_UNFACTORED = 0,
+  LW_CHAIN_FACTORED,
+  LW_CHAIN_REDUCED
+} lw_chain_factorisation;
 
 struct lw_chain {
   int32_t n;
-  lw_chain_prepared prepared;
+  lw_chain_factorisation factorisation;
   double cj;
   double gravity[3], support[3];
   lw_chain_body *bodies;
   lw_chain_link *links;
-  lw_chain_step *steps;
+  lw_chain_correction *corrections;
   double *tau;    /* [n + 1][3] force of the inner joint on each body, world axes; the last is zero */
   double *matrix; /* [3n][3n] reduced and factored; NULL: no room was wanted */
   double *scale;  /* [3n] of its rows */
@@ -76,21 +80,21 @@ void lw_chain_forces(lw_chain *chain, const double *xdot);
 void lw_chain_linearise(lw_chain *chain, int32_t i, const double *x, const double *xdot, lw_chain_rows *rows);
 
 /* alpha and beta of a link from rows whose B are known. */
-void lw_chain_turn(lw_chain_link *link, const lw_chain_rows *rows);
+void lw_chain_set_alpha_beta(lw_chain_link *link, const lw_chain_rows *rows);
 
 /* The inward sweep at body i: K is that of its outer joint, and becomes that of its inner joint. */
 lw_status lw_chain_eliminate(lw_chain *chain, int32_t i, const lw_chain_rows *rows, double K[9]);
 /* The same of a right-hand side: phi of step i where nothing moves before it; k as K. f is overwritten. */
-void lw_chain_inwards(lw_chain *chain, int32_t i, double f[3], double k[3]);
+void lw_chain_inward_step(lw_chain *chain, int32_t i, double f[3], double k[3]);
 /* The outward sweep at body i: corrects phi for u, which is handed on; v is the velocity that comes of it. */
-void lw_chain_outwards(lw_chain *chain, int32_t i, double u[3], double v[3]);
+void lw_chain_outward_step(lw_chain *chain, int32_t i, double u[3], double v[3]);
 
 /* Of the equations b[14] of body i: f, and e and g of its step. */
-void lw_chain_left_over(lw_chain *chain, int32_t i, const double *b, double f[3]);
+void lw_chain_right_hand_side(lw_chain *chain, int32_t i, const double *b, double f[3]);
 /* x[14] of body i from phi of its step; lambda is the sum of d(A a) before it. */
 void lw_chain_recover(lw_chain *chain, int32_t i, const double *b, const double v[3], double lambda[3], double *x);
 /* v of body i and u behind it, of phi as it is. */
-void lw_chain_hand_on(const lw_chain_link *link, const lw_chain_step *step, double u[3], double v[3]);
+void lw_chain_propagate_velocity(const lw_chain_link *link, const lw_chain_correction *step, double u[3], double v[3]);
 
 void lw_chain_solve_reduced(lw_chain *chain, const double *b, double *x);
 #endif

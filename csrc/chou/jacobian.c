@@ -9,17 +9,17 @@
 #include "chain.h"
 #include "vectors.h"
 
-typedef struct place {
+typedef struct block {
   double *at;     /* of the block of two bodies */
   size_t columns; /* in the whole matrix */
-} place;
+} block;
 
-static void put_column(place to, int row, int column, double factor, const double value[3]) {
+static void put_column(block to, int row, int column, double factor, const double value[3]) {
   for (int k = 0; k < 3; k++) to.at[(size_t)(row + k) * to.columns + (size_t)column] = factor * value[k];
 }
 
 /* Columns by P and S of the position and velocity of a point b: vec(q b p*), vec(q b s*) for unit quaternions q. */
-static void put_point(place to, const double *x, const double b[3]) {
+static void put_point(block to, const double *x, const double b[3]) {
   const double pure[4] = {0.0, b[0], b[1], b[2]};
   for (int k = 0; k < 4; k++) {
     double unit[4] = {0.0}, q[4], column[3];
@@ -34,7 +34,7 @@ static void put_point(place to, const double *x, const double b[3]) {
 }
 
 /* factor b~ A^T */
-static void put_force(place to, const double A[9], const double b[3], double factor) {
+static void put_force(block to, const double A[9], const double b[3], double factor) {
   for (int k = 0; k < 3; k++) {
     double column[3];
     lw_cross(b, A + 3 * k, column);
@@ -63,7 +63,7 @@ static void gyroscopic(const lw_chain_body *body, const double *x, double N[9]) 
   lw_add_tilde(-1.0, psi, N);
 }
 
-static void put_torques(const lw_chain *chain, int32_t i, place to, const double *x, const double *xdot, double cj) {
+static void put_torques(const lw_chain *chain, int32_t i, block to, const double *x, const double *xdot, double cj) {
   const lw_chain_body *body = &chain->bodies[i];
   double N[9], z[3];
   gyroscopic(body, x, N);
@@ -89,22 +89,22 @@ static void put_torques(const lw_chain *chain, int32_t i, place to, const double
   }
 }
 
-static void put_parameters(place to, const double *x, const double *xdot, double cj) {
+static void put_parameters(block to, const double *x, const double *xdot, double cj) {
   for (int k = 0; k < 4; k++) {
-    double unit[4] = {0.0}, off[4], q[4];
+    double unit[4] = {0.0}, difference[4], q[4];
     unit[k] = 1.0;
     to.at[(size_t)LW_I1 * to.columns + (size_t)(LW_P + k)] = 2.0 * x[LW_P + k];
     to.at[(size_t)LW_I2 * to.columns + (size_t)(LW_P + k)] = x[LW_S + k];
     to.at[(size_t)LW_I2 * to.columns + (size_t)(LW_S + k)] = x[LW_P + k];
-    for (int j = 0; j < 4; j++) off[j] = cj * x[LW_P + j] - (xdot[LW_P + j] - x[LW_S + j]);
-    lw_conjugate_product(off, unit, q);
+    for (int j = 0; j < 4; j++) difference[j] = cj * x[LW_P + j] - (xdot[LW_P + j] - x[LW_S + j]);
+    lw_conjugate_product(difference, unit, q);
     put_column(to, LW_I3, LW_P + k, 2.0, q + 1);
     lw_conjugate_product(x + LW_P, unit, q);
     put_column(to, LW_I3, LW_S + k, -2.0, q + 1);
   }
 }
 
-static void put_units(place to) {
+static void put_units(block to) {
   for (size_t k = 0; k < 3; k++) {
     to.at[(LW_GP + k) * to.columns + LW_R + k] = 1.0;
     to.at[(LW_GV + k) * to.columns + LW_V + k] = 1.0;
@@ -118,7 +118,7 @@ void lw_chain_jacobian(lw_chain *chain, const double *x, const double *xdot, dou
   for (size_t k = 0; k < n; k++) {
     const lw_chain_body *body = &chain->bodies[k];
     const double *of = x + LW_UNKNOWNS * k, *rates = xdot + LW_UNKNOWNS * k;
-    place to = {matrix + LW_UNKNOWNS * k, columns};
+    block to = {matrix + LW_UNKNOWNS * k, columns};
     for (size_t i = 0; i < k; i++, to.at += LW_UNKNOWNS * columns) {
       double A[9];
       lw_attitude(x + LW_UNKNOWNS * i + LW_P, A);

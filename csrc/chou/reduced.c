@@ -19,8 +19,8 @@ static void put_block(const lw_chain *chain, int32_t i, int32_t k, double sign, 
 }
 
 /* C of body k, kept in Q; `behind` is M_(k+1) */
-static void column_factor(lw_chain_link *link, double mass, double behind) {
-  for (int j = 0; j < 9; j++) link->Q[j] = behind * link->alpha[j] + mass * link->beta[j];
+static void column_factor(lw_chain_link *link, double mass, double outboard_mass) {
+  for (int j = 0; j < 9; j++) link->Q[j] = outboard_mass * link->alpha[j] + mass * link->beta[j];
 }
 
 /* cj (M a~ - m r~) A^T */
@@ -115,13 +115,13 @@ static lw_status decompose(lw_chain *chain) {
 }
 
 lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj) {
-  chain->prepared = LW_CHAIN_NOTHING;
+  chain->factorisation = LW_CHAIN_UNFACTORED;
   if (!chain->matrix) return LW_ERROR_USAGE;
   chain->cj = cj;
   lw_chain_forces(chain, xdot);
   form(chain, x, xdot);
   const lw_status status = decompose(chain);
-  if (status == LW_OK) chain->prepared = LW_CHAIN_REDUCED;
+  if (status == LW_OK) chain->factorisation = LW_CHAIN_REDUCED;
   return status;
 }
 
@@ -131,7 +131,7 @@ lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, 
 static void right_hand_side(lw_chain *chain) {
   double u[3] = {0.0}, T[3] = {0.0}, part[3];
   for (int32_t i = 0; i < chain->n; i++) {
-    lw_chain_step *step = &chain->steps[i];
+    lw_chain_correction *step = &chain->corrections[i];
     for (int k = 0; k < 3; k++) {
       step->phi[k] = step->e[k] + u[k]; /* v until phi is known */
       u[k] -= step->g[k];
@@ -139,7 +139,7 @@ static void right_hand_side(lw_chain *chain) {
   }
   for (int32_t i = chain->n - 1; i >= 0; i--) {
     const lw_chain_body *body = &chain->bodies[i];
-    const double *A = chain->links[i].A, *v = chain->steps[i].phi;
+    const double *A = chain->links[i].A, *v = chain->corrections[i].phi;
     lw_add(body->mass, v, T);
     lw_transposed_times(A, T, part);
     lw_add_cross(-chain->cj, body->a, part, chain->rhs + 3 * i);
@@ -163,18 +163,18 @@ static void substitute(lw_chain *chain) {
     double sum = y[i];
     for (size_t j = i + 1; j < n; j++) sum -= row[j] * y[j];
     y[i] = sum / row[i];
-    chain->steps[i / 3].phi[i % 3] = y[i];
+    chain->corrections[i / 3].phi[i % 3] = y[i];
   }
 }
 
 void lw_chain_solve_reduced(lw_chain *chain, const double *b, double *x) {
   double u[3] = {0.0}, lambda[3] = {0.0};
-  for (int32_t i = 0; i < chain->n; i++) lw_chain_left_over(chain, i, b + LW_UNKNOWNS * i, chain->rhs + 3 * i);
+  for (int32_t i = 0; i < chain->n; i++) lw_chain_right_hand_side(chain, i, b + LW_UNKNOWNS * i, chain->rhs + 3 * i);
   right_hand_side(chain);
   substitute(chain);
   for (int32_t i = 0; i < chain->n; i++) {
     double v[3];
-    lw_chain_hand_on(&chain->links[i], &chain->steps[i], u, v);
+    lw_chain_propagate_velocity(&chain->links[i], &chain->corrections[i], u, v);
     lw_chain_recover(chain, i, b + LW_UNKNOWNS * i, v, lambda, x + LW_UNKNOWNS * i);
   }
 }

@@ -37,10 +37,10 @@ static void add_velocity(const double A[9], const double q[4], double square, co
 static void torques(const lw_chain *chain, int32_t i, const double A[9], const double w[3], const double *x,
                     const double *xdot, double out[3]) {
   const lw_chain_body *body = &chain->bodies[i];
-  double z[3], force[3], turn[4], psi[3], Iw[3];
+  double z[3], force[3], product[4], psi[3], Iw[3];
   for (int k = 0; k < 3; k++) z[k] = body->mass * (xdot[LW_V + k] - chain->gravity[k]);
-  lw_conjugate_product(x + LW_P, xdot + LW_S, turn);
-  lw_times(body->inertia, turn + 1, Iw);
+  lw_conjugate_product(x + LW_P, xdot + LW_S, product);
+  lw_times(body->inertia, product + 1, Iw);
   lw_times(body->inertia, w, psi);
   for (int k = 0; k < 3; k++) out[k] = -2.0 * Iw[k];
   lw_add_cross(-1.0, w, psi, out);
@@ -51,12 +51,12 @@ static void torques(const lw_chain *chain, int32_t i, const double A[9], const d
 }
 
 static void parameters(const double *x, const double *xdot, double *out) {
-  double off[4], turn[4];
-  for (int k = 0; k < 4; k++) off[k] = xdot[LW_P + k] - x[LW_S + k];
-  lw_conjugate_product(x + LW_P, off, turn);
+  double difference[4], product[4];
+  for (int k = 0; k < 4; k++) difference[k] = xdot[LW_P + k] - x[LW_S + k];
+  lw_conjugate_product(x + LW_P, difference, product);
   out[LW_I1] = lw_dot4(x + LW_P, x + LW_P) - 1.0;
   out[LW_I2] = lw_dot4(x + LW_P, x + LW_S);
-  for (int k = 0; k < 3; k++) out[LW_I3 + k] = 2.0 * turn[k + 1];
+  for (int k = 0; k < 3; k++) out[LW_I3 + k] = 2.0 * product[k + 1];
 }
 
 void lw_chain_residual(lw_chain *chain, const double *x, const double *xdot, double *out) {

@@ -11,7 +11,7 @@
 #include "chain.h"
 #include "vectors.h"
 
-static void exchange(double *a, double *b) {
+static void swap(double *a, double *b) {
   const double t = *a;
   *a = *b;
   *b = t;
@@ -30,7 +30,7 @@ static lw_status decompose(double M[9], int8_t row[3]) {
       if (fabs(M[3 * i + step]) > fabs(M[3 * best + step])) best = i;
     if (!(fabs(M[3 * best + step]) > DBL_EPSILON * size)) return LW_ERROR_SINGULAR;
     if (best != step) {
-      for (int k = 0; k < 3; k++) exchange(&M[3 * best + k], &M[3 * step + k]);
+      for (int k = 0; k < 3; k++) swap(&M[3 * best + k], &M[3 * step + k]);
       const int8_t moved = row[best];
       row[best] = row[step];
       row[step] = moved;
@@ -85,10 +85,10 @@ lw_status lw_chain_eliminate(lw_chain *chain, int32_t i, const lw_chain_rows *ro
   return LW_OK;
 }
 
-void lw_chain_inwards(lw_chain *chain, int32_t i, double f[3], double k[3]) {
+void lw_chain_inward_step(lw_chain *chain, int32_t i, double f[3], double k[3]) {
   const lw_chain_body *body = &chain->bodies[i];
   const lw_chain_link *link = &chain->links[i];
-  lw_chain_step *step = &chain->steps[i];
+  lw_chain_correction *step = &chain->corrections[i];
   double part[3];
   lw_times(link->K, step->g, part);
   lw_add(-1.0, part, k);
@@ -102,7 +102,7 @@ void lw_chain_inwards(lw_chain *chain, int32_t i, double f[3], double k[3]) {
   lw_add(-1.0, part, k);
 }
 
-void lw_chain_hand_on(const lw_chain_link *link, const lw_chain_step *step, double u[3], double v[3]) {
+void lw_chain_propagate_velocity(const lw_chain_link *link, const lw_chain_correction *step, double u[3], double v[3]) {
   double by_beta[3], by_alpha[3];
   lw_times(link->beta, step->phi, by_beta);
   lw_times(link->alpha, step->phi, by_alpha);
@@ -112,11 +112,11 @@ void lw_chain_hand_on(const lw_chain_link *link, const lw_chain_step *step, doub
   }
 }
 
-void lw_chain_outwards(lw_chain *chain, int32_t i, double u[3], double v[3]) {
+void lw_chain_outward_step(lw_chain *chain, int32_t i, double u[3], double v[3]) {
   const lw_chain_link *link = &chain->links[i];
-  lw_chain_step *step = &chain->steps[i];
+  lw_chain_correction *step = &chain->corrections[i];
   double part[3];
   lw_times(link->W, u, part);
   lw_add(-1.0, part, step->phi);
-  lw_chain_hand_on(link, step, u, v);
+  lw_chain_propagate_velocity(link, step, u, v);
 }

@@ -1,56 +1,56 @@
-/* The order in which bodies are joined to ever larger assemblies (Mukherjee and Anderson 2007, section 3): a binary tree
- * over the bodies, as low as matching neighbours makes it. An assembly is known to the outside by its handles, the
- * bodies that have connections left. */
+/* The order in which bodies are joined to ever larger assemblies (Mukherjee and Anderson 2007, section 3): a binary
+ * tree over the bodies, as low as matching neighbours makes it. An assembly is known to the outside by its handles,
+ * the bodies that have connections left. */
 #ifndef LW_DCA_PLAN_H
 #define LW_DCA_PLAN_H
 #include <stdint.h>
 
 /* A joint, pin, coupling or distance: what it does is rows of constraints on the velocities of a few bodies. */
-typedef struct lw_dca_connection {
-  int32_t first, ends; /* these bodies, in plan->end; the ground is none of them */
-  int32_t rows;        /* at most */
-  int32_t first_row;   /* their numbers */
-  int32_t first_six;   /* six coefficients for each end of each row: where they start, in sixes */
-} lw_dca_connection;
+typedef struct lw_dca_constraint {
+  int32_t first, ends;          /* these bodies, in plan->end; the ground is none of them */
+  int32_t rows;                 /* at most */
+  int32_t first_row;            /* their numbers */
+  int32_t first_jacobian_block; /* six coefficients for each end of each row: where they start, in sixes */
+} lw_dca_constraint;
 
-typedef struct lw_dca_assembly {
-  int32_t part[2];                       /* assemblies that it joins; the second -1: a single body */
+typedef struct lw_dca_subassembly {
+  int32_t child[2];                      /* subassemblies that it joins; the second -1: a single body */
   int32_t first_handle, handles;         /* of its parts, in plan->handle; the first part's first */
-  int32_t first_kept, kept;              /* which of these stay handles, in plan->kept */
-  int32_t first_connection, connections; /* made here, in plan->connection */
+  int32_t first_remaining, remaining;    /* those that remain handles, in plan->remaining */
+  int32_t first_constraint, constraints; /* made here, in plan->connection */
   int32_t rows;                          /* of these */
   int32_t level;                         /* one above the higher part; 0: a single body */
-  int32_t columns, columns_kept;         /* room for the factor of its parts' compliances, and of its own */
-  int64_t first_real, first_integer;     /* of its room, see dca/solve.inc */
-} lw_dca_assembly;
+  int32_t columns, remaining_columns;    /* columns of the factor of the compliances of its children, and of its own */
+  int64_t first_real, first_integer;     /* of its data, see dca/solve.inc */
+} lw_dca_subassembly;
 
 /* The plan's bodies: those of the model by number, then what hubs are cut into beside their first part. */
-typedef struct lw_dca_part {
-  int32_t link, parts; /* whose part it is, and how many that has */
-} lw_dca_part;
+typedef struct lw_dca_fragment {
+  int32_t link, fragments; /* whose part it is, and how many that has */
+} lw_dca_fragment;
 
 typedef struct lw_dca_list {
   int32_t *at, length, room;
 } lw_dca_list;
 
 typedef struct lw_dca_plan {
-  int32_t bodies, connections, rows, sixes;
-  lw_dca_connection *list; /* of all connections */
-  int32_t *end;            /* bodies */
-  lw_dca_part *part;       /* what each body is; the plan is made without */
-  int32_t *place;          /* of each end: which handle of the assembly that makes its connection */
-  int32_t assemblies, levels;
-  lw_dca_assembly *assembly; /* parts before wholes; the first are the bodies, by number */
-  int32_t *order;         /* assemblies, parts before wholes: pieces that know nothing of each other, then the rest */
-  int32_t *piece, pieces; /* where each of these starts in the order, then the rest */
-  lw_dca_list handle, kept;
-  int32_t *connection;
-  int64_t reals, integers, scratch; /* room for a solution; scratch is of the largest assembly */
+  int32_t bodies, constraints, rows, jacobian_blocks;
+  lw_dca_constraint *list;   /* of all connections */
+  int32_t *end;              /* bodies */
+  lw_dca_fragment *fragment; /* what each body is; the plan is made without */
+  int32_t *handle_index;     /* of each end: which handle of the assembly that makes its connection */
+  int32_t subassemblies, levels;
+  lw_dca_subassembly *subassembly; /* parts before wholes; the first are the bodies, by number */
+  int32_t *order;       /* subassemblies, parts before wholes: pieces that know nothing of each other, then the rest */
+  int32_t *task, tasks; /* where each of these starts in the order, then the rest */
+  lw_dca_list handle, remaining;
+  int32_t *constraint;
+  int64_t reals, integers, scratch; /* sizes of a solution; scratch of the largest subassembly */
 } lw_dca_plan;
 
 #define LW_DCA_SCRATCH(x) ((int64_t)(6 * (x)->handles + 2 * (x)->rows + 8) * ((x)->columns + (x)->rows + 2))
 
 /* The list and the ends, from malloc, become the plan's. Returns 0 if there is not enough memory. */
-int lw_dca_plan_make(int32_t bodies, int32_t connections, lw_dca_connection *list, int32_t *end, lw_dca_plan *plan);
+int lw_dca_plan_make(int32_t bodies, int32_t constraints, lw_dca_constraint *list, int32_t *end, lw_dca_plan *plan);
 void lw_dca_plan_free(lw_dca_plan *plan);
 #endif

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /* One piece; `thread` counts from 0 and tells whose scratch to use. */
-typedef void (*lw_piece)(void *context, int32_t piece, int32_t thread);
+typedef void (*lw_task)(void *context, int32_t task, int32_t thread);
 
-void lw_for_each(int32_t pieces, int32_t threads, lw_piece work, void *context);
+void lw_for_each(int32_t tasks, int32_t threads, lw_task work, void *context);
 
 /* How many lw_set_threads() asked for. */
 int32_t lw_threads(void);

@@ -4,56 +4,57 @@
 
 #include "ode.h"
 
-static const double ROOT = 0x1p-26; /* of the unit in the last place of one */
+static const double SQRT_EPSILON = 0x1p-26; /* of the unit in the last place of one */
 
 /* Lengths in time: their squares are lost beside what a step of order 5 neglects, rounding beside them. */
-static const double PART_OF_STEP = 0x1p-13;
+static const double TIME_INCREMENT_FACTOR = 0x1p-13;
 
-enum { NOT_HERE = 1 };
+enum { RECOVERABLE = 1 };
 
 /* By how much a state is moved: little beside itself and its change in a step, and what is harmless in any case. */
-static double length_for(const lw_ode *ode, int32_t i) {
-  const double change = ode->h * ode->k[ode->method->slope][i];
-  const double length = fmax(ROOT * fmax(fabs(ode->y[i]), fabs(change)), fmin(ode->options.atol, ROOT));
-  return copysign(length > 0.0 ? length : ROOT, change);
+static double increment_for(const lw_ode *ode, int32_t i) {
+  const double change = ode->h * ode->k[ode->method->f_stage][i];
+  const double increment =
+      fmax(SQRT_EPSILON * fmax(fabs(ode->y[i]), fabs(change)), fmin(ode->options.atol, SQRT_EPSILON));
+  return copysign(increment > 0.0 ? increment : SQRT_EPSILON, change);
 }
 
 static int finite_derivative(lw_ode *ode, double t, const double *y, double *f) {
   const int status = lw_ode_derivative(ode, t, y, f);
-  return status != 0 ? status : lw_ode_all_finite(f, ode->n) ? 0 : NOT_HERE;
+  return status != 0 ? status : lw_ode_all_finite(f, ode->n) ? 0 : RECOVERABLE;
 }
 
 /* f with state k moved by *length, which becomes what the move was after rounding. */
-static int move_state(lw_ode *ode, int32_t k, double *length, double *f) {
-  ode->y_new[k] = ode->y[k] + *length;
-  *length = ode->y_new[k] - ode->y[k];
+static int perturb_state(lw_ode *ode, int32_t k, double *increment, double *f) {
+  ode->y_new[k] = ode->y[k] + *increment;
+  *increment = ode->y_new[k] - ode->y[k];
   const int status = finite_derivative(ode, ode->t, ode->y_new, f);
   ode->y_new[k] = ode->y[k];
   return status;
 }
 
-int lw_ode_difference_states(lw_ode *ode, double *matrix, double *change) {
-  const double *f = ode->k[ode->method->slope];
+int lw_ode_difference_jacobian(lw_ode *ode, double *matrix, double *change) {
+  const double *f = ode->k[ode->method->f_stage];
   const size_t n = (size_t)ode->n;
   for (size_t i = 0; i < n; i++) ode->y_new[i] = ode->y[i];
   for (int32_t k = 0; k < ode->n; k++) {
-    double length = length_for(ode, k);
-    int status = move_state(ode, k, &length, change);
+    double increment = increment_for(ode, k);
+    int status = perturb_state(ode, k, &increment, change);
     if (status > 0) {
-      length = -length;
-      status = move_state(ode, k, &length, change);
+      increment = -increment;
+      status = perturb_state(ode, k, &increment, change);
     }
     if (status != 0) return status;
-    for (size_t i = 0; i < n; i++) matrix[i * n + (size_t)k] = (change[i] - f[i]) / length;
+    for (size_t i = 0; i < n; i++) matrix[i * n + (size_t)k] = (change[i] - f[i]) / increment;
   }
   return 0;
 }
 
 /* (4 (f(t + d) - f(t)) - (f(t + 2d) - f(t))) / 2d, exactly zero where f does not depend on time */
 int lw_ode_difference_time(lw_ode *ode, double *by_time, double *change) {
-  const double *f = ode->k[ode->method->slope];
-  const double wish = copysign(fmax(PART_OF_STEP * fabs(ode->h), 4.0 * DBL_EPSILON * fabs(ode->t)), ode->h);
-  const double d = (ode->t + wish) - ode->t;
+  const double *f = ode->k[ode->method->f_stage];
+  const double target = copysign(fmax(TIME_INCREMENT_FACTOR * fabs(ode->h), 4.0 * DBL_EPSILON * fabs(ode->t)), ode->h);
+  const double d = (ode->t + target) - ode->t;
   int status = finite_derivative(ode, ode->t + d, ode->y, by_time);
   if (status == 0) status = finite_derivative(ode, ode->t + 2.0 * d, ode->y, change);
   if (status != 0) return status;

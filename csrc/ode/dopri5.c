@@ -23,7 +23,7 @@ static int run_stages(lw_ode *ode, double t_new) {
   return 0;
 }
 
-static double error_of_try(const lw_ode *ode) {
+static double error_norm(const lw_ode *ode) {
   double sum = 0.0;
   for (int32_t i = 0; i < ode->n; i++) {
     double error = 0.0;
@@ -52,9 +52,9 @@ static void dense(const lw_ode *ode, double x, double *y) {
 }
 
 const lw_ode_operations lw_dopri5 = {
-    .slope = LW_DOPRI5_STAGES - 1,
+    .f_stage = LW_DOPRI5_STAGES - 1,
     .first_same_as_last = true,
     .run_stages = run_stages,
-    .error_of_try = error_of_try,
+    .error_norm = error_norm,
     .dense = dense,
 };

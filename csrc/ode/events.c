@@ -9,35 +9,35 @@
 #include "ode.h"
 
 /* Fractions of a step at which indicators are looked at; the tiny one only after a start, for what rests at zero. */
-static const double TINY_LOOK = 0x1p-20;
-static const double LOOKS[] = {0.25, 0.5, 0.75, 1.0};
-enum { N_LOOKS = sizeof LOOKS / sizeof *LOOKS };
+static const double FIRST_SAMPLE = 0x1p-20;
+static const double SAMPLES[] = {0.25, 0.5, 0.75, 1.0};
+enum { N_SAMPLES = sizeof SAMPLES / sizeof *SAMPLES };
 
 /* The search for a change may take log2 of this more rounds than bisection. */
-static const double SLACK = 4.0;
+static const double HEADROOM = 4.0;
 
 /* An indicator that is not finite has no domain: the same as a function that says "not here". */
-static int indicators_at(lw_ode *ode, double t, const double *y, double *z) {
-  ode->counts.event_evaluations++;
+static int evaluate_indicators(lw_ode *ode, double t, const double *y, double *z) {
+  ode->statistics.event_evaluations++;
   const int status = ode->events(ode->context, t, y, z);
   return status != 0 ? status : !lw_ode_all_finite(z, ode->n_events);
 }
 
-static int indicators_along(lw_ode *ode, double t, double *z) {
-  lw_ode_dense(ode, t, ode->y_look);
-  return indicators_at(ode, t, ode->y_look, z);
+static int sample_indicators(lw_ode *ode, double t, double *z) {
+  lw_ode_dense(ode, t, ode->y_sample);
+  return evaluate_indicators(ode, t, ode->y_sample, z);
 }
 
-static void exchange(double **a, double **b) {
-  double *const spare = *a;
+static void swap(double **a, double **b) {
+  double *const temporary = *a;
   *a = *b;
-  *b = spare;
+  *b = temporary;
 }
 
-static int32_t side_of(double z) { return z > 0.0 ? 1 : -1; }
+static int32_t sign_of(double z) { return z > 0.0 ? 1 : -1; }
 
 static bool has_changed(const lw_ode *ode, int32_t i, double z) {
-  return ode->side[i] != 0 && ode->side[i] != side_of(z);
+  return ode->event_sign[i] != 0 && ode->event_sign[i] != sign_of(z);
 }
 
 static bool any_changed(const lw_ode *ode, const double *z) {
@@ -47,9 +47,9 @@ static bool any_changed(const lw_ode *ode, const double *z) {
 }
 
 /* What rested at zero is given a side as soon as it leaves, and at `last` in any case. */
-static void settle_sides(lw_ode *ode, const double *z, bool last) {
+static void assign_signs(lw_ode *ode, const double *z, bool last) {
   for (int32_t i = 0; i < ode->n_events; i++)
-    if (ode->side[i] == 0 && (z[i] != 0.0 || last)) ode->side[i] = side_of(z[i]);
+    if (ode->event_sign[i] == 0 && (z[i] != 0.0 || last)) ode->event_sign[i] = sign_of(z[i]);
 }
 
 static double time_tolerance(double left, double right) {
@@ -60,8 +60,8 @@ static double time_tolerance(double left, double right) {
 static double earliest_secant(const lw_ode *ode) {
   double earliest = 1.0;
   for (int32_t i = 0; i < ode->n_events; i++)
-    if (has_changed(ode, i, ode->z_look[i]))
-      earliest = fmin(earliest, fabs(ode->z[i]) / (fabs(ode->z[i]) + fabs(ode->z_look[i])));
+    if (has_changed(ode, i, ode->z_sample[i]))
+      earliest = fmin(earliest, fabs(ode->z[i]) / (fabs(ode->z[i]) + fabs(ode->z_sample[i])));
   return earliest;
 }
 
@@ -74,67 +74,67 @@ static double itp_fraction(double secant, double width, double allowed, double f
   return fmin(fmax(truncated, 0.5 - radius), 0.5 + radius);
 }
 
-/* Closes in on the first change in the stretch from `left` (none yet) to `right` (at least one). Leaves z_look at the
+/* Closes in on the first change in the stretch from `left` (none yet) to `right` (at least one). Leaves z_sample at the
  * far side of the change and *right there. */
-static int close_in(lw_ode *ode, double left, double *right) {
+static int bracket_event(lw_ode *ode, double left, double *right) {
   const double tolerance = time_tolerance(left, *right), first_width = fabs(*right - left);
-  double allowed = SLACK * first_width;
+  double allowed = HEADROOM * first_width;
   for (double width = first_width; width > tolerance; width = fabs(*right - left), allowed *= 0.5) {
     const double margin = 0.5 * tolerance / width;
     const double fraction = itp_fraction(earliest_secant(ode), width, allowed, first_width);
     const double trial = left + fmin(fmax(fraction, margin), 1.0 - margin) * (*right - left);
-    const int status = indicators_along(ode, trial, ode->z_trial);
+    const int status = sample_indicators(ode, trial, ode->z_trial);
     if (status != 0) return status;
     const bool beyond = any_changed(ode, ode->z_trial);
-    exchange(beyond ? &ode->z_look : &ode->z, &ode->z_trial);
+    swap(beyond ? &ode->z_sample : &ode->z, &ode->z_trial);
     *(beyond ? right : &left) = trial;
   }
   return 0;
 }
 
 /* A little farther, within the stretch: what changes at the same time but for rounding belongs to the same event. */
-static int go_past(lw_ode *ode, double *t, double limit) {
+static int include_simultaneous(lw_ode *ode, double *t, double limit) {
   const double past = *t + copysign(4.0 * time_tolerance(*t, limit), ode->h);
   if ((limit - past) * ode->h < 0.0) return 0;
-  const int status = indicators_along(ode, past, ode->z_trial);
+  const int status = sample_indicators(ode, past, ode->z_trial);
   if (status == 0 && any_changed(ode, ode->z_trial)) {
-    exchange(&ode->z_look, &ode->z_trial);
+    swap(&ode->z_sample, &ode->z_trial);
     *t = past;
   }
   return status;
 }
 
-void lw_ode_note_crossings(lw_ode *ode) {
+void lw_ode_record_crossings(lw_ode *ode) {
   for (int32_t i = 0; i < ode->n_events; i++) {
-    ode->crossings[i] = has_changed(ode, i, ode->z_look[i]) ? side_of(ode->z_look[i]) : 0;
-    ode->side[i] = side_of(ode->z_look[i]);
+    ode->crossings[i] = has_changed(ode, i, ode->z_sample[i]) ? sign_of(ode->z_sample[i]) : 0;
+    ode->event_sign[i] = sign_of(ode->z_sample[i]);
   }
-  exchange(&ode->z, &ode->z_look);
+  swap(&ode->z, &ode->z_sample);
 }
 
 int lw_ode_start_indicators(lw_ode *ode) {
-  const int status = indicators_at(ode, ode->t, ode->y, ode->z);
-  for (int32_t i = 0; i < ode->n_events; i++) ode->side[i] = ode->z[i] == 0.0 ? 0 : side_of(ode->z[i]);
+  const int status = evaluate_indicators(ode, ode->t, ode->y, ode->z);
+  for (int32_t i = 0; i < ode->n_events; i++) ode->event_sign[i] = ode->z[i] == 0.0 ? 0 : sign_of(ode->z[i]);
   return status;
 }
 
-int lw_ode_look_for_event(lw_ode *ode, double *t, bool *found) {
+int lw_ode_locate_event(lw_ode *ode, double *t, bool *found) {
   const double t_new = *t;
   double left = ode->t_old;
-  for (int look = ode->first_looks ? -1 : 0; look < N_LOOKS; look++) {
-    double right = look < 0 ? ode->t_old + TINY_LOOK * ode->h : ode->t_old + LOOKS[look] * ode->h;
-    right = look == N_LOOKS - 1 ? t_new : right;
-    int status = indicators_along(ode, right, ode->z_look);
-    if (status == 0 && any_changed(ode, ode->z_look)) {
+  for (int sample = ode->just_started ? -1 : 0; sample < N_SAMPLES; sample++) {
+    double right = sample < 0 ? ode->t_old + FIRST_SAMPLE * ode->h : ode->t_old + SAMPLES[sample] * ode->h;
+    right = sample == N_SAMPLES - 1 ? t_new : right;
+    int status = sample_indicators(ode, right, ode->z_sample);
+    if (status == 0 && any_changed(ode, ode->z_sample)) {
       const double limit = right;
-      status = close_in(ode, left, &right);
-      status = status == 0 ? go_past(ode, &right, limit) : status;
+      status = bracket_event(ode, left, &right);
+      status = status == 0 ? include_simultaneous(ode, &right, limit) : status;
       *t = right;
       *found = true;
     }
     if (status != 0 || *found) return status;
-    settle_sides(ode, ode->z_look, look >= 0);
-    exchange(&ode->z, &ode->z_look);
+    assign_signs(ode, ode->z_sample, sample >= 0);
+    swap(&ode->z, &ode->z_sample);
     left = right;
   }
   return 0;

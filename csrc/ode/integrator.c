@@ -60,19 +60,19 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   ode->options = *options;
   ode->method = &lw_dopri5;
   double *next = (double *)(void *)(ode + 1);
-  double **const arrays[] = {&ode->y, &ode->y_old, &ode->y_new, &ode->y_look};
+  double **const arrays[] = {&ode->y, &ode->y_old, &ode->y_new, &ode->y_sample};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++, next += states) *arrays[i] = next;
   for (int i = 0; i < LW_DOPRI5_STAGES; i++, next += states) ode->k[i] = next;
   ode->z = next;
-  ode->z_look = next + indicators;
+  ode->z_sample = next + indicators;
   ode->z_trial = next + 2 * indicators;
-  ode->side = (int32_t *)(void *)(next + 3 * indicators);
-  ode->crossings = ode->side + indicators;
+  ode->event_sign = (int32_t *)(void *)(next + 3 * indicators);
+  ode->crossings = ode->event_sign + indicators;
   return ode;
 }
 
 /* The memory of an implicit method, which stays until the integrator is freed. */
-static lw_status make_implicit(lw_ode *ode) {
+static lw_status allocate_implicit(lw_ode *ode) {
   const size_t n = (size_t)ode->n;
   if (ode->implicit_memory) return LW_OK;
   double *next = calloc(2 * n * n + 5 * n + 1, sizeof *next); /* order[] takes less than n */
@@ -95,12 +95,12 @@ static const lw_ode_operations *operations_of(lw_ode_method method) {
   return NULL;
 }
 
-lw_status lw_ode_use_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian) {
-  const lw_ode_operations *wanted = operations_of(method);
-  if (wanted == NULL) return LW_ERROR_USAGE;
-  const lw_status status = wanted == &lw_dopri5 ? LW_OK : make_implicit(ode);
+lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian) {
+  const lw_ode_operations *selected = operations_of(method);
+  if (selected == NULL) return LW_ERROR_USAGE;
+  const lw_status status = selected == &lw_dopri5 ? LW_OK : allocate_implicit(ode);
   if (status != LW_OK) return status;
-  ode->method = wanted;
+  ode->method = selected;
   ode->implicit.jacobian = jacobian;
   ode->started = false;
   return LW_OK;
@@ -120,7 +120,7 @@ const double *lw_ode_y(const lw_ode *ode) { return ode->y; }
 
 const int32_t *lw_ode_crossings(const lw_ode *ode) { return ode->crossings; }
 
-lw_ode_statistics lw_ode_counts(const lw_ode *ode) { return ode->counts; }
+lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode) { return ode->statistics; }
 
 void lw_ode_dense(const lw_ode *ode, double t, double *y) {
   if (t == ode->t || ode->h == 0.0) {
@@ -143,7 +143,7 @@ double lw_ode_norm(const lw_ode *ode, const double *x, const double *y) {
 
 /* Hairer, Norsett, Wanner, II.4: from the sizes of y, f and, by one Euler step, of y''. */
 static int choose_first_step(lw_ode *ode, double remaining) {
-  const double *f = ode->k[ode->method->slope];
+  const double *f = ode->k[ode->method->f_stage];
   const double size = lw_ode_norm(ode, ode->y, ode->y), speed = lw_ode_norm(ode, f, ode->y);
   double h = size < 1e-5 || speed < 1e-5 ? 1e-6 : 0.01 * size / speed;
   h = fmin(h, fabs(remaining));
@@ -160,29 +160,29 @@ static int choose_first_step(lw_ode *ode, double remaining) {
   return 0;
 }
 
-static double shortest_step(const lw_ode *ode) { return fmax(16.0 * DBL_EPSILON * fabs(ode->t), DBL_MIN); }
+static double min_step_size(const lw_ode *ode) { return fmax(16.0 * DBL_EPSILON * fabs(ode->t), DBL_MIN); }
 
 /* The length of the next try: as wished, up to the bound exactly, or half of what remains, so that no crumb is left. */
-static double length_of_try(const lw_ode *ode, double remaining) {
-  const double distance = fabs(remaining), h = fmax(ode->h_next, shortest_step(ode));
+static double next_step_size(const lw_ode *ode, double remaining) {
+  const double distance = fabs(remaining), h = fmax(ode->h_next, min_step_size(ode));
   if (distance <= h * (1.0 + 1e-9)) return distance;
   return distance < 2.0 * h ? 0.5 * distance : h;
 }
 
-static void wish_after_success(lw_ode *ode, double h, double error, bool after_rejection) {
+static void adapt_step_size(lw_ode *ode, double h, double error, bool after_rejection) {
   error = fmax(error, 1e-10);
-  double factor = 0.9 * power(error, -0.17) * power(ode->error_before, 0.04);
+  double factor = 0.9 * power(error, -0.17) * power(ode->previous_error, 0.04);
   factor = fmin(fmax(factor, 0.2), after_rejection ? 1.0 : 10.0);
   /* a step shortened to meet a bound says little about the error and must not shrink the wish */
   if (h < ode->h_next * (1.0 - 1e-9)) {
     ode->h_next = after_rejection ? ode->h_next : fmax(ode->h_next, h * factor);
     return;
   }
-  ode->error_before = fmax(error, 1e-4);
+  ode->previous_error = fmax(error, 1e-4);
   ode->h_next = h * factor;
 }
 
-static double length_after_rejection(double h, double error) {
+static double reduced_step_size(double h, double error) {
   if (!isfinite(error)) return 0.5 * h;
   return h * fmax(0.2, 0.9 * power(fmin(error, 1e10), -0.17));
 }
@@ -194,50 +194,50 @@ static int try_step(lw_ode *ode, double t_new, double *error) {
   *error = INFINITY;
   ode->h = t_new - ode->t;
   const int status = ode->method->run_stages(ode, t_new);
-  if (status == 0) *error = ode->method->error_of_try(ode);
+  if (status == 0) *error = ode->method->error_norm(ode);
   return status;
 }
 
 static void swap(double **a, double **b) {
-  double *const spare = *a;
+  double *const temporary = *a;
   *a = *b;
-  *b = spare;
+  *b = temporary;
 }
 
 /* Makes the try the last step and looks for events on it; undone if an indicator does not exist there. */
-static int take_step(lw_ode *ode, double t_new, bool *event) {
+static int accept_step(lw_ode *ode, double t_new, bool *event) {
   ode->t_old = ode->t;
   ode->t = t_new;
   swap(&ode->y, &ode->y_old);
   swap(&ode->y, &ode->y_new);
   double t = t_new;
-  const int status = ode->n_events > 0 ? lw_ode_look_for_event(ode, &t, event) : 0;
+  const int status = ode->n_events > 0 ? lw_ode_locate_event(ode, &t, event) : 0;
   if (status != 0) {
     swap(&ode->y, &ode->y_new);
     swap(&ode->y, &ode->y_old);
     ode->t = ode->t_old;
     return status;
   }
-  ode->first_same = ode->method->first_same_as_last && t == t_new;
-  ode->implicit.same = false;
-  ode->first_looks = false;
+  ode->f_known = ode->method->first_same_as_last && t == t_new;
+  ode->implicit.jacobian_current = false;
+  ode->just_started = false;
   if (*event) {
     lw_ode_dense(ode, t, ode->y_new);
     swap(&ode->y, &ode->y_new);
     ode->t = t;
-    lw_ode_note_crossings(ode);
+    lw_ode_record_crossings(ode);
   }
   return 0;
 }
 
 /* The derivative at (t, y) where the method finds it, if it is not there. */
-static lw_ode_outcome derivative_here(lw_ode *ode) {
-  if (ode->first_same) return LW_ODE_STEP;
-  double *slope = ode->k[ode->method->slope];
-  const int status = lw_ode_derivative(ode, ode->t, ode->y, slope);
+static lw_ode_outcome evaluate_here(lw_ode *ode) {
+  if (ode->f_known) return LW_ODE_STEP;
+  double *f_stage = ode->k[ode->method->f_stage];
+  const int status = lw_ode_derivative(ode, ode->t, ode->y, f_stage);
   if (status != 0) return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
-  if (!lw_ode_all_finite(slope, ode->n)) return LW_ODE_NOT_FINITE;
-  ode->first_same = true;
+  if (!lw_ode_all_finite(f_stage, ode->n)) return LW_ODE_NOT_FINITE;
+  ode->f_known = true;
   return LW_ODE_STEP;
 }
 
@@ -246,12 +246,12 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   ode->t = ode->t_old = t;
   ode->h = 0.0;
   ode->h_next = ode->options.first_step;
-  ode->error_before = 1e-4;
+  ode->previous_error = 1e-4;
   ode->tries = 0;
-  ode->started = ode->first_same = ode->implicit.same = false;
-  ode->first_looks = true;
+  ode->started = ode->f_known = ode->implicit.jacobian_current = false;
+  ode->just_started = true;
   if (!isfinite(t) || !lw_ode_all_finite(y, ode->n)) return LW_ODE_NOT_FINITE;
-  const lw_ode_outcome outcome = derivative_here(ode);
+  const lw_ode_outcome outcome = evaluate_here(ode);
   if (outcome != LW_ODE_STEP) return outcome;
   const int status = ode->n_events > 0 ? lw_ode_start_indicators(ode) : 0;
   if (status != 0) return status < 0 ? LW_ODE_STOPPED : LW_ODE_NOT_FINITE;
@@ -265,42 +265,42 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
   for (bool after_rejection = false;; after_rejection = true) {
     if (ode->options.max_steps > 0 && ode->tries >= ode->options.max_steps) return LW_ODE_TOO_MANY_STEPS;
     ode->tries++;
-    const double h = length_of_try(ode, remaining);
+    const double h = next_step_size(ode, remaining);
     const double t_new = h == fabs(remaining) ? t_bound : ode->t + copysign(h, remaining);
     double error;
     bool event = false;
     int status = try_step(ode, t_new, &error);
-    if (status == 0 && error <= 1.0) status = take_step(ode, t_new, &event);
+    if (status == 0 && error <= 1.0) status = accept_step(ode, t_new, &event);
     if (status < 0) return LW_ODE_STOPPED;
     if (status == 0 && error <= 1.0) {
-      ode->counts.steps++;
-      wish_after_success(ode, h, error, after_rejection);
+      ode->statistics.steps++;
+      adapt_step_size(ode, h, error, after_rejection);
       return event ? LW_ODE_EVENT : LW_ODE_STEP;
     }
-    ode->counts.rejected++;
-    ode->h_next = length_after_rejection(h, status == 0 ? error : INFINITY);
-    if (ode->h_next < shortest_step(ode)) return LW_ODE_STEP_TOO_SMALL;
+    ode->statistics.rejected++;
+    ode->h_next = reduced_step_size(h, status == 0 ? error : INFINITY);
+    if (ode->h_next < min_step_size(ode)) return LW_ODE_STEP_TOO_SMALL;
   }
 }
 
 /* Between where a step finds the derivative at (t, y) and where the one before has left it. */
-static void swap_ends(lw_ode *ode) {
-  if (ode->method->first_same_as_last) swap(&ode->k[0], &ode->k[ode->method->slope]);
+static void swap_fsal_stages(lw_ode *ode) {
+  if (ode->method->first_same_as_last) swap(&ode->k[0], &ode->k[ode->method->f_stage]);
 }
 
 lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound) {
   const double remaining = t_bound - ode->t;
   if (!ode->started || isnan(remaining)) return LW_ODE_NOT_FINITE;
   if (remaining == 0.0) return LW_ODE_STEP;
-  const lw_ode_outcome here = derivative_here(ode);
+  const lw_ode_outcome here = evaluate_here(ode);
   if (here != LW_ODE_STEP) return here;
   if (!(ode->h_next > 0.0) && choose_first_step(ode, remaining) < 0) return LW_ODE_STOPPED;
   if (ode->options.max_step > 0.0) ode->h_next = fmin(ode->h_next, ode->options.max_step);
-  swap_ends(ode);
+  swap_fsal_stages(ode);
   const lw_ode_outcome outcome = step_until_accepted(ode, t_bound);
   if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) {
     /* the last state stands, and its derivative with it; the dense output is gone */
-    swap_ends(ode);
+    swap_fsal_stages(ode);
     ode->h = 0.0;
   }
   return outcome;

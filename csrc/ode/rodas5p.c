@@ -11,7 +11,7 @@
 #include "lu.h"
 #include "rodas5p_tableau.h"
 
-enum { SLOPE = LW_RODAS5P_STAGES, NOT_HERE = 1 };
+enum { F_STAGE = LW_RODAS5P_STAGES, RECOVERABLE = 1 };
 
 /* Stages from the sixth on are at y_new and t + h, the one before with its U added. */
 enum { LAST_ROW = 5 };
@@ -25,15 +25,15 @@ static int differentiate(lw_ode *ode) {
   int status;
   if (m->jacobian != NULL) {
     for (int32_t i = 0; i < ode->n; i++) m->by_time[i] = NAN;
-    ode->counts.jacobian_evaluations++;
+    ode->statistics.jacobian_evaluations++;
     status = m->jacobian(ode->context, ode->t, ode->y, m->matrix, m->by_time);
     if (status == 0 && ode->n > 0 && isnan(m->by_time[0])) status = lw_ode_difference_time(ode, m->by_time, change);
   } else {
-    ode->counts.jacobian_evaluations++;
-    status = lw_ode_difference_states(ode, m->matrix, change);
+    ode->statistics.jacobian_evaluations++;
+    status = lw_ode_difference_jacobian(ode, m->matrix, change);
     if (status == 0) status = lw_ode_difference_time(ode, m->by_time, change);
   }
-  m->same = status == 0;
+  m->jacobian_current = status == 0;
   return status;
 }
 
@@ -41,17 +41,17 @@ static int differentiate(lw_ode *ode) {
 static int prepare(lw_ode *ode) {
   lw_ode_implicit *m = &ode->implicit;
   const size_t n = (size_t)ode->n;
-  const int status = m->same ? 0 : differentiate(ode);
+  const int status = m->jacobian_current ? 0 : differentiate(ode);
   if (status != 0) return status;
   for (size_t i = 0; i < n * n; i++) m->lu[i] = -m->matrix[i];
   for (size_t i = 0; i < n; i++) m->lu[i * n + i] += 1.0 / (ode->h * GAMMA);
-  return lw_lu_decompose(m->lu, ode->n, m->order, m->scale) ? 0 : NOT_HERE;
+  return lw_lu_decompose(m->lu, ode->n, m->order, m->scale) ? 0 : RECOVERABLE;
 }
 
 /* ---- stages ---------------------------------------------------------------------------------------- */
 
 /* Where f is asked for in stage s, into y_new. */
-static void place_stage(lw_ode *ode, int s) {
+static void stage_argument(lw_ode *ode, int s) {
   if (s > LAST_ROW) {
     for (int32_t i = 0; i < ode->n; i++) ode->y_new[i] += ode->k[s - 1][i];
     return;
@@ -66,14 +66,14 @@ static void place_stage(lw_ode *ode, int s) {
 /* U_s from f in its place. */
 static void solve_stage(lw_ode *ode, int s) {
   const lw_ode_implicit *m = &ode->implicit;
-  const double *f = s == 0 ? ode->k[SLOPE] : ode->k[s];
-  double *side = ode->y_look;
+  const double *f = s == 0 ? ode->k[F_STAGE] : ode->k[s];
+  double *rhs = ode->y_sample;
   for (int32_t i = 0; i < ode->n; i++) {
     double sum = 0.0;
     for (int j = 0; j < s; j++) sum += C[s][j] * ode->k[j][i];
-    side[i] = f[i] + sum / ode->h + GAMMAS[s] * ode->h * m->by_time[i];
+    rhs[i] = f[i] + sum / ode->h + GAMMAS[s] * ode->h * m->by_time[i];
   }
-  lw_lu_solve(m->lu, ode->n, m->order, side, ode->k[s]);
+  lw_lu_solve(m->lu, ode->n, m->order, rhs, ode->k[s]);
 }
 
 static int run_stages(lw_ode *ode, double t_new) {
@@ -81,17 +81,17 @@ static int run_stages(lw_ode *ode, double t_new) {
   if (status != 0) return status;
   solve_stage(ode, 0);
   for (int s = 1; s < LW_RODAS5P_STAGES; s++) {
-    place_stage(ode, s);
+    stage_argument(ode, s);
     const double t = ALPHA[s] == 1.0 ? t_new : ode->t + ALPHA[s] * ode->h;
     status = lw_ode_derivative(ode, t, ode->y_new, ode->k[s]);
     if (status != 0) return status;
     solve_stage(ode, s);
   }
-  place_stage(ode, LW_RODAS5P_STAGES);
+  stage_argument(ode, LW_RODAS5P_STAGES);
   return 0;
 }
 
-static double error_of_try(const lw_ode *ode) {
+static double error_norm(const lw_ode *ode) {
   double sum = 0.0;
   for (int32_t i = 0; i < ode->n; i++) {
     const double ratio = lw_ode_error_ratio(ode, i, ode->k[LW_RODAS5P_STAGES - 1][i]);
@@ -121,9 +121,9 @@ static void dense(const lw_ode *ode, double x, double *y) {
 }
 
 const lw_ode_operations lw_rodas5p = {
-    .slope = SLOPE,
+    .f_stage = F_STAGE,
     .first_same_as_last = false,
     .run_stages = run_stages,
-    .error_of_try = error_of_try,
+    .error_norm = error_norm,
     .dense = dense,
 };

@@ -1,4 +1,4 @@
-"""A compiled mechanism as bytes, in the layout that `csrc/model.c` reads."""
+"""A compiled mechanism as bytes, in the layout that `csrc/model/reader.c` reads."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _force_tables(mech: Mechanism, topology: Topology) -> list[list[list[int]]]:
 
 
 def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
-    """Return the parameter and start fields of csrc/fields.h in their order, each flat."""
+    """Return the parameter and start fields of csrc/model/fields.h in their order, each flat."""
     mech = changes.mech
     bodies, joints, distances = mech.bodies.values(), mech.joints.values(), mech.distances.values()
     terms = [term for coupling in mech.couplings.values() for term in coupling.terms.values()]
@@ -171,14 +171,14 @@ def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
     for force in of_kind(mech.forces, JointSpringDamper):
         columns = numbering.u[force.joint]
         stiffness[columns], damping[columns], free[columns] = force.stiffness, force.damping, force.free
-    q_start, q_held = np.zeros((2, numbering.nq_all))
+    q_start, q_priority = np.zeros((2, numbering.nq_all))
     for name, joint in mech.joints.items():
         q_start[numbering.q[name]] = joint.kind.neutral
-    u_start, u_held = np.zeros((2, numbering.nu_all))
+    u_start, u_priority = np.zeros((2, numbering.nu_all))
     for rank, (name, value) in enumerate(mech.start_q.items(), start=1):  # assembly keeps the first given longest
-        q_start[numbering.q[name]], q_held[numbering.q[name]] = value, rank
+        q_start[numbering.q[name]], q_priority[numbering.q[name]] = value, rank
     for rank, (name, value) in enumerate(mech.start_u.items(), start=1):
-        u_start[numbering.u[name]], u_held[numbering.u[name]] = value, rank
+        u_start[numbering.u[name]], u_priority[numbering.u[name]] = value, rank
     return [
         mech.gravity,
         np.array([body.mass for body in bodies]),
@@ -207,8 +207,8 @@ def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
         np.full(2, AUTOMATIC_GAIN),
         q_start,
         u_start,
-        q_held,
-        u_held,
+        q_priority,
+        u_priority,
     ]
 
 

@@ -122,7 +122,8 @@ def _build(platform: str, sources: Mapping[str, Path], library: Path, tell: Tell
 
 
 def _compile(platform: str, source: Path, target: Path) -> None:
-    folders = [f"-I{source_dir(name)}" for name in ("csrc", "fmu_src")]
+    core = source_dir("csrc")
+    folders = [f"-I{folder}" for folder in (core, core / "include", source_dir("fmu_src"))]
     _zig(platform, [*_COMPILE, *folders, "-c", str(source), "-o", str(target)], source.name)
 
 

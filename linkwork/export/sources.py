@@ -46,10 +46,10 @@ def c_files() -> list[str]:
 def _place(name: str) -> str:
     """Return where a source goes.
 
-    >>> _place("csrc/model.c"), _place("csrc/ode/run.c"), _place("csrc/ode/ode.h"), _place("fmu_src/log.c")
-    ('model.c', 'ode/ode_run.c', 'ode/ode.h', 'fmu_src/fmu_log.c')
+    >>> _place("csrc/include/linkwork.h"), _place("csrc/ode/run.c"), _place("csrc/ode/ode.h"), _place("fmu_src/log.c")
+    ('linkwork.h', 'ode/ode_run.c', 'ode/ode.h', 'fmu_src/fmu_log.c')
     """
-    path = PurePosixPath(name.removeprefix("csrc/"))
+    path = PurePosixPath(name.removeprefix("csrc/").removeprefix("include/"))
     folder = path.parent.as_posix().removesuffix("_src")
     return str(path.with_name(f"{folder}_{path.name}") if path.suffix == ".c" and folder != "." else path)
 

@@ -140,7 +140,7 @@ class ChainKernels:
     def close(self, x: FloatArray) -> FloatArray:
         """Return X with |P| = 1 and P.S = 0, and with the R and V that follow; MechanismError where there are none."""
         out = np.array(x, dtype=np.float64)
-        if lib.lw_chain_close(self._chain, ffi.from_buffer(self._vector, out)):
+        if lib.lw_chain_make_consistent(self._chain, ffi.from_buffer(self._vector, out)):
             raise MechanismError("the chain has a quaternion of length zero or numbers that are not finite")
         return out
 

@@ -45,7 +45,7 @@ class CoupledIDA:
         """Make IDA ready, or ready again."""
         equations, user = self._equations, self._user
         self._y[:], self._rate[:] = y, rate
-        user.origin, user.pace, user.cj, user.stale = equations.origin, equations.pace, equations.cj, 1
+        user.t0, user.time_scale, user.cj, user.factor_needed = equations.origin, equations.pace, equations.cj, 1
         self._taken = 0
         self._call("IDAReInit", 0.0, *self._made.vectors[:2])
         self._call("IDASetStopTime", equations.span)
@@ -79,7 +79,8 @@ class CoupledIDA:
         self._call("IDASStolerances", options.rtol, options.atol)
         self._call("IDASetUserData", _moved(self._sun, self._user))
         self._call("IDASetLinearSolver", made.solver, self._sun.ffi.NULL)
-        self._call("IDASetJacTimes", *(_function(self._sun, f"lw_ida_{name}") for name in ("prepare", "product")))
+        jac_times = (_function(self._sun, f"lw_ida_{name}") for name in ("jac_times_setup", "jac_times"))
+        self._call("IDASetJacTimes", *jac_times)
         self._call("IDASetMaxStep", settings.max_step)
         self._call("IDASetMaxConvFails", MOST_FAILURES)
         if settings.algebraic.size:
@@ -142,7 +143,7 @@ def _enter(user: Pointer, compiled: CompiledImplicit, work: FloatArray, sundials
         kind = core_ffi.typeof(getattr(user.equations, name))
         setattr(user.equations, name, core_ffi.cast(kind, getattr(compiled, name)))
     array = sundials.ffi.addressof(sundials.lib, "N_VGetArrayPointer")
-    user.array = core_ffi.cast("double *(*)(void *)", int(sundials.ffi.cast("uintptr_t", array)))
+    user.get_array = core_ffi.cast("double *(*)(void *)", int(sundials.ffi.cast("uintptr_t", array)))
     user.n, user.work = work.size, core_ffi.from_buffer("double[]", work)
 
 

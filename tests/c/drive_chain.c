@@ -34,18 +34,18 @@ static double *reals(size_t n) {
 static lw_chain *make(int32_t n, int32_t dense) {
   double *mass = reals((size_t)n), *inertia = reals(9 * (size_t)n);
   double *inner = reals(3 * (size_t)n), *centre = reals(3 * (size_t)n);
-  lw_chain *chain = NULL, *none = NULL;
+  lw_chain *chain = NULL, *refused = NULL;
   for (int32_t i = 0; i < n; i++) mass[i] = 1.5 + mass[i];
   for (int32_t i = 0; i < 9 * n; i++) inertia[i] = i % 9 % 4 == 0 ? 0.2 : 0.01;
   lw_chain_bodies given = {n, dense, mass, inertia, inner, centre, {0.0, 0.0, -9.81}, {0.0, 0.0, 0.0}};
   EXPECT(lw_chain_create(&given, &chain) == LW_OK && chain);
   given.n = 0;
-  EXPECT(lw_chain_create(&given, &none) == LW_ERROR_PARAMETER && !none);
+  EXPECT(lw_chain_create(&given, &refused) == LW_ERROR_PARAMETER && !refused);
   given.n = INT32_MAX;
-  EXPECT(lw_chain_create(&given, &none) == LW_ERROR_PARAMETER && !none);
+  EXPECT(lw_chain_create(&given, &refused) == LW_ERROR_PARAMETER && !refused);
   given.n = n;
   mass[n - 1] = -1.0;
-  EXPECT(lw_chain_create(&given, &none) == LW_ERROR_PARAMETER && !none);
+  EXPECT(lw_chain_create(&given, &refused) == LW_ERROR_PARAMETER && !refused);
   free(mass), free(inertia), free(inner), free(centre);
   return chain;
 }
@@ -76,7 +76,7 @@ static void expect_solution(lw_chain *chain, const double *matrix, const double 
 }
 
 static void expect_refusals(lw_chain *chain, double *x, const double *xdot, double *out, int32_t dense) {
-  const double kept = x[6];
+  const double saved = x[6];
   x[6] = NAN;
   EXPECT(lw_chain_factor(chain, x, xdot, 10.0) == LW_ERROR_VALUE);
   if (dense) EXPECT(lw_chain_reduce(chain, x, xdot, 10.0) == LW_ERROR_VALUE);
@@ -86,48 +86,58 @@ static void expect_refusals(lw_chain *chain, double *x, const double *xdot, doub
   lw_chain_residual(chain, x, xdot, out);
   EXPECT(isnan(out[9]));
   memset(x + 6, 0, 4 * sizeof *x);
-  EXPECT(lw_chain_close(chain, x) == LW_ERROR_VALUE);
-  x[6] = kept;
+  EXPECT(lw_chain_make_consistent(chain, x) == LW_ERROR_VALUE);
+  x[6] = saved;
 }
 
-static double *same_array(void *vector) { return vector; } /* for N_VGetArrayPointer: a vector is its numbers */
+static double *identity(void *vector) { return vector; } /* for N_VGetArrayPointer: a vector is its numbers */
 
 /* What IDA calls, against the same by hand; x and xdot satisfy nothing. */
 static void drive_ida(lw_chain *chain, int32_t reduced, double *x, double *xdot, const double *b, size_t size) {
   double *out = reals(size), *expected = reals(size), *vector = reals(size);
-  lw_ida ida = {.array = same_array, .work = reals(size), .n = (int32_t)size, .stale = 1, .pace = 1.0, .cj = 10.0};
+  lw_ida ida = {.get_array = identity,
+                .work = reals(size),
+                .n = (int32_t)size,
+                .factor_needed = 1,
+                .time_scale = 1.0,
+                .cj = 10.0};
   lw_chain_implicit(chain, reduced, &ida.equations);
   EXPECT(lw_ida_residual(0.0, x, xdot, out, &ida) == 0);
-  EXPECT(ida.residuals == 1 && ida.factorisations == 1 && !ida.stale && !ida.not_finite && !ida.singular);
+  EXPECT(ida.residuals == 1 && ida.factorisations == 1 && !ida.factor_needed && !ida.not_finite && !ida.singular);
   lw_chain_residual(chain, x, xdot, expected);
   EXPECT(lw_chain_solve(chain, expected, expected) == LW_OK);
   EXPECT(memcmp(out, expected, size * sizeof *out) == 0);
 
   memcpy(vector, b, size * sizeof *b);
-  EXPECT(lw_ida_product(0.0, x, xdot, out, vector, out, 10.0, &ida, NULL, NULL) == 0);
+  EXPECT(lw_ida_jac_times(0.0, x, xdot, out, vector, out, 10.0, &ida, NULL, NULL) == 0);
   EXPECT(memcmp(out, b, size * sizeof *out) == 0); /* while cj stays */
-  EXPECT(lw_ida_product(0.0, x, xdot, out, vector, out, 15.0, &ida, NULL, NULL) == 0);
+  EXPECT(lw_ida_jac_times(0.0, x, xdot, out, vector, out, 15.0, &ida, NULL, NULL) == 0);
   EXPECT(lw_chain_rate_times(chain, b, expected) == LW_OK);
   EXPECT(lw_chain_solve(chain, expected, expected) == LW_OK);
   for (size_t i = 0; i < size; i++) EXPECT(fabs(out[i] - b[i] - 5.0 * expected[i]) <= 1e-12 * (1.0 + fabs(out[i])));
 
   EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) == 0 && ida.factorisations == 1);
-  EXPECT(lw_ida_prepare(0.1, x, xdot, out, 15.0, &ida) == 0 && ida.stale);
-  EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) == 0 && ida.factorisations == 2 && ida.factored == 15.0);
-  const double kept = x[6];
+  EXPECT(lw_ida_jac_times_setup(0.1, x, xdot, out, 15.0, &ida) == 0 && ida.factor_needed);
+  EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) == 0 && ida.factorisations == 2 && ida.cj_factored == 15.0);
+  const double saved = x[6];
   x[6] = NAN;
   EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) > 0 && ida.not_finite);
-  x[6] = kept;
+  x[6] = saved;
   EXPECT(lw_ida_residual(0.1, x, xdot, out, &ida) == 0 && !ida.not_finite);
   free(out), free(expected), free(vector), free(ida.work);
 }
 
 /* The reduced matrix has no room: as where there is no inverse. */
 static void expect_ida_refusal(lw_chain *chain, double *x, double *xdot, double *out, size_t size) {
-  lw_ida ida = {.array = same_array, .work = reals(size), .n = (int32_t)size, .stale = 1, .pace = 1.0, .cj = 10.0};
+  lw_ida ida = {.get_array = identity,
+                .work = reals(size),
+                .n = (int32_t)size,
+                .factor_needed = 1,
+                .time_scale = 1.0,
+                .cj = 10.0};
   lw_chain_implicit(chain, 1, &ida.equations);
   EXPECT(lw_ida_residual(0.0, x, xdot, out, &ida) > 0);
-  EXPECT(ida.singular && ida.stale && ida.cj > 10.0);
+  EXPECT(ida.singular && ida.factor_needed && ida.cj > 10.0);
   free(ida.work);
 }
 
@@ -147,7 +157,7 @@ static void drive(int32_t n, int32_t dense) {
   if (dense) drive_ida(chain, 1, x, xdot, b, size);
   else expect_ida_refusal(chain, x, xdot, out, size);
 
-  EXPECT(lw_chain_close(chain, x) == LW_OK);
+  EXPECT(lw_chain_make_consistent(chain, x) == LW_OK);
   EXPECT(lw_chain_derivative(chain, x, xdot) == LW_OK);
   lw_chain_residual(chain, x, xdot, out);
   EXPECT(largest(out, size) <= 1e-11 * (1.0 + largest(xdot, size)) * n);

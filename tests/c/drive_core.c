@@ -54,7 +54,7 @@ static void expect_refused(const unsigned char *bytes, size_t size) {
   free(copy);
 }
 
-static void load_wrongly(unsigned char *bytes, size_t size) {
+static void load_corrupted(unsigned char *bytes, size_t size) {
   lw_model *model = NULL;
   char message[160];
   EXPECT(lw_model_load(NULL, 0, &model, message, sizeof message) == LW_ERROR_FORMAT);
@@ -68,7 +68,7 @@ static void load_wrongly(unsigned char *bytes, size_t size) {
 }
 
 /* Fits whatever space there is, and says something about offsets that do not exist too. */
-static void expect_words(const bench *b, uint32_t offset) {
+static void expect_description(const bench *b, uint32_t offset) {
   char text[100] = "", little[4] = "xyz";
   lw_describe(b->state, offset, text, sizeof text);
   EXPECT(text[0]);
@@ -88,13 +88,13 @@ static void describe(const bench *b) {
     next += field.rows * field.columns;
     for (int32_t k = field.first; k < next; k++) {
       EXPECT(lw_access_of(b->state, (uint32_t)k) == field.access);
-      expect_words(b, (uint32_t)k);
+      expect_description(b, (uint32_t)k);
     }
   }
   EXPECT(next == b->size.reals);
   EXPECT(lw_access_of(b->state, (uint32_t)b->size.reals) == LW_INTERNAL);
   EXPECT(lw_access_of(b->state, UINT32_MAX) == LW_INTERNAL);
-  expect_words(b, UINT32_MAX);
+  expect_description(b, UINT32_MAX);
   EXPECT(lw_version()[0]);
 }
 
@@ -134,7 +134,7 @@ static void set_and_get(const bench *b) {
 }
 
 /* Impossible numbers written past the checks: any status will do, as long as there is one. */
-static void poison(const bench *b) {
+static void write_invalid(const bench *b) {
   const double bad[] = {NAN, INFINITY, 0, -1, 1e300, 1e-300};
   for (int32_t k = 0; k < b->size.reals; k++) {
     if (!is_settable(lw_access_of(b->state, (uint32_t)k))) continue;
@@ -242,18 +242,18 @@ static void differentiate_assembly(const bench *b) {
     const lw_field field = field_named(b->model, knowns[k]);
     for (int32_t i = 0; i < field.rows * field.columns && (size_t)i < most; i++) {
       const uint32_t known = (uint32_t)(field.first + i);
-      const lw_status status = lw_assembled_derivative(b->state, unknowns, n, &known, 1, &(double){1}, slopes);
+      const lw_status status = lw_assembly_sensitivity(b->state, unknowns, n, &known, 1, &(double){1}, slopes);
       EXPECT(status == LW_OK || (status == LW_ERROR_SINGULAR && lw_state_message(b->state)[0]));
       for (size_t j = 0; status == LW_OK && j < n; j++) EXPECT(isfinite(slopes[j]));
     }
   }
   const double one = 1, none = NAN;
   const uint32_t gravity = (uint32_t)field_named(b->model, "gravity").first;
-  EXPECT(lw_assembled_derivative(b->state, &outside, 1, &gravity, 1, &one, slopes) == LW_ERROR_USAGE);
-  EXPECT(lw_assembled_derivative(b->state, NULL, 0, &outside, 1, &one, slopes) == LW_ERROR_USAGE);
-  EXPECT(lw_assembled_derivative(b->state, NULL, 0, &gravity, 1, &none, slopes) == LW_ERROR_VALUE);
-  if (n) EXPECT(lw_assembled_derivative(b->state, NULL, 0, &state, 1, &one, slopes) == LW_ERROR_USAGE);
-  EXPECT(lw_assembled_derivative(b->state, NULL, 0, NULL, 0, NULL, NULL) == LW_OK);
+  EXPECT(lw_assembly_sensitivity(b->state, &outside, 1, &gravity, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembly_sensitivity(b->state, NULL, 0, &outside, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembly_sensitivity(b->state, NULL, 0, &gravity, 1, &none, slopes) == LW_ERROR_VALUE);
+  if (n) EXPECT(lw_assembly_sensitivity(b->state, NULL, 0, &state, 1, &one, slopes) == LW_ERROR_USAGE);
+  EXPECT(lw_assembly_sensitivity(b->state, NULL, 0, NULL, 0, NULL, NULL) == LW_OK);
   free(unknowns);
   free(slopes);
 }
@@ -262,7 +262,7 @@ static void differentiate_assembly(const bench *b) {
 enum { MOST_UNKNOWNS = 150, MOST_STATES = 30 };
 
 /* The equations with multipliers: at the state's own rates no coordinate is off, and the Newton matrix is finite. */
-static void with_multipliers(const bench *b) {
+static void check_multipliers(const bench *b) {
   const size_t rows = (size_t)lw_constraint_rows(b->model), nq = (size_t)b->size.nq, nu = (size_t)b->size.nu;
   const size_t n = nq + nu + 2 * rows;
   if (n > MOST_UNKNOWNS) return;
@@ -275,7 +275,7 @@ static void with_multipliers(const bench *b) {
   memcpy(ydot, x + field_named(b->model, "qdot").first, (nq + nu) * sizeof *y);
   EXPECT(lw_constraints(b->state, phi, phi + rows) == LW_OK);
   EXPECT(lw_constraint_jacobian(b->state, work) == LW_OK);
-  EXPECT(lw_dae_rows(b->state, work, slack) == LW_OK);
+  EXPECT(lw_dae_select_rows(b->state, work, slack) == LW_OK);
   for (size_t r = 0; r < 2 * rows; r++) EXPECT(fabs(phi[r]) < 1e-6 && (slack[r] == 0 || slack[r] == 1));
   EXPECT(lw_dae_residual(b->state, t, y, ydot, slack, residual) == LW_OK);
   for (size_t i = 0; i < nq; i++) EXPECT(fabs(residual[i]) <= 1e-6 * (1 + fabs(ydot[i])));
@@ -302,7 +302,7 @@ static int32_t choose(const bench *b, unsigned chosen, uint32_t *q, uint32_t *u,
   return n_q;
 }
 
-static void choose_wrongly(const bench *b) {
+static void choose_invalid(const bench *b) {
   const uint32_t outside[] = {UINT32_MAX, UINT32_MAX}, descending[] = {1, 0};
   lw_minimal *m = NULL;
   EXPECT(lw_minimal_create(b->state, outside, 1, outside, 1, &m) == LW_ERROR_USAGE && !m);
@@ -315,7 +315,7 @@ static void choose_wrongly(const bench *b) {
 }
 
 /* Whatever is chosen, the state is closed afterwards or as before. */
-static void with_independents(const bench *b, unsigned chosen) {
+static void check_independents(const bench *b, unsigned chosen) {
   const size_t n = (size_t)(b->size.nq + b->size.nu), rows = (size_t)lw_constraint_rows(b->model);
   uint32_t q[32], u[32];
   int32_t n_u;
@@ -329,7 +329,7 @@ static void with_independents(const bench *b, unsigned chosen) {
   for (int step = 0; step < 3; step++) {
     memcpy(kept, state, n * sizeof *kept);
     if (n_q) x[0] += 0.05 * step, x[n_q] = 0.1;
-    const lw_status status = lw_minimal_put(m, x);
+    const lw_status status = lw_minimal_set(m, x);
     EXPECT(status == LW_OK || status == LW_ERROR_SINGULAR);
     if (status) EXPECT(same(state, kept, n) && lw_state_message(b->state)[0]);
     else {
@@ -343,7 +343,7 @@ static void with_independents(const bench *b, unsigned chosen) {
   if (n_q) {
     (void)lw_minimal_directional_derivative(m, &unknown, 1, &known, 1, &(double){1}, &slope);
     x[0] = NAN;
-    EXPECT(lw_minimal_put(m, x) == LW_ERROR_VALUE);
+    EXPECT(lw_minimal_set(m, x) == LW_ERROR_VALUE);
   } else if (b->size.nq && b->size.nq == b->size.nu)
     EXPECT(lw_minimal_directional_derivative(m, &unknown, 1, &known, 1, &(double){1}, &slope) == LW_ERROR_USAGE);
   lw_minimal_free(m);
@@ -354,11 +354,11 @@ static void with_independents(const bench *b, unsigned chosen) {
 
 static void minimal(const bench *b) {
   if ((size_t)(b->size.nq + b->size.nu) + 2 * (size_t)lw_constraint_rows(b->model) > MOST_UNKNOWNS) return;
-  choose_wrongly(b);
-  for (unsigned k = 0; k < 4; k++) with_independents(b, 1u << k);
-  with_independents(b, 0);
-  with_independents(b, 3);
-  with_independents(b, UINT32_MAX);
+  choose_invalid(b);
+  for (unsigned k = 0; k < 4; k++) check_independents(b, 1u << k);
+  check_independents(b, 0);
+  check_independents(b, 3);
+  check_independents(b, UINT32_MAX);
 }
 
 /* Speeds held in turn, bodies struck, and what is given wrongly. */
@@ -368,22 +368,22 @@ static void jump(const bench *b) {
   unsigned char *held = calloc(speeds + 1, 1);
   double *numbers = reals(4 * speeds + 12 * bodies + 6 * joints + (size_t)b->size.couplings), *next = numbers;
   if (!held) exit(2);
-  lw_jump jump = {.held = held, .wanted = next};
-  jump.push = next += speeds, jump.before = next += 6 * bodies, jump.after = next += 6 * bodies;
-  jump.held_impulse = next += speeds, jump.force = next += speeds, jump.torque = next += 3 * joints;
+  lw_velocity_jump jump = {.constrained = held, .target = next};
+  jump.applied_impulse = next += speeds, jump.before = next += 6 * bodies, jump.after = next += 6 * bodies;
+  jump.constraint_impulse = next += speeds, jump.force = next += speeds, jump.torque = next += 3 * joints;
   jump.coupling_impulse = next + 3 * joints;
   EXPECT(lw_dca_levels(b->model) > 0);
   EXPECT(lw_set_threads(2) >= 1);
   for (int with = 0; with < 4; with++) {
     if (with & 1) jump.before = NULL;
-    if (with & 2) jump.push = NULL;
+    if (with & 2) jump.applied_impulse = NULL;
     for (size_t u = 0; u < speeds; u++) held[u] = (u + (size_t)with) % 3 == 0;
-    EXPECT(lw_jump_speeds(b->state, &jump) == LW_OK);
-    EXPECT(isfinite(jump.lack));
+    EXPECT(lw_solve_velocity_jump(b->state, &jump) == LW_OK);
+    EXPECT(isfinite(jump.residual));
   }
   EXPECT(lw_set_threads(1) == 1);
   if (speeds) held[0] = 1, numbers[0] = NAN;
-  if (speeds) EXPECT(lw_jump_speeds(b->state, &jump) == LW_ERROR_VALUE);
+  if (speeds) EXPECT(lw_solve_velocity_jump(b->state, &jump) == LW_ERROR_VALUE);
   free(held);
   free(numbers);
 }
@@ -402,34 +402,34 @@ static void step_there_and_back(const bench *b, lw_ode *ode, const double *start
       lw_step_accepted(b->state);
     }
   }
-  EXPECT(lw_ode_counts(ode).steps > 0 && lw_ode_crossings(ode));
+  EXPECT(lw_ode_get_statistics(ode).steps > 0 && lw_ode_crossings(ode));
   for (size_t i = 0; i < n; i++) EXPECT(fabs(lw_ode_y(ode)[i] - start[i]) < 1e-4 * (1 + fabs(start[i])));
   free(y);
 }
 
 /* A run ends at an event, if there is one. */
-static int went(lw_ode_outcome outcome) { return outcome == LW_ODE_STEP || outcome == LW_ODE_EVENT; }
+static int stepped(lw_ode_outcome outcome) { return outcome == LW_ODE_STEP || outcome == LW_ODE_EVENT; }
 
 /* Rows at wanted times, rows at every step, and too few rows for the way. */
 static void run_with_rows(lw_ode *ode, const double *start, size_t n) {
   enum { ROWS = 5 };
   double t[ROWS], *y = reals(ROWS * n);
   for (int i = 0; i < ROWS; i++) t[i] = 0.01 * i;
-  lw_ode_output output = {.wanted = 1, .capacity = ROWS, .t = t, .y = y};
+  lw_ode_output output = {.times_given = 1, .capacity = ROWS, .t = t, .y = y};
   EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
   const lw_ode_outcome outcome = lw_ode_run(ode, 0.05, 0, &output);
-  EXPECT(went(outcome) && (output.count == ROWS || outcome == LW_ODE_EVENT));
+  EXPECT(stepped(outcome) && (output.count == ROWS || outcome == LW_ODE_EVENT));
   for (size_t i = 0; i < n; i++) EXPECT(fabs(y[i] - start[i]) <= 1e-12 * (1 + fabs(start[i])));
 
-  output = (lw_ode_output){.wanted = 0, .capacity = ROWS, .t = t, .y = y};
+  output = (lw_ode_output){.times_given = 0, .capacity = ROWS, .t = t, .y = y};
   EXPECT(lw_ode_start(ode, 0, start) == LW_ODE_STEP);
-  EXPECT(went(lw_ode_run(ode, 1, 0, &output)));
+  EXPECT(stepped(lw_ode_run(ode, 1, 0, &output)));
   EXPECT(output.count <= ROWS && output.count > 0);
-  EXPECT(went(lw_ode_run(ode, lw_ode_time(ode) + 0.01, 3, NULL)));
+  EXPECT(stepped(lw_ode_run(ode, lw_ode_time(ode) + 0.01, 3, NULL)));
   free(y);
 }
 
-static void integrate_wrongly(const bench *b, lw_ode *ode, const double *start, size_t n) {
+static void integrate_invalid(const bench *b, lw_ode *ode, const double *start, size_t n) {
   const lw_ode_options one_step = {.rtol = 1e-8, .atol = 1e-8, .max_steps = 1};
   double *y = reals(n), *ydot = reals(n);
   lw_ode_set_options(ode, &one_step);
@@ -441,7 +441,7 @@ static void integrate_wrongly(const bench *b, lw_ode *ode, const double *start, 
     EXPECT(lw_ode_start(ode, 0, y) == LW_ODE_NOT_FINITE);
     EXPECT(lw_ode_mechanism(b->state, 0, y, ydot) != 0);
   }
-  EXPECT(lw_ode_use_method(ode, (lw_ode_method)99, NULL) == LW_ERROR_USAGE);
+  EXPECT(lw_ode_set_method(ode, (lw_ode_method)99, NULL) == LW_ERROR_USAGE);
   free(y);
   free(ydot);
 }
@@ -463,12 +463,12 @@ static void integrate_stiffly(const bench *other, const double *start, size_t n)
   lw_ode *ode = lw_ode_create((int32_t)n, b->size.event_indicators, lw_ode_mechanism, lw_ode_mechanism_events, b->state,
                               &options);
   for (int exact = 1; ode && exact >= 0; exact--) {
-    EXPECT(lw_ode_use_method(ode, LW_ODE_RODAS5P, exact ? lw_ode_mechanism_jacobian : NULL) == LW_OK);
+    EXPECT(lw_ode_set_method(ode, LW_ODE_RODAS5P, exact ? lw_ode_mechanism_jacobian : NULL) == LW_OK);
     EXPECT(lw_ode_step(ode, 1) == LW_ODE_NOT_FINITE); /* not started */
     if (exact) step_there_and_back(b, ode, start, n);
     run_with_rows(ode, start, n);
   }
-  EXPECT(ode && lw_ode_use_method(ode, LW_ODE_DOPRI5, NULL) == LW_OK);
+  EXPECT(ode && lw_ode_set_method(ode, LW_ODE_DOPRI5, NULL) == LW_OK);
   lw_ode_free(ode);
   lw_state_free(b->state);
   free(matrix);
@@ -489,7 +489,7 @@ static void integrate(const bench *b) {
   if (ode) {
     step_there_and_back(b, ode, start, n);
     run_with_rows(ode, start, n);
-    integrate_wrongly(b, ode, start, n);
+    integrate_invalid(b, ode, start, n);
   }
   if (n <= MOST_STATES) integrate_stiffly(b, start, n);
   lw_ode_free(ode);
@@ -516,7 +516,7 @@ static void make_transitions(const bench *b) {
   for (int32_t i = -1; before && after && i <= b->size.transitions; i++) {
     const lw_status evaluated = lw_evaluate(b->state, LW_STAGE_OUTPUTS);
     lw_state_save(b->state, before);
-    if (lw_make_transitions(b->state, &i, 1) == LW_OK) {
+    if (lw_apply_transitions(b->state, &i, 1) == LW_OK) {
       EXPECT(b->size.transitions == 0 || (i >= 0 && i < b->size.transitions));
       EXPECT(lw_evaluate(b->state, LW_STAGE_OUTPUTS) == LW_OK);
       EXPECT(is_finite(lw_state_reals(b->state) + field_named(b->model, "udot").first, (size_t)b->size.nu));
@@ -538,7 +538,7 @@ static void make_transitions(const bench *b) {
 }
 
 /* A snapshot in which nothing that has happened makes sense. */
-static void restore_wild_modes(const bench *b) {
+static void restore_invalid_modes(const bench *b) {
   static const double wild[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, -1, 3, 0.5, 4294967296.0, 5e-324};
   const lw_field first = field_named(b->model, "joint_closed"), last = field_named(b->model, "event_count");
   const size_t n = (size_t)(last.first - first.first);
@@ -548,14 +548,14 @@ static void restore_wild_modes(const bench *b) {
   for (size_t k = 0; b->size.transitions && k < sizeof wild / sizeof *wild; k++)
     for (int32_t i = 0; i < b->size.transitions; i++) {
       for (size_t j = 0; j < n; j++) modes[j] = wild[(j % 3 ? j + k : k) % (sizeof wild / sizeof *wild)];
-      (void)lw_modes_changed(b->state);
+      (void)lw_discrete_state_changed(b->state);
       (void)lw_evaluate(b->state, LW_STAGE_OUTPUTS);
       (void)lw_handle_events(b->state, &changed);
-      (void)lw_make_transitions(b->state, &i, 1);
+      (void)lw_apply_transitions(b->state, &i, 1);
       (void)lw_evaluate(b->state, LW_STAGE_OUTPUTS);
     }
   memcpy(modes, kept, n * sizeof *modes);
-  EXPECT(lw_modes_changed(b->state) == LW_OK);
+  EXPECT(lw_discrete_state_changed(b->state) == LW_OK);
   free(kept);
 }
 
@@ -571,7 +571,7 @@ static void drive(const char *path) {
     b.model = model;
     b.size = lw_model_sizes(model);
     EXPECT(lw_state_create(model, &b.state) == LW_OK);
-    load_wrongly(bytes, size);
+    load_corrupted(bytes, size);
     free(bytes); /* the model has copied them */
     bytes = NULL;
     EXPECT(lw_assemble(b.state, 1e-10) == LW_OK);
@@ -582,17 +582,17 @@ static void drive(const char *path) {
     save_and_restore(&b);
     differentiate(&b);
     differentiate_indicators(&b);
-    with_multipliers(&b);
+    check_multipliers(&b);
     minimal(&b);
     jump(&b);
     if (b.size.transitions) {
       make_transitions(&b);
-      restore_wild_modes(&b);
+      restore_invalid_modes(&b);
       EXPECT(lw_state_reset(b.state) == LW_OK && lw_assemble(b.state, 1e-10) == LW_OK);
     } else {
       integrate(&b);
     }
-    poison(&b);
+    write_invalid(&b);
   } else {
     fprintf(stderr, "%s: %s\n", path, message);
   }

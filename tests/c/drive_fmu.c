@@ -60,9 +60,9 @@ static void find_inputs(scene *s, const lw_model *model) {
 /* The states that an importer sees. */
 static uint32_t states_of(const scene *s, const lw_sizes *sizes) {
   fmu_interface interface;
-  const uint32_t behind = (uint32_t)(sizes->reals + sizes->event_indicators + FMU_SETTINGS);
+  const uint32_t reference_end = (uint32_t)(sizes->reals + sizes->event_indicators + FMU_N_SETTINGS);
   EXPECT(!fmu_interface_read(&interface, s->bytes[INTERFACE], s->size[INTERFACE], (uint32_t)sizes->nq,
-                             (uint32_t)sizes->nu, (uint32_t)sizes->reals, behind));
+                             (uint32_t)sizes->nu, (uint32_t)sizes->reals, reference_end));
   const uint32_t minimal = interface.q.n + interface.u.n;
   fmu_interface_free(&interface);
   return minimal ? minimal : (uint32_t)(sizes->nq + sizes->nu);
@@ -121,29 +121,30 @@ static void log3_line(fmi3InstanceEnvironment e, fmi3Status status, fmi3String c
 }
 
 /* The instance whose step is under way; what happens in it is left to chance. */
-static void *within;
+static void *stepping;
 static uint32_t first_input, n_inputs;
-static uint32_t dice(uint32_t n);
+static uint32_t random_below(uint32_t n);
 
-static void update_line(fmi3InstanceEnvironment e, fmi3Float64 time, fmi3Boolean set, fmi3Boolean get,
-                        fmi3Boolean finished, fmi3Boolean can_return, fmi3Boolean *wanted, fmi3Float64 *return_time) {
+static void intermediate_update(fmi3InstanceEnvironment e, fmi3Float64 time, fmi3Boolean set, fmi3Boolean get,
+                                fmi3Boolean finished, fmi3Boolean can_return_early, fmi3Boolean *wanted,
+                                fmi3Float64 *return_time) {
   (void)e;
   EXPECT(set && get && finished);
-  const uint32_t reference = first_input + dice(n_inputs + 1);
+  const uint32_t reference = first_input + random_below(n_inputs + 1);
   const int32_t order = 1;
   double value = 0;
-  if (!within) return;
-  fmi3GetFloat64(within, &reference, 1, &value, 1);
-  value += 1e-5 * dice(9);
-  if (dice(3) == 0) fmi3SetFloat64(within, &reference, 1, &value, 1);
-  if (dice(3) == 0) fmi3GetOutputDerivatives(within, &reference, 1, &order, &value, 1);
-  if (dice(9) == 0) EXPECT(fmi3Reset(within) == fmi3Error && fmi3Terminate(within) == fmi3Error);
-  if (can_return && dice(5) == 0) *wanted = true, *return_time = time + 0.001 * dice(9) - 0.003;
+  if (!stepping) return;
+  fmi3GetFloat64(stepping, &reference, 1, &value, 1);
+  value += 1e-5 * random_below(9);
+  if (random_below(3) == 0) fmi3SetFloat64(stepping, &reference, 1, &value, 1);
+  if (random_below(3) == 0) fmi3GetOutputDerivatives(stepping, &reference, 1, &order, &value, 1);
+  if (random_below(9) == 0) EXPECT(fmi3Reset(stepping) == fmi3Error && fmi3Terminate(stepping) == fmi3Error);
+  if (can_return_early && random_below(5) == 0) *wanted = true, *return_time = time + 0.001 * random_below(9) - 0.003;
 }
 
 static const fmi2CallbackFunctions callbacks = {log2_line, NULL, NULL, NULL, NULL};
 
-static void *make(const scene *s, int version, fmu_kind kind, const char *token) {
+static void *instantiate(const scene *s, int version, fmu_kind kind, const char *token) {
   if (version == 2)
     return fmi2Instantiate("unit", kind == FMU_CO_SIMULATION ? fmi2CoSimulation : fmi2ModelExchange, token, s->folder,
                            &callbacks, fmi2False, fmi2True);
@@ -155,10 +156,10 @@ static void *make(const scene *s, int version, fmu_kind kind, const char *token)
   first_input = s->first_input;
   n_inputs = n;
   return fmi3InstantiateCoSimulation("unit", token, s->folder, false, true, true, true, inputs, n, NULL, log3_line,
-                                     update_line);
+                                     intermediate_update);
 }
 
-static void drop(int version, void *c) {
+static void free_instance(int version, void *c) {
   if (version == 2) fmi2FreeInstance(c);
   else fmi3FreeInstance(c);
 }
@@ -207,7 +208,7 @@ static int set_boolean(int version, void *c, uint32_t ref, int value) {
 }
 
 /* Every variable that can be read; what cannot stays 0. */
-static double *everything(const scene *s, int version, void *c) {
+static double *read_all(const scene *s, int version, void *c) {
   double *values = calloc(s->reals + 1, sizeof *values);
   for (uint32_t i = 0; values && i < s->reals; i++)
     if (get_real(version, c, &i, 1, values + i)) get_whole(version, c, i, values + i);
@@ -248,8 +249,8 @@ static void run_exchange(const scene *s, int version, void *c) {
   free(x);
 }
 
-static void run_ordinarily(const scene *s, int version, fmu_kind kind) {
-  void *c = make(s, version, kind, s->token);
+static void run_normally(const scene *s, int version, fmu_kind kind) {
+  void *c = instantiate(s, version, kind, s->token);
   EXPECT(c && initialize(version, kind, c) == 0);
   if (c && kind == FMU_MODEL_EXCHANGE) run_exchange(s, version, c);
   double time = 0;
@@ -260,15 +261,15 @@ static void run_ordinarily(const scene *s, int version, fmu_kind kind) {
       EXPECT(fmi3EnterStepMode(c) == fmi3OK);
     }
   }
-  if (c) free(everything(s, version, c));
+  if (c) free(read_all(s, version, c));
   EXPECT(c && (version == 2 ? (int)fmi2Terminate(c) : (int)fmi3Terminate(c)) == 0);
-  drop(version, c);
+  free_instance(version, c);
 }
 
 /* ---- broken resources and states ---------------------------------------------------------------------- */
 
 /* Cut short, altered, or not there. */
-static void spoil(scene *s, int version, int k) {
+static void corrupt_file(scene *s, int version, int k) {
   const size_t size = s->size[k], stride = size / 97 + 1;
   unsigned char *bytes = s->bytes[k];
   char token[FMU_TOKEN_SIZE];
@@ -276,27 +277,27 @@ static void spoil(scene *s, int version, int k) {
     write_file(s->file[k], bytes, n);
     s->size[k] = n;
     make_token(s, s->size[MODEL], token);
-    EXPECT(!make(s, version, FMU_MODEL_EXCHANGE, token));
+    EXPECT(!instantiate(s, version, FMU_MODEL_EXCHANGE, token));
     s->size[k] = size;
     bytes[n] ^= 0x10;
     write_file(s->file[k], bytes, size);
     make_token(s, s->size[MODEL], token);
-    drop(version, make(s, version, FMU_MODEL_EXCHANGE, k == MODEL ? token : s->token));
+    free_instance(version, instantiate(s, version, FMU_MODEL_EXCHANGE, k == MODEL ? token : s->token));
     bytes[n] ^= 0x10;
   }
   remove(s->file[k]);
-  EXPECT(!make(s, version, FMU_MODEL_EXCHANGE, s->token));
+  EXPECT(!instantiate(s, version, FMU_MODEL_EXCHANGE, s->token));
   write_file(s->file[k], bytes, size);
 }
 
-static void load_wrongly(scene *s, int version) {
-  EXPECT(!make(s, version, FMU_CO_SIMULATION, "{}"));
-  EXPECT(!make(s, version, FMU_CO_SIMULATION, NULL));
-  for (int k = 0; k < FILES; k++) spoil(s, version, k);
+static void load_corrupted(scene *s, int version) {
+  EXPECT(!instantiate(s, version, FMU_CO_SIMULATION, "{}"));
+  EXPECT(!instantiate(s, version, FMU_CO_SIMULATION, NULL));
+  for (int k = 0; k < FILES; k++) corrupt_file(s, version, k);
 }
 
-static void break_states(const scene *s, fmu_kind kind) {
-  void *c = make(s, 3, kind, s->token);
+static void corrupt_states(const scene *s, fmu_kind kind) {
+  void *c = instantiate(s, 3, kind, s->token);
   EXPECT(c && initialize(3, kind, c) == 0);
   fmi3FMUState state = NULL, copy = NULL;
   size_t size = 0;
@@ -313,196 +314,212 @@ static void break_states(const scene *s, fmu_kind kind) {
   fmi3FreeFMUState(c, &copy);
   fmi3FreeFMUState(c, &state);
   free(bytes);
-  drop(3, c);
+  free_instance(3, c);
 }
 
 /* ---- random calls ------------------------------------------------------------------------------------- */
 
-static uint32_t dice_state = 1;
+static uint32_t random_state = 1;
 
-static uint32_t dice(uint32_t n) { /* 0 to n - 1 */
-  dice_state = dice_state * UINT32_C(1664525) + UINT32_C(1013904223);
-  return (uint32_t)(((uint64_t)dice_state * n) >> 32);
+static uint32_t random_below(uint32_t n) { /* 0 to n - 1 */
+  random_state = random_state * UINT32_C(1664525) + UINT32_C(1013904223);
+  return (uint32_t)(((uint64_t)random_state * n) >> 32);
 }
 
-static double number(void) {
+static double random_number(void) {
   static const double odd[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e308};
-  return dice(12) ? 4.0 * dice(1000) / 999.0 - 2.0 : odd[dice(6)];
+  return random_below(12) ? 4.0 * random_below(1000) / 999.0 - 2.0 : odd[random_below(6)];
 }
 
-typedef struct abused {
+typedef struct random_caller {
   const scene *s;
   int version;
   void *c, *state;
   double time;
-} abused;
+} random_caller;
 
 /* Near what is there: wild masses and torques would only make the integration long. */
-static void random_set(abused *a, const uint32_t *refs, size_t n) {
+static void random_set(random_caller *r, const uint32_t *refs, size_t n) {
   double values[LIST] = {0};
-  get_real(a->version, a->c, refs, n, values);
+  get_real(r->version, r->c, refs, n, values);
   for (size_t i = 0; i < n; i++)
-    values[i] = dice(9) ? values[i] * (0.9 + 0.2 * dice(100) / 99.0) + 1e-5 * dice(100) : number();
-  set_real(a->version, a->c, refs, dice(30) ? n : 0, dice(30) ? values : NULL);
+    values[i] = random_below(9) ? values[i] * (0.9 + 0.2 * random_below(100) / 99.0) + 1e-5 * random_below(100)
+                                : random_number();
+  set_real(r->version, r->c, refs, random_below(30) ? n : 0, random_below(30) ? values : NULL);
 }
 
-static void random_values(abused *a) {
+static void random_values(random_caller *r) {
   uint32_t refs[LIST], more[LIST];
   double seed[LIST], values[LIST];
-  const size_t n = dice(LIST + 1), m = dice(LIST + 1);
+  const size_t n = random_below(LIST + 1), m = random_below(LIST + 1);
   for (int i = 0; i < LIST; i++) {
-    refs[i] =
-        dice(40) ? dice(dice(2) ? a->s->reals : a->s->reals / 8 + 1) : dice(UINT32_MAX); /* parameters come first */
-    more[i] = dice(a->s->reals);
-    seed[i] = number();
+    refs[i] = random_below(40) ? random_below(random_below(2) ? r->s->reals : r->s->reals / 8 + 1)
+                               : random_below(UINT32_MAX); /* parameters come first */
+    more[i] = random_below(r->s->reals);
+    seed[i] = random_number();
   }
-  switch (dice(5)) {
+  switch (random_below(5)) {
     case 0:
     case 1:
-      random_set(a, refs, n);
-      set_boolean(a->version, a->c, refs[0], (int)dice(2));
+      random_set(r, refs, n);
+      set_boolean(r->version, r->c, refs[0], (int)random_below(2));
       break;
-    case 2: get_real(a->version, a->c, refs, n, dice(30) ? values : NULL); break;
+    case 2: get_real(r->version, r->c, refs, n, random_below(30) ? values : NULL); break;
     case 3:
-      if (a->version == 2) fmi2GetDirectionalDerivative(a->c, refs, n, more, m, seed, values);
-      else fmi3GetDirectionalDerivative(a->c, refs, n, more, m, seed, dice(30) ? m : m + 1, values, n);
+      if (r->version == 2) fmi2GetDirectionalDerivative(r->c, refs, n, more, m, seed, values);
+      else fmi3GetDirectionalDerivative(r->c, refs, n, more, m, seed, random_below(30) ? m : m + 1, values, n);
       break;
     default:
-      if (a->version == 3) fmi3GetAdjointDerivative(a->c, refs, n, more, m, seed, n, values, m);
+      if (r->version == 3) fmi3GetAdjointDerivative(r->c, refs, n, more, m, seed, n, values, m);
   }
 }
 
-static void random_rates(abused *a) {
+static void random_rates(random_caller *r) {
   uint32_t refs[LIST];
   int32_t orders[LIST];
   double values[LIST];
-  const size_t n = dice(LIST + 1);
+  const size_t n = random_below(LIST + 1);
   for (int i = 0; i < LIST; i++) {
-    refs[i] = dice(30) && a->s->inputs ? a->s->first_input + dice(a->s->inputs) : dice(a->s->reals);
-    orders[i] = dice(30) ? 1 + (int32_t)dice(4) : (int32_t)dice(9) - 3;
-    values[i] = dice(30) ? 1e-3 * dice(9) : number();
+    refs[i] =
+        random_below(30) && r->s->inputs ? r->s->first_input + random_below(r->s->inputs) : random_below(r->s->reals);
+    orders[i] = random_below(30) ? 1 + (int32_t)random_below(4) : (int32_t)random_below(9) - 3;
+    values[i] = random_below(30) ? 1e-3 * random_below(9) : random_number();
   }
-  if (a->version == 2 && dice(2)) fmi2SetRealInputDerivatives(a->c, refs, n, orders, dice(30) ? values : NULL);
-  for (int i = 0; i < LIST; i++) refs[i] = dice(a->s->reals), orders[i] = 1 - (dice(30) == 0);
-  if (a->version == 2) fmi2GetRealOutputDerivatives(a->c, refs, dice(3), orders, values);
-  else fmi3GetOutputDerivatives(a->c, refs, n, orders, values, dice(30) ? n : n + 1);
+  if (r->version == 2 && random_below(2))
+    fmi2SetRealInputDerivatives(r->c, refs, n, orders, random_below(30) ? values : NULL);
+  for (int i = 0; i < LIST; i++) refs[i] = random_below(r->s->reals), orders[i] = 1 - (random_below(30) == 0);
+  if (r->version == 2) fmi2GetRealOutputDerivatives(r->c, refs, random_below(3), orders, values);
+  else fmi3GetOutputDerivatives(r->c, refs, n, orders, values, random_below(30) ? n : n + 1);
 }
 
-static void random_states(abused *a) {
+static void random_states(random_caller *r) {
   double x[256];
-  size_t n = dice(20) ? a->s->states : dice(9);
+  size_t n = random_below(20) ? r->s->states : random_below(9);
   if (n > 256) return;
-  for (size_t i = 0; i < n; i++) x[i] = number();
-  switch (dice(6)) {
+  for (size_t i = 0; i < n; i++) x[i] = random_number();
+  switch (random_below(6)) {
     case 0:
-      a->version == 2 ? (void)fmi2SetContinuousStates(a->c, x, n) : (void)fmi3SetContinuousStates(a->c, x, n);
+      r->version == 2 ? (void)fmi2SetContinuousStates(r->c, x, n) : (void)fmi3SetContinuousStates(r->c, x, n);
       break;
     case 1:
-      a->version == 2 ? (void)fmi2GetContinuousStates(a->c, x, n) : (void)fmi3GetContinuousStates(a->c, x, n);
+      r->version == 2 ? (void)fmi2GetContinuousStates(r->c, x, n) : (void)fmi3GetContinuousStates(r->c, x, n);
       break;
     case 2:
-      a->version == 2 ? (void)fmi2GetDerivatives(a->c, x, n) : (void)fmi3GetContinuousStateDerivatives(a->c, x, n);
+      r->version == 2 ? (void)fmi2GetDerivatives(r->c, x, n) : (void)fmi3GetContinuousStateDerivatives(r->c, x, n);
       break;
     case 3:
-      a->version == 2 ? (void)fmi2GetEventIndicators(a->c, x, n) : (void)fmi3GetEventIndicators(a->c, x, n);
+      r->version == 2 ? (void)fmi2GetEventIndicators(r->c, x, n) : (void)fmi3GetEventIndicators(r->c, x, n);
       break;
-    case 4: a->version == 2 ? (void)fmi2SetTime(a->c, number()) : (void)fmi3SetTime(a->c, number()); break;
+    case 4:
+      r->version == 2 ? (void)fmi2SetTime(r->c, random_number()) : (void)fmi3SetTime(r->c, random_number());
+      break;
     default:
-      a->version == 2 ? (void)fmi2GetNominalsOfContinuousStates(a->c, x, n)
-                      : (void)fmi3GetNominalsOfContinuousStates(a->c, x, n);
+      r->version == 2 ? (void)fmi2GetNominalsOfContinuousStates(r->c, x, n)
+                      : (void)fmi3GetNominalsOfContinuousStates(r->c, x, n);
   }
 }
 
-static void random_mode2(abused *a) {
+static void random_mode2(random_caller *r) {
   fmi2EventInfo info;
   fmi2Boolean enter, terminate;
-  switch (dice(10)) {
-    case 0: fmi2SetupExperiment(a->c, (int)dice(2), number(), number(), (int)dice(2), number()); break;
+  switch (random_below(10)) {
+    case 0:
+      fmi2SetupExperiment(r->c, (int)random_below(2), random_number(), random_number(), (int)random_below(2),
+                          random_number());
+      break;
     case 1:
-    case 2: fmi2EnterInitializationMode(a->c); break;
+    case 2: fmi2EnterInitializationMode(r->c); break;
     case 3:
-    case 4: fmi2ExitInitializationMode(a->c); break;
-    case 5: fmi2NewDiscreteStates(a->c, dice(5) ? &info : NULL); break;
-    case 6: fmi2EnterContinuousTimeMode(a->c); break;
-    case 7: fmi2EnterEventMode(a->c); break;
-    case 8: fmi2CompletedIntegratorStep(a->c, fmi2True, &enter, dice(5) ? &terminate : NULL); break;
-    default: dice(4) ? (void)fmi2CancelStep(a->c) : dice(4) ? (void)fmi2Terminate(a->c) : (void)fmi2Reset(a->c);
+    case 4: fmi2ExitInitializationMode(r->c); break;
+    case 5: fmi2NewDiscreteStates(r->c, random_below(5) ? &info : NULL); break;
+    case 6: fmi2EnterContinuousTimeMode(r->c); break;
+    case 7: fmi2EnterEventMode(r->c); break;
+    case 8: fmi2CompletedIntegratorStep(r->c, fmi2True, &enter, random_below(5) ? &terminate : NULL); break;
+    default:
+      random_below(4)   ? (void)fmi2CancelStep(r->c)
+      : random_below(4) ? (void)fmi2Terminate(r->c)
+                        : (void)fmi2Reset(r->c);
   }
 }
 
-static void random_mode3(abused *a) {
+static void random_mode3(random_caller *r) {
   bool b[5];
   double next;
-  switch (dice(11)) {
+  switch (random_below(11)) {
     case 0:
-    case 1: fmi3EnterInitializationMode(a->c, dice(2), number(), 0, dice(2), number()); break;
+    case 1:
+      fmi3EnterInitializationMode(r->c, random_below(2), random_number(), 0, random_below(2), random_number());
+      break;
     case 2:
-    case 3: fmi3ExitInitializationMode(a->c); break;
-    case 4: fmi3UpdateDiscreteStates(a->c, b, b + 1, b + 2, b + 3, b + 4, dice(5) ? &next : NULL); break;
-    case 5: fmi3EnterContinuousTimeMode(a->c); break;
-    case 6: fmi3EnterStepMode(a->c); break;
-    case 7: fmi3EnterEventMode(a->c); break;
-    case 8: fmi3CompletedIntegratorStep(a->c, true, b, dice(5) ? b + 1 : NULL); break;
-    case 9: fmi3EnterConfigurationMode(a->c); break;
+    case 3: fmi3ExitInitializationMode(r->c); break;
+    case 4: fmi3UpdateDiscreteStates(r->c, b, b + 1, b + 2, b + 3, b + 4, random_below(5) ? &next : NULL); break;
+    case 5: fmi3EnterContinuousTimeMode(r->c); break;
+    case 6: fmi3EnterStepMode(r->c); break;
+    case 7: fmi3EnterEventMode(r->c); break;
+    case 8: fmi3CompletedIntegratorStep(r->c, true, b, random_below(5) ? b + 1 : NULL); break;
+    case 9: fmi3EnterConfigurationMode(r->c); break;
     default:
-      dice(4) ? (void)fmi3ExitConfigurationMode(a->c) : dice(4) ? (void)fmi3Terminate(a->c) : (void)fmi3Reset(a->c);
+      random_below(4)   ? (void)fmi3ExitConfigurationMode(r->c)
+      : random_below(4) ? (void)fmi3Terminate(r->c)
+                        : (void)fmi3Reset(r->c);
   }
 }
 
-static void random_snapshot(abused *a) {
-  if (a->version == 2) {
-    if (dice(2)) fmi2GetFMUstate(a->c, &a->state);
-    else if (dice(2)) fmi2SetFMUstate(a->c, a->state);
-    else fmi2FreeFMUstate(a->c, &a->state);
-  } else if (dice(2)) {
-    fmi3GetFMUState(a->c, &a->state);
-  } else if (dice(2)) {
-    fmi3SetFMUState(a->c, a->state);
+static void random_snapshot(random_caller *r) {
+  if (r->version == 2) {
+    if (random_below(2)) fmi2GetFMUstate(r->c, &r->state);
+    else if (random_below(2)) fmi2SetFMUstate(r->c, r->state);
+    else fmi2FreeFMUstate(r->c, &r->state);
+  } else if (random_below(2)) {
+    fmi3GetFMUState(r->c, &r->state);
+  } else if (random_below(2)) {
+    fmi3SetFMUState(r->c, r->state);
   } else {
-    fmi3FreeFMUState(a->c, &a->state);
+    fmi3FreeFMUState(r->c, &r->state);
   }
 }
 
-static void random_step(abused *a) {
+static void random_step(random_caller *r) {
   const uint32_t reference = 0;
   const fmi2String category = "logEvents";
-  double last = a->time;
+  double last = r->time;
   bool flags[3];
-  const double length = dice(9) ? 0.002 * (1 + dice(10)) : number();
-  if (a->version == 2) fmi2GetRealStatus(a->c, fmi2LastSuccessfulTime, &a->time);
-  if (a->version == 2) fmi2DoStep(a->c, a->time, fmin(length, 0.05), fmi2False);
-  within = a->version == 3 ? a->c : NULL;
-  if (a->version == 3) fmi3DoStep(a->c, a->time, fmin(length, 0.05), false, flags, flags + 1, flags + 2, &last);
-  within = NULL;
-  if (a->version == 3) a->time = last;
-  if (a->version == 2) fmi2SetDebugLogging(a->c, (int)dice(2), dice(2), dice(5) ? &category : NULL);
-  else fmi3GetInt32(a->c, &reference, dice(2), NULL, 0);
+  const double length = random_below(9) ? 0.002 * (1 + random_below(10)) : random_number();
+  if (r->version == 2) fmi2GetRealStatus(r->c, fmi2LastSuccessfulTime, &r->time);
+  if (r->version == 2) fmi2DoStep(r->c, r->time, fmin(length, 0.05), fmi2False);
+  stepping = r->version == 3 ? r->c : NULL;
+  if (r->version == 3) fmi3DoStep(r->c, r->time, fmin(length, 0.05), false, flags, flags + 1, flags + 2, &last);
+  stepping = NULL;
+  if (r->version == 3) r->time = last;
+  if (r->version == 2)
+    fmi2SetDebugLogging(r->c, (int)random_below(2), random_below(2), random_below(5) ? &category : NULL);
+  else fmi3GetInt32(r->c, &reference, random_below(2), NULL, 0);
 }
 
-static void abuse(const scene *s, int version, fmu_kind kind) {
-  abused a = {s, version, make(s, version, kind, s->token), NULL, 0};
-  void *fresh = make(s, version, kind, s->token);
-  EXPECT(a.c && fresh);
-  for (int k = 0; a.c && k < RANDOM_CALLS; k++) switch (dice(7)) {
-      case 0: random_values(&a); break;
-      case 5: random_rates(&a); break;
-      case 1: random_states(&a); break;
+static void call_randomly(const scene *s, int version, fmu_kind kind) {
+  random_caller r = {s, version, instantiate(s, version, kind, s->token), NULL, 0};
+  void *fresh = instantiate(s, version, kind, s->token);
+  EXPECT(r.c && fresh);
+  for (int k = 0; r.c && k < RANDOM_CALLS; k++) switch (random_below(7)) {
+      case 0: random_values(&r); break;
+      case 5: random_rates(&r); break;
+      case 1: random_states(&r); break;
       case 2:
-      case 3: version == 2 ? random_mode2(&a) : random_mode3(&a); break;
-      case 4: random_snapshot(&a); break;
-      default: random_step(&a);
+      case 3: version == 2 ? random_mode2(&r) : random_mode3(&r); break;
+      case 4: random_snapshot(&r); break;
+      default: random_step(&r);
     }
   /* whatever happened, a reset makes it new */
-  EXPECT((version == 2 ? (int)fmi2Reset(a.c) : (int)fmi3Reset(a.c)) == 0);
-  EXPECT(initialize(version, kind, a.c) == 0 && initialize(version, kind, fresh) == 0);
-  double *one = everything(s, version, a.c), *other = everything(s, version, fresh);
+  EXPECT((version == 2 ? (int)fmi2Reset(r.c) : (int)fmi3Reset(r.c)) == 0);
+  EXPECT(initialize(version, kind, r.c) == 0 && initialize(version, kind, fresh) == 0);
+  double *one = read_all(s, version, r.c), *other = read_all(s, version, fresh);
   EXPECT(one && other && memcmp(one, other, s->reals * sizeof *one) == 0);
   free(one);
   free(other);
-  if (version == 2) fmi2FreeFMUstate(a.c, &a.state);
-  else fmi3FreeFMUState(a.c, &a.state);
-  drop(version, fresh);
-  drop(version, a.c);
+  if (version == 2) fmi2FreeFMUstate(r.c, &r.state);
+  else fmi3FreeFMUState(r.c, &r.state);
+  free_instance(version, fresh);
+  free_instance(version, r.c);
 }
 
 static void drive(const char *path) {
@@ -514,11 +531,11 @@ static void drive(const char *path) {
   }
   for (int version = 2; version <= 3; version++) {
     for (int kind = FMU_MODEL_EXCHANGE; kind <= FMU_CO_SIMULATION; kind++) {
-      run_ordinarily(&s, version, (fmu_kind)kind);
-      abuse(&s, version, (fmu_kind)kind);
-      break_states(&s, (fmu_kind)kind);
+      run_normally(&s, version, (fmu_kind)kind);
+      call_randomly(&s, version, (fmu_kind)kind);
+      corrupt_states(&s, (fmu_kind)kind);
     }
-    load_wrongly(&s, version);
+    load_corrupted(&s, version);
   }
   close_scene(&s);
 }

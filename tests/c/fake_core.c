@@ -202,7 +202,7 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
 void lw_step_accepted(lw_state *s) { s->x[STEPS] += 1; }
 
 /* The start is the state. */
-lw_status lw_assembled_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+lw_status lw_assembly_sensitivity(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                                   size_t n_knowns, const double *seed, double *sensitivity) {
   return lw_directional_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed, sensitivity);
 }
@@ -216,7 +216,7 @@ lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const u
 }
 void lw_minimal_free(lw_minimal *minimal) { (void)minimal; }
 void lw_minimal_get(const lw_minimal *minimal, double *x) { (void)minimal, (void)x; }
-lw_status lw_minimal_put(lw_minimal *minimal, const double *x) { return (void)minimal, (void)x, LW_ERROR_USAGE; }
+lw_status lw_minimal_set(lw_minimal *minimal, const double *x) { return (void)minimal, (void)x, LW_ERROR_USAGE; }
 lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot) {
   return (void)minimal, (void)xdot, LW_ERROR_USAGE;
 }

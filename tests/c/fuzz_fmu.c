@@ -29,7 +29,7 @@ static const char *folder;
 static char token[FMU_TOKEN_SIZE];
 static uint32_t reals;
 
-static void take(input *in, void *to, size_t n) {
+static void consume(input *in, void *to, size_t n) {
   const size_t have = n < in->size ? n : in->size;
   memset(to, 0, n);
   if (have) memcpy(to, in->bytes, have);
@@ -37,22 +37,22 @@ static void take(input *in, void *to, size_t n) {
   in->size -= have;
 }
 
-static uint8_t take_byte(importer *i) {
+static uint8_t consume_byte(importer *i) {
   uint8_t byte;
-  take(&i->in, &byte, 1);
+  consume(&i->in, &byte, 1);
   return byte;
 }
 
-static uint32_t take_reference(importer *i) {
+static uint32_t consume_reference(importer *i) {
   uint16_t reference;
-  take(&i->in, &reference, sizeof reference);
+  consume(&i->in, &reference, sizeof reference);
   return reference == UINT16_MAX ? UINT32_MAX : reference % (i->reals + 12);
 }
 
 /* Mostly of order one: wild numbers only make an integration long. */
-static double take_number(importer *i) {
+static double consume_number(importer *i) {
   int16_t number;
-  take(&i->in, &number, sizeof number);
+  consume(&i->in, &number, sizeof number);
   if (number == INT16_MAX) return NAN;
   if (number == INT16_MIN) return INFINITY;
   return number / 8192.0;
@@ -78,18 +78,18 @@ static void update(fmi3InstanceEnvironment e, fmi3Float64 time, fmi3Boolean set_
                    fmi3Boolean step_finished, fmi3Boolean can_return_early, fmi3Boolean *early_return_requested,
                    fmi3Float64 *early_return_time) {
   importer *i = e;
-  const uint32_t reference = take_reference(i);
-  double value = take_number(i);
+  const uint32_t reference = consume_reference(i);
+  double value = consume_number(i);
   (void)set_requested, (void)get_allowed, (void)step_finished;
   if (!i->c) return;
   fmi3GetFloat64(i->c, &reference, 1, &value, 1);
-  if (take_byte(i) & 1) fmi3SetFloat64(i->c, &reference, 1, &value, 1);
-  *early_return_requested = can_return_early && (take_byte(i) & 7) == 0;
+  if (consume_byte(i) & 1) fmi3SetFloat64(i->c, &reference, 1, &value, 1);
+  *early_return_requested = can_return_early && (consume_byte(i) & 7) == 0;
   *early_return_time = time;
 }
 
 static void make(importer *i, uint8_t kind) {
-  const fmi3ValueReference intermediate = take_reference(i);
+  const fmi3ValueReference intermediate = consume_reference(i);
   if (i->version == 2)
     i->c = fmi2Instantiate("unit", kind & 1 ? fmi2CoSimulation : fmi2ModelExchange, token, folder, &callbacks,
                            fmi2False, kind & 2);
@@ -105,17 +105,17 @@ static void call_variables(importer *i) {
   int32_t whole[LIST] = {0}, orders[LIST] = {0};
   int64_t long_one[LIST] = {0};
   bool flags[LIST] = {0};
-  const uint8_t n = take_byte(i) % (LIST + 1), m = take_byte(i) % (LIST + 1);
+  const uint8_t n = consume_byte(i) % (LIST + 1), m = consume_byte(i) % (LIST + 1);
   for (int k = 0; k < LIST; k++) {
-    refs[k] = take_reference(i);
-    more[k] = take_reference(i);
-    seed[k] = values[k] = take_number(i);
-    whole[k] = take_byte(i) % 4;
+    refs[k] = consume_reference(i);
+    more[k] = consume_reference(i);
+    seed[k] = values[k] = consume_number(i);
+    whole[k] = consume_byte(i) % 4;
     orders[k] = whole[k];
     long_one[k] = whole[k];
     flags[k] = whole[k] & 1;
   }
-  const uint8_t which = take_byte(i) % 12;
+  const uint8_t which = consume_byte(i) % 12;
   if (i->version == 2) switch (which) {
       case 0: fmi2GetReal(i->c, refs, n, values); break;
       case 1: fmi2SetReal(i->c, refs, n, values); break;
@@ -149,15 +149,15 @@ static void call_variables(importer *i) {
 
 static void call_states(importer *i) {
   double x[MOST_STATES];
-  const size_t n = take_byte(i) % (MOST_STATES + 1);
-  for (size_t k = 0; k < n; k++) x[k] = take_number(i);
+  const size_t n = consume_byte(i) % (MOST_STATES + 1);
+  for (size_t k = 0; k < n; k++) x[k] = consume_number(i);
   const int two = i->version == 2;
-  switch (take_byte(i) % 6) {
+  switch (consume_byte(i) % 6) {
     case 0: two ? (void)fmi2SetContinuousStates(i->c, x, n) : (void)fmi3SetContinuousStates(i->c, x, n); break;
     case 1: two ? (void)fmi2GetContinuousStates(i->c, x, n) : (void)fmi3GetContinuousStates(i->c, x, n); break;
     case 2: two ? (void)fmi2GetDerivatives(i->c, x, n) : (void)fmi3GetContinuousStateDerivatives(i->c, x, n); break;
     case 3: two ? (void)fmi2GetEventIndicators(i->c, x, n) : (void)fmi3GetEventIndicators(i->c, x, n); break;
-    case 4: two ? (void)fmi2SetTime(i->c, take_number(i)) : (void)fmi3SetTime(i->c, take_number(i)); break;
+    case 4: two ? (void)fmi2SetTime(i->c, consume_number(i)) : (void)fmi3SetTime(i->c, consume_number(i)); break;
     default:
       two ? (void)fmi2GetNominalsOfContinuousStates(i->c, x, n) : (void)fmi3GetNominalsOfContinuousStates(i->c, x, n);
   }
@@ -167,9 +167,9 @@ static void call_modes(importer *i) {
   fmi2EventInfo info;
   bool b[5];
   fmi2Boolean yes[2];
-  double next, tolerance = take_number(i), stop = take_number(i);
+  double next, tolerance = consume_number(i), stop = consume_number(i);
   const int two = i->version == 2;
-  switch (take_byte(i) % 9) {
+  switch (consume_byte(i) % 9) {
     case 0:
       if (two) fmi2SetupExperiment(i->c, tolerance > 0, 1e-3 * tolerance, 0, stop > 0, stop);
       else fmi3EnterInitializationMode(i->c, tolerance > 0, 1e-3 * tolerance, 0, stop > 0, stop);
@@ -189,7 +189,7 @@ static void call_modes(importer *i) {
       break;
     case 7: two ? (void)0 : (void)fmi3EnterStepMode(i->c); break;
     default:
-      if (take_byte(i) & 3) break;
+      if (consume_byte(i) & 3) break;
       two ? (void)fmi2Reset(i->c) : (void)fmi3Reset(i->c);
       i->time = 0;
   }
@@ -198,7 +198,7 @@ static void call_modes(importer *i) {
 static void call_step(importer *i) {
   bool flags[3];
   double last = i->time;
-  const double length = fmin(0.02 * fabs(take_number(i)), 0.05);
+  const double length = fmin(0.02 * fabs(consume_number(i)), 0.05);
   if (i->version == 2) {
     fmi2DoStep(i->c, i->time, length, fmi2True);
     fmi2GetRealStatus(i->c, fmi2LastSuccessfulTime, &i->time);
@@ -212,12 +212,12 @@ static void call_step(importer *i) {
 /* Alters some bytes and, if so chosen, makes the checksum right, which lies where `fmu_snapshot_write` has it. */
 static void alter(importer *i, unsigned char *bytes, size_t size) {
   const size_t at_checksum = 8 + sizeof(uint64_t) + FMU_TOKEN_SIZE + sizeof(uint32_t), covered = at_checksum + 4;
-  for (uint8_t n = take_byte(i) % 9; n; n--) {
+  for (uint8_t n = consume_byte(i) % 9; n; n--) {
     uint16_t where;
-    take(&i->in, &where, sizeof where);
-    bytes[where % size] ^= take_byte(i);
+    consume(&i->in, &where, sizeof where);
+    bytes[where % size] ^= consume_byte(i);
   }
-  if (take_byte(i) & 1 || size <= covered) return;
+  if (consume_byte(i) & 1 || size <= covered) return;
   const uint32_t checksum = fmu_crc32(0, bytes + covered, size - covered);
   memcpy(bytes + at_checksum, &checksum, sizeof checksum);
 }
@@ -234,7 +234,7 @@ static void call_serialised(importer *i) {
     two ? (void)fmi2SerializeFMUstate(i->c, state, (fmi2Byte *)bytes, size)
         : (void)fmi3SerializeFMUState(i->c, state, bytes, size);
     alter(i, bytes, size);
-    const size_t given = take_byte(i) & 15 ? size : size / 2;
+    const size_t given = consume_byte(i) & 15 ? size : size / 2;
     two ? (void)fmi2DeSerializeFMUstate(i->c, (const fmi2Byte *)bytes, given, &copy)
         : (void)fmi3DeserializeFMUState(i->c, bytes, given, &copy);
     if (copy) two ? (void)fmi2SetFMUstate(i->c, copy) : (void)fmi3SetFMUState(i->c, copy);
@@ -244,9 +244,9 @@ static void call_serialised(importer *i) {
   two ? (void)fmi2FreeFMUstate(i->c, &copy) : (void)fmi3FreeFMUState(i->c, &copy);
 }
 
-static void call_kept(importer *i) {
+static void call_saved(importer *i) {
   const int two = i->version == 2;
-  switch (take_byte(i) % 3) {
+  switch (consume_byte(i) % 3) {
     case 0: two ? (void)fmi2GetFMUstate(i->c, &i->state) : (void)fmi3GetFMUState(i->c, &i->state); break;
     case 1: two ? (void)fmi2SetFMUstate(i->c, i->state) : (void)fmi3SetFMUState(i->c, i->state); break;
     default: two ? (void)fmi2FreeFMUstate(i->c, &i->state) : (void)fmi3FreeFMUState(i->c, &i->state);
@@ -276,17 +276,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   if (!folder) load();
   importer i = {.in = {bytes, size}, .reals = reals};
-  const uint8_t kind = take_byte(&i);
+  const uint8_t kind = consume_byte(&i);
   i.version = kind & 64 ? 2 : 3;
   make(&i, kind);
-  while (i.c && i.in.size && i.calls++ < MOST_CALLS) switch (take_byte(&i) % 8) {
+  while (i.c && i.in.size && i.calls++ < MOST_CALLS) switch (consume_byte(&i) % 8) {
       case 0:
       case 1: call_variables(&i); break;
       case 2: call_states(&i); break;
       case 3:
       case 4: call_modes(&i); break;
       case 5: call_serialised(&i); break;
-      case 6: call_kept(&i); break;
+      case 6: call_saved(&i); break;
       default: call_step(&i);
     }
   if (i.c) i.version == 2 ? (void)fmi2FreeFMUstate(i.c, &i.state) : (void)fmi3FreeFMUState(i.c, &i.state);

@@ -2,23 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interface.h"
+#include "interface_file.h"
 
-enum { NQ = 4, NU = 3, REALS = 300, BEHIND = 310, MAGIC = 8 };
+enum { NQ = 4, NU = 3, REALS = 300, REFERENCE_END = 310, MAGIC = 8 };
 
 static void use(const fmu_interface *interface) {
-  for (uint32_t reference = 0; reference <= BEHIND; reference++) {
+  for (uint32_t reference = 0; reference <= REFERENCE_END; reference++) {
     fmu_list knowns = {NULL, 0};
-    const uint32_t elements = fmu_elements_of(interface, reference);
+    const uint32_t elements = fmu_array_size(interface, reference);
     if (elements == 0 || (elements > 1 && reference + elements > REALS)) abort();
-    if (!fmu_dependencies_of(interface, reference, &knowns)) continue;
+    if (!fmu_find_dependencies(interface, reference, &knowns)) continue;
     for (uint32_t i = 0; i < knowns.n; i++)
-      if (knowns.at[i] >= BEHIND) abort();
+      if (knowns.items[i] >= REFERENCE_END) abort();
   }
   for (uint32_t i = 0; i < interface->q.n; i++)
-    if (interface->q.at[i] >= NQ) abort();
+    if (interface->q.items[i] >= NQ) abort();
   for (uint32_t i = 0; i < interface->u.n; i++)
-    if (interface->u.at[i] >= NU) abort();
+    if (interface->u.items[i] >= NU) abort();
 }
 
 /* With the magic in front where it is missing, which random bytes would hardly find. */
@@ -30,7 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
   if (size) memcpy(given + MAGIC, bytes, size);
   const size_t skipped = size >= MAGIC && memcmp(bytes, given, MAGIC) == 0 ? MAGIC : 0;
   fmu_interface interface;
-  const char *wrong = fmu_interface_read(&interface, given + skipped, size + MAGIC - skipped, NQ, NU, REALS, BEHIND);
+  const char *wrong =
+      fmu_interface_read(&interface, given + skipped, size + MAGIC - skipped, NQ, NU, REALS, REFERENCE_END);
   if (!wrong) use(&interface);
   fmu_interface_free(&interface);
   free(given);

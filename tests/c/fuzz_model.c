@@ -33,13 +33,13 @@ static void differentiate(const lw_model *model, lw_state *state) {
 }
 
 /* Each transition alone, then what follows. */
-static void happen(const lw_model *model, lw_state *state) {
+static void handle_transitions(const lw_model *model, lw_state *state) {
   const lw_sizes size = lw_model_sizes(model);
   double *indicators = calloc((size_t)size.event_indicators + 1, sizeof *indicators), time;
   int32_t changed;
   lw_start_events(state, &changed);
   for (int32_t i = 0; i < size.transitions && i < 64; i++) {
-    lw_make_transitions(state, &i, 1);
+    lw_apply_transitions(state, &i, 1);
     if (indicators) lw_event_indicators(state, indicators);
     lw_next_event_time(state, &time);
     lw_handle_events(state, &changed);
@@ -59,7 +59,7 @@ static void exercise(const lw_model *model, lw_state *state) {
   if (udot && tau) lw_inverse_dynamics(state, udot, tau);
   if (matrix) lw_mass_matrix(state, matrix);
   differentiate(model, state);
-  happen(model, state);
+  handle_transitions(model, state);
   free(udot);
   free(tau);
   free(matrix);

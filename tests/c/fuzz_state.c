@@ -14,7 +14,7 @@ typedef struct input {
 static lw_model *model;
 static unsigned char *snapshot;
 
-static void take(input *in, void *to, size_t n) {
+static void consume(input *in, void *to, size_t n) {
   const size_t have = n < in->size ? n : in->size;
   memset(to, 0, n);
   memcpy(to, in->bytes, have);
@@ -23,23 +23,23 @@ static void take(input *in, void *to, size_t n) {
 }
 
 /* Offsets mostly fall into the block, and sometimes just behind it. */
-static uint32_t take_offset(input *in) {
+static uint32_t consume_offset(input *in) {
   uint32_t offset;
-  take(in, &offset, sizeof offset);
+  consume(in, &offset, sizeof offset);
   return offset % ((uint32_t)lw_model_sizes(model).reals + 8);
 }
 
-static double take_real(input *in) {
+static double consume_real(input *in) {
   double value;
-  take(in, &value, sizeof value);
+  consume(in, &value, sizeof value);
   return value;
 }
 
 static void restore(input *in, lw_state *state, size_t size) {
   uint16_t at;
-  take(in, &at, sizeof at);
+  consume(in, &at, sizeof at);
   const size_t first = at % size, room = size - first;
-  take(in, snapshot + first, room < 16 ? room : 16);
+  consume(in, snapshot + first, room < 16 ? room : 16);
   lw_state_restore(state, snapshot, size);
   lw_state_restore(state, snapshot, first);
 }
@@ -47,28 +47,28 @@ static void restore(input *in, lw_state *state, size_t size) {
 static void write_mode(input *in, lw_state *state) {
   static const char *const modes[] = {"joint_closed", "locked", "taken_frame", "transition_memory", "event_memory"};
   uint8_t which, at;
-  take(in, &which, sizeof which);
-  take(in, &at, sizeof at);
-  const double value = take_real(in);
+  consume(in, &which, sizeof which);
+  consume(in, &at, sizeof at);
+  const double value = consume_real(in);
   for (int32_t i = 0; i < lw_field_count(); i++) {
     lw_field field;
     if (lw_model_field(model, i, &field) || strcmp(field.name, modes[which % 5]) != 0) continue;
     const int32_t n = field.rows * field.columns;
     if (n) lw_state_reals(state)[field.first + at % n] = which & 128 ? value : value != 0.0;
   }
-  if (which & 64) lw_modes_changed(state);
+  if (which & 64) lw_discrete_state_changed(state);
 }
 
 /* Numbers of transitions mostly exist. */
 static void make_transitions(input *in, lw_state *state) {
   int8_t given[3];
-  take(in, given, sizeof given);
+  consume(in, given, sizeof given);
   const int32_t count = lw_model_sizes(model).transitions + 1;
   const int32_t which[3] = {given[0] % count, given[1] % count, given[2] % count};
-  lw_make_transitions(state, which, 1 + given[0] % 3);
+  lw_apply_transitions(state, which, 1 + given[0] % 3);
 }
 
-static void happen(input *in, lw_state *state, int which) {
+static void handle_transitions(input *in, lw_state *state, int which) {
   int32_t changed;
   double *indicators = calloc((size_t)lw_model_sizes(model).event_indicators + 1, sizeof *indicators), time;
   switch (which) {
@@ -87,31 +87,31 @@ static void happen(input *in, lw_state *state, int which) {
 static void call(input *in, lw_state *state) {
   const size_t size = lw_state_size(state);
   uint8_t which;
-  take(in, &which, sizeof which);
-  const uint32_t a = take_offset(in), b = take_offset(in);
+  consume(in, &which, sizeof which);
+  const uint32_t a = consume_offset(in), b = consume_offset(in);
   double value = 0;
   switch (which % 15) {
     case 0: lw_assemble(state, 1e-10); break;
     case 1: lw_evaluate(state, (lw_stage)(a % (LW_STAGE_OUTPUTS + 1))); break;
     case 2:
-      value = take_real(in);
+      value = consume_real(in);
       lw_set_reals(state, &a, 1, &value);
       break;
     case 3: lw_get_reals(state, &a, 1, &value); break;
     case 4:
-      value = take_real(in);
+      value = consume_real(in);
       lw_directional_derivative(state, &a, 1, &b, 1, &value, &(double){0});
-      lw_assembled_derivative(state, &a, 1, &b, 1, &value, &(double){0});
+      lw_assembly_sensitivity(state, &a, 1, &b, 1, &value, &(double){0});
       break;
     case 5: lw_state_save(state, snapshot); break;
     case 6: restore(in, state, size); break;
     case 7: lw_state_reset(state); break;
     case 8: lw_step_accepted(state); break;
     case 9:
-      if (a < (uint32_t)lw_model_sizes(model).reals) lw_state_reals(state)[a] = take_real(in);
+      if (a < (uint32_t)lw_model_sizes(model).reals) lw_state_reals(state)[a] = consume_real(in);
       lw_state_changed(state, (lw_stage)(b % (LW_STAGE_OUTPUTS + 1)));
       break;
-    default: happen(in, state, which % 15 - 10); break;
+    default: handle_transitions(in, state, which % 15 - 10); break;
   }
   if (!lw_state_message(state)) abort();
 }

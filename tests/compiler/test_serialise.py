@@ -80,7 +80,7 @@ def test_quaternions_start_neutral_in_tree_and_cut_joints(ring):
     assert sizes == (1 + ring.nq, 1 + ring.nu, ring.nq, ring.nu)
     assert table[2].tolist()[1:] == [1 + ring.nq, 1 + ring.nu]
     np.testing.assert_array_equal(values["q_start"][:, 0], [0, *ring.neutral, *ring.neutral])
-    assert not values["q_held"].any()
+    assert not values["q_priority"].any()
 
 
 def test_start_values_and_springs_stand_at_their_joint():
@@ -91,9 +91,9 @@ def test_start_values_and_springs_stand_at_their_joint():
     _, _, values = read(mech)
     found = {name: array[:, 0].tolist() for name, array in values.items() if array.shape[1] == 1}
     assert found["q_start"] == [1, 0, 0, 0, 1, 2, 3, 0, 1, 0, 0]
-    assert found["q_held"] == [0, 0, 0, 0, 2, 2, 2, 1, 1, 1, 1]
+    assert found["q_priority"] == [0, 0, 0, 0, 2, 2, 2, 1, 1, 1, 1]
     assert found["u_start"] == [4, 5, 6, 0, 0, 0, 0, 0, 0]
-    assert found["u_held"] == [1, 1, 1, 0, 0, 0, 0, 0, 0]
+    assert found["u_priority"] == [1, 1, 1, 0, 0, 0, 0, 0, 0]
     assert found["stiffness"] == [0, 0, 0, 7, 8, 9, 0, 0, 0]
     assert found["free"] == [0, 0, 0, 0.5, 0.5, 0.5, 0, 0, 0]
     assert found["damping"] == [0, 0, 0, 0, 0, 0, 2, 2, 2]

@@ -211,7 +211,8 @@ def driver(compiled, checkout, tmp_path_factory) -> Callable[[str], Path]:
     def build(platform: str) -> Path:
         program = tmp_path_factory.mktemp("driver") / ("run_fmu.exe" if "windows" in platform else "run_fmu")
         command = [sys.executable, "-m", "ziglang", "cc", "-target", cross.TARGETS[platform]]
-        flags = ["-std=c11", "-O1", "-g0", "-ffp-contract=off", f"-I{source_dir('fmu_src')}", f"-I{source_dir('csrc')}"]
+        folders = [f"-I{source_dir('fmu_src')}", f"-I{source_dir('csrc') / 'include'}"]
+        flags = ["-std=c11", "-O1", "-g0", "-ffp-contract=off", *folders]
         loader = [] if "windows" in platform else ["-ldl"]
         source = str(checkout / "tests/c/run_fmu.c")
         subprocess.run([*command, *flags, source, "-o", str(program), *loader], check=True)

@@ -49,7 +49,7 @@ def start_there(block):
 
 def hold(block, speeds):
     """Keeps the coordinates and speeds of these speeds and no others."""
-    spans = {name: block.model.fields[name].span for name in ("q_held", "u_held")}
+    spans = {name: block.model.fields[name].span for name in ("q_priority", "u_priority")}
     for span in spans.values():
         block.reals[span] = 0.0
     for u in speeds:

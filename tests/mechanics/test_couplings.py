@@ -231,6 +231,6 @@ def test_parameters_take_effect():
     block.reals[place["gear.hinge.c[3]"]] = -1.0
     block.reals[place["gear.offset"]] = 0.5
     block.reals[place["hinge.q_start"]] = 1.5
-    block.put("q_held", np.array([0.0, 1.0]))
+    block.put("q_priority", np.array([0.0, 1.0]))
     block.assemble(1e-8)
     assert block["q"] == pytest.approx([0.5 + 2.0 * 1.5 + 1.5**3, 1.5], rel=1e-14)

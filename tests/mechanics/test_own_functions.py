@@ -1,4 +1,4 @@
-"""Sine, cosine and arc tangent of csrc/real.h against the long doubles of libm."""
+"""Sine, cosine and arc tangent of csrc/math/scalar.h against the long doubles of libm."""
 
 import subprocess
 
@@ -10,7 +10,7 @@ from linkwork._sources import source_dir
 PROGRAM = """
 #include <stdio.h>
 #define LW_ARITHMETIC 1
-#include "real.h"
+#include "math/scalar.h"
 int main(void) {
   double in[2], out[3];
   while (fread(in, sizeof in, 1, stdin)) {

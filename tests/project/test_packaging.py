@@ -66,7 +66,7 @@ def test_sdist_holds_the_sources_and_nothing_built(distributions: Path) -> None:
     (sdist,) = distributions.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"csrc/linkwork.h", "tests/conftest.py", "solvers/__init__.py", "run"} <= names
+    assert {"csrc/include/linkwork.h", "tests/conftest.py", "solvers/__init__.py", "run"} <= names
     assert not [name for name in names if re.search(r"^build/|^out/|^\.venv/|\.so$|\.pyc$|\.fmu$", name)]
 
 
@@ -77,7 +77,7 @@ def test_wheel_serves_every_python_from_3_11(wheel: Path) -> None:
 def test_wheel_holds_package_sources_and_library(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert {"linkwork/solvers/__init__.py", "linkwork/csrc/linkwork.h", "linkwork/py.typed"} <= names
+    assert {"linkwork/solvers/__init__.py", "linkwork/csrc/include/linkwork.h", "linkwork/py.typed"} <= names
     assert any(re.fullmatch(r"linkwork/_core\.(abi3\.so|pyd)", name) for name in names)
     assert any(re.fullmatch(r"linkwork/fmu_src/\w+\.c", name) for name in names)
     assert any(re.fullmatch(r"linkwork/binaries/\w+-\w+/linkwork\.(so|dll|dylib)", name) for name in names)
@@ -105,7 +105,7 @@ def test_installed_package_finds_its_own_sources(installed: Path) -> None:
 
 
 def test_this_installation_finds_its_sources() -> None:
-    assert (source_dir("csrc") / "linkwork.h").is_file()
+    assert (source_dir("csrc") / "include" / "linkwork.h").is_file()
     assert list(source_dir("fmu_src").glob("*.c"))
     with pytest.raises(FileNotFoundError, match="nonsense"):
         source_dir("nonsense")

@@ -251,13 +251,13 @@ def test_methods_can_be_changed_between_runs() -> None:
 def test_a_method_that_cannot_be_had_changes_nothing() -> None:
     ode = Integrator(swing, 2)
     ode.start(0.0, [1.0, 0.0])
-    assert lib.lw_ode_use_method(ode.ode, 7, ffi.NULL) == lib.LW_ERROR_USAGE
+    assert lib.lw_ode_set_method(ode.ode, 7, ffi.NULL) == lib.LW_ERROR_USAGE
     ode.run(3.0)
     assert ode.y == run_of("dopri5")
     n = 5_000_000  # whose matrix has more bytes than there are addresses
     options = ffi.new("lw_ode_options *", {"rtol": 1e-8, "atol": 1e-8})
     large = ffi.gc(lib.lw_ode_create(n, 0, ffi.NULL, ffi.NULL, ffi.NULL, options), lib.lw_ode_free)
-    assert lib.lw_ode_use_method(large, lib.LW_ODE_RODAS5P, ffi.NULL) == lib.LW_ERROR_MEMORY
+    assert lib.lw_ode_set_method(large, lib.LW_ODE_RODAS5P, ffi.NULL) == lib.LW_ERROR_MEMORY
 
 
 def test_no_states_need_no_matrix() -> None:

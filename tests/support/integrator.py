@@ -38,7 +38,7 @@ class Integrator:
         assert self.use(method or self.method) == lib.LW_OK
 
     def use(self, method: str) -> int:
-        return lib.lw_ode_use_method(self.ode, METHODS[method], self._kept[2])
+        return lib.lw_ode_set_method(self.ode, METHODS[method], self._kept[2])
 
     def _matrix_callback(self, jacobian: Callable):
         def call(context, t, y, matrix, by_time):
@@ -99,7 +99,7 @@ class Integrator:
 
     @property
     def counts(self):
-        return lib.lw_ode_counts(self.ode)
+        return lib.lw_ode_get_statistics(self.ode)
 
 
 def swing(t: float, y: np.ndarray) -> list[float]:

@@ -1,4 +1,4 @@
-"""The serialised model read back table by table, as `csrc/model.c` reads it."""
+"""The serialised model read back table by table, as `csrc/model/reader.c` reads it."""
 
 import struct
 from dataclasses import dataclass
@@ -54,8 +54,8 @@ PARAMETERS = (
     ("gain", "one", 2),
     ("q_start", "coordinates", 1),
     ("u_start", "speeds", 1),
-    ("q_held", "coordinates", 1),
-    ("u_held", "speeds", 1),
+    ("q_priority", "coordinates", 1),
+    ("u_priority", "speeds", 1),
 )
 
 

@@ -1,0 +1,351 @@
+/* Independent coordinates and speeds alone: the others follow from Phi(q, t) = 0 and J u + Phi_t = 0. With dependent
+ * columns d and independent ones i,
+ *   J_d dq_d = -Phi   (Newton),   J_d u_d = -(J_i u_i + Phi_t),   J_d dq_d = -(J_i dq_i + Phi_p dp)   (derivatives)
+ * each by least squares, because rows that repeat others are normal. dq_d is counted in speeds, so that a quaternion
+ * moves by a small rotation. From the pose that is present Newton follows
+ *   Phi(q_d, q_i(s), t) = (1 - s) Phi(q, t at the start),   q_i(s) = q_i + s (x - q_i),   s = 0 .. 1,
+ * whatever it is that has changed: coordinates, time, inputs or parameters. Each step along s is one that Newton takes
+ * at once and short, so that it cannot come to another way to put the mechanism together. */
+#include "dae/minimal.h"
+#include "events/discrete_state.h"
+#include <math.h>
+#include <string.h>
+
+/* The core's own tolerance of rank. At a pivot of p beside the largest a fold of the motion is about p away, speeds
+ * grow as 1/p, and rounding leaves the dependent coordinates uncertain by 1e-16/p. */
+#define PIVOT_TOLERANCE 1e-6
+#define LARGEST_STEP 0.3      /* of a dependent coordinate at once: rad, or lengths of its cluster */
+#define CONTRACTION 0.25      /* of a Newton step to the one before: it is well inside its domain */
+#define STALE 1e-6            /* after a step that is smaller the matrix is as good as new */
+#define FOLD_PIVOT 1e-3       /* of this pivot the matrix changes on such a way after all */
+#define ROUNDING 1e-8         /* steps of this size that do not contract are rounding, near a fold */
+#define EXACT 1e-15           /* steps of this size are not worth another one */
+#define SHORTEST_STEP 0x1p-24 /* part of the way from the pose that is present: none leads on */
+#define MAX_ITERATIONS 30
+#define OPEN 1e-7 /* what may remain of a row, in its length: of repeated rows that differ a little */
+
+/* ---- the dependent ones ---- */
+
+static double *q_of(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.q; }
+static double *u_of(const lw_minimal *m) { return lw_reals(m->state) + m->state->model->at.u; }
+
+/* Which link a speed moves, and the length in which it counts: 1 for an angle. */
+static const lw_link *link_of(const lw_minimal *m, int32_t u) {
+  const lw_link *link = m->state->model->link;
+  while (u < link->u || u >= link->u + link->speeds) link++;
+  return link;
+}
+
+static double length_of(const lw_minimal *m, int32_t u) {
+  const lw_link *link = link_of(m, u);
+  const int moves = lw_joint_sizes[link->type].translations >> (u - link->u) & 1;
+  return moves ? lw_cluster_length(m->state, link->cluster) : 1.0;
+}
+
+static void fill_lengths(const lw_minimal *m) {
+  const lw_state *s = m->state;
+  double *length = m->length;
+  for (int32_t l = 0; l < s->model->size.loops; l++)
+    for (int32_t k = s->model->loop[l].columns; k < 6; k++) *length++ = lw_cluster_length(s, s->model->loop[l].cluster);
+  for (int32_t i = 0; i < s->model->couplings; i++) *length++ = lw_cluster_length(s, s->model->coupling[i].cluster);
+}
+
+/* The columns of J at the state, rows and displacements in their lengths. */
+static lw_status factor_dependents(lw_minimal *m) {
+  const lw_status e = lw_constraint_jacobian(m->state, m->J);
+  if (e) return e;
+  fill_lengths(m);
+  for (int32_t k = 0; k < m->dependents.columns; k++) {
+    const double size = length_of(m, m->dependent[k]);
+    for (int32_t r = 0; r < m->rows; r++)
+      m->dependents.a[k * m->rows + r] = m->J[r * m->nu + m->dependent[k]] * size / m->length[r];
+  }
+  m->pivot_ratio = lw_factor_columns(&m->dependents);
+  return LW_OK;
+}
+
+/* Steps that take `side` away, in the metric; the largest of them is returned. */
+static double solve_dependents(lw_minimal *m) {
+  double largest = 0.0;
+  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] /= -m->length[r];
+  lw_solve_columns(&m->dependents, m->rhs, m->step);
+  for (int32_t k = 0; k < m->dependents.columns; k++) {
+    const double size = fabs(m->step[k]);
+    largest = size > largest || isnan(size) ? size : largest;
+    m->step[k] *= length_of(m, m->dependent[k]);
+  }
+  return largest;
+}
+
+/* What the steps are of each speed of a link; returns whether there are any. */
+static int step_of_link(const lw_minimal *m, const lw_link *link, double step[6]) {
+  int any = 0;
+  for (int32_t c = 0; c < 6; c++) step[c] = 0.0;
+  for (int32_t k = 0; k < m->dependents.columns; k++) {
+    const int32_t c = m->dependent[k] - link->u;
+    if (c >= 0 && c < link->speeds) step[c] = m->step[k], any = 1;
+  }
+  return any;
+}
+
+static void integrate_position(const lw_minimal *m) {
+  lw_state *s = m->state;
+  for (int32_t i = 0; i < s->model->size.bodies; i++) {
+    double step[6];
+    if (step_of_link(m, &s->model->link[i], step)) s->kernels->integrate_position(s->model, s->block, i, step);
+  }
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
+/* ---- messages ---- */
+
+/* In words the coordinate, or one of those, that belongs to a speed. */
+static void describe(const lw_minimal *m, int32_t u, char *text, size_t size) {
+  const lw_model *model = m->state->model;
+  lw_describe(m->state, (uint32_t)(model->at.q + model->coordinate[u]), text, size);
+}
+
+static lw_status fail_dependent(const lw_minimal *m) {
+  char text[120] = "the others";
+  if (m->dependents.columns)
+    describe(m, m->dependent[m->dependents.order[m->dependents.columns - 1]], text, sizeof text);
+  return lw_fail(m->state, LW_ERROR_SINGULAR,
+                 "the independent coordinates do not determine the others here, or are at a limit of their motion: %s "
+                 "does not follow from them; take it as an independent one, or states=\"full\"",
+                 text);
+}
+
+static const char *constraint_name(const lw_minimal *m, int32_t row) {
+  const lw_model *model = m->state->model;
+  for (int32_t l = 0; l < model->size.loops; l++) {
+    row -= 6 - model->loop[l].columns;
+    if (row < 0) return model->joint_name[model->loop[l].joint];
+  }
+  return model->coupling_name[row];
+}
+
+static lw_status fail_inconsistent(const lw_minimal *m, int32_t row) {
+  return lw_fail(
+      m->state, LW_ERROR_SINGULAR,
+      "too many coordinates are independent, or constraints contradict each other: '%s' cannot be satisfied; "
+      "take fewer as independent, or states=\"full\"",
+      constraint_name(m, row));
+}
+
+/* ---- positions ---- */
+
+typedef enum outcome { CLOSED, TOO_FAR, FAILED } outcome;
+
+/* Newton at the present independent coordinates, until all that is left of Phi is `share` of what it was at first, in
+ * the metric: as near as least squares come. */
+static outcome correct(lw_minimal *m, double share, lw_status *e) {
+  double last = INFINITY;
+  int stale = 1;
+  for (int i = 0; i < MAX_ITERATIONS; i++) {
+    if (stale && (*e = factor_dependents(m))) return FAILED;
+    if (!(m->pivot_ratio >= PIVOT_TOLERANCE)) return TOO_FAR;
+    if ((*e = lw_constraints(m->state, m->phi, m->rate))) return FAILED;
+    for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = m->phi[r] - share * m->first_phi[r];
+    const double size = solve_dependents(m);
+    const int fresh = stale;
+    if (!(size <= (i ? CONTRACTION * last : LARGEST_STEP))) {
+      if (i && fresh && size <= ROUNDING) return CLOSED;
+      if (i == 0 || fresh) return TOO_FAR;
+      stale = 1;
+      continue;
+    }
+    integrate_position(m);
+    if (size <= EXACT) return CLOSED;
+    stale = size > STALE, last = size;
+  }
+  return TOO_FAR;
+}
+
+/* A quaternion and its negative are the same pose: the nearer one is where the way begins. */
+static void begin_near(lw_minimal *m, const double *x) {
+  const lw_model *model = m->state->model;
+  for (int32_t i = 0; i < model->size.bodies; i++) {
+    const lw_joint_size *size = &lw_joint_sizes[model->link[i].type];
+    const int32_t first = model->link[i].q + size->q - 4;
+    if (size->q == size->u || !m->q_is_free[first]) continue;
+    double along = 0.0;
+    int32_t at = 0;
+    while (m->q[at] != first) at++;
+    for (int k = 0; k < 4; k++) along += m->initial_q[at + k] * x[at + k];
+    for (int k = 0; k < 4; k++) m->initial_q[at + k] = along < 0.0 ? -m->initial_q[at + k] : m->initial_q[at + k];
+  }
+}
+
+static void enter_part(const lw_minimal *m, const double *x, double part) {
+  for (int32_t i = 0; i < m->n_q; i++)
+    q_of(m)[m->q[i]] = part < 1.0 ? m->initial_q[i] + part * (x[i] - m->initial_q[i]) : x[i];
+  lw_state_changed(m->state, LW_STAGE_CONSTANTS);
+}
+
+static lw_status check_closed(const lw_minimal *m) {
+  for (int32_t r = 0; r < m->rows; r++)
+    if (!(fabs(m->phi[r]) <= OPEN * m->length[r])) return fail_inconsistent(m, r);
+  return LW_OK;
+}
+
+static lw_status close_positions(lw_minimal *m, const double *x) {
+  lw_status e = lw_constraints(m->state, m->first_phi, m->rate);
+  if (e) return e;
+  for (int32_t i = 0; i < m->n_q; i++) m->initial_q[i] = q_of(m)[m->q[i]];
+  begin_near(m, x);
+  for (double done = 0.0, step = 1.0; done < 1.0;) {
+    const double next = fmin(1.0, done + step);
+    memcpy(m->saved_q, q_of(m), sizeof(double) * (size_t)m->nq);
+    enter_part(m, x, next);
+    const outcome found = correct(m, 1.0 - next, &e);
+    if (found == FAILED) return e;
+    step *= found == CLOSED ? 2.0 : 0.5;
+    if (found == CLOSED) done = next;
+    else memcpy(q_of(m), m->saved_q, sizeof(double) * (size_t)m->nq);
+    if (step < SHORTEST_STEP) return fail_dependent(m);
+  }
+  if ((e = lw_constraints(m->state, m->phi, m->rate))) return e;
+  return check_closed(m);
+}
+
+/* ---- speeds ---- */
+
+static double largest_speed(const lw_minimal *m) {
+  double largest = 0.0;
+  for (int32_t k = 0; k < m->nu; k++) largest = fmax(largest, fabs(u_of(m)[k]) / length_of(m, k));
+  return largest;
+}
+
+/* Linear: what one solution leaves is rounding, and what the matrix lacks, which is of a pose close by. */
+static lw_status close_speeds(lw_minimal *m, const double *u) {
+  lw_status e = m->pivot_ratio < FOLD_PIVOT ? factor_dependents(m) : LW_OK;
+  for (int32_t i = 0; i < m->n_u; i++) u_of(m)[m->u[i]] = u[i];
+  double last = INFINITY;
+  for (int i = 0; !e && i < MAX_ITERATIONS; i++) {
+    lw_state_changed(m->state, LW_STAGE_CONSTANTS);
+    if ((e = lw_constraints(m->state, m->phi, m->rate))) return e;
+    memcpy(m->rhs, m->rate, sizeof(double) * (size_t)m->rows);
+    const double size = solve_dependents(m);
+    if (!(size <= CONTRACTION * last)) break;
+    for (int32_t k = 0; k < m->dependents.columns; k++) u_of(m)[m->dependent[k]] += m->step[k];
+    last = size;
+  }
+  if (e) return e;
+  const double scale = largest_speed(m);
+  for (int32_t r = 0; r < m->rows; r++)
+    if (!(fabs(m->rate[r]) <= OPEN * m->length[r] * scale + 1e-300)) return fail_inconsistent(m, r);
+  return LW_OK;
+}
+
+/* ---- the interface ---- */
+
+void lw_minimal_get(const lw_minimal *m, double *x) {
+  for (int32_t i = 0; i < m->n_q; i++) x[i] = q_of(m)[m->q[i]];
+  for (int32_t i = 0; i < m->n_u; i++) x[m->n_q + i] = u_of(m)[m->u[i]];
+}
+
+static lw_status check_finite(const lw_minimal *m, const double *x) {
+  for (int32_t i = 0; i < m->n_q + m->n_u; i++)
+    if (!isfinite(x[i])) {
+      char text[120];
+      const lw_offsets *at = &m->state->model->at;
+      const int32_t offset = i < m->n_q ? at->q + m->q[i] : at->u + m->u[i - m->n_q];
+      lw_describe(m->state, (uint32_t)offset, text, sizeof text);
+      return lw_fail(m->state, LW_ERROR_VALUE, "the independent %s is not finite", text);
+    }
+  return LW_OK;
+}
+
+lw_status lw_minimal_set(lw_minimal *m, const double *x) {
+  const size_t n = sizeof(double) * (size_t)(m->nq + m->nu); /* q and u lie side by side */
+  lw_status e = check_finite(m, x);
+  if (e) return e;
+  memcpy(m->saved_states, q_of(m), n);
+  if (!(e = close_positions(m, x))) e = close_speeds(m, x + m->n_q);
+  if (e) memcpy(q_of(m), m->saved_states, n);
+  lw_state_changed(m->state, LW_STAGE_CONSTANTS);
+  return e;
+}
+
+lw_status lw_minimal_derivatives(lw_minimal *m, double *xdot) {
+  const lw_offsets *at = &m->state->model->at;
+  const lw_status e = lw_evaluate(m->state, LW_STAGE_DERIVATIVES);
+  if (e) return e;
+  for (int32_t i = 0; i < m->n_q; i++) xdot[i] = lw_reals(m->state)[at->qdot + m->q[i]];
+  for (int32_t i = 0; i < m->n_u; i++) xdot[m->n_q + i] = lw_reals(m->state)[at->udot + m->u[i]];
+  return LW_OK;
+}
+
+int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot) {
+  lw_minimal *m = minimal;
+  double *time = lw_reals(m->state) + m->state->model->at.time, saved_q = *time;
+  *time = t;
+  lw_state_changed(m->state, LW_STAGE_CONSTANTS);
+  if (lw_minimal_set(m, x)) {
+    *time = saved_q;
+    return 1;
+  }
+  return lw_minimal_derivatives(m, xdot) != LW_OK;
+}
+
+/* ---- derivatives ---- */
+
+static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_t n) {
+  const lw_offsets *at = &m->state->model->at;
+  for (size_t i = 0; i < n; i++) {
+    char text[120];
+    const int64_t q = (int64_t)knowns[i] - at->q, u = (int64_t)knowns[i] - at->u;
+    const int depends = (q >= 0 && q < m->nq && !m->q_is_free[q]) || (u >= 0 && u < m->nu && !m->u_is_free[u]);
+    lw_describe(m->state, knowns[i], text, sizeof text);
+    if (depends)
+      return lw_fail(m->state, LW_ERROR_USAGE, "%s follows from the independent states: nothing is derived by it",
+                     text);
+  }
+  return LW_OK;
+}
+
+/* Into `side` how Phi, or else its rate, changes with all that has been moved in the complex block. */
+static lw_status move_constraints(const lw_minimal *m, int rates) {
+  lw_state *s = m->state;
+  double *workspace;
+  const lw_status e = lw_newton_workspace(s, &workspace);
+  if (e) return e;
+  double *phi = workspace + 2 * m->rows, *rate = phi + 2 * m->rows;
+  memset(workspace, 0, 2 * sizeof(double) * (size_t)m->rows);
+  lw_kernels_complex.constraints(s->model, s->complex_block, workspace, phi, rate, rate + 2 * m->rows);
+  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = (rates ? rate : phi)[2 * r + 1] / LW_COMPLEX_STEP;
+  return LW_OK;
+}
+
+static void move_coordinates(const lw_minimal *m) {
+  lw_state *s = m->state;
+  for (int32_t i = 0; i < s->model->size.bodies; i++) {
+    double step[6], moved[12] = {0.0};
+    if (!step_of_link(m, &s->model->link[i], step)) continue;
+    for (int c = 0; c < 6; c++) moved[2 * c + 1] = LW_COMPLEX_STEP * step[c];
+    lw_kernels_complex.integrate_position(s->model, s->complex_block, i, moved);
+  }
+}
+
+static void move_speeds(const lw_minimal *m) {
+  double *u = (double *)m->state->complex_block.reals + 2 * (size_t)m->state->model->at.u;
+  for (int32_t k = 0; k < m->dependents.columns; k++) u[2 * m->dependent[k] + 1] = LW_COMPLEX_STEP * m->step[k];
+}
+
+lw_status lw_minimal_directional_derivative(lw_minimal *m, const uint32_t *unknowns, size_t n_unknowns,
+                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                            double *sensitivity) {
+  lw_state *s = m->state;
+  lw_status e = check_knowns(m, knowns, n_knowns);
+  if (e || (e = factor_dependents(m))) return e;
+  if (!(m->pivot_ratio >= PIVOT_TOLERANCE)) return fail_dependent(m);
+  if ((e = lw_seed_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed))) return e;
+  if ((e = move_constraints(m, 0))) return e;
+  solve_dependents(m);
+  move_coordinates(m);
+  if ((e = move_constraints(m, 1))) return e;
+  solve_dependents(m);
+  move_speeds(m);
+  lw_end_derivative(s, unknowns, n_unknowns, sensitivity);
+  return LW_OK;
+}

@@ -1,0 +1,95 @@
+/* Selection of independent coordinates and speeds, and the workspace to solve for the dependent ones. */
+#include "dae/minimal.h"
+#include <stdlib.h>
+
+/* Ascending indices into `of` numbers. */
+static int are_indices(const uint32_t *index, int32_t n, int32_t of) {
+  if (n < 0 || n > of) return 0;
+  for (int32_t i = 0; i < n; i++)
+    if (index[i] >= (uint32_t)of || (i && index[i] <= index[i - 1])) return 0;
+  return 1;
+}
+
+static const char *name_of(const lw_state *s, const lw_link *link) { return s->model->joint_name[link->joint]; }
+
+/* Speeds go with their coordinates, and a quaternion is one thing. */
+static lw_status check_joint(const lw_minimal *m, const lw_link *link) {
+  const lw_joint_size *size = &lw_joint_sizes[link->type];
+  const unsigned char *q = m->q_is_free + link->q, *u = m->u_is_free + link->u;
+  const int whole = size->q != size->u;
+  for (int32_t k = 0; k < size->q; k++)
+    if (whole && q[k] != q[0])
+      return lw_fail(m->state, LW_ERROR_USAGE,
+                     "the coordinates of joint '%s' turn by a quaternion: all of them are independent or none",
+                     name_of(m->state, link));
+  for (int32_t k = 0; k < size->u; k++)
+    if (u[k] != q[whole ? 0 : k])
+      return lw_fail(m->state, LW_ERROR_USAGE,
+                     "of joint '%s' a coordinate is independent without its speed, or a speed without its coordinate",
+                     name_of(m->state, link));
+  return LW_OK;
+}
+
+static lw_status check_choice(lw_minimal *m, const uint32_t *q, const uint32_t *u) {
+  lw_state *s = m->state;
+  if (!are_indices(q, m->n_q, m->nq) || !are_indices(u, m->n_u, m->nu))
+    return lw_fail(s, LW_ERROR_USAGE, "independent coordinates and speeds are ascending indices below %d and %d", m->nq,
+                   m->nu);
+  for (int32_t i = 0; i < m->n_q; i++) m->q[i] = (int32_t)q[i], m->q_is_free[q[i]] = 1;
+  for (int32_t i = 0; i < m->n_u; i++) m->u[i] = (int32_t)u[i], m->u_is_free[u[i]] = 1;
+  for (int32_t i = 0; i < s->model->size.bodies; i++) {
+    const lw_status e = check_joint(m, &s->model->link[i]);
+    if (e) return e;
+  }
+  for (int32_t k = 0; k < m->nu; k++)
+    if (!m->u_is_free[k]) m->dependent[m->dependents.columns++] = k;
+  return LW_OK;
+}
+
+/* One allocation each for integers, flags and doubles. */
+static int allocate_model(lw_minimal *m) {
+  const size_t rows = (size_t)m->rows, nu = (size_t)m->nu, nq = (size_t)m->nq, q = (size_t)m->n_q, u = (size_t)m->n_u;
+  m->q = calloc(q + u + 2 * nu + 1, sizeof *m->q);
+  m->q_is_free = calloc(nq + nu + 1, 1);
+  m->J = calloc(2 * rows * nu + 5 * rows + 3 * nu + q + 2 * nq + 1, sizeof *m->J);
+  if (!m->q || !m->q_is_free || !m->J) return 0;
+  m->u = m->q + q, m->dependent = m->u + u;
+  m->u_is_free = m->q_is_free + nq;
+  m->dependents = (lw_least_squares){.rows = m->rows, .order = m->dependent + nu, .a = m->J + rows * nu};
+  m->phi = m->dependents.a + rows * nu;
+  m->rate = m->phi + rows, m->first_phi = m->rate + rows, m->rhs = m->first_phi + rows, m->length = m->rhs + rows;
+  m->step = m->length + rows;
+  m->dependents.diagonal = m->step + nu;
+  m->initial_q = m->dependents.diagonal + nu;
+  m->saved_q = m->initial_q + q;
+  m->saved_states = m->saved_q + nq;
+  return 1;
+}
+
+lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
+                            lw_minimal **minimal) {
+  const lw_sizes *size = &s->model->size;
+  double *workspace;
+  *minimal = NULL;
+  lw_minimal *m = calloc(1, sizeof *m);
+  if (!m) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for independent coordinates");
+  *m = (lw_minimal){.state = s, .n_q = n_q, .n_u = n_u, .nq = size->nq, .nu = size->nu};
+  m->rows = lw_constraint_rows(s->model);
+  lw_status e =
+      n_q < 0 || n_q > m->nq || n_u < 0 || n_u > m->nu
+          ? lw_fail(s, LW_ERROR_USAGE, "there are %d coordinates and %d speeds to be chosen from", m->nq, m->nu)
+      : allocate_model(m) ? check_choice(m, q, u)
+                          : lw_fail(s, LW_ERROR_MEMORY, "there is no memory for independent coordinates");
+  if (!e) e = lw_newton_workspace(s, &workspace);
+  if (e) lw_minimal_free(m);
+  else *minimal = m;
+  return e;
+}
+
+void lw_minimal_free(lw_minimal *m) {
+  if (!m) return;
+  free(m->q);
+  free(m->q_is_free);
+  free(m->J);
+  free(m);
+}

@@ -1,0 +1,76 @@
+/* Jumps of the speeds, and the room for divide and conquer that a state needs for them. */
+#include "dca/threads.h"
+#include "state/state.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_REALS (INT64_C(1) << 31) /* 16 GB */
+
+static int64_t count_reals(const lw_model *m) {
+  const lw_dca_plan *p = &m->dca;
+  const lw_sizes *s = &m->size;
+  int64_t reals = 0;
+#define ARRAY(name, scalars) reals += (int64_t)(scalars);
+  LW_DCA_WORKSPACE(ARRAY)
+#undef ARRAY
+  return reals;
+}
+
+lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *block, size_t scalar) {
+  const lw_dca_plan *p = &s->model->dca;
+  const int64_t reals = count_reals(s->model), scratch = p->scratch;
+  const int32_t threads = lw_threads();
+  if (!workspace->reals && reals < MAX_REALS) {
+    workspace->reals = malloc(scalar * (size_t)reals);
+    workspace->integers = malloc(sizeof(int32_t) * (size_t)(p->integers + p->constraints));
+  }
+  if (workspace->scratches < threads) {
+    free(workspace->scratch);
+    workspace->scratch = scratch < MAX_REALS / threads ? malloc(scalar * (size_t)(scratch * threads)) : NULL;
+    workspace->scratches = workspace->scratch ? threads : 0;
+  }
+  workspace->threads = threads;
+  if (!workspace->reals || !workspace->integers || !workspace->scratch)
+    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for joining the bodies to assemblies");
+  block->dca = workspace;
+  return LW_OK;
+}
+
+void lw_dca_release(lw_dca_workspace *workspace) {
+  free(workspace->reals);
+  free(workspace->integers);
+  free(workspace->scratch);
+  *workspace = (lw_dca_workspace){.reals = NULL};
+}
+
+static int all_finite(size_t n, const double *x) {
+  for (size_t i = 0; x && i < n; i++)
+    if (!isfinite(x[i])) return 0;
+  return 1;
+}
+
+static int is_finite(const lw_model *m, const lw_velocity_jump *jump) {
+  const size_t bodies = (size_t)m->size.bodies;
+  for (int32_t u = 0; u < m->size.nu + m->size.nu_cut; u++)
+    if (jump->constrained[u] && !isfinite(jump->target[u])) return 0;
+  return all_finite(6 * bodies, jump->applied_impulse) && all_finite(6 * bodies, jump->before);
+}
+
+lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump) {
+  const lw_model *m = s->model;
+  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  if (e) return e;
+  if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "what is given for the jump of the speeds is not finite");
+  if ((e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
+  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
+  s->kernels->velocity_jump(m, s->block, jump);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  if (!all_finite((size_t)(m->size.nu + m->size.nu_cut), jump->after) || !isfinite(jump->residual))
+    return lw_fail(s, LW_ERROR_VALUE, "the jump of the speeds came out not finite; is the state?");
+  return LW_OK;
+}
+
+lw_status lw_solve_velocity_jump(lw_state *s, lw_velocity_jump *jump) {
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  return e ? e : lw_find_velocity_jump(s, jump);
+}

@@ -1,0 +1,31 @@
+/* The workspace of divide and conquer, which belongs to a state and is allocated at its first use. ARRAY(name,
+ * scalars) gives the content and the length of each array; p is the plan, s the sizes of the model. */
+#ifndef LW_DCA_WORKSPACE_H
+#define LW_DCA_WORKSPACE_H
+#include "dca/plan.h"
+
+#define LW_DCA_WORKSPACE(ARRAY)                                                              \
+  ARRAY(factor, 36 * p->bodies) /* of compliances, see solve.inc */                          \
+  ARRAY(unloaded, 6 * p->bodies)                                                             \
+  ARRAY(before, 6 * p->bodies) /* velocities [angular; of the centre of mass], world axes */ \
+  ARRAY(change, 6 * p->bodies)                                                               \
+  ARRAY(first_change, 6 * p->bodies)                                                         \
+  ARRAY(first_load, p->rows)                                                                 \
+  ARRAY(frame, 24 * s->joints)    /* see joint_frame in dca/rows.inc */                      \
+  ARRAY(speed, s->nu + s->nu_cut) /* of all joints, before */                                \
+  ARRAY(bias, 6 * s->loops)       /* of the cut joints */                                    \
+  ARRAY(jacobian, 6 * p->jacobian_blocks)                                                    \
+  ARRAY(rank_tolerance, p->constraints) /* what counts as nothing of its rows */             \
+  ARRAY(target, p->rows)                                                                     \
+  ARRAY(load, p->rows)                                                                       \
+  ARRAY(subassemblies, p->reals)
+
+typedef struct lw_dca_workspace {
+  void *reals; /* of the arithmetic */
+  void *scratch;
+  int32_t *integers;                        /* rows of each connection, then the assemblies' */
+  int32_t threads;                          /* that work on it */
+  int32_t scratches;                        /* for so many threads */
+  const struct lw_dca_workspace *solved_in; /* of a room in another arithmetic: where it solves */
+} lw_dca_workspace;
+#endif

@@ -1,0 +1,215 @@
+/* Events: what is due is carried out, all at once, until nothing is. */
+#include "events/pins.h"
+#include "events/impact.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }
+
+static int is_applied(const lw_state *s, int32_t i, lw_action action) {
+  return transition_of(s, i)->action == (int32_t)action && s->events->due[i] & LW_DO;
+}
+static int is_reverted(const lw_state *s, int32_t i, lw_action action) {
+  return transition_of(s, i)->action == (int32_t)action && s->events->due[i] & LW_UNDO;
+}
+
+/* ---- contradictions ---- */
+
+static int32_t directions_to_lock(const lw_state *s, int32_t i) {
+  return is_applied(s, i, LW_LOCK) ? transition_of(s, i)->directions : 0;
+}
+static int32_t directions_to_unlock(const lw_state *s, int32_t i) {
+  return is_applied(s, i, LW_UNLOCK) || is_reverted(s, i, LW_LOCK) ? transition_of(s, i)->directions : 0;
+}
+static int is_pinned_now(const lw_state *s, int32_t i) {
+  return is_applied(s, i, LW_PIN) && lw_reals(s)[s->model->at.joint_closed + transition_of(s, i)->joint] == 0.0;
+}
+static int is_released_now(const lw_state *s, int32_t i) {
+  return is_applied(s, i, LW_RELEASE) || is_reverted(s, i, LW_PIN);
+}
+
+static lw_status check_contradictions(lw_state *s) {
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    for (int32_t j = 0; s->events->due[i] && j < s->base->size.transitions; j++) {
+      if (transition_of(s, i)->joint != transition_of(s, j)->joint) continue;
+      const int both =
+          (directions_to_lock(s, i) & directions_to_unlock(s, j)) || (is_pinned_now(s, i) && is_released_now(s, j));
+      if (both)
+        return lw_fail(s, LW_ERROR_USAGE,
+                       "transitions '%.60s' and '%.60s' contradict each other: both are due at t = %.9g s",
+                       s->base->transition_name[i], s->base->transition_name[j], lw_reals(s)[s->model->at.time]);
+    }
+  return LW_OK;
+}
+
+/* ---- joints and locks ---- */
+
+static void lock_directions(lw_state *s, int32_t i) {
+  const lw_transition *x = transition_of(s, i);
+  const lw_model *m = s->model;
+  double *reals = lw_reals(s);
+  for (int32_t c = 0; x->directions >> c; c++) {
+    const int32_t u = m->joint[x->joint].u + c;
+    if (!(x->directions >> c & 1)) continue;
+    if (reals[m->at.locked + u] == 0.0) reals[m->at.lock_value + u] = lw_coordinate_value(s, u);
+    reals[m->at.locked + u] = (double)(lw_lock_holders(reals[m->at.locked + u]) | LW_HELD_BY_LOCK);
+  }
+  reals[m->at.transition_active + i] = 1.0;
+}
+
+static void unlock_directions(lw_state *s, int32_t i) {
+  const lw_transition *x = transition_of(s, i);
+  const lw_model *m = s->model;
+  double *reals = lw_reals(s);
+  for (int32_t c = 0; x->directions >> c; c++) {
+    double *locked = reals + m->at.locked + m->joint[x->joint].u + c;
+    if (x->directions >> c & 1) *locked = (double)(lw_lock_holders(*locked) & ~LW_HELD_BY_LOCK);
+  }
+  for (int32_t j = 0; j < m->size.transitions; j++) {
+    const lw_transition *other = transition_of(s, j);
+    if (other->action == LW_LOCK && other->joint == x->joint && other->directions & x->directions)
+      reals[m->at.transition_active + j] = 0.0;
+  }
+}
+
+/* A joint that opens rests on no stop. */
+static void open_joint(lw_state *s, int32_t joint) {
+  double *reals = lw_reals(s);
+  reals[s->model->at.joint_closed + joint] = 0.0;
+  for (int32_t j = 0; j < s->base->size.transitions; j++) {
+    const lw_transition *other = transition_of(s, j);
+    if (other->joint != joint || other->action == LW_IMPULSE) continue;
+    reals[s->model->at.transition_active + j] = 0.0;
+    if (other->action == LW_STOP) lw_memory_of(s, j)->event_sign = 0.0;
+  }
+}
+
+static void close_joint(lw_state *s, int32_t i) {
+  const int32_t joint = transition_of(s, i)->joint;
+  lw_capture_frame(s, joint);
+  lw_reals(s)[s->model->at.joint_closed + joint] = 1.0;
+  lw_reals(s)[s->model->at.transition_active + i] = 1.0;
+}
+
+/* Returns whether speeds may jump, and sets how many joints closed. */
+static int change_discrete_state(lw_state *s, int32_t *closed) {
+  int speeds_jump = 0, topology_changed = 0;
+  *closed = 0;
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    if (directions_to_unlock(s, i)) unlock_directions(s, i);
+    if (is_released_now(s, i)) open_joint(s, transition_of(s, i)->joint), topology_changed = 1;
+    if (s->events->due[i] & LW_LEAVE_CONTACT) lw_leave_contact(s, i);
+  }
+  for (int32_t i = 0; i < s->base->size.transitions; i++) {
+    if (directions_to_lock(s, i)) lock_directions(s, i), speeds_jump = 1;
+    if (is_pinned_now(s, i)) close_joint(s, i), speeds_jump = topology_changed = 1, ++*closed;
+    if (is_applied(s, i, LW_IMPULSE) || s->events->due[i] & LW_HIT) speeds_jump = 1;
+  }
+  if (topology_changed) lw_select_topology(s, 1);
+  else lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return speeds_jump;
+}
+
+/* ---- one event ---- */
+
+static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
+  double *x = lw_reals(s);
+  lw_status e = check_contradictions(s);
+  if (e || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+  const lw_offsets *at = &s->base->at;
+  lw_store_speeds_before(s);
+  const double kinetic = x[at->energy_kinetic];
+  const size_t joints = sizeof(double) * 3 * (size_t)s->base->size.joints;
+  memset(x + at->impulse_force, 0, joints);
+  memset(x + at->impulse_torque, 0, joints);
+  x[at->event_count] += 1.0;
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (s->events->due[i]) lw_memory_of(s, i)->last = x[at->event_count];
+  int32_t closed;
+  if (!change_discrete_state(s, &closed)) return LW_OK;
+  if (closed && (e = lw_check_pin_gaps(s))) return e;
+  if ((e = lw_apply_impacts(s)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+  x[at->energy_lost] += kinetic - x[at->energy_kinetic];
+  lw_step_accepted(s);
+  *changed = 1;
+  return LW_OK;
+}
+
+#define SIMULTANEOUS 1e-9     /* part of the time within which events are at once */
+#define MAX_SIMULTANEOUS 1000 /* without end, for all one can tell */
+
+/* Names of what is due, as far as there is room. */
+static lw_status fail_chattering(lw_state *s) {
+  char names[200] = "";
+  size_t used = 0;
+  for (int32_t i = 0; i < s->base->size.transitions && used + 70 < sizeof names; i++)
+    if (s->events->due[i])
+      used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.60s'", used ? ", " : "",
+                               s->base->transition_name[i]);
+  return lw_fail(s, LW_ERROR_SOLVER,
+                 "events follow one another without end at t = %.9g s: %s; a stop with restitution 1 does not come to "
+                 "rest, and a lock and its release must not cause each other",
+                 lw_reals(s)[s->model->at.time], names);
+}
+
+/* Whether there are too many at this time. */
+static int count_simultaneous(lw_state *s) {
+  double *memory = lw_reals(s) + s->base->at.event_memory, t = lw_reals(s)[s->base->at.time];
+  const int again = memory[1] > 0.0 && fabs(t - memory[0]) <= SIMULTANEOUS * (fabs(t) + 1e-3);
+  memory[1] = again ? memory[1] + 1.0 : 1.0;
+  if (!again) memory[0] = t;
+  return memory[1] > MAX_SIMULTANEOUS;
+}
+
+static lw_status restore_backup(lw_state *s, lw_status e) {
+  memcpy(s->snapshot, s->events->backup, s->snapshot_size);
+  lw_select_topology(s, 0);
+  return e;
+}
+
+lw_status lw_handle_events(lw_state *s, int32_t *changed) {
+  *changed = 0;
+  if (!s->events) return LW_OK;
+  memcpy(s->events->backup, s->snapshot, s->snapshot_size);
+  for (;;) {
+    lw_status e = LW_OK;
+    const int32_t due = lw_find_due_transitions(s);
+    if (due == 0) return LW_OK;
+    if (due < 0) return restore_backup(s, lw_evaluate(s, LW_STAGE_OUTPUTS));
+    if (count_simultaneous(s)) e = fail_chattering(s);
+    if (e || (e = handle_due_transitions(s, changed))) return restore_backup(s, e);
+  }
+}
+
+lw_status lw_apply_transitions(lw_state *s, const int32_t *which, int32_t n) {
+  if (!s->events || n <= 0) return LW_OK;
+  memcpy(s->events->backup, s->snapshot, s->snapshot_size);
+  memset(s->events->due, 0, sizeof *s->events->due * (size_t)s->base->size.transitions);
+  for (int32_t k = 0; k < n; k++) {
+    if (which[k] < 0 || which[k] >= s->base->size.transitions)
+      return restore_backup(s, lw_fail(s, LW_ERROR_USAGE, "there is no transition %d", which[k]));
+    const lw_transition *x = transition_of(s, which[k]);
+    const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+    if (e) return restore_backup(s, e);
+    const int up = x->action == LW_STOP &&
+                   (x->bounds == 2 || (x->bounds == 3 && lw_speed_value(s, lw_stopped_speed(s->model, x)) > 0.0));
+    if (x->trigger == LW_AT_TIME) lw_memory_of(s, which[k])->done = 1.0;
+    s->events->due[which[k]] = x->action != LW_STOP ? LW_DO : up ? LW_HIT_UPPER : LW_HIT_LOWER;
+  }
+  int32_t changed;
+  const lw_status e = handle_due_transitions(s, &changed);
+  return e ? restore_backup(s, e) : LW_OK;
+}
+
+lw_status lw_start_events(lw_state *s, int32_t *changed) {
+  *changed = 0;
+  if (!s->events) return LW_OK;
+  const lw_status e = lw_initialize_event_signs(s);
+  return e ? e : lw_handle_events(s, changed);
+}
+
+lw_status lw_discrete_state_changed(lw_state *s) {
+  lw_select_topology(s, 1);
+  return LW_OK;
+}

@@ -1,0 +1,3 @@
+#define LW_ARITHMETIC 2 /* LW_COMPLEX */
+#define KERNELS lw_kernels_complex
+#include "kernels.inc"

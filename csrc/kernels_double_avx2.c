@@ -1,0 +1,22 @@
+/* The double kernels for x86 processors with AVX2. The instruction set is chosen here and not by a compiler flag, so
+ * that any build of these files has it. Without FMA, so that the bits are the same. */
+#include "state/kernels.h"
+
+#ifdef LW_HAVE_AVX2
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC target("avx2")
+#endif
+
+#define LW_ARITHMETIC 1 /* LW_DOUBLE */
+#define KERNELS lw_kernels_double_avx2
+#include "kernels.inc"
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+#endif

@@ -1,3 +1,0 @@
-#define LW_ARITHMETIC 2 /* LW_COMPLEX */
-#define KERNELS lw_kernels_complex
-#include "mechanics/unity.h"

@@ -1,3 +1,0 @@
-#define LW_ARITHMETIC 1 /* LW_DOUBLE */
-#define KERNELS lw_kernels_double
-#include "mechanics/unity.h"

@@ -1,0 +1,281 @@
+/* The compiled model: topology, names and default parameters. Const after loading. */
+#ifndef LW_MODEL_H
+#define LW_MODEL_H
+#include "dca/plan.h"
+#include "model/fields.h"
+#include "linkwork.h"
+#include "model/records.h"
+#include "model/workspace.h"
+
+/* How many coordinates and speeds a type of joint has, and which speeds are of displacements (a mask). */
+typedef struct lw_joint_size {
+  int32_t q, u, translations;
+} lw_joint_size;
+extern const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES];
+
+/* One moving frame a body, parents first. */
+typedef struct lw_link {
+  int32_t body, joint, parent; /* parent: a link, -1 the ground */
+  int32_t reversed;            /* the joint's declared child is nearer to the ground */
+  int32_t type;                /* lw_joint_type of the tree joint */
+  int32_t q, u;                /* where its coordinates and speeds start */
+  int32_t speeds;              /* of its tree joint */
+  int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
+  int32_t ear, branch_sign; /* the ear that brings it in; +1 on the branch to the cut joint's parent, -1 to its child */
+  int32_t next;             /* its parent is the next in the inward sweep: passed without storing */
+  int32_t has_outboard;     /* the field outboard holds the articulated inertia of its outboard links */
+  int32_t first_on_parent;  /* in an inward sweep it is the first to store in its parent's */
+  int32_t spanned;          /* its joint moves the ends of a distance apart */
+} lw_link;
+
+typedef struct lw_joint {
+  int32_t type;     /* lw_joint_type */
+  int32_t q, u;     /* where its coordinates and speeds start, counted over all joints */
+  int32_t link;     /* tree joints: the link; -1 for cut joints */
+  int32_t loop;     /* cut joints: the loop; -1 for tree joints */
+  int32_t captured; /* of its frames the one that is found when it closes: 0 none, 1 the parent's, 2 the child's */
+} lw_joint;
+
+/* One unknown of a cluster's closures: a column of a tree joint on its loops, or of one of its cut joints. */
+typedef struct lw_column {
+  int32_t u;           /* speed, counted over all joints */
+  int32_t link;        /* the link that it moves; -1 for a cut joint */
+  int32_t loop;        /* of the cut joint; -1 for a tree joint */
+  int32_t translation; /* displacement, not angle */
+  double branch_sign;  /* of its link, 0 for a cut joint */
+  double preference;   /* weight of its size in an ear's pivoting */
+} lw_column;
+
+/* A cut joint and the loop that it closes. */
+typedef struct lw_loop {
+  int32_t joint, parent, child, root; /* cut joint; links, -1 the ground; root: where the ways from both ends meet */
+  int32_t cluster, row;               /* its rows in the cluster's closures */
+  int32_t type, q, u;                 /* of the cut joint, over all joints */
+  int32_t column, columns;            /* the cut joint's columns in the cluster */
+  int32_t coordinates;                /* of the cut joint */
+  int32_t coupled;                    /* a coupling names the cut joint */
+} lw_loop;
+
+/* What one loop adds to those before it in its cluster: new links on at most two branches, which start at the root or
+ * at links of earlier ears and end at the cut joint. Without a cut joint: one link that lies on no loop. */
+typedef struct lw_ear {
+  int32_t cluster, loop;                /* loop: -1 none */
+  int32_t first, links;                 /* in the list ear_link, parents first */
+  int32_t parent_base, child_base;      /* base links of the branches to the cut joint's parent and child */
+  int32_t column, columns, cuts;        /* in the cluster's columns: the cut joint's first, then the links' */
+  int32_t constrained;                  /* directions that its cut joint holds */
+  int32_t has_translation;              /* some of its columns are displacements */
+  int32_t all_rotational, all_revolute; /* its links only turn about their points; on hinges */
+  int32_t first_real;                   /* its part of the field cluster_work */
+} lw_ear;
+
+/* Offsets of the arrays of a cluster in the field cluster_work; those of the matrix only where there is one. */
+typedef struct lw_cluster_offsets {
+#define ARRAY(name, scalars) int32_t name;
+  LW_CLUSTER_WORKSPACE(ARRAY)
+  LW_MATRIX_WORKSPACE(ARRAY)
+#undef ARRAY
+} lw_cluster_offsets;
+
+typedef enum lw_cluster_method { LW_RCR = 0, LW_EMBEDDING = 1 } lw_cluster_method;
+
+/* Loops that share joints, and couplings among joints, are solved together; most clusters are a single loop. */
+typedef struct lw_cluster {
+  int32_t root;                       /* the one link that all of its links are outboard of, -1 the ground */
+  int32_t first, count;               /* its links, contiguous */
+  int32_t method;                     /* lw_cluster_method */
+  int32_t first_ear, ears;            /* in the order in which they are solved */
+  int32_t member, loops;              /* its loops in the list of members, in the order of the ears */
+  int32_t member_coupling, couplings; /* the same for couplings */
+  int32_t locks, distances;           /* the last of these couplings */
+  int32_t first_column, columns;      /* in the column list, ear by ear */
+  int32_t regular_dof_plus_1;         /* degrees of freedom of regular poses plus one; 0: unknown */
+  int32_t independents, dof;          /* expected: columns that the ears leave, and the rest that moves freely */
+  int32_t capacity;                   /* largest width: independent directions of all ears, and two */
+  int32_t needs_point_velocities;     /* velocities of points count: for displacements in cut joints, or distances */
+  int32_t dense;                      /* the workspace holds all its closures as one matrix */
+  int32_t first_integer;              /* its part of the integers */
+  lw_cluster_offsets at;
+  int32_t first_on_parent; /* in an inward sweep it is the first to store on its root */
+} lw_cluster;
+
+/* sum of p(q) over its terms = offset + f(t), p the polynomial c1 q + c2 q^2 + c3 q^3 + c4 q^4; or a distance in
+ * place of the sum; or a lock, of one term, which asks for nothing while it is open. */
+typedef struct lw_coupling {
+  int32_t cluster, first, terms;
+  int32_t distance;   /* -1: none */
+  int32_t lock;       /* the speed that it holds where that is locked; -1: no lock */
+  int32_t rates_only; /* a lock of a speed that is not the rate of a coordinate */
+} lw_coupling;
+
+typedef struct lw_term {
+  int32_t coupling, u; /* u: of a speed that is the rate of its coordinate, over all joints */
+  int32_t column;      /* of that speed in the cluster */
+} lw_term;
+
+/* Two points of two bodies, as far apart as a coupling says. */
+typedef struct lw_distance {
+  int32_t coupling;
+  int32_t end[2], root; /* links, -1 the ground; root: where the ways from both ends meet */
+} lw_distance;
+
+/* A spring and damper between points of two bodies. */
+typedef struct lw_spring {
+  int32_t from, to, root; /* links, -1 the ground; root: where the ways from both ends meet */
+} lw_spring;
+
+/* A force and a torque that are applied to a body from outside. */
+typedef struct lw_wrench {
+  int32_t link;
+} lw_wrench;
+
+typedef enum lw_action { LW_LOCK = 0, LW_UNLOCK, LW_PIN, LW_RELEASE, LW_STOP, LW_IMPULSE, LW_ACTIONS } lw_action;
+typedef enum lw_trigger { LW_AT_TIME = 0, LW_ZERO_CROSSING, LW_COMMAND, LW_NO_TRIGGER, LW_TRIGGERS } lw_trigger;
+
+/* A discontinuous change, and what brings it about. */
+typedef struct lw_transition {
+  int32_t action;     /* lw_action */
+  int32_t joint;      /* that it locks, pins, stops, ...; of an impulse: the body */
+  int32_t directions; /* of the joint's speeds those that are meant, a mask; a stop's one bit */
+  int32_t bounds;     /* a stop's: 1 lower, 2 upper */
+  int32_t trigger;    /* lw_trigger */
+  int32_t quantity;   /* that crosses: a coordinate of all joints; -1: the distance of the points of two bodies */
+  int32_t body[2];    /* these; -1 the ground */
+  int32_t direction;  /* +1 rising, -1 falling, 0 both */
+  int32_t undone;     /* a command that ends undoes it */
+  int32_t indicator;  /* its first one; a stop has one for each bound */
+} lw_transition;
+
+/* A run of links that one algorithm sweeps. */
+typedef struct lw_segment {
+  int32_t cluster, first, count; /* cluster: -1 for tree links */
+} lw_segment;
+
+/* ---- multipliers: which constraints reach a link ----
+ * Going inward from the bodies it acts on, a constraint reaches every link down to the ground. Its row of six numbers
+ * is stored in one row of Phi; where two branches join, their rows are added. */
+
+/* Constraints of one loop or coupling at a link: `rows` from `row` on, stored from row `phi_row` of Phi on. */
+typedef struct lw_active_rows {
+  int32_t row, rows, phi_row;
+  int32_t contiguous,
+      next; /* rows without a gap from `row` on, in this front and others; the first front behind them */
+} lw_active_rows;
+
+typedef struct lw_row_sum {
+  int32_t to, from, rows; /* slots */
+} lw_row_sum;
+
+/* What reaches a link. */
+typedef struct lw_constraint_support {
+  int32_t first, active;     /* ascending by row */
+  int32_t row_sum, row_sums; /* before its joint is articulated */
+  int32_t rows, first_z;     /* of all its fronts; its columns' part of z, a row of numbers a column */
+} lw_constraint_support;
+
+/* The constraints of a loop, and the rows of Phi of its ends; -1: the ground. */
+typedef struct lw_loop_rows {
+  int32_t row, rows, parent_phi, child_phi;
+} lw_loop_rows;
+
+/* Where a term of a coupling acts: on a tree column at `z`, or through a cut joint in the rows of Phi of its ends. */
+typedef struct lw_term_rows {
+  int32_t z, parent_phi, child_phi;
+} lw_term_rows;
+
+/* The rows of Phi of a distance's ends; -1: the ground. */
+typedef struct lw_distance_rows {
+  int32_t phi_row[2];
+} lw_distance_rows;
+
+/* All of it; empty for models that are solved cluster by cluster. */
+typedef struct lw_multipliers {
+  int32_t rows, stride, phi_rows, z; /* stride: rows rounded up to a multiple of four */
+  int32_t reals, integers;           /* of the field multiplier_work; the first integers: pivoting order and rank */
+  lw_constraint_support *support;    /* of links */
+  lw_active_rows *active_rows;
+  lw_row_sum *row_sum;
+  lw_loop_rows *loop;
+  lw_term_rows *term;
+  lw_distance_rows *distance;
+  int32_t *coupling_row;
+  int32_t *cluster_row; /* first row of each cluster, then the number of rows */
+  int32_t *row_cluster;
+  void *memory; /* of all but the two lists */
+} lw_multipliers;
+
+typedef struct lw_offsets {
+#define X(name, owner, columns, access, stage, meaning) int32_t name;
+  LW_FIELDS(X)
+#undef X
+  int32_t end;
+} lw_offsets;
+
+enum {
+#define X(name, owner, columns, access, stage, meaning) +1
+  LW_FIELD_COUNT = 0 LW_FIELDS(X)
+#undef X
+};
+
+/* How a whole model is solved: cluster by cluster; with multipliers about one of three reference points; or by divide
+ * and conquer over subassemblies, whose loops are closed cluster by cluster for all but the accelerations. */
+typedef enum lw_method {
+  LW_BY_CLUSTERS = 0,
+  LW_MULTIPLIERS_JOINT = 1,
+  LW_MULTIPLIERS_CENTROID = 2,
+  LW_MULTIPLIERS_ORIGIN = 3,
+  LW_DCA = 4,
+  LW_METHODS
+} lw_method;
+
+struct lw_model {
+  lw_sizes size;
+  lw_offsets at;
+  lw_field field[LW_FIELD_COUNT];
+  lw_owner owner[LW_FIELD_COUNT];
+  int32_t clusters, segments, ears, couplings, terms, method; /* method: lw_method */
+  int32_t columns, cluster_reals, integers, parameters;
+  lw_link *link;
+  lw_joint *joint;
+  lw_loop *loop;
+  lw_cluster *cluster;
+  int32_t *member;     /* loops, cluster by cluster */
+  int32_t *coordinate; /* of each speed of all joints, where one is its integral; else one of the same joint */
+  int32_t quaternions, cut_quaternions; /* tree and cut joints whose speeds are not the rates of their coordinates */
+  lw_segment *segment;
+  lw_ear *ear;
+  int32_t *ear_link;
+  lw_coupling *coupling;
+  int32_t *member_coupling; /* couplings, cluster by cluster */
+  lw_term *term;
+  lw_distance *distance;
+  lw_column *column;
+  lw_spring *spring;
+  lw_wrench *wrench;
+  lw_transition *transition;
+  int32_t *removable_joint;           /* cut joints that may open, in the order of the bits of a structure */
+  double *defaults;                   /* the parameter and start fields, in block order */
+  int32_t removable_joints, variants; /* joints that may open; other models for what is open and closed */
+  int32_t closed;                     /* a bit for each of those joints: closed in this model */
+  lw_model **variant;                 /* by these bits; NULL: there is only this one */
+  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name, **transition_name; /* one list */
+  char *names;
+  void *memory;               /* one allocation holds all of the above */
+  lw_multipliers multipliers; /* in allocations of its own */
+  lw_dca_plan dca;            /* likewise */
+};
+
+static inline int lw_has_multipliers(const lw_model *m) { return m->method != LW_BY_CLUSTERS && m->method != LW_DCA; }
+
+/* These count about other points than the joints'. */
+static inline int lw_has_centroids(const lw_model *m) {
+  return m->method == LW_MULTIPLIERS_CENTROID || m->method == LW_MULTIPLIERS_ORIGIN;
+}
+
+#define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */
+
+/* Scalars for the multipliers of all constraints together; see multiplier_work_of() in multipliers/workspace.inc. */
+#define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, phi_rows, z, rows, stride)                         \
+  (3 * (links) + 6 * (speeds) + 13 * (loops) + 3 * (clusters) + 6 * (phi_rows) + (z) + 2 * (rows) * (stride) + \
+   8 * (stride))
+#endif

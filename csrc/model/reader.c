@@ -1,0 +1,260 @@
+/* Reading the serialised model. Layout, little-endian, without padding:
+ *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
+ *   int32 counts[21]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
+ *                        springs wrenches distances locks transitions switches structures closed; couplings count
+ *                        locks and distances, which are the last of them in this order
+ *   int32 links[][4]     body joint parent reversed, parents first
+ *   int32 joints[][3]    type, first coordinate, first speed
+ *   int32 loops[][5]     joint parent child root cluster
+ *   int32 clusters[][4]  root first_link links method
+ *   int32 segments[][3]  cluster first count
+ *   int32 ears[][3]      cluster loop links, cluster by cluster
+ *   int32 ear_links[]    the links of all ears
+ *   int32 couplings[]    cluster
+ *   int32 terms[][2]     coupling, speed
+ *   int32 springs[][2]   links of both ends
+ *   int32 wrenches[]     link
+ *   int32 distances[][2] links of both ends
+ *   int32 switches[]     joints that may open
+ *   int32 transitions[][11] action joint directions bounds trigger quantity bodies(2) direction undone taken; see
+ *                        lw_transition
+ *   double               the parameter and start fields of fields.h, in their order
+ *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions
+ * A model with joints that may open is followed by as many others as `structures` says, each with its own header: the
+ * same mechanism with other joints closed.
+ * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
+#include "model/reader.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_REMOVABLE_JOINTS 12 /* structures are two to the power of this */
+#define MAX_COUNT 4000000       /* of anything: keeps every size within 32 bits until it is checked against the file */
+
+lw_status lw_format_error(reader *r, const char *format, ...) {
+  if (r->message && r->message_size) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(r->message, r->message_size, format, list);
+    va_end(list);
+  }
+  return LW_ERROR_FORMAT;
+}
+
+const void *lw_read_bytes(reader *r, size_t n) {
+  if (n > r->size - r->position) return NULL;
+  const void *p = r->bytes + r->position;
+  r->position += n;
+  return p;
+}
+
+uint64_t lw_model_checksum(const unsigned char *p, size_t n) {
+  uint64_t h = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001b3u;
+  return h;
+}
+
+static lw_status read_header(reader *r) {
+  lw_model_header h;
+  const void *p = lw_read_bytes(r, sizeof h);
+  if (!p)
+    return lw_format_error(r, "the model is truncated: %zu bytes are too few for a header; export it again", r->size);
+  memcpy(&h, p, sizeof h);
+  if (memcmp(h.magic, "LWMODEL", 8) != 0)
+    return lw_format_error(r, "this is no Linkwork model: its first bytes are wrong");
+  if (h.version != LW_MODEL_VERSION)
+    return lw_format_error(r, "the model has format version %u, this library reads %u; export it again", h.version,
+                           LW_MODEL_VERSION);
+  /* structures follow */
+  const size_t left = r->size - (r->position - sizeof h);
+  if (h.size < sizeof h || h.size > left)
+    return lw_format_error(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again",
+                           left, h.size);
+#ifndef LW_FUZZING
+  if (h.checksum != lw_model_checksum(r->bytes + r->position, h.size - sizeof h))
+    return lw_format_error(r, "the model was altered: its checksum does not match; export it again");
+#endif
+  r->size = r->position - sizeof h + h.size;
+  return LW_OK;
+}
+
+static lw_status read_counts(reader *r, counts *c) {
+  const void *p = lw_read_bytes(r, sizeof *c);
+  if (!p) return lw_format_error(r, "the model is truncated in its counts");
+  memcpy(c, p, sizeof *c);
+  const int32_t *v = (const int32_t *)c;
+  for (size_t i = 0; i < sizeof *c / sizeof *v; i++)
+    if (v[i] < 0 || v[i] > MAX_COUNT) return lw_format_error(r, "the model has an impossible count (%d)", v[i]);
+  if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops + c->couplings ||
+      c->distances + (int64_t)c->locks > c->couplings || c->method >= LW_METHODS ||
+      c->removable_joints > MAX_REMOVABLE_JOINTS || (c->variants && c->variants != (1 << c->removable_joints) - 1))
+    return lw_format_error(r, "the model's counts contradict each other: %d bodies, %d joints, %d loops", c->bodies,
+                           c->joints, c->loops);
+  return LW_OK;
+}
+
+/* Pieces of the one allocation, each aligned for any type. */
+static void *carve(unsigned char *memory, size_t *used, size_t n) {
+  void *p = memory ? memory + *used : NULL;
+  *used += (n + 15) / 16 * 16;
+  return p;
+}
+
+static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t parameters, size_t names) {
+  size_t used = 0;
+#define PLACE(what, count) m->what = carve(memory, &used, sizeof *m->what * (size_t)(count))
+  PLACE(link, c->bodies);
+  PLACE(joint, c->joints);
+  PLACE(loop, c->loops);
+  PLACE(cluster, c->clusters);
+  PLACE(member, c->loops);
+  PLACE(segment, c->segments);
+  PLACE(ear, c->ears);
+  PLACE(ear_link, c->bodies);
+  PLACE(coupling, c->couplings);
+  PLACE(member_coupling, c->couplings);
+  PLACE(term, c->terms);
+  PLACE(column, c->nu + c->nu_cut);
+  PLACE(coordinate, c->nu + c->nu_cut);
+  PLACE(defaults, parameters);
+  PLACE(spring, c->springs);
+  PLACE(wrench, c->wrenches);
+  PLACE(distance, c->distances);
+  PLACE(removable_joint, c->removable_joints);
+  PLACE(transition, c->transitions);
+  PLACE(body_name, c->bodies + c->joints + c->couplings + c->springs + c->wrenches + c->transitions);
+  PLACE(names, names);
+#undef PLACE
+  return used;
+}
+
+static lw_status read_parameters(reader *r, lw_model *m) {
+  const size_t bytes = sizeof(double) * (size_t)m->parameters;
+  const void *p = lw_read_bytes(r, bytes);
+  if (!p) return lw_format_error(r, "the model is truncated in its parameters");
+  memcpy(m->defaults, p, bytes);
+  for (int32_t i = 0; i < m->parameters; i++)
+    if (!isfinite(m->defaults[i])) return lw_format_error(r, "the model's parameter %d is not finite", i);
+  return LW_OK;
+}
+
+static lw_status read_names(reader *r, lw_model *m) {
+  const size_t size = r->size - r->position;
+  memcpy(m->names, lw_read_bytes(r, size), size);
+  const char *next = m->names, *end = m->names + size;
+  const lw_sizes *s = &m->size;
+  m->joint_name = m->body_name + s->bodies;
+  m->coupling_name = m->joint_name + s->joints;
+  m->spring_name = m->coupling_name + s->couplings;
+  m->wrench_name = m->spring_name + s->springs;
+  m->transition_name = m->wrench_name + s->wrenches;
+  for (const char **name = m->body_name; name < m->transition_name + s->transitions; name++) {
+    const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL;
+    if (!stop) return lw_format_error(r, "the model is truncated in its names");
+    *name = next;
+    next = stop + 1;
+  }
+  return next == end ? LW_OK : lw_format_error(r, "the model has bytes behind its names");
+}
+
+/* Without the links of the ears, whose number the tables tell. */
+static int64_t least_integers(const counts *c) {
+  return 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops + 4 * (int64_t)c->clusters +
+         3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings + 2 * (int64_t)c->terms +
+         2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances + c->removable_joints +
+         11 * (int64_t)c->transitions;
+}
+
+static lw_sizes sizes_of(const counts *c) {
+  return (lw_sizes){.bodies = c->bodies,
+                    .joints = c->joints,
+                    .loops = c->loops,
+                    .couplings = c->couplings,
+                    .terms = c->terms,
+                    .distances = c->distances,
+                    .locks = c->locks,
+                    .springs = c->springs,
+                    .wrenches = c->wrenches,
+                    .transitions = c->transitions,
+                    .nq = c->nq,
+                    .nu = c->nu,
+                    .nq_cut = c->nq_cut,
+                    .nu_cut = c->nu_cut};
+}
+
+static lw_model *allocate_model(const counts *c, size_t parameters, size_t names) {
+  lw_model *m = calloc(1, sizeof *m);
+  const size_t need = m ? place(m, NULL, c, parameters, names) : 0;
+  if (m) m->memory = calloc(1, need);
+  if (!m || !m->memory) {
+    free(m);
+    return NULL;
+  }
+  place(m, m->memory, c, parameters, names);
+  m->size = sizes_of(c), m->segments = c->segments, m->clusters = c->clusters, m->ears = c->ears;
+  m->method = c->method, m->couplings = c->couplings, m->terms = c->terms, m->parameters = (int32_t)parameters;
+  m->removable_joints = c->removable_joints, m->variants = c->variants;
+  return m;
+}
+
+/* One model from where the reader is, up to its end as its header says. */
+static lw_status read_model(reader *r, lw_model **model) {
+  counts c;
+  lw_status e;
+  if ((e = read_header(r)) || (e = read_counts(r, &c))) return e;
+  const lw_sizes size_of = sizes_of(&c), *s = &size_of;
+  int64_t parameters = 0;
+#define X(name, owner, columns, access, stage, meaning) parameters += (int64_t)LW_ROWS_##owner * (columns);
+  LW_PARAMETER_FIELDS(X)
+#undef X
+  const int64_t fixed = 4 * least_integers(&c) + 8 * parameters;
+  const int64_t names = (int64_t)(r->size - r->position) - fixed;
+  if (names < 0) return lw_format_error(r, "the model is truncated: %lld bytes are missing", (long long)-names);
+  lw_model *m = allocate_model(&c, (size_t)parameters, (size_t)names);
+  if (!m) return LW_ERROR_MEMORY;
+  if ((e = lw_read_tables(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) ||
+      (e = lw_layout_model(r, m)) || (e = lw_dca_plan_model(m))) {
+    lw_model_free(m);
+    return e;
+  }
+  *model = m;
+  return LW_OK;
+}
+
+lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size) {
+  reader r = {bytes, size, 0, message, message_size};
+  *model = NULL;
+  if (message && message_size) message[0] = 0;
+  if (!bytes) return lw_format_error(&r, "there is no model: its bytes are missing");
+  lw_model *m = NULL;
+  lw_status e = read_model(&r, &m);
+  if (e) return e;
+  r.size = size;
+  if ((e = lw_read_variants(&r, m, read_model))) {
+    lw_model_free(m);
+    return e;
+  }
+  *model = m;
+  return LW_OK;
+}
+
+void lw_model_free(lw_model *m) {
+  if (!m) return;
+  lw_free_variants(m);
+  lw_free_multipliers(&m->multipliers);
+  lw_dca_plan_free(&m->dca);
+  free(m->memory);
+  free(m);
+}
+
+lw_sizes lw_model_sizes(const lw_model *m) { return m->size; }
+
+int32_t lw_field_count(void) { return LW_FIELD_COUNT; }
+
+lw_status lw_model_field(const lw_model *m, int32_t index, lw_field *field) {
+  if (index < 0 || index >= LW_FIELD_COUNT) return LW_ERROR_USAGE;
+  *field = m->field[index];
+  return LW_OK;
+}

@@ -1,0 +1,51 @@
+/* Records of the working storage. They hold nothing but LW_SCALAR, so that one list of offsets serves every
+ * arithmetic; LW_REALS(record) is a record's length in scalars. The axes of each vector stand in its comment;
+ * "link frame" is the child's joint frame of a body's tree joint, with the joint axis along z. */
+#ifndef LW_RECORDS_H
+#define LW_RECORDS_H
+
+#define LW_DEFINE_RECORDS(T, prefix)                                                                                  \
+  typedef struct prefix##twist { /* motion [angular; linear] or wrench [torque; force] at the link's point */         \
+    T a[3], l[3];                                                                                                     \
+  } prefix##twist;                                                                                                    \
+  typedef struct prefix##link_constants {                                                                             \
+    T R[9], p[3];    /* joint frame at zero coordinate in the parent's link frame */                                  \
+    T J[6], h[3], m; /* inertia about the link's point, mass times com, mass; link frame */                           \
+    T Rb[9], pb[3];  /* body frame in the link frame */                                                               \
+  } prefix##link_constants;                                                                                           \
+  typedef struct prefix##link_centroid { /* about the centre of mass, which lies at c; link frame */                  \
+    T J[6], c[3];                                                                                                     \
+  } prefix##link_centroid;                                                                                            \
+  typedef struct prefix##cut_constants {                                                                              \
+    T R[9], p[3];   /* cut joint's frame in the parent's link frame */                                                \
+    T Rc[9], pc[3]; /* cut joint's frame in the child's link frame */                                                 \
+    T length;       /* of the cluster: the metric between angles and displacements */                                 \
+    T located;      /* 1: its coordinates are needed for its load or a coupling */                                    \
+  } prefix##cut_constants;                                                                                            \
+  typedef struct prefix##link_motion { /* world axes */                                                               \
+    T R[9];                            /* link frame to world */                                                      \
+    T r[3];                            /* from the parent's point to this link's point */                             \
+    T w[3];                            /* angular velocity */                                                         \
+    T aw[3], av[3]; /* acceleration of the link's point with all udot zero and the ground at -gravity */              \
+  } prefix##link_motion;                                                                                              \
+  typedef struct prefix##link_inertia { /* one body, world axes, about the link's point */                            \
+    T J[6], h[3], m, Fa[3], Fl[3];      /* F = -(M A0 + gyroscopic wrench) */                                         \
+  } prefix##link_inertia;                                                                                             \
+  typedef struct prefix##articulated { /* articulated inertia of a link: [A B; B' C] and F, about the link's point */ \
+    T A[6], B[9], C[6], Fa[3], Fl[3];                                                                                 \
+  } prefix##articulated;                                                                                              \
+  typedef struct prefix##transition_memory {                                                                          \
+    T event_sign;                   /* a crossing: +1 or -1, where it is; a stop: the bound it rests on, or 0 */      \
+    T shift[2];                     /* a stop's gaps are counted from what they were at the last impact */            \
+    T command, done;                /* as last seen; of a time that has come */                                       \
+    T first_impact, impact, flight; /* of impacts that follow one another ever faster */                              \
+    T last;                         /* number of the event at which it was last carried out */                        \
+  } prefix##transition_memory;                                                                                        \
+  typedef struct prefix##column_sweep { /* of a tree column: I P, 1/D, tau + P.F; at the parent's point where
+                                              the joint has one column, at the link's where it has several */         \
+    T Ua[3], Ul[3], Di, e;                                                                                            \
+  } prefix##column_sweep;
+
+LW_DEFINE_RECORDS(double, lw_double_)
+#define LW_REALS(record) ((int32_t)(sizeof(lw_double_##record) / sizeof(double)))
+#endif

@@ -1,0 +1,104 @@
+/* What the mechanics offer to the rest of the core: the same table for each arithmetic. */
+#ifndef LW_KERNELS_H
+#define LW_KERNELS_H
+#include "dca/workspace.h"
+#include "model/model.h"
+
+/* The mutable part of a state as the mechanics see it. */
+typedef struct lw_block {
+  void *reals;                 /* size.reals scalars of the arithmetic */
+  int32_t *integers;           /* ranks and pivots of the clusters */
+  const lw_dca_workspace *dca; /* NULL until it is asked for */
+} lw_block;
+
+/* What went wrong and where; index is a body, joint, loop, coupling or cluster. */
+typedef enum lw_fault_kind {
+  LW_FAULT_NONE = 0,
+  LW_FAULT_MASS,
+  LW_FAULT_INERTIA,
+  LW_FAULT_ORIENTATION,
+  LW_FAULT_LENGTH, /* of a distance */
+  LW_FAULT_NOT_FINITE,
+  LW_FAULT_OPEN_LOOP,
+  LW_FAULT_DOF_CAPACITY, /* of a cluster */
+  LW_FAULT_COUPLING,     /* cannot be satisfied */
+  /* couplings are marked in the field coupling_conflict: */
+  LW_FAULT_COUPLED_LOOP,        /* open, and so are others, or couplings of its cluster */
+  LW_FAULT_COUPLINGS_REDUNDANT, /* one follows from the others */
+  LW_FAULT_COUPLING_OF_LOOPS,   /* follows from the loops */
+  LW_FAULT_COUPLINGS_IMMOBILE,  /* nothing can move */
+  LW_FAULT_AT_REST,             /* a cluster rests where its motion branches */
+  LW_FAULT_NO_BRANCH,           /* its speeds there lead along none */
+  LW_FAULT_LOST_RANK,           /* multipliers do not ask about speeds there */
+  LW_FAULT_NO_SENSITIVITY,      /* a cluster cannot stay closed along what changes */
+  LW_FAULT_NOT_ASSEMBLED        /* the speeds are not those that assembly finds */
+} lw_fault_kind;
+
+#define LW_OPEN_LOOP_LIMIT 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
+
+typedef struct lw_fault {
+  lw_fault_kind kind;
+  int32_t index;
+  double value; /* the remaining gap of an open loop [m], or the residual of a coupling */
+} lw_fault;
+
+/* What a cluster leaves at a pose: columns that the ears do, and of these what its other constraints do. */
+typedef struct lw_dof_count {
+  int32_t independents, dof;
+  double open2; /* sum of the squared gaps of its loops, in the metric */
+} lw_dof_count;
+
+/* Where the equations with multipliers are asked for: y = [q; u; Lambda; Mu] and its rates in scalars of the
+ * arithmetic, and the relaxation of each row, of velocities and then of positions. */
+typedef struct lw_dae_point {
+  const void *y, *ydot;
+  const double *relaxation;
+} lw_dae_point;
+
+/* To differentiate assembly: scratch for its largest cluster, step[nu], and the size of the seeds. */
+typedef struct lw_sensitivity_workspace {
+  void *reals, *step;
+  int32_t *integers;
+  double scale;
+} lw_sensitivity_workspace;
+
+typedef struct lw_kernels {
+  lw_fault (*constants)(const lw_model *m, lw_block b);
+  /* Degrees of freedom of regular poses around the start; double only. */
+  void (*find_regular_dof)(const lw_model *m, lw_block b);
+  lw_fault (*accelerations)(const lw_model *m, lw_block b);
+  lw_fault (*derivatives)(const lw_model *m, lw_block b);
+  lw_fault (*outputs)(const lw_model *m, lw_block b);
+  /* Coordinates of the cut joints at the accelerations stage. */
+  void (*locate_cuts)(const lw_model *m, lw_block b);
+  /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage. */
+  lw_fault (*inverse_dynamics)(const lw_model *m, lw_block b, const void *udot, void *tau);
+  /* Loads that accelerate the tree at rest without gravity: a product with the mass matrix. */
+  void (*mass_product)(const lw_model *m, lw_block b, const void *udot, void *tau);
+  /* Of the equations with multipliers; needs constants, and leaves no later stage. */
+  void (*augmented)(const lw_model *m, lw_block b, const lw_dae_point *at, void *residual);
+  /* Constraints at the block's state, and J' times `row`; all in scalars of the arithmetic, and the same remarks. */
+  void (*constraints)(const lw_model *m, lw_block b, const void *row, void *phi, void *rate, void *column);
+  /* Moves the coordinates of a link's joint by a small step, six scalars of the arithmetic, counted in its speeds. */
+  void (*integrate_position)(const lw_model *m, lw_block b, int32_t link, const void *step);
+  /* Start guesses to states that close the loops; double only. */
+  lw_fault (*assemble)(const lw_model *m, lw_block b, double tolerance);
+  /* What each cluster leaves at the block's coordinates; double only. */
+  void (*count_dof)(const lw_model *m, lw_block b, lw_dof_count *found);
+  /* The jump of all speeds at the state; needs constants, and the workspace of divide and conquer; double only. */
+  void (*velocity_jump)(const lw_model *m, lw_block b, lw_velocity_jump *velocity_jump);
+  /* Changes and loads of the workspace of divide and conquer; double only. */
+  void (*solve_subassemblies)(const lw_model *m, lw_block b);
+  /* How the states follow start values, parameters and inputs by assembly; complex only. */
+  lw_fault (*assembly_sensitivity)(const lw_model *m, lw_block b, const lw_sensitivity_workspace *room);
+} lw_kernels;
+
+extern const lw_kernels lw_kernels_double, lw_kernels_double_avx2, lw_kernels_complex;
+
+/* The fastest double kernels that this processor runs. All give the same bits. */
+const lw_kernels *lw_best_kernels(void);
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define LW_HAVE_AVX2 1
+#endif
+#endif

@@ -1,0 +1,230 @@
+/* What went wrong in the mechanics, in words that name the thing and the remedy. */
+#include "state/state.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double *reals(const lw_state *s) { return s->block.reals; }
+
+static const char *joint_name(const lw_state *s, int32_t j) { return s->model->joint_name[j]; }
+
+/* The first joint whose quaternion has no direction, among coordinates from an offset on; -1: none. */
+int32_t lw_zero_quaternion(const lw_state *s, int32_t first) {
+  const lw_model *m = s->model;
+  const int32_t end = first == m->at.q ? m->size.nq : m->size.nq + m->size.nq_cut;
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];
+    const int32_t last = m->joint[j].q + size->q;
+    const double *Q = reals(s) + first + last - 4;
+    if (size->q == size->u || last > end) continue;
+    if (Q[0] == 0.0 && Q[1] == 0.0 && Q[2] == 0.0 && Q[3] == 0.0) return j;
+  }
+  return -1;
+}
+
+static lw_status not_finite(lw_state *s, uint32_t offset) {
+  char what[120];
+  lw_describe(s, offset, what, sizeof what);
+  return lw_fail(s, LW_ERROR_VALUE, "%s is not finite; set it to a number", what);
+}
+
+/* The first loop that is wide open: nothing else need be wrong then. LW_OK where there is none. */
+static lw_status report_open_loop(lw_state *s) {
+  const lw_model *m = s->model;
+  const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
+  for (int32_t l = 0; l < m->size.loops; l++)
+    if (reals(s)[m->at.loop_residual + l] > LW_OPEN_LOOP_LIMIT * cut[l].length)
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
+                     "assemble the mechanism first",
+                     joint_name(s, m->loop[l].joint), reals(s)[m->at.loop_residual + l]);
+  return LW_OK;
+}
+
+/* What was not finite: an input or state that was written as such, or else the pose has no unique acceleration. */
+lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
+  const lw_model *m = s->model;
+  for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
+    if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
+    for (int32_t k = 0; k < f->rows * f->columns; k++)
+      if (!isfinite(reals(s)[f->first + k])) return not_finite(s, (uint32_t)(f->first + k));
+  }
+  const int32_t j = lw_zero_quaternion(s, m->at.q);
+  if (j >= 0)
+    return lw_fail(s, LW_ERROR_VALUE, "the quaternion of joint '%s' has the length zero; give it a direction",
+                   joint_name(s, j));
+  const lw_status open = report_open_loop(s);
+  if (open) return open;
+  return lw_fail(s, LW_ERROR_SINGULAR,
+                 "the acceleration of joint '%s' is not finite: in this pose or at these speeds the "
+                 "mechanism has no unique acceleration; start from another pose or check masses and inertias",
+                 joint_name(s, joint));
+}
+
+typedef struct message_text {
+  char text[120];
+} message_text;
+
+/* How many are marked: couplings of coordinates, or distances. */
+static int32_t count_marked(const lw_state *s, int distances) {
+  const lw_model *m = s->model;
+  int32_t count = 0;
+  for (int32_t i = 0; i < m->couplings; i++)
+    count += reals(s)[m->at.coupling_conflict + i] != 0.0 && (m->coupling[i].distance >= 0) == distances;
+  return count;
+}
+
+/* "coupling 'a'", or "couplings 'a', 'b' and 'c'": those that are marked, as far as there is room; likewise distances,
+ * and where they are marked with couplings "constraints". */
+static message_text marked_couplings(const lw_state *s) {
+  const lw_model *m = s->model;
+  message_text w;
+  const int32_t couplings = count_marked(s, 0), distances = count_marked(s, 1), count = couplings + distances;
+  int32_t named = 0;
+  const char *kind = distances == 0 ? "coupling" : couplings == 0 ? "distance" : "constraint";
+  size_t used = (size_t)snprintf(w.text, sizeof w.text, "%s%s", kind, count > 1 ? "s" : "");
+  for (int32_t i = 0; i < m->couplings; i++) {
+    if (reals(s)[m->at.coupling_conflict + i] == 0.0) continue;
+    const char *before = named == 0 ? "" : named == count - 1 ? " and" : ",";
+    if (used + strlen(m->coupling_name[i]) + 24 > sizeof w.text) {
+      snprintf(w.text + used, sizeof w.text - used, " and %d more", count - named);
+      break;
+    }
+    used += (size_t)snprintf(w.text + used, sizeof w.text - used, "%s '%s'", before, m->coupling_name[i]);
+    named++;
+  }
+  return w;
+}
+
+static lw_status report_coupling(lw_state *s, int32_t i, double lack) {
+  const lw_model *m = s->model;
+  if (m->coupling[i].distance >= 0)
+    return lw_fail(s, LW_ERROR_ASSEMBLY,
+                   "distance '%s' cannot be kept: in the nearest pose found its points are %.3g m too %s; check its "
+                   "length and its points, or give start values nearer to a pose that has it",
+                   m->coupling_name[i], fabs(lack), lack < 0.0 ? "close" : "far apart");
+  const double t = reals(s)[m->at.time];
+  if (reals(s)[m->at.coupling_motion + 7 * i] != 0.0)
+    return lw_fail(s, LW_ERROR_ASSEMBLY,
+                   "the motion that '%s' prescribes is out of reach at t = %.6g s: the nearest pose found lacks %.3g; "
+                   "check its numbers, or give start values nearer to a pose that has it",
+                   m->coupling_name[i], t, fabs(lack));
+  return lw_fail(s, LW_ERROR_ASSEMBLY,
+                 "coupling '%s' cannot be satisfied: the nearest pose found lacks %.3g; check its coefficients and its "
+                 "offset, or give start values nearer to a pose that satisfies it",
+                 m->coupling_name[i], fabs(lack));
+}
+
+/* What closes the first loop of a cluster: "joint 'C'"; without one "distance 'rod'" or "coupling 'gear'". */
+static message_text cluster_name(const lw_state *s, int32_t cluster) {
+  const lw_model *m = s->model;
+  const lw_cluster *c = &m->cluster[cluster];
+  message_text w;
+  if (c->loops) snprintf(w.text, sizeof w.text, "joint '%.100s'", joint_name(s, m->loop[m->member[c->member]].joint));
+  else {
+    const int32_t i = m->member_coupling[c->member_coupling + c->couplings - 1];
+    const char *kind = m->coupling[i].distance < 0 ? "coupling" : "distance";
+    snprintf(w.text, sizeof w.text, "%s '%.100s'", kind, m->coupling_name[i]);
+  }
+  return w;
+}
+
+static lw_status report_repeated(lw_state *s) {
+  const int32_t distances = count_marked(s, 1);
+  return lw_fail(s, LW_ERROR_ASSEMBLY,
+                 "%s repeat or contradict each other: what one asks of its joints follows from the others; leave one "
+                 "out, or compare their %s",
+                 marked_couplings(s).text, distances == 0 ? "coefficients" : "points and lengths");
+}
+
+lw_status lw_report(lw_state *s, lw_fault fault) {
+  const lw_model *m = s->model;
+  switch (fault.kind) {
+    case LW_FAULT_NONE: return LW_OK;
+    case LW_FAULT_MASS:
+      return lw_fail(s, LW_ERROR_PARAMETER, "the mass of body '%s' is not positive; give it a mass above zero",
+                     m->body_name[fault.index]);
+    case LW_FAULT_INERTIA:
+      return lw_fail(s, LW_ERROR_PARAMETER,
+                     "the inertia of body '%s' belongs to no rigid body: a principal moment is negative or "
+                     "exceeds the sum of the other two; check its elements",
+                     m->body_name[fault.index]);
+    case LW_FAULT_ORIENTATION:
+      return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction",
+                     joint_name(s, fault.index));
+    case LW_FAULT_LENGTH:
+      return lw_fail(s, LW_ERROR_PARAMETER,
+                     "the length of distance '%s' is not positive; give it a length above zero, or join the bodies by "
+                     "a spherical joint where the points are to coincide",
+                     m->coupling_name[fault.index]);
+    case LW_FAULT_NOT_FINITE: return lw_report_not_finite(s, fault.index);
+    case LW_FAULT_DOF_CAPACITY: {
+      const lw_cluster *c = &m->cluster[fault.index];
+      const lw_status open = report_open_loop(s);
+      if (open) return open;
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "in this pose the loops closed by %s and %d more leave the mechanism far more freedoms "
+                     "than regular poses do; start from another pose",
+                     cluster_name(s, fault.index).text, (c->loops ? c->loops : c->couplings) - 1);
+    }
+    case LW_FAULT_AT_REST:
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "the loop closed by %s is in a singular pose, where its motion branches, and at rest nothing "
+                     "says which way it goes; start slightly off this pose (1e-4 rad are enough), or with speeds along "
+                     "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)",
+                     cluster_name(s, fault.index).text);
+    case LW_FAULT_LOST_RANK:
+      return lw_fail(
+          s, LW_ERROR_SINGULAR,
+          "the loop closed by %s is in a singular pose, where its motion branches, and multipliers cannot tell "
+          "which way it goes; take method 'rcr' or 'embedding', which follow its speeds, or start slightly off "
+          "this pose (1e-4 rad are enough)",
+          cluster_name(s, fault.index).text);
+    case LW_FAULT_NO_BRANCH:
+      return lw_fail(
+          s, LW_ERROR_SINGULAR,
+          "the loop closed by %s is in a singular pose, where its motion branches, and its speeds are "
+          "along none of the branches; start slightly off this pose (1e-4 rad are enough), or with speeds of "
+          "all its joints along the motion meant",
+          cluster_name(s, fault.index).text);
+    case LW_FAULT_OPEN_LOOP:
+      return lw_fail(
+          s, LW_ERROR_ASSEMBLY,
+          "the loop closed by joint '%s' cannot be closed: the nearest pose found leaves a gap of "
+          "%.3g m; check the lengths and frames along the loop, or give start values nearer to a closed pose",
+          joint_name(s, m->loop[fault.index].joint), fault.value);
+    case LW_FAULT_COUPLED_LOOP:
+      return lw_fail(
+          s, LW_ERROR_ASSEMBLY,
+          "the loop closed by joint '%s' cannot be closed as %s would have it at t = %.6g s: the nearest pose "
+          "found leaves a gap of %.3g m; check lengths, frames and coefficients, or give start values "
+          "nearer to a closed pose",
+          joint_name(s, m->loop[fault.index].joint), marked_couplings(s).text, reals(s)[m->at.time], fault.value);
+    case LW_FAULT_COUPLING: return report_coupling(s, fault.index, fault.value);
+    case LW_FAULT_COUPLINGS_REDUNDANT: return report_repeated(s);
+    case LW_FAULT_COUPLING_OF_LOOPS:
+      return lw_fail(
+          s, LW_ERROR_ASSEMBLY,
+          "%s asks what %s decide already; leave it out, or start from another pose if it is so only in this "
+          "one",
+          marked_couplings(s).text,
+          count_marked(s, 1) ? "the joints between its bodies" : "the loops through its joints");
+    case LW_FAULT_COUPLINGS_IMMOBILE:
+      return lw_fail(
+          s, LW_ERROR_ASSEMBLY,
+          "%s let none of their joints move; compare the ratios that they ask for, leave one out, or prescribe "
+          "a motion if that is what is meant",
+          marked_couplings(s).text);
+    case LW_FAULT_NO_SENSITIVITY:
+      return lw_fail(s, LW_ERROR_SINGULAR,
+                     "the states have no derivative along this seed: the loop closed by %s cannot stay closed as start "
+                     "values, parameters and inputs change with it, or is in a singular pose; seed what changes along "
+                     "with them as well, or start slightly off this pose",
+                     cluster_name(s, fault.index).text);
+    case LW_FAULT_NOT_ASSEMBLED:
+      return lw_fail(s, LW_ERROR_USAGE,
+                     "the states are not those that assembly finds from the present start values, parameters and "
+                     "inputs; assemble the mechanism first");
+  }
+  return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
+}

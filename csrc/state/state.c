@@ -1,0 +1,354 @@
+/* The life of a state, access to its variables by offset, and the stages of evaluation. */
+#include "state/state.h"
+#include "events/discrete_state.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 64
+
+static double *reals(const lw_state *s) { return s->block.reals; }
+
+lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  vsnprintf(s->message, sizeof s->message, format, list);
+  va_end(list);
+  return status;
+}
+
+static size_t aligned(size_t n) { return (n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+lw_status lw_state_create(const lw_model *m, lw_state **state) {
+  *state = NULL;
+  const size_t integers = sizeof(int32_t) * (size_t)m->integers;
+  const size_t head = aligned(sizeof(int32_t) + integers), n = sizeof(double) * (size_t)m->size.reals;
+  lw_state *s = calloc(1, sizeof *s);
+  if (!s) return LW_ERROR_MEMORY;
+  s->memory = calloc(1, ALIGNMENT + head + n);
+  if (!s->memory) {
+    free(s);
+    return LW_ERROR_MEMORY;
+  }
+  s->model = s->base = m;
+  s->kernels = lw_best_kernels();
+  s->snapshot = s->memory + (ALIGNMENT - (uintptr_t)s->memory % ALIGNMENT) % ALIGNMENT;
+  s->snapshot_size = head + n;
+  s->stage = (int32_t *)s->snapshot;
+  s->block.integers = s->stage + 1;
+  s->block.reals = s->snapshot + head;
+  if (lw_create_event_workspace(s)) {
+    lw_state_free(s);
+    return LW_ERROR_MEMORY;
+  }
+  *state = s;
+  return lw_state_reset(s);
+}
+
+void lw_state_free(lw_state *s) {
+  if (!s) return;
+  free(s->complex_memory);
+  free(s->newton_workspace);
+  lw_dca_release(&s->dca);
+  lw_free_event_workspace(s);
+  lw_dca_release(&s->complex_dca);
+  free(s->memory);
+  free(s);
+}
+
+lw_status lw_state_reset(lw_state *s) {
+  memset(s->snapshot, 0, s->snapshot_size);
+  const lw_model *m = s->base;
+  memcpy(reals(s), m->defaults, sizeof(double) * (size_t)m->parameters);
+  memcpy(reals(s) + m->at.impulse, reals(s) + m->at.impulse_start, 6 * sizeof(double) * (size_t)m->size.transitions);
+  lw_state_changed(s, LW_STAGE_NONE);
+  lw_reset_discrete_state(s);
+  return LW_OK;
+}
+
+const char *lw_state_message(const lw_state *s) { return s->message; }
+
+double *lw_state_reals(lw_state *s) { return reals(s); }
+
+void lw_state_changed(lw_state *s, lw_stage valid) {
+  if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
+  if (*s->stage > (int32_t)valid) *s->stage = (int32_t)valid;
+}
+
+/* ---- snapshots ---- */
+
+size_t lw_state_size(const lw_state *s) { return s->snapshot_size; }
+
+void lw_state_save(const lw_state *s, void *bytes) { memcpy(bytes, s->snapshot, s->snapshot_size); }
+
+lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
+  if (size != s->snapshot_size)
+    return lw_fail(s, LW_ERROR_USAGE, "a snapshot of %zu bytes does not fit this mechanism, whose snapshots have %zu",
+                   size, s->snapshot_size);
+  memcpy(s->snapshot, bytes, size);
+  /* a foreign snapshot must not lead the mechanics out of bounds: what is computed is computed again */
+  *s->stage = LW_STAGE_NONE;
+  s->complex_constants = 0;
+  lw_select_topology(s, 0);
+  return LW_OK;
+}
+
+/* ---- variables ---- */
+
+static const lw_field no_field = {"nothing", "", 0, 0, 0, LW_INTERNAL, LW_STAGE_NONE};
+
+/* The first field that ends behind the offset, by bisection: importers read hundreds of variables at a time. */
+static const lw_field *field_at(const lw_state *s, uint32_t offset) {
+  const lw_field *from = s->model->field, *to = from + LW_FIELD_COUNT, *const end = to;
+  while (from < to) {
+    const lw_field *middle = from + (to - from) / 2;
+    if (offset < (uint32_t)(middle->first + middle->rows * middle->columns)) to = middle;
+    else from = middle + 1;
+  }
+  return from < end ? from : &no_field;
+}
+
+lw_access lw_access_of(const lw_state *s, uint32_t offset) { return field_at(s, offset)->access; }
+
+typedef struct words {
+  char text[120];
+} words;
+
+/* Who owns a row of a field: the name, what kind of thing it is, and which of its numbers the row is, from 1; 0 where
+ * it has only one. */
+typedef struct owned {
+  const char *name, *kind;
+  int32_t element;
+} owned;
+
+static owned joint_of_coordinate(const lw_model *m, int32_t q) {
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    const int32_t n = lw_joint_sizes[m->joint[j].type].q, k = q - m->joint[j].q;
+    if (k >= 0 && k < n) return (owned){m->joint_name[j], "joint", n > 1 ? k + 1 : 0};
+  }
+  return (owned){NULL, "joint", 0};
+}
+
+static owned joint_of_speed(const lw_model *m, int32_t u) {
+  for (int32_t j = 0; j < m->size.joints; j++) {
+    const int32_t n = lw_joint_sizes[m->joint[j].type].u, k = u - m->joint[j].u;
+    if (k >= 0 && k < n) return (owned){m->joint_name[j], "joint", n > 1 ? k + 1 : 0};
+  }
+  return (owned){NULL, "joint", 0};
+}
+
+static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
+  switch (owner) {
+    case LW_OF_BODY: return (owned){m->body_name[row], "body", 0};
+    case LW_OF_JOINT: return (owned){m->joint_name[row], "joint", 0};
+    case LW_OF_LOOP: return (owned){m->joint_name[m->loop[row].joint], "joint", 0};
+    case LW_OF_SPRING: return (owned){m->spring_name[row], "spring", 0};
+    case LW_OF_TRANSITION: return (owned){m->transition_name[row], "transition", 0};
+    case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
+    case LW_OF_COORDINATE:
+    case LW_OF_TREE_COORDINATE: return joint_of_coordinate(m, row);
+    case LW_OF_CUT_COORDINATE: return joint_of_coordinate(m, m->size.nq + row);
+    case LW_OF_SPEED:
+    case LW_OF_TREE_SPEED: return joint_of_speed(m, row);
+    case LW_OF_CUT_SPEED: return joint_of_speed(m, m->size.nu + row);
+    case LW_OF_COUPLING:
+      return (owned){m->coupling_name[row], m->coupling[row].distance < 0 ? "coupling" : "distance", 0};
+    case LW_OF_DISTANCE: return (owned){m->coupling_name[m->distance[row].coupling], "distance", 0};
+    case LW_OF_TERM: return (owned){m->coupling_name[m->term[row].coupling], "coupling", 0};
+    case LW_OF_ONE:
+    case LW_OF_FRAME: break;
+  }
+  return (owned){NULL, "", 0};
+}
+
+static words in_words(const lw_state *s, uint32_t offset) {
+  const lw_model *m = s->model;
+  const lw_field *f = field_at(s, offset);
+  words w;
+  if (f == &no_field) {
+    snprintf(w.text, sizeof w.text, "nothing");
+    return w;
+  }
+  const int32_t k = (int32_t)offset - f->first, row = k / f->columns;
+  char element[24] = "";
+  const owned owner = owner_of(m, m->owner[f - m->field], row);
+  if (f->columns > 1) snprintf(element, sizeof element, "[%d]", k % f->columns + 1);
+  else if (owner.element) snprintf(element, sizeof element, "[%d]", owner.element);
+  if (owner.name) snprintf(w.text, sizeof w.text, "%s%s of %s '%.60s'", f->name, element, owner.kind, owner.name);
+  else snprintf(w.text, sizeof w.text, "%s%s", f->name, element);
+  return w;
+}
+
+void lw_describe(const lw_state *s, uint32_t offset, char *text, size_t size) {
+  snprintf(text, size, "%s", in_words(s, offset).text);
+}
+
+/* A start value that differs from the description's own was set on purpose: assembly keeps it before all others. */
+#define FIRST_PRIORITY 0.5
+static void prioritize_coordinate(lw_state *s, int32_t q) {
+  const lw_model *m = s->model;
+  double *priority = reals(s) + m->at.q_priority;
+  priority[q] = FIRST_PRIORITY;
+  for (int32_t j = 0; m->quaternions + m->cut_quaternions && j < m->size.joints; j++) {
+    const lw_joint *joint = &m->joint[j];
+    const lw_joint_size *size = &lw_joint_sizes[joint->type];
+    if (q < joint->q || q >= joint->q + size->q || size->q == size->u) continue;
+    for (int32_t k = 0; k < size->q; k++) priority[joint->q + k] = FIRST_PRIORITY; /* a quaternion is one thing */
+  }
+}
+
+static void prioritize_start(lw_state *s, int32_t offset, double value) {
+  const lw_offsets *at = &s->model->at;
+  double *x = reals(s);
+  if (value == s->model->defaults[offset]) return;
+  if (offset >= at->q_start && offset < at->u_start) prioritize_coordinate(s, offset - at->q_start);
+  else if (offset >= at->u_start && offset < at->q_priority) x[at->u_priority + offset - at->u_start] = FIRST_PRIORITY;
+}
+
+/* The inputs of motions hold for the time at which they, or the time itself, are set; only an integrator that runs on
+ * by itself from there lets them go on with their rates. */
+static void note_instant(lw_state *s, int32_t offset) {
+  const lw_offsets *at = &s->model->at;
+  if (offset == at->time || (offset >= at->motion_in && offset < at->command))
+    reals(s)[at->motion_time] = reals(s)[at->time];
+}
+
+static lw_status check_setting(lw_state *s, uint32_t offset, double value) {
+  const lw_field *f = field_at(s, offset);
+  switch (f->access) {
+    case LW_INTERNAL: return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offset);
+    case LW_DERIVATIVE:
+    case LW_OUTPUT: return lw_fail(s, LW_ERROR_USAGE, "%s is computed and cannot be set", in_words(s, offset).text);
+    case LW_PARAMETER:
+    case LW_START:
+    case LW_INPUT:
+    case LW_STATE: break;
+  }
+  if (!isfinite(value))
+    return lw_fail(s, LW_ERROR_VALUE, "%s was set to a value that is not finite", in_words(s, offset).text);
+  return LW_OK;
+}
+
+/* All or none are set. */
+lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const double *values) {
+  for (size_t i = 0; i < n; i++) {
+    const lw_status e = check_setting(s, offsets[i], values[i]);
+    if (e) return e;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const lw_access access = lw_access_of(s, offsets[i]);
+    reals(s)[offsets[i]] = values[i];
+    note_instant(s, (int32_t)offsets[i]);
+    if (access == LW_START) prioritize_start(s, (int32_t)offsets[i], values[i]);
+    else lw_state_changed(s, access == LW_PARAMETER ? LW_STAGE_NONE : LW_STAGE_CONSTANTS);
+  }
+  return LW_OK;
+}
+
+lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *values) {
+  for (size_t i = 0; i < n; i++) {
+    const lw_field *f = field_at(s, offsets[i]);
+    if (f->access == LW_INTERNAL) return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offsets[i]);
+    const lw_status e = lw_evaluate(s, f->stage);
+    if (e) return e;
+    values[i] = reals(s)[offsets[i]];
+  }
+  return LW_OK;
+}
+
+/* ---- stages ---- */
+
+lw_status lw_evaluate(lw_state *s, lw_stage stage) {
+  const lw_kernels *k = s->kernels;
+  lw_status e = LW_OK;
+  if (*s->stage >= (int32_t)stage) return e;
+  if (*s->stage < LW_STAGE_CONSTANTS) {
+    if ((e = lw_report(s, k->constants(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_CONSTANTS;
+  }
+  if (stage >= LW_STAGE_ACCELERATIONS && *s->stage < LW_STAGE_ACCELERATIONS) {
+    if (s->model->method == LW_DCA && (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
+    if ((e = lw_report(s, k->accelerations(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_ACCELERATIONS;
+  }
+  if (stage >= LW_STAGE_DERIVATIVES && *s->stage < LW_STAGE_DERIVATIVES) {
+    if ((e = lw_report(s, k->derivatives(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_DERIVATIVES;
+  }
+  if (stage >= LW_STAGE_OUTPUTS && *s->stage < LW_STAGE_OUTPUTS) {
+    if ((e = lw_report(s, k->outputs(s->model, s->block)))) return e;
+    *s->stage = LW_STAGE_OUTPUTS;
+  }
+  return e;
+}
+
+/* ---- mechanics ---- */
+
+lw_status lw_assemble(lw_state *s, double tolerance) {
+  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  if (e) return e;
+  const lw_offsets *at = &s->model->at;
+  for (int32_t i = at->q_start; i < at->time; i++)
+    if (!isfinite(reals(s)[i])) return lw_report_not_finite(s, 0);
+  const int32_t j = lw_zero_quaternion(s, at->q_start);
+  if (j >= 0)
+    return lw_fail(s, LW_ERROR_VALUE, "the start quaternion of joint '%s' has the length zero; give it a direction",
+                   s->model->joint_name[j]);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return lw_report(s, s->kernels->assemble(s->model, s->block, tolerance));
+}
+
+lw_status lw_inverse_dynamics(lw_state *s, const double *udot, double *tau) {
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  if (e) return e;
+  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the increments' storage */
+  return lw_report(s, s->kernels->inverse_dynamics(s->model, s->block, udot, tau));
+}
+
+lw_status lw_mass_matrix(lw_state *s, double *matrix) {
+  const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
+  if (e) return e;
+  const int32_t n = s->model->size.nu;
+  double *unit = reals(s) + s->model->at.acceleration;
+  for (int32_t j = 0; j < n; j++) {
+    for (int32_t i = 0; i < n; i++) unit[i] = i == j;
+    s->kernels->mass_product(s->model, s->block, unit, matrix + (size_t)j * (size_t)n);
+  }
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return LW_OK;
+}
+
+void lw_step_accepted(lw_state *s) {
+  const lw_offsets *at = &s->model->at;
+  if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
+  s->kernels->locate_cuts(s->model, s->block);
+  memcpy(reals(s) + at->cut_reference, reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
+}
+
+void lw_set_states(lw_state *s, double t, const double *y) {
+  const lw_model *m = s->model;
+  reals(s)[m->at.time] = t;
+  memcpy(reals(s) + m->at.q, y, sizeof(double) * (size_t)(m->size.nq + m->size.nu));
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
+int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
+  lw_state *s = state;
+  const lw_model *m = s->model;
+  const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
+  lw_set_states(s, t, y);
+  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+  memcpy(ydot, reals(s) + m->at.qdot, n);
+  return 0;
+}
+
+int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
+  lw_set_states(state, t, y);
+  return lw_event_indicators(state, indicators) != LW_OK;
+}
+
+#define TEXT_OF(number) #number
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+const char *lw_version(void) { return VERSION_TEXT(LW_VERSION_MAJOR, LW_VERSION_MINOR, LW_VERSION_PATCH); }

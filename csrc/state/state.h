@@ -1,0 +1,61 @@
+/* A state: the block in double, a second one in complex for derivatives, and the last message. */
+#ifndef LW_STATE_H
+#define LW_STATE_H
+#include "state/kernels.h"
+
+struct lw_state {
+  const lw_model *model;             /* of the joints that are closed */
+  const lw_model *base;              /* of those that are closed at first: it has the others, and the transitions */
+  struct lw_event_workspace *events; /* see events/discrete_state.h; NULL: there are no transitions */
+  const lw_kernels *kernels;         /* double */
+  unsigned char *memory;             /* the snapshot: stage, pivots, reals */
+  unsigned char *complex_memory;     /* the complex block, once it has been needed */
+  int32_t *stage;
+  lw_block block, complex_block;
+  lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */
+  size_t snapshot_size;
+  unsigned char *snapshot;       /* where the snapshot part starts */
+  double *newton_workspace;      /* y, its rates and the residual in complex, once they have been needed */
+  const lw_model *complex_model; /* of the complex block */
+  int complex_constants;         /* the complex block's constants belong to the present parameters */
+  char message[480];
+};
+
+/* sensitivity.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows
+ * from the parameters alone; needs constants. */
+lw_status lw_prepare_complex(lw_state *s);
+#define LW_COMPLEX_STEP 1e-40
+/* A derivative in steps: the block computed up to a stage and copied, seeds, what follows from parameters
+ * (`parameters`: some are seeded), and all the rest, of which unknowns are read. */
+lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n);
+lw_status lw_begin_derivative(lw_state *s, lw_stage stage);
+lw_status lw_seed(lw_state *s, uint32_t known, double seed);
+void lw_copy_cuts(lw_state *s); /* coordinates and speeds of the cut joints too */
+void lw_complete_constants(lw_state *s, int parameters);
+void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *sensitivity);
+/* All of lw_directional_derivative() but its end: before it more numbers of the complex block may be moved. */
+lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
+                             size_t n_knowns, const double *seed);
+
+/* dae/dae.c: workspace for six vectors of nq + nu + 2 constraint rows. */
+lw_status lw_newton_workspace(lw_state *s, double **workspace);
+/* dae/row_selection.c: in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
+double lw_cluster_length(const lw_state *s, int32_t cluster);
+
+/* Time and states [q; u], past all checks. */
+void lw_set_states(lw_state *s, double t, const double *y);
+
+lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...);
+
+/* dca/velocity_jump.c: workspace for scalars of this size, and scratch for the present number of threads. */
+lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *block, size_t scalar);
+void lw_dca_release(lw_dca_workspace *workspace);
+/* lw_solve_velocity_jump() in a pose whose accelerations need not exist. */
+lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump);
+
+/* messages.c: a fault of the mechanics as status and message; the same for what is not finite, met in a joint; and the
+ * first joint whose quaternion among the coordinates from an offset on has no direction, or -1. */
+lw_status lw_report(lw_state *s, lw_fault fault);
+lw_status lw_report_not_finite(lw_state *s, int32_t joint);
+int32_t lw_zero_quaternion(const lw_state *s, int32_t first);
+#endif

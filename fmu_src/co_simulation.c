@@ -1,0 +1,205 @@
+#include <math.h>
+#include <string.h>
+
+#include "instance.h"
+
+/* The integrator takes its own steps and runs ahead of the importer, whose points are read from the dense output:
+ * what comes out does not depend on the communication step. Only when an input has changed it starts afresh from
+ * the communication point, and then ends the first step at the next one, because that input will change again.
+ * It stops at events, which happen when the importer has come there, too. */
+
+static const double unlimited = 1e300; /* a bound on time that is none */
+
+/* The importer's tolerance is meant for what it sees; the integrator's holds for one step of many. */
+static const double step_tolerance_factor = 0.1, min_tolerance = 1e-13;
+
+static const char *outcome_text(lw_ode_outcome outcome) {
+  switch (outcome) {
+    case LW_ODE_STEP:
+    case LW_ODE_EVENT: return "";
+    case LW_ODE_STOPPED: return "the equations of motion cannot be evaluated";
+    case LW_ODE_STEP_TOO_SMALL: return "no step is short enough";
+    case LW_ODE_TOO_MANY_STEPS: return "too many steps";
+    case LW_ODE_NOT_FINITE: return "the accelerations are not finite";
+  }
+  return "";
+}
+
+static fmu_status integration_failed(const fmu *f, lw_ode_outcome outcome) {
+  return fmu_log_message(&f->log, FMU_DISCARD, "the integration stops at t = %.9g, %s: %s; a shorter step may succeed",
+                         lw_ode_time(f->ode), outcome_text(outcome), lw_state_message(f->state));
+}
+
+/* Accepted or rejected, in one communication step: wild inputs must not make it endless. */
+static const int64_t max_attempts = 1000000;
+
+static int64_t attempts_of(const fmu *f) {
+  const lw_ode_statistics counts = lw_ode_get_statistics(f->ode);
+  return counts.steps + counts.rejected;
+}
+
+static fmu_status too_many_attempts(const fmu *f) {
+  return fmu_log_message(
+      &f->log, FMU_DISCARD,
+      "after %g steps the integration has come to t = %.9g only; a shorter communication step, a looser "
+      "tolerance or, if the mechanism is stiff, the solver rodas5p may succeed",
+      (double)max_attempts, lw_ode_time(f->ode));
+}
+
+static fmu_status start_integrator(fmu *f) {
+  const double asked = f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
+  const double tolerance = fmax(step_tolerance_factor * asked, min_tolerance);
+  const lw_ode_options options = {tolerance, tolerance, f->run.last_step, 0, 0};
+  const lw_ode_method method = f->run.solver == FMU_RODAS5P ? LW_ODE_RODAS5P : LW_ODE_DOPRI5;
+  if (lw_ode_set_method(f->ode, method, fmu_ode_jacobian) != LW_OK)
+    return fmu_log_message(&f->log, FMU_ERROR, "out of memory");
+  lw_ode_set_options(f->ode, &options);
+  memcpy(f->y, lw_state_reals(f->state) + f->first_state, f->n_states * sizeof *f->y);
+  const lw_ode_outcome outcome = lw_ode_start(f->ode, f->run.time, f->y);
+  if (outcome != LW_ODE_STEP) return integration_failed(f, outcome);
+  f->run.restart_needed = f->run.event_pending = 0;
+  return FMU_OK;
+}
+
+/* At the start, at an event and after a change from without. */
+static fmu_status handle_events_and_start(fmu *f) {
+  const fmu_status status = fmu_handle_events(f);
+  return status == FMU_OK ? start_integrator(f) : status;
+}
+
+/* Time alone: that motions go on with their rates is not to begin again. */
+static void write_point(fmu *f, double time, const double *y) {
+  double *x = lw_state_reals(f->state);
+  fmu_interpolate_inputs(f, time);
+  if (x[f->time_reference] != time) {
+    x[f->time_reference] = time;
+    lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+  }
+  fmu_write_states(f, y);
+}
+
+static fmu_status take_integrator_step(fmu *f, double bound) {
+  const double before = lw_ode_time(f->ode), next = fmu_next_event_time(f);
+  const lw_ode_outcome outcome = lw_ode_step(f->ode, fmin(bound, next));
+  if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return integration_failed(f, outcome);
+  f->run.last_step = lw_ode_time(f->ode) - before;
+  f->run.event_pending = outcome == LW_ODE_EVENT || lw_ode_time(f->ode) >= next;
+  write_point(f, lw_ode_time(f->ode), lw_ode_y(f->ode));
+  lw_step_accepted(f->state);
+  return FMU_OK;
+}
+
+/* Puts time and states where the integrator's dense output has them. */
+static void move_to(fmu *f, double time) {
+  f->run.time = time;
+  if (time < lw_ode_time(f->ode)) {
+    lw_ode_dense(f->ode, time, f->y);
+    write_point(f, time, f->y);
+  } else {
+    write_point(f, time, lw_ode_y(f->ode));
+  }
+}
+
+/* At an event: whether the step ends there. The importer is asked only if it said that it can be. */
+static int returns_at_event(const fmu *f, double end) {
+  return f->event_mode_used && (f->early_return_allowed || f->run.time >= end);
+}
+
+/* A step on its way. */
+typedef struct step_progress {
+  double asked, end;    /* the communication point, and where the step ends: an early return may come before */
+  double reported;      /* how far the importer has been told */
+  int bounded;          /* inputs change at communication points */
+  int64_t last_attempt; /* of the integrator's count */
+} step_progress;
+
+/* Lets the importer know where the integrator has come to. */
+static fmu_status report_progress(fmu *f, step_progress *c) {
+  const double here = fmin(lw_ode_time(f->ode), c->end);
+  move_to(f, here);
+  fmu_call_intermediate_update(f, c->reported, c->asked, &c->end);
+  c->reported = here;
+  return f->run.restart_needed && !f->run.event_pending && here < c->end ? handle_events_and_start(f) : FMU_OK;
+}
+
+static fmu_status handle_event_in_step(fmu *f, const step_progress *c, fmu_step *step) {
+  move_to(f, lw_ode_time(f->ode));
+  f->run.restart_needed = 1;
+  f->run.event_pending = 0;
+  step->event_handling_needed = returns_at_event(f, c->end);
+  return step->event_handling_needed ? FMU_OK : handle_events_and_start(f);
+}
+
+static fmu_status continue_step(fmu *f, const step_progress *c) {
+  if (attempts_of(f) >= c->last_attempt) return too_many_attempts(f);
+  const double stop = f->run.stop_defined ? fmax(f->run.stop_time, c->end) : unlimited;
+  return take_integrator_step(f, c->bounded || f->run.input_changed ? c->end : stop);
+}
+
+static fmu_status run_to_end(fmu *f, step_progress *c, fmu_step *step) {
+  fmu_status status = f->run.restart_needed ? handle_events_and_start(f) : FMU_OK;
+  while (status == FMU_OK) {
+    const double reached = lw_ode_time(f->ode);
+    if (f->update_callback.invoke && fmin(reached, c->end) > c->reported) {
+      status = report_progress(f, c);
+    } else if (f->run.event_pending && reached <= c->end) {
+      status = handle_event_in_step(f, c, step);
+      if (step->event_handling_needed) return status;
+    } else if (reached >= c->end) {
+      if (!f->run.restart_needed) move_to(f, c->end);
+      return FMU_OK;
+    } else {
+      status = continue_step(f, c);
+    }
+  }
+  return status;
+}
+
+/* A mechanism in which nothing moves. */
+static fmu_status step_without_states(fmu *f, double end) {
+  fmu_status status = fmu_set_time(f, end);
+  if (status == FMU_OK) status = fmu_handle_events(f);
+  if (status == FMU_OK) fmu_call_intermediate_update(f, end, end, &end);
+  return status;
+}
+
+/* Importers add up steps or multiply them: the points may differ by rounding. */
+static int same_time(double a, double b, double length) {
+  return fabs(a - b) <= 1e-6 * length + 1e-12 * fmax(fabs(a), fabs(b));
+}
+
+static fmu_status check_step(const fmu *f, double time, double length) {
+  if (!isfinite(time) || !isfinite(length) || !(length > 0) || !(time + length > time))
+    return fmu_log_message(&f->log, FMU_ERROR, "the step from %g by %g is not a step forward", time, length);
+  if (!same_time(time, f->run.time, length))
+    return fmu_log_message(&f->log, FMU_ERROR, "the communication point is %.17g, not %.17g", f->run.time, time);
+  const double end = time + length;
+  if (f->run.stop_defined && end > f->run.stop_time && !same_time(end, f->run.stop_time, length))
+    return fmu_log_message(&f->log, FMU_ERROR, "the step ends at %.17g, after the stop time %.17g", end,
+                           f->run.stop_time);
+  return FMU_OK;
+}
+
+fmu_status fmu_do_step(fmu *f, double time, double length, fmu_step *step) {
+  const fmu_run start = f->run;
+  *step = (fmu_step){start.time, 0, 0};
+  fmu_status status = check_step(f, time, length);
+  if (status != FMU_OK) return status;
+  lw_state_save(f->state, f->backup);
+  fmu_begin_interpolation(f);
+  step_progress c = {time + length, time + length, start.time, f->run.input_changed,
+                     f->ode ? attempts_of(f) + max_attempts : 0};
+  f->run.input_changed = 0;
+  status = f->ode ? run_to_end(f, &c, step) : step_without_states(f, c.end);
+  if (status == FMU_OK) {
+    fmu_end_interpolation(f);
+    step->last_time = f->run.time;
+    step->early_return = f->run.time < c.asked;
+    return FMU_OK;
+  }
+  /* as if it had not been tried: a shorter step can follow */
+  const fmu_status restored = fmu_restore_backup(f);
+  f->run = start;
+  f->run.restart_needed = 1;
+  return restored == FMU_OK ? status : restored;
+}

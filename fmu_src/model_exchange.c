@@ -1,0 +1,98 @@
+#include <math.h>
+#include <string.h>
+
+#include "instance.h"
+
+static fmu_status check_array(const fmu *f, const double *values, size_t n, size_t expected, const char *what) {
+  if (n != expected) return fmu_log_message(&f->log, FMU_ERROR, "there are %zu %s, not %zu", expected, what, n);
+  if (n && !values) return fmu_log_message(&f->log, FMU_ERROR, "the array of %s is NULL", what);
+  return FMU_OK;
+}
+
+fmu_status fmu_set_time(fmu *f, double time) {
+  if (!isfinite(time)) return fmu_log_message(&f->log, FMU_ERROR, "the time %g is not a finite number", time);
+  fmu_invalidate_states(f);
+  f->run.time = time;
+  double *x = lw_state_reals(f->state);
+  if (x[f->time_reference] == time) return FMU_OK;
+  /* as lw_set_reals() does, which takes as long as a tenth of a four-bar to find what lies there */
+  x[f->time_reference] = time;
+  if (f->motion.count) x[f->motion_time_reference] = time;
+  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+  return FMU_OK;
+}
+
+void fmu_write_states(fmu *f, const double *x) {
+  double *states = lw_state_reals(f->state) + f->first_state;
+  const size_t size = f->n_states * sizeof *x;
+  if (memcmp(states, x, size) == 0) return;
+  memcpy(states, x, size);
+  lw_state_changed(f->state, LW_STAGE_CONSTANTS);
+}
+
+/* The value reference of a state that the importer sees. */
+static uint32_t state_reference(const fmu *f, size_t i) {
+  if (!f->minimal) return f->first_state + (uint32_t)i;
+  const uint32_t n_q = f->interface.q.n;
+  return f->first_state + (i < n_q ? f->interface.q.items[i] : (uint32_t)f->size.nq + f->interface.u.items[i - n_q]);
+}
+
+fmu_status fmu_set_states(fmu *f, const double *x, size_t n) {
+  const fmu_status status = check_array(f, x, n, f->n_exposed_states, "continuous states");
+  if (status != FMU_OK || n == 0) return status;
+  for (size_t i = 0; i < n; i++)
+    if (!isfinite(x[i]))
+      return fmu_log_message(&f->log, FMU_ERROR,
+                             "the continuous state %zu (value reference %u): %g is not a finite number", i + 1,
+                             state_reference(f, i), x[i]);
+  if (f->minimal) {
+    memcpy(f->y, x, n * sizeof *x);
+    f->run.states_invalid = 1;
+  } else {
+    fmu_write_states(f, x);
+  }
+  return FMU_OK;
+}
+
+fmu_status fmu_get_states(fmu *f, double *x, size_t n) {
+  fmu_status status = check_array(f, x, n, f->n_exposed_states, "continuous states");
+  if (status == FMU_OK && !f->run.states_invalid) status = fmu_update_states(f);
+  if (status != FMU_OK || n == 0) return status;
+  if (f->run.states_invalid) memcpy(x, f->y, n * sizeof *x);
+  else if (f->minimal) lw_minimal_get(f->minimal, x);
+  else memcpy(x, lw_state_reals(f->state) + f->first_state, n * sizeof *x);
+  return status;
+}
+
+fmu_status fmu_get_derivatives(fmu *f, double *derivatives, size_t n) {
+  fmu_status status = check_array(f, derivatives, n, f->n_exposed_states, "derivatives");
+  if (status == FMU_OK) status = fmu_update_states(f);
+  if (status == FMU_OK && f->minimal)
+    return fmu_core_status(f, lw_minimal_derivatives(f->minimal, derivatives), "the derivatives");
+  if (status == FMU_OK) status = fmu_core_status(f, lw_evaluate(f->state, LW_STAGE_DERIVATIVES), "the derivatives");
+  if (status == FMU_OK && n)
+    memcpy(derivatives, lw_state_reals(f->state) + f->first_derivative, n * sizeof *derivatives);
+  return status;
+}
+
+/* In SI units the states of a mechanism are of order one. */
+fmu_status fmu_get_nominals(fmu *f, double *nominals, size_t n) {
+  const fmu_status status = check_array(f, nominals, n, f->n_exposed_states, "nominals");
+  for (size_t i = 0; status == FMU_OK && i < n; i++) nominals[i] = 1;
+  return status;
+}
+
+fmu_status fmu_get_event_indicators(fmu *f, double *indicators, size_t n) {
+  fmu_status status = check_array(f, indicators, n, (size_t)f->size.event_indicators, "event indicators");
+  if (status == FMU_OK) status = fmu_update_states(f);
+  if (status != FMU_OK || n == 0) return status;
+  if (lw_event_indicators(f->state, indicators) == LW_OK) return FMU_OK;
+  return fmu_log_message(&f->log, FMU_DISCARD, "the event indicators do not exist here: %s",
+                         lw_state_message(f->state));
+}
+
+fmu_status fmu_completed_integrator_step(fmu *f) {
+  const fmu_status status = fmu_update_states(f);
+  if (status == FMU_OK) lw_step_accepted(f->state);
+  return status;
+}

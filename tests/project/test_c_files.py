@@ -1,0 +1,66 @@
+"""Each C file opens alone: it includes what it needs, and no file includes itself by way of others."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parents[2]
+FOLDERS = [TOP / "csrc" / "include", TOP / "csrc", TOP / "fmu_src"]
+FLAGS = ["-std=c11", "-fsyntax-only", "-x", "c", "-ffp-contract=off", "-Wno-psabi", *(f"-I{f}" for f in FOLDERS)]
+FILES = sorted(p for f in ("csrc", "fmu_src") for p in (TOP / f).rglob("*") if p.suffix in (".c", ".h", ".inc"))
+DOUBLE, COMPLEX = 1, 2
+ONLY_COMPLEX = {"csrc/assembly/sensitivity.inc", "csrc/dca/solve_complex.inc"}
+ONLY_DOUBLE = {
+    *(f"csrc/assembly/{name}.inc" for name in ("assemble", "consistency", "dof_at_pose", "ear_step", "position")),
+    *(f"csrc/assembly/{name}.inc" for name in ("position_by_ears", "regular_dof")),
+    *(f"csrc/dca/{name}.inc" for name in ("solve", "solve_double", "velocity_jump")),
+}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(TOP).as_posix()
+
+
+def scalars(path: Path) -> list[int]:
+    """Return the scalar types that a file is compiled for; kernels for double and complex numbers."""
+    if path.suffix != ".inc" or name_of(path) in ONLY_DOUBLE:
+        return [DOUBLE]
+    return [COMPLEX] if name_of(path) in ONLY_COMPLEX else [DOUBLE, COMPLEX]
+
+
+def included(path: Path) -> list[Path]:
+    """Return the project's files that a file includes."""
+    found = []
+    for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+        candidates = [folder / name for folder in (path.parent, *FOLDERS) if (folder / name).is_file()]
+        assert candidates or name in {"windows.h"}, f"{name_of(path)} includes {name}, which is not there"
+        found += candidates[:1]
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_file_compiles_alone(path, needs_program):
+    for scalar in scalars(path):
+        kernel = [f"-DLW_ARITHMETIC={scalar}"] if path.suffix == ".inc" else []
+        done = subprocess.run(
+            [needs_program("cc"), *FLAGS, *kernel, str(path)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_no_file_includes_itself():
+    done: set[Path] = set()
+
+    def visit(path: Path, way: list[Path]) -> None:
+        assert path not in way, " -> ".join(map(name_of, [*way, path]))
+        if path in done:
+            return
+        for one in included(path):
+            visit(one, [*way, path])
+        done.add(path)
+
+    for path in FILES:
+        visit(path, [])
+    assert done == set(FILES)
