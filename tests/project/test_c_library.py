@@ -44,7 +44,8 @@ def expected(monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, float], np.ndar
     monkeypatch.syspath_prepend(TOP / "examples")
     system = lw.compile(importlib.import_module("four_bar").mechanism())
     state = system.assemble()
-    accelerations = dict(zip("ABCD", system.accelerations(state), strict=True))
+    found = system.accelerations(state)
+    accelerations = dict(zip("ABCD", [*found, *found.cut], strict=True))
     times = np.linspace(0.0, 5.0, 51)
     result = lw.simulate(system, t_end=5.0, rtol=1e-9, atol=1e-11, t_eval=times)
     return accelerations, np.column_stack([times, result["A.q"], result["A.u"]])
@@ -55,7 +56,7 @@ def check_output(text: str, expected: tuple[dict[str, float], np.ndarray]) -> No
     found = {name: float(value) for name, value in re.findall(r"^acceleration (\w) (\S+)$", text, re.MULTILINE)}
     assert found == pytest.approx(accelerations, rel=1e-12)
     rows = np.array([line.split()[1:] for line in text.splitlines() if line.startswith("motion")], float)
-    np.testing.assert_allclose(rows, motion, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(rows, motion, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -81,7 +82,15 @@ def test_examples_by_pkg_config(prefix, expected, tmp_path, language):
 def test_quick_start_of_the_documents(prefix, tmp_path):
     (code,) = re.findall(r"```c\n(.*?)```", (TOP / "docs" / "c_library.md").read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "pendulum.c").write_text(code, encoding="utf-8")
-    flags = ["-I", prefix / "include", "-DLW_SHARED", "-L", prefix / "lib", "-llinkwork", f"-Wl,-rpath,{prefix / 'lib'}"]
+    flags = [
+        "-I",
+        prefix / "include",
+        "-DLW_SHARED",
+        "-L",
+        prefix / "lib",
+        "-llinkwork",
+        f"-Wl,-rpath,{prefix / 'lib'}",
+    ]
     run("gcc", "-std=c99", tmp_path / "pendulum.c", "-o", tmp_path / "pendulum", *flags)
     fall = -9.81 * 0.5 * np.sin(0.3) / (0.1 + 0.25)
     assert float(run(tmp_path / "pendulum").split()[2]) == pytest.approx(fall, rel=1e-5)
