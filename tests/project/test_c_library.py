@@ -1,4 +1,4 @@
-"""What a user of C or C++ gets: an installed library that find_package and pkg-config find, and examples that use it."""
+"""What a user of C or C++ gets: a library that find_package and pkg-config find, and examples that use it."""
 
 import importlib
 import os
