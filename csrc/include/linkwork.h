@@ -6,11 +6,37 @@
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
  * conquer, when an integrator is first given an implicit method, and lw_assembly_sensitivity for as long as it runs.
- * Only plain declarations stand in this file: the Python binding reads it as it is. */
+ *
+ * How this interface grows: what may grow is behind a pointer that only functions know (models, states, builders), and what is
+ * new comes as new functions. The structs below keep their fields and size for a whole version LW_VERSION_MAJOR.MINOR; one
+ * that a caller fills is set to zero first, which stands for the default of each field: T t = {0} in C, T t = {} in C++.
+ *
+ * The Python binding reads this file too. It drops lines of the preprocessor, what stands between #ifdef __cplusplus and
+ * its #endif, and the word LW_API; so only plain declarations stand here besides. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
 #include <stddef.h>
 #include <stdint.h>
+
+/* The one place of the version. */
+#define LW_VERSION_MAJOR 0
+#define LW_VERSION_MINOR 1
+#define LW_VERSION_PATCH 0
+
+/* What a shared library exports. LW_SHARED: the library is a shared one; LW_BUILDING: it is being compiled. */
+#if defined(LW_SHARED) && defined(_WIN32) && defined(LW_BUILDING)
+#define LW_API __declspec(dllexport)
+#elif defined(LW_SHARED) && defined(_WIN32)
+#define LW_API __declspec(dllimport)
+#elif defined(LW_SHARED)
+#define LW_API __attribute__((visibility("default")))
+#else
+#define LW_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum lw_status {
   LW_OK = 0,
@@ -71,11 +97,11 @@ typedef struct lw_field {
 /* ---- model ---------------------------------------------------------------------------------------- */
 
 /* Reads and checks a serialised model; the bytes are copied. On failure *model is NULL and the message says why. */
-lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
-void lw_model_free(lw_model *model);
-lw_sizes lw_model_sizes(const lw_model *model);
-int32_t lw_field_count(void);
-lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
+LW_API lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
+LW_API void lw_model_free(lw_model *model);
+LW_API lw_sizes lw_model_sizes(const lw_model *model);
+LW_API int32_t lw_field_count(void);
+LW_API lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
 
 /* A cluster: loops and couplings that share joints. What its ears and its closures as a whole leave free is counted at
  * the start values or at neutral coordinates, whichever is nearer to a closed pose. */
@@ -84,56 +110,208 @@ typedef struct lw_cluster_info {
   int32_t independents;  /* columns that the ears leave independent, each by itself */
   int32_t dof;           /* those that are left by all closures */
 } lw_cluster_info;
-lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_cluster_info *expected);
+LW_API lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_cluster_info *expected);
+
+/* ---- names ------------------------------------------------------------------------------------------ */
+
+typedef enum lw_kind {
+  LW_KIND_BODY = 0,
+  LW_KIND_JOINT,
+  LW_KIND_COUPLING, /* couplings, locks ("A lock"), distances */
+  LW_KIND_SPRING,   /* between points */
+  LW_KIND_WRENCH,
+  LW_KIND_TRANSITION,
+  LW_KIND_FIELD /* of the block: "q", "udot", "body_mass" */
+} lw_kind;
+
+LW_API int32_t lw_model_count(const lw_model *model, lw_kind kind);
+/* The name of a thing by its index, from 0, in the order in which they were added; NULL: there is none. */
+LW_API const char *lw_model_name(const lw_model *model, lw_kind kind, int32_t index);
+/* The index of a thing by its name; -1: there is none. */
+LW_API int32_t lw_model_find(const lw_model *model, lw_kind kind, const char *name);
+/* Where the numbers of one body, joint, ... stand in a field: `count` doubles from offset `first`, as ("q", "A"). Of a cut
+ * joint "q" and "u" are in the fields q_cut and u_cut, which are found as well. `owner` NULL: the whole field.
+ * LW_ERROR_USAGE: there is no such field, or it has no number of this owner. */
+LW_API lw_status lw_model_find_variable(const lw_model *model, const char *field, const char *owner, int32_t *first,
+                                        int32_t *count);
+
+/* ---- builder: a model from bodies and joints --------------------------------------------------------
+ * Bodies first, then joints, then what names them. Names are letters, digits and underscores, and all differ, except that a
+ * body and a joint may share one; "ground" is the world. All arrays and texts are copied; NULL stands for zeros. Matrices are
+ * row by row.
+ * A call that fails adds nothing. The first failure leaves its message, and lw_builder_finish fails with it, so that calls may
+ * go unchecked until then. LW_ERROR_PARAMETER: a value that nothing can have; LW_ERROR_USAGE: a name or a combination;
+ * LW_ERROR_MEMORY. A builder serves one thread at a time. */
+
+typedef struct lw_builder lw_builder;
+
+/* Axes are unit vectors in the joint frame; they need not be normalised. q and u are the child's relative to the parent. */
+typedef enum lw_joint_type {
+  LW_FIXED = 0,       /* a weld */
+  LW_REVOLUTE = 1,    /* axis; q: angle */
+  LW_PRISMATIC = 2,   /* axis; q: displacement */
+  LW_UNIVERSAL = 3,   /* two perpendicular axes, the first fixed in the parent; q: angles about them */
+  LW_CYLINDRICAL = 4, /* axis; q: angle about it, displacement along it */
+  LW_PLANAR = 5,      /* normal; q: displacements along x and y of the joint frame, angle about the normal */
+  LW_SPHERICAL = 6,   /* q: quaternion; u: angular velocity, child axes */
+  LW_FREE = 7,        /* q: position, quaternion; u: angular velocity, velocity, child axes */
+  LW_JOINT_TYPES
+} lw_joint_type;
+
+/* A joint frame in the frame of a body. */
+typedef struct lw_frame {
+  double position[3]; /* m */
+  double rotation[9]; /* its axes are the columns; all zero: parallel to the body's */
+} lw_frame;
+
+typedef enum lw_method_choice {
+  LW_METHOD_AUTO = 0,             /* for each cluster RCR or embedding, whichever is expected to cost less */
+  LW_METHOD_RCR,                  /* recursive coordinate reduction, loop by loop */
+  LW_METHOD_EMBEDDING,            /* constraint embedding, the loops of a cluster as one matrix */
+  LW_METHOD_MULTIPLIERS,          /* Lagrange multipliers of all loops at once; inertias about the joints' points */
+  LW_METHOD_MULTIPLIERS_CENTROID, /* about the centres of mass */
+  LW_METHOD_MULTIPLIERS_ORIGIN,   /* about the world's origin: costs least, loses digits far from it */
+  LW_METHOD_DCA                   /* divide and conquer */
+} lw_method_choice;
+
+LW_API lw_status lw_builder_create(lw_builder **builder);
+LW_API void lw_builder_free(lw_builder *builder);
+LW_API const char *lw_builder_message(const lw_builder *builder); /* of the first failure; empty: there was none */
+
+/* Checks the whole and compiles it. The builder stays as it is, so that more can be added for another model. */
+LW_API lw_status lw_builder_finish(lw_builder *builder, lw_model **model);
+/* The bytes of the model that was finished last, for lw_model_load; NULL: there is none. They are the builder's. */
+LW_API const void *lw_builder_bytes(const lw_builder *builder, size_t *size);
+
+/* m/s^2, world axes; at first (0, 0, -9.81). */
+LW_API lw_status lw_builder_set_gravity(lw_builder *builder, const double gravity[3]);
+/* For all loops, or for those that share joints with `joint`, which may be given LW_METHOD_AUTO, _RCR and _EMBEDDING. */
+LW_API lw_status lw_builder_set_method(lw_builder *builder, const char *joint, lw_method_choice method);
+
+/* kg; centre of mass, m, and inertia about it, kg m^2, in body axes. */
+LW_API lw_status lw_builder_add_body(lw_builder *builder, const char *name, double mass, const double com[3],
+                                     const double inertia[9]);
+/* Reference pose in the world, for lw_builder_add_joint_at and lengths: origin and axes (columns); at first those of the
+ * world. Before the joints that need it. */
+LW_API lw_status lw_builder_place_body(lw_builder *builder, const char *body, const double origin[3],
+                                       const double rotation[9]);
+
+/* A joint by its frame in both bodies; they coincide at q = 0. NULL: the body's own frame. One that closes a loop is added
+ * like any other. */
+LW_API lw_status lw_builder_add_joint(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                                      const char *parent, const char *child, const lw_frame *parent_frame,
+                                      const lw_frame *child_frame);
+/* A joint by its point and axes in the world, where the bodies are in their reference poses. */
+LW_API lw_status lw_builder_add_joint_at(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                                         const char *parent, const char *child, const double at[3]);
+/* Cuts the loop at this joint rather than at one that is chosen, so that its coordinates are no states. */
+LW_API lw_status lw_builder_cut(lw_builder *builder, const char *joint);
+/* tau = -stiffness (q - free) - damping u, a number for each speed. */
+LW_API lw_status lw_builder_add_joint_spring(lw_builder *builder, const char *joint, const double *stiffness,
+                                             const double *damping, const double *free_coordinate);
+/* Start guesses: all coordinates or speeds of a joint. Assembly keeps those that were given first longest. */
+LW_API lw_status lw_builder_start_q(lw_builder *builder, const char *joint, const double *q);
+LW_API lw_status lw_builder_start_u(lw_builder *builder, const char *joint, const double *u);
+
+/* sum of c1 q + c2 q^2 + c3 q^3 + c4 q^4 over its terms = offset + motion(t). */
+LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const char *name, double offset);
+/* `element`: which coordinate of the joint, from 0. */
+LW_API lw_status lw_builder_add_term(lw_builder *builder, const char *coupling, const char *joint, int32_t element,
+                                     const double coefficients[4]);
+/* motion(t) = c0 + c1 t + c2 t^2 + c3 t^3 + amplitude sin(2 pi frequency t + phase); the input motion_in adds to it. */
+LW_API lw_status lw_builder_set_motion(lw_builder *builder, const char *coupling, const double polynomial[4],
+                                       double amplitude, double frequency, double phase);
+/* A coordinate as a function of time: a coupling of one term with a motion. */
+LW_API lw_status lw_builder_prescribe(lw_builder *builder, const char *name, const char *joint, int32_t element,
+                                      const double polynomial[4], double amplitude, double frequency, double phase);
+/* Points of two bodies stay as far apart as a massless rod holds them. `length` 0: as in the reference poses. */
+LW_API lw_status lw_builder_add_distance(lw_builder *builder, const char *name, const char *first,
+                                         const double first_point[3], const char *second, const double second_point[3],
+                                         double length);
+
+/* Between points of two bodies: pulls with stiffness (length - free length) + damping d(length)/dt. */
+LW_API lw_status lw_builder_add_spring(lw_builder *builder, const char *name, const char *first,
+                                       const double first_point[3], const char *second, const double second_point[3],
+                                       double stiffness, double damping, double free_length);
+/* A force at a point of a body, and a torque: the inputs applied_force and applied_torque. */
+LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
+
+/* Transitions: what changes at once. Each but a stop gets one trigger below. `directions`: a bit for each speed of the
+ * joint; 0: all. */
+LW_API lw_status lw_builder_add_lock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
+LW_API lw_status lw_builder_add_unlock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
+/* A joint of this name closes. A frame that is NULL is captured where the other is at the event. */
+LW_API lw_status lw_builder_add_pin(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+                                    const char *parent, const char *child, const lw_frame *parent_frame,
+                                    const lw_frame *child_frame);
+/* A pin, or a joint that closes a loop, opens. */
+LW_API lw_status lw_builder_add_release(lw_builder *builder, const char *name, const char *joint);
+/* A coordinate stays within bounds; -INFINITY, INFINITY: no bound. */
+LW_API lw_status lw_builder_add_stop(lw_builder *builder, const char *name, const char *joint, int32_t element,
+                                     double lower, double upper, double restitution);
+/* A body is struck, as the input `impulse` says; at first force [N.s] and torque [N.m.s], world axes. */
+LW_API lw_status lw_builder_add_impulse(lw_builder *builder, const char *name, const char *body, const double point[3],
+                                        const double force[3], const double torque[3]);
+LW_API lw_status lw_builder_at_time(lw_builder *builder, const char *transition, double time);
+/* Where a coordinate crosses a value. `direction`: +1 rising, -1 falling, 0 both. */
+LW_API lw_status lw_builder_at_crossing(lw_builder *builder, const char *transition, const char *joint, int32_t element,
+                                        double value, int32_t direction);
+/* Where the distance of points of two bodies does. */
+LW_API lw_status lw_builder_at_distance(lw_builder *builder, const char *transition, const char *first,
+                                        const double first_point[3], const char *second, const double second_point[3],
+                                        double value, int32_t direction);
+/* Where the input `command` becomes 1. Its end undoes a lock or pin that nothing else undoes. */
+LW_API lw_status lw_builder_on_command(lw_builder *builder, const char *transition);
 
 /* ---- state ---------------------------------------------------------------------------------------- */
 
-lw_status lw_state_create(const lw_model *model, lw_state **state); /* the model must outlive the state */
-void lw_state_free(lw_state *state);
-lw_status lw_state_reset(lw_state *state);           /* parameters, starts and inputs back to the model's defaults */
-const char *lw_state_message(const lw_state *state); /* what the last failed call on this state met */
+LW_API lw_status lw_state_create(const lw_model *model, lw_state **state); /* the model must outlive the state */
+LW_API void lw_state_free(lw_state *state);
+LW_API lw_status lw_state_reset(lw_state *state); /* parameters, starts and inputs back to the model's defaults */
+LW_API const char *lw_state_message(const lw_state *state); /* what the last failed call on this state met */
 
 /* The block itself. After writing to it call lw_state_changed with the highest stage that is still valid. */
-double *lw_state_reals(lw_state *state);
-void lw_state_changed(lw_state *state, lw_stage valid);
+LW_API double *lw_state_reals(lw_state *state);
+LW_API void lw_state_changed(lw_state *state, lw_stage valid);
 
 /* By offset, checked: setting refuses what may not be set and what is not finite; getting computes what it needs. */
-lw_status lw_set_reals(lw_state *state, const uint32_t *offsets, size_t n, const double *values);
-lw_status lw_get_reals(lw_state *state, const uint32_t *offsets, size_t n, double *values);
-lw_access lw_access_of(const lw_state *state, uint32_t offset);
+LW_API lw_status lw_set_reals(lw_state *state, const uint32_t *offsets, size_t n, const double *values);
+LW_API lw_status lw_get_reals(lw_state *state, const uint32_t *offsets, size_t n, double *values);
+LW_API lw_access lw_access_of(const lw_state *state, uint32_t offset);
 /* What an offset is, in words: "q of joint 'A'". */
-void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size);
+LW_API void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size);
 
 /* Whole snapshots: parameters, inputs, states and everything computed. */
-size_t lw_state_size(const lw_state *state);
-void lw_state_save(const lw_state *state, void *bytes);
-lw_status lw_state_restore(lw_state *state, const void *bytes, size_t size);
+LW_API size_t lw_state_size(const lw_state *state);
+LW_API void lw_state_save(const lw_state *state, void *bytes);
+LW_API lw_status lw_state_restore(lw_state *state, const void *bytes, size_t size);
 
 /* ---- mechanics ------------------------------------------------------------------------------------ */
 
-lw_status lw_evaluate(lw_state *state, lw_stage stage);
+LW_API lw_status lw_evaluate(lw_state *state, lw_stage stage);
 
 /* Start guesses (fields q_start, u_start) to states (q, u) that close every loop. Coordinates given in the
  * mechanism's description are kept where they can be; the rest is found. `tolerance` is the residual accepted. */
-lw_status lw_assemble(lw_state *state, double tolerance);
+LW_API lw_status lw_assemble(lw_state *state, double tolerance);
 
 /* The speeds that the mechanics chose as independent ones in a cluster at the present state, counted over all joints:
  * writes and returns as many as it has degrees of freedom, at most nu + nu_cut; -1: failed, with a message. */
-int32_t lw_independent_speeds(lw_state *state, int32_t cluster, int32_t *speeds);
+LW_API int32_t lw_independent_speeds(lw_state *state, int32_t cluster, int32_t *speeds);
 
 /* Tree joint loads tau[nu] that give the accelerations udot[nu] at the state's q, u, without the state's own tau.
  * Springs and applied wrenches do their part. With loops many loads do; these are the ones of least norm. */
-lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
+LW_API lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 
 /* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */
-lw_status lw_mass_matrix(lw_state *state, double *matrix);
+LW_API lw_status lw_mass_matrix(lw_state *state, double *matrix);
 
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
  * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event
  * indicator i, as it is in the present modes. At a closed pose the residual of a loop has a kink, where this gives 0.
  * */
-lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
-                                    const uint32_t *knowns, size_t n_knowns, const double *seed, double *sensitivity);
+LW_API lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
+                                           const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                           double *sensitivity);
 
 /* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and
  * inputs, and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values;
@@ -141,8 +319,9 @@ lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, s
  * there, as though assembly began where it ended. The last given are let go where all cannot be kept. The instant of
  * the inputs of motions goes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the seed;
  * LW_ERROR_USAGE: the states are not those that assembly finds. */
-lw_status lw_assembly_sensitivity(lw_state *state, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
-                                  size_t n_knowns, const double *seed, double *sensitivity);
+LW_API lw_status lw_assembly_sensitivity(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
+                                         const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                         double *sensitivity);
 
 /* ---- with multipliers: differential-algebraic equations of index 1 -----------------------------------
  * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres
@@ -153,19 +332,19 @@ lw_status lw_assembly_sensitivity(lw_state *state, const uint32_t *unknowns, siz
  * A relaxation of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their
  * place, and then have no multiplier. Inputs and modes are the state's; its own q, u and time are overwritten. */
 
-int32_t lw_constraint_rows(const lw_model *model);
+LW_API int32_t lw_constraint_rows(const lw_model *model);
 /* Phi and J u + Phi_t, a number for each row, at the state. */
-lw_status lw_constraints(lw_state *state, double *phi, double *rate);
+LW_API lw_status lw_constraints(lw_state *state, double *phi, double *rate);
 /* J, rows x nu, row by row. */
-lw_status lw_constraint_jacobian(lw_state *state, double *matrix);
+LW_API lw_status lw_constraint_jacobian(lw_state *state, double *matrix);
 /* Which rows hold from the state on: writes relaxation[2 rows], 0 for as many as are independent there, 1 for the
  * others. `work`: rows x nu numbers. */
-lw_status lw_dae_select_rows(lw_state *state, double *work, double *relaxation);
-lw_status lw_dae_residual(lw_state *state, double t, const double *y, const double *ydot, const double *relaxation,
-                          double *residual);
+LW_API lw_status lw_dae_select_rows(lw_state *state, double *work, double *relaxation);
+LW_API lw_status lw_dae_residual(lw_state *state, double t, const double *y, const double *ydot,
+                                 const double *relaxation, double *residual);
 /* d residual / dy + cj d residual / dydot, n x n, row by row, exact to rounding (complex step). */
-lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot, const double *relaxation,
-                          double cj, double *matrix);
+LW_API lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, const double *ydot,
+                                 const double *relaxation, double cj, double *matrix);
 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
  * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and
@@ -176,21 +355,21 @@ typedef struct lw_minimal lw_minimal;
 
 /* Indices into the fields q and u, ascending: coordinates, and their rates; of a quaternion's joint all or none. The
  * state must outlive it. LW_ERROR_USAGE: no such choice; whether it determines the rest is checked in every pose. */
-lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
-                            lw_minimal **minimal);
-void lw_minimal_free(lw_minimal *minimal);
-void lw_minimal_get(const lw_minimal *minimal, double *x);
+LW_API lw_status lw_minimal_create(lw_state *state, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
+                                   lw_minimal **minimal);
+LW_API void lw_minimal_free(lw_minimal *minimal);
+LW_API void lw_minimal_get(const lw_minimal *minimal, double *x);
 /* Writes x into the state and finds all other coordinates and speeds at its time, inputs and parameters: by Newton's
  * iteration from those present, in steps so small that it stays on their branch. LW_ERROR_SINGULAR: x does not
  * determine the others there, or no pose on this branch has it; the state is as before. */
-lw_status lw_minimal_set(lw_minimal *minimal, const double *x);
-lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
+LW_API lw_status lw_minimal_set(lw_minimal *minimal, const double *x);
+LW_API lw_status lw_minimal_derivatives(lw_minimal *minimal, double *xdot); /* [qdot_i; udot_i] */
 /* lw_directional_derivative() where of the states only the independent ones are knowns, and the others follow. */
-lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
-                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
-                                            double *sensitivity);
+LW_API lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const uint32_t *unknowns, size_t n_unknowns,
+                                                   const uint32_t *knowns, size_t n_knowns, const double *seed,
+                                                   double *sensitivity);
 /* As an ODE; `minimal` is an lw_minimal. Returns 0, or 1 where there is no such pose or no derivative. */
-int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
+LW_API int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
 
 /* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
  * tree's first: nu + nu_cut. World axes. */
@@ -210,15 +389,15 @@ typedef struct lw_velocity_jump {
 /* The speeds after an instant in which impulses act on bodies and speeds are constrained, all at once, while joints,
  * loops, couplings and distances hold: violations by the speeds before are corrected. The state itself does not
  * change. */
-lw_status lw_solve_velocity_jump(lw_state *state, lw_velocity_jump *jump);
+LW_API lw_status lw_solve_velocity_jump(lw_state *state, lw_velocity_jump *jump);
 
 /* Levels of the tree of subassemblies by which a jump is found: its length where threads are plenty. */
-int32_t lw_dca_levels(const lw_model *model);
+LW_API int32_t lw_dca_levels(const lw_model *model);
 
 /* How many threads work on one jump, in this process, from the next one on; 0: as many as there are processors. At
  * first one, because most mechanisms are too small for more, and states can be spread over threads instead. The
  * results do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
-int32_t lw_set_threads(int32_t threads);
+LW_API int32_t lw_set_threads(int32_t threads);
 
 /* ---- transitions ----------------------------------------------------------------------------------
  * Discontinuous changes: joints lock and unlock, close and open, hit stops; bodies are struck. A state remembers what
@@ -226,29 +405,29 @@ int32_t lw_set_threads(int32_t threads);
 
 /* Before the motion starts: on which side of what they watch the transitions are, then whatever is due at once.
  * *changed: 1 if the speeds jumped. */
-lw_status lw_start_events(lw_state *state, int32_t *changed);
+LW_API lw_status lw_start_events(lw_state *state, int32_t *changed);
 /* size.event_indicators numbers. Something is due once one of them is below zero, where it stays until it is handled.
  * */
-lw_status lw_event_indicators(lw_state *state, double *indicators);
+LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
 /* Of the next transition that has its time; infinite: there is none. */
-lw_status lw_next_event_time(lw_state *state, double *time);
+LW_API lw_status lw_next_event_time(lw_state *state, double *time);
 /* Carries out what is due at the present time, states and commands, and what follows from it at once. On failure the
  * state is as before. */
-lw_status lw_handle_events(lw_state *state, int32_t *changed);
+LW_API lw_status lw_handle_events(lw_state *state, int32_t *changed);
 /* Carries out n transitions by number, whatever they wait for; a stop as though its joint had just come to it. On
  * failure the state is as before. */
-lw_status lw_apply_transitions(lw_state *state, const int32_t *which, int32_t n);
+LW_API lw_status lw_apply_transitions(lw_state *state, const int32_t *which, int32_t n);
 /* After the fields from joint_closed to energy_lost were written. */
-lw_status lw_discrete_state_changed(lw_state *state);
+LW_API lw_status lw_discrete_state_changed(lw_state *state);
 
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
-int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
-int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
+LW_API int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
+LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
-int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
+LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
 
 /* An accepted step ends at the present states: remember the revolutions of the cut joints. */
-void lw_step_accepted(lw_state *state);
+LW_API void lw_step_accepted(lw_state *state);
 
 /* ---- chains of spherical joints ---------------------------------------------------------------------
  * Chou's implicit equations F(X, X') = 0 of n bodies in series, connected by spherical joints. Body i has 14 unknowns
@@ -272,27 +451,27 @@ typedef struct lw_chain_bodies {
 } lw_chain_bodies;
 
 /* LW_ERROR_PARAMETER: no body, or a parameter that is not valid. *chain is NULL on failure. */
-lw_status lw_chain_create(const lw_chain_bodies *bodies, lw_chain **chain);
-void lw_chain_free(lw_chain *chain);
+LW_API lw_status lw_chain_create(const lw_chain_bodies *bodies, lw_chain **chain);
+LW_API void lw_chain_free(lw_chain *chain);
 
 /* out = F(X, X'). Arguments that are not finite give results that are not finite. */
-void lw_chain_residual(lw_chain *chain, const double *x, const double *xdot, double *out);
+LW_API void lw_chain_residual(lw_chain *chain, const double *x, const double *xdot, double *out);
 /* J = dF/dX + cj dF/dX', 14n x 14n, row by row. */
-void lw_chain_jacobian(lw_chain *chain, const double *x, const double *xdot, double cj, double *matrix);
+LW_API void lw_chain_jacobian(lw_chain *chain, const double *x, const double *xdot, double cj, double *matrix);
 
 /* Factor J for lw_chain_solve: lw_chain_factor in O(n); lw_chain_reduce to 3 n unknowns and a dense LU in O(n^3).
  * LW_ERROR_SINGULAR: J is singular; LW_ERROR_VALUE: not finite; LW_ERROR_USAGE: the reduced matrix is not allocated. */
-lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, double cj);
-lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj);
+LW_API lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, double cj);
+LW_API lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj);
 /* x = J^-1 b with the J factored last, each [14 n], in place as well. LW_ERROR_USAGE: no J is factored. */
-lw_status lw_chain_solve(lw_chain *chain, const double *b, double *x);
+LW_API lw_status lw_chain_solve(lw_chain *chain, const double *b, double *x);
 /* out = dF/dX' v at the point factored last, each [14 n], in place as well. */
-lw_status lw_chain_rate_times(lw_chain *chain, const double *v, double *out);
+LW_API lw_status lw_chain_rate_times(lw_chain *chain, const double *v, double *out);
 
 /* Normalises P, makes P.S zero and computes R and V from P and S. LW_ERROR_VALUE: not finite, or P of length zero. */
-lw_status lw_chain_make_consistent(lw_chain *chain, double *x);
+LW_API lw_status lw_chain_make_consistent(lw_chain *chain, double *x);
 /* X' at a consistent X, in O(n). Discards the factored J. */
-lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
+LW_API lw_status lw_chain_derivative(lw_chain *chain, const double *x, double *xdot);
 
 /* ---- integrator with dense output and event location, for any ODE ---------------------------------- */
 
@@ -339,25 +518,25 @@ typedef enum lw_ode_outcome {
   LW_ODE_NOT_FINITE /* the derivative at the start is not finite */
 } lw_ode_outcome;
 
-lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events, void *context,
-                      const lw_ode_options *options); /* NULL: no memory */
-void lw_ode_free(lw_ode *ode);
+LW_API lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, lw_ode_function events,
+                             void *context, const lw_ode_options *options); /* NULL: no memory */
+LW_API void lw_ode_free(lw_ode *ode);
 /* Selects the method before a start; the default is LW_ODE_DOPRI5, which needs no Jacobian. jacobian NULL: finite
  * differences. Memory is allocated when a method is first selected; LW_ERROR_MEMORY leaves the method unchanged. */
-lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
-void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
+LW_API lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
+LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 /* Starts at (t, y), or restarts after a discontinuity of y or f. Returns LW_ODE_STEP on success. */
-lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
+LW_API lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
 /* One step towards t_bound, at most exactly to it; in either direction of time. */
-lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
+LW_API lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
 /* Steps until t_bound, an event, a failure, the last output row (NULL: no output), or until max_tries steps have been
  * accepted or rejected (0: unlimited; the last step is completed). Rows written before a failure stay. */
-lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
-double lw_ode_time(const lw_ode *ode);
-const double *lw_ode_y(const lw_ode *ode);
-void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t in the last step; error of the method's order */
-const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
-lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode);
+LW_API lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode_output *output);
+LW_API double lw_ode_time(const lw_ode *ode);
+LW_API const double *lw_ode_y(const lw_ode *ode);
+LW_API void lw_ode_dense(const lw_ode *ode, double t, double *y); /* t in the last step; error of the method's order */
+LW_API const int32_t *lw_ode_crossings(const lw_ode *ode);        /* per indicator: +1, -1, or 0, for LW_ODE_EVENT */
+LW_API lw_ode_statistics lw_ode_get_statistics(const lw_ode *ode);
 
 /* ---- implicit equations F(t, y, y') = 0 for SUNDIALS IDA, through function pointers only -----------------------  */
 
@@ -371,7 +550,7 @@ typedef struct lw_implicit {
 } lw_implicit;
 
 /* The equations of a chain; `reduced`: solves with the reduced matrix, which must be allocated. */
-void lw_chain_implicit(lw_chain *chain, int32_t reduced, lw_implicit *equations);
+LW_API void lw_chain_implicit(lw_chain *chain, int32_t reduced, lw_implicit *equations);
 
 /* User data of the three functions below. IDA's time s begins at 0: t = t0 + time_scale s. */
 typedef struct lw_ida {
@@ -387,10 +566,14 @@ typedef struct lw_ida {
 } lw_ida;
 
 /* IDAResFn, IDALsJacTimesSetupFn and IDALsJacTimesVecFn. The residual is multiplied by J^-1, as a preconditioner. */
-int lw_ida_residual(double s, void *y, void *rate, void *out, void *user);
-int lw_ida_jac_times_setup(double s, void *y, void *rate, void *residual, double cj, void *user);
-int lw_ida_jac_times(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,
-                     void *scratch, void *scratch_too);
+LW_API int lw_ida_residual(double s, void *y, void *rate, void *out, void *user);
+LW_API int lw_ida_jac_times_setup(double s, void *y, void *rate, void *residual, double cj, void *user);
+LW_API int lw_ida_jac_times(double s, void *y, void *rate, void *residual, void *v, void *out, double cj, void *user,
+                            void *scratch, void *scratch_too);
 
-const char *lw_version(void);
+LW_API const char *lw_version(void); /* "major.minor.patch" of the library that is loaded */
+
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -7,19 +7,6 @@
 #include "model/records.h"
 #include "model/workspace.h"
 
-/* The first three are inlined in the hot loops; the others keep their columns in the field joint_column. */
-typedef enum lw_joint_type {
-  LW_FIXED = 0,
-  LW_REVOLUTE = 1,
-  LW_PRISMATIC = 2,
-  LW_UNIVERSAL = 3,
-  LW_CYLINDRICAL = 4,
-  LW_PLANAR = 5,
-  LW_SPHERICAL = 6,
-  LW_FREE = 7,
-  LW_JOINT_TYPES
-} lw_joint_type;
-
 /* How many coordinates and speeds a type of joint has, and which speeds are of displacements (a mask). */
 typedef struct lw_joint_size {
   int32_t q, u, translations;

@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MODEL_VERSION 6u
 #define MAX_REMOVABLE_JOINTS 12 /* structures are two to the power of this */
 #define MAX_COUNT 4000000       /* of anything: keeps every size within 32 bits until it is checked against the file */
 
@@ -51,39 +50,31 @@ const void *lw_read_bytes(reader *r, size_t n) {
   return p;
 }
 
-static uint64_t fnv1a(const unsigned char *p, size_t n) {
+uint64_t lw_model_checksum(const unsigned char *p, size_t n) {
   uint64_t h = 0xcbf29ce484222325u;
   for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001b3u;
   return h;
 }
 
-typedef struct header {
-  char magic[8];
-  uint32_t version, size;
-  uint64_t checksum;
-} header;
-
 static lw_status read_header(reader *r) {
-  header h;
+  lw_model_header h;
   const void *p = lw_read_bytes(r, sizeof h);
   if (!p)
     return lw_format_error(r, "the model is truncated: %zu bytes are too few for a header; export it again", r->size);
   memcpy(&h, p, sizeof h);
   if (memcmp(h.magic, "LWMODEL", 8) != 0)
     return lw_format_error(r, "this is no Linkwork model: its first bytes are wrong");
-  if (h.version != MODEL_VERSION)
+  if (h.version != LW_MODEL_VERSION)
     return lw_format_error(r, "the model has format version %u, this library reads %u; export it again", h.version,
-                           MODEL_VERSION);
+                           LW_MODEL_VERSION);
   /* structures follow */
   const size_t left = r->size - (r->position - sizeof h);
   if (h.size < sizeof h || h.size > left)
     return lw_format_error(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again",
                            left, h.size);
 #ifndef LW_FUZZING
-  if (h.checksum != fnv1a(r->bytes + r->position, h.size - sizeof h))
+  if (h.checksum != lw_model_checksum(r->bytes + r->position, h.size - sizeof h))
     return lw_format_error(r, "the model was altered: its checksum does not match; export it again");
-#else
-  (void)fnv1a;
 #endif
   r->size = r->position - sizeof h + h.size;
   return LW_OK;

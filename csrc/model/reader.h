@@ -3,6 +3,17 @@
 #define LW_READING_H
 #include "model/model.h"
 
+#define LW_MODEL_VERSION 6u
+
+typedef struct lw_model_header {
+  char magic[8];
+  uint32_t version, size;
+  uint64_t checksum;
+} lw_model_header;
+
+/* 64-bit FNV-1a. */
+uint64_t lw_model_checksum(const unsigned char *p, size_t n);
+
 typedef struct reader {
   const unsigned char *bytes;
   size_t size, position;

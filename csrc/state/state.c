@@ -349,4 +349,6 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
   return lw_event_indicators(state, indicators) != LW_OK;
 }
 
-const char *lw_version(void) { return "0.1.0"; }
+#define TEXT_OF(number) #number
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+const char *lw_version(void) { return VERSION_TEXT(LW_VERSION_MAJOR, LW_VERSION_MINOR, LW_VERSION_PATCH); }

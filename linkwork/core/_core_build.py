@@ -16,7 +16,8 @@ extern "Python" int lw_py_jacobian(void *context, double t, const double *y, dou
 
 
 def declarations(header: str) -> str:
-    """Return the header without preprocessor lines, which cffi does not read."""
+    """Return what cffi reads: no lines of the preprocessor, nothing for C++ alone, no LW_API."""
+    header = re.sub(r"^#ifdef __cplusplus$.*?^#endif$|\bLW_API\b", "", header, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", header, flags=re.MULTILINE)
 
 

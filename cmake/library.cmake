@@ -1,0 +1,40 @@
+# The core as a library for C and C++: linkwork::linkwork for find_package and add_subdirectory, and a pkg-config file.
+# BUILD_SHARED_LIBS chooses a shared library; the objects are those of the target `core`.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(public_header ${CMAKE_CURRENT_SOURCE_DIR}/csrc/include/linkwork.h)
+file(STRINGS ${public_header} version_lines REGEX "define LW_VERSION_(MAJOR|MINOR|PATCH)")
+string(REGEX REPLACE "[^0-9;]+" "" version_numbers "${version_lines}")
+string(REPLACE ";" "." LINKWORK_VERSION "${version_numbers}")
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" interface_version "${LINKWORK_VERSION}")
+
+add_library(linkwork $<TARGET_OBJECTS:core>)
+add_library(linkwork::linkwork ALIAS linkwork)
+target_link_libraries(linkwork PUBLIC m)
+target_include_directories(
+  linkwork INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/csrc/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties(linkwork PROPERTIES LINKER_LANGUAGE C VERSION ${LINKWORK_VERSION} SOVERSION ${interface_version})
+set(pc_cflags "")
+set(pc_libs " -lm")
+set(pc_libs_private "")
+if(BUILD_SHARED_LIBS)
+  target_compile_definitions(core PRIVATE LW_SHARED LW_BUILDING)
+  target_compile_definitions(linkwork INTERFACE LW_SHARED)
+  set_target_properties(fmu PROPERTIES EXCLUDE_FROM_ALL ON) # FMUs export the functions of FMI alone
+  set(pc_cflags " -DLW_SHARED")
+  set(pc_libs "")
+  set(pc_libs_private " -lm")
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/linkwork)
+  install(TARGETS linkwork EXPORT linkwork)
+  install(FILES ${public_header} TYPE INCLUDE)
+  install(EXPORT linkwork NAMESPACE linkwork:: FILE linkwork-config.cmake DESTINATION ${package_dir})
+  write_basic_package_version_file(linkwork-config-version.cmake VERSION ${LINKWORK_VERSION} COMPATIBILITY SameMinorVersion)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linkwork-config-version.cmake DESTINATION ${package_dir})
+  file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  configure_file(cmake/linkwork.pc.in linkwork.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/linkwork.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

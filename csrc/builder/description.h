@@ -1,0 +1,157 @@
+/* What a builder collects: the parts of a mechanism in the order in which they were added. */
+#ifndef LW_BUILDER_DESCRIPTION_H
+#define LW_BUILDER_DESCRIPTION_H
+#include "linkwork.h"
+
+#define GROUND (-1) /* as a body */
+
+/* Kinds of names. A body and a joint may share a name; all others differ. Springs and wrenches are forces. */
+typedef enum name_kind { A_BODY = 0, A_JOINT, A_COUPLING, A_DISTANCE, A_TRANSITION, A_FORCE, NAME_KINDS } name_kind;
+
+typedef struct name_entry {
+  char *name;
+  int32_t number[NAME_KINDS]; /* position among its kind, from 1; 0: no such thing */
+} name_entry;
+
+/* Open addressing; `slots` is a power of two. */
+typedef struct name_table {
+  name_entry *entry;
+  size_t slots, used;
+} name_table;
+
+typedef struct body_part {
+  const char *name;
+  double mass, com[3], inertia[9], origin[3], rotation[9];
+} body_part;
+
+typedef struct joint_part {
+  const char *name;
+  int32_t type, parent, child; /* lw_joint_type; bodies */
+  double axes[6];              /* unit vectors in joint-frame axes */
+  lw_frame frame[2];           /* in the parent, in the child */
+  int32_t cut;                 /* it shall close a loop */
+  int32_t captured;            /* of a pin, the frame that is found where it is at the event: 1 parent's, 2 child's */
+  int32_t q_rank, u_rank;      /* priority of its start values, from 1; 0: none are given */
+  double q[7], u[6];
+  int32_t sprung, coupled;
+  double stiffness[6], damping[6], free[6];
+} joint_part;
+
+typedef struct coupling_part {
+  const char *name;
+  double offset, motion[7]; /* motion: a row of the field coupling_motion */
+} coupling_part;
+
+typedef struct term_part {
+  int32_t coupling, joint, element;
+  double coefficient[4];
+} term_part;
+
+typedef struct distance_part {
+  const char *name;
+  int32_t body[2];
+  double point[2][3], length;
+} distance_part;
+
+typedef struct spring_part {
+  const char *name;
+  int32_t body[2];
+  double point[2][3], stiffness, damping, free;
+} spring_part;
+
+typedef struct wrench_part {
+  const char *name;
+  int32_t body;
+  double point[3];
+} wrench_part;
+
+typedef struct transition_part {
+  const char *name;
+  int32_t action, trigger;                    /* lw_action, lw_trigger; NO_TRIGGER until one is given */
+  int32_t joint, pin, body;                   /* what it acts on; -1: nothing of that kind */
+  int32_t directions, bounds;                 /* as in lw_transition */
+  int32_t crossing_joint, element, direction; /* crossing_joint -1: the distance of two bodies crosses */
+  int32_t watched[2];                         /* these bodies, and a point of each */
+  double watched_point[2][3];
+  double value[2], restitution;         /* value: the field transition_value */
+  double point[3], force[3], torque[3]; /* of an impulse */
+} transition_part;
+
+/* X(list, type, elements). Pins are joints that transitions add behind all others. */
+#define BUILDER_LISTS(X)                      \
+  X(bodies, body_part, body)                  \
+  X(joints, joint_part, joint)                \
+  X(pins, joint_part, pin)                    \
+  X(couplings, coupling_part, coupling)       \
+  X(terms, term_part, term)                   \
+  X(distances, distance_part, distance)       \
+  X(springs, spring_part, spring)             \
+  X(wrenches, wrench_part, wrench)            \
+  X(transitions, transition_part, transition)
+
+struct lw_builder {
+#define X(list, type, element)      \
+  type *element;                    \
+  int32_t list, element##_capacity;
+  BUILDER_LISTS(X)
+#undef X
+  double gravity[3];
+  int32_t q_starts, u_starts; /* joints with start values */
+  lw_method_choice method;
+  int32_t *joint_method; /* of each joint that was given one, lw_method_choice; else LW_METHOD_AUTO */
+  int32_t joint_methods;
+  name_table names;
+  unsigned char *bytes; /* the serialised model, once it is finished */
+  size_t size;
+  lw_status status; /* the first failure */
+  char message[512];
+};
+
+/* Records a failure unless there was one before; returns `status`. */
+lw_status lw_refuse(lw_builder *b, lw_status status, const char *format, ...);
+
+/* ---- names.c ---- */
+/* Position of a thing by name; -1: there is none. */
+int32_t lw_named(const lw_builder *b, name_kind kind, const char *name);
+/* Registers a new name. NULL: it is no name, or in use; the message says so. */
+const char *lw_new_name(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t number);
+/* Looks up what `what` 'owner' names; LW_ERROR_USAGE with the nearest name where it does not exist. */
+lw_status lw_find_body(lw_builder *b, const char *what, const char *owner, const char *name, int32_t *body);
+lw_status lw_find_joint(lw_builder *b, const char *what, const char *owner, const char *name, int32_t *joint);
+lw_status lw_find_among(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t *number);
+void lw_free_names(name_table *names);
+
+/* ---- parts.c: bodies and joints; ties.c: couplings, distances, springs, wrenches ---- */
+/* Makes room for one more element; NULL: no memory. */
+void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size);
+/* One more element of a list, all zero; NULL: no memory, with a message. */
+#define ADDED(b, list, element)                                                                      \
+  ((b)->element = lw_grown((b)->element, (b)->list, &(b)->element##_capacity, sizeof *(b)->element))
+int lw_all_finite(const double *values, int32_t n);
+lw_status lw_no_memory(lw_builder *b);
+lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const char *value);
+/* Copies n finite numbers; `from` NULL: none. */
+lw_status lw_take_numbers(lw_builder *b, const char *what, const char *name, const char *value, const double *from,
+                          int32_t n, double *to);
+/* A joint from what a caller gives; frames are the caller's or NULL, which is the body's own. */
+lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const char *name, lw_joint_type type,
+                        const double *axes, const char *parent, const char *child);
+lw_status lw_given_frame(lw_builder *b, const char *what, const char *name, const char *end, const lw_frame *given,
+                         lw_frame *frame);
+const char *lw_joint_type_name(int32_t type);
+
+/* ---- frames.c: 3 x 3 matrices row by row ---- */
+void lw_multiply(const double a[9], const double b[9], double product[9]);
+/* Makes what is nearly a rotation one; 0: it is none. All zero: parallel. */
+int lw_make_rotation(double r[9]);
+/* Makes the length 1 unless it is so already; 0: it has no direction. */
+int lw_make_unit(double *v, int32_t n);
+/* Axes of a joint, made unit vectors; NULL: they fit, else why not. */
+const char *lw_make_axes(int32_t type, double axes[6]);
+/* The frame in which the mechanics of a joint are written: its axes, one a column, in joint-frame axes. */
+void lw_canonical_axes(int32_t type, double axes[6], double frame[9]);
+/* The unit quaternion [w, x, y, z], w >= 0, of a rotation. */
+void lw_quaternion_of(const double r[9], double q[4]);
+/* Makes an inertia symmetric; NULL: a body can have it, else why not. */
+const char *lw_make_inertia(double inertia[9]);
+#endif

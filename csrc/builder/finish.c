@@ -1,0 +1,154 @@
+/* From a description to a model: spanning tree, numbering, methods; for every set of joints that may be open together
+ * a topology variant; then bytes, which are read as those of any file. */
+#include "plan.h"
+#include "model/model.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Pins stand behind all other joints while the model is made. */
+static lw_status add_pin_joints(lw_builder *b) {
+  const int32_t joints = b->joints;
+  for (int32_t k = 0; k < b->pins; k++) {
+    ADDED(b, joints, joint);
+    if (b->joints == b->joint_capacity) {
+      b->joints = joints;
+      return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the pins");
+    }
+    b->joint[b->joints++] = b->pin[k];
+  }
+  return LW_OK;
+}
+
+/* Terms by coupling, in the order in which they were added. */
+static void group_terms(plan *p) {
+  const lw_builder *b = p->builder;
+  for (int32_t k = 0; k <= b->couplings; k++) p->first_term[k] = 0;
+  for (int32_t k = 0; k < b->terms; k++) p->first_term[b->term[k].coupling]++;
+  for (int32_t k = 1; k <= b->couplings; k++) p->first_term[k] += p->first_term[k - 1];
+  for (int32_t k = b->terms - 1; k >= 0; k--) p->term_order[--p->first_term[b->term[k].coupling]] = k;
+}
+
+static void number_joints(plan *p) {
+  const lw_builder *b = p->builder;
+  numbering *at = &p->at;
+  int32_t q = 0, u = 0;
+  for (int32_t j = 0; j < b->joints; j++) p->is_cut[j] = 0;
+  for (int32_t k = 0; k < p->tree.cuts; k++) p->is_cut[p->tree.cut[k]] = 1;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t j = 0; j < b->joints; j++) {
+      if (p->is_cut[j] != pass) continue;
+      at->q[j] = q, at->u[j] = u;
+      q += lw_joint_sizes[b->joint[j].type].q, u += lw_joint_sizes[b->joint[j].type].u;
+    }
+    if (pass == 0) at->nq = q, at->nu = u;
+  }
+  at->nq_cut = q - at->nq, at->nu_cut = u - at->nu;
+}
+
+static lw_status make_plan(plan *p) {
+  lw_builder *b = p->builder;
+  lw_status e;
+  if ((e = lw_check_transitions(b)) || (e = lw_plan_variants(b, &p->variants)) || (e = lw_span(b, &p->tree))) return e;
+  p->memory = malloc(sizeof(int32_t) * (3 * (size_t)b->joints + (size_t)b->terms + (size_t)b->couplings + 1));
+  if (!p->memory) return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the numbering");
+  p->at.q = p->memory, p->at.u = p->at.q + b->joints, p->is_cut = p->at.u + b->joints;
+  p->term_order = p->is_cut + b->joints, p->first_term = p->term_order + b->terms;
+  group_terms(p);
+  number_joints(p);
+  for (int32_t k = 0; k < b->couplings; k++)
+    if (p->first_term[k] == p->first_term[k + 1])
+      return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' has no terms: add one with lw_builder_add_term",
+                       b->coupling[k].name);
+  return LW_OK;
+}
+
+static lw_status load(lw_builder *b, const model_bytes *bytes, lw_model **model) {
+  char message[256];
+  if (bytes->failed) return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the model");
+  const lw_status e = lw_model_load(bytes->bytes, bytes->size, model, message, sizeof message);
+  return e ? lw_refuse(b, e, "%s", message) : LW_OK;
+}
+
+static int32_t whole_method(lw_method_choice choice) {
+  switch (choice) {
+    case LW_METHOD_MULTIPLIERS: return LW_MULTIPLIERS_JOINT;
+    case LW_METHOD_MULTIPLIERS_CENTROID: return LW_MULTIPLIERS_CENTROID;
+    case LW_METHOD_MULTIPLIERS_ORIGIN: return LW_MULTIPLIERS_ORIGIN;
+    case LW_METHOD_DCA: return LW_DCA;
+    case LW_METHOD_AUTO:
+    case LW_METHOD_RCR:
+    case LW_METHOD_EMBEDDING: break;
+  }
+  return LW_BY_CLUSTERS;
+}
+
+/* Adds the model with some joints open. The choice of methods needs what a loaded model expects of its clusters. */
+static lw_status write_variant(const plan *p, uint32_t open, int32_t others, model_bytes *out) {
+  lw_builder *b = p->builder;
+  topology t;
+  lw_status e = lw_lay_topology(p, open, &t);
+  const int32_t method = whole_method(b->method);
+  if (!e && method == LW_BY_CLUSTERS) {
+    model_bytes alone = {0};
+    lw_model *model = NULL;
+    lw_write_model(p, &t, method, 0, &alone);
+    if (!(e = load(b, &alone, &model))) e = lw_choose_methods(p, &t, model, open != 0);
+    lw_model_free(model);
+    free(alone.bytes);
+  }
+  if (!e) lw_write_model(p, &t, method, others, out);
+  free(t.memory);
+  return e;
+}
+
+static int bits(uint32_t set) {
+  int n = 0;
+  for (; set; set &= set - 1) n++;
+  return n;
+}
+
+/* Sets of open joints: by their number, then by the places of their joints, as a dictionary orders words. */
+static int comes_before(uint32_t a, uint32_t c, int32_t removable_joints) {
+  if (bits(a) != bits(c)) return bits(a) < bits(c);
+  for (int32_t i = 0; i < removable_joints; i++)
+    if ((a ^ c) >> i & 1) return a >> i & 1;
+  return 0;
+}
+
+static lw_status write_variants(const plan *p, model_bytes *out) {
+  const int32_t removable_joints = p->variants.removable_joints;
+  const uint32_t all = 1u << removable_joints;
+  uint32_t order[1 << MOST_REMOVABLE];
+  lw_status e = write_variant(p, p->variants.open, (int32_t)all - 1, out);
+  for (uint32_t k = 0; k < all; k++) { /* insertion: there are 256 at most */
+    uint32_t i = k;
+    for (; i > 0 && comes_before(k, order[i - 1], removable_joints); i--) order[i] = order[i - 1];
+    order[i] = k;
+  }
+  for (uint32_t k = 0; k < all && !e; k++)
+    if (order[k] != p->variants.open) e = write_variant(p, order[k], 0, out);
+  return e;
+}
+
+lw_status lw_builder_finish(lw_builder *b, lw_model **model) {
+  plan p = {.builder = b};
+  model_bytes out = {0};
+  const int32_t joints = b->joints;
+  *model = NULL;
+  if (b->status) return b->status;
+  lw_status e = add_pin_joints(b);
+  if (!e && !(e = make_plan(&p)) && !(e = write_variants(&p, &out))) e = load(b, &out, model);
+  b->joints = joints;
+  free(p.variants.lock);
+  free(p.tree.memory);
+  free(p.memory);
+  free(b->bytes);
+  b->bytes = e ? NULL : out.bytes, b->size = e ? 0 : out.size;
+  if (e) free(out.bytes);
+  return e;
+}
+
+const void *lw_builder_bytes(const lw_builder *b, size_t *size) {
+  *size = b->size;
+  return b->bytes;
+}

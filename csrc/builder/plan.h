@@ -1,0 +1,99 @@
+/* What becomes of a description on its way to a model: spanning tree, topology variants, tables. */
+#ifndef LW_BUILDER_PLAN_H
+#define LW_BUILDER_PLAN_H
+#include "description.h"
+
+#define MOST_REMOVABLE 8 /* variants are two to the power of it */
+
+/* What transitions ask of the topology: speeds that may be locked, joints that may open. */
+typedef struct variants {
+  int32_t (*lock)[2], locks; /* joint and speed among its own, ascending */
+  int32_t removable_joint[MOST_REMOVABLE], removable_joints;
+  uint32_t open; /* those that are open at first, a bit each */
+} variants;
+
+/* The joints that carry the bodies, rooted in ground; whichever joints are open, the tree is the same. Lists over
+ * bodies have the ground at -1. */
+typedef struct spanning_tree {
+  int32_t bodies, cuts;
+  int32_t *parent, *joint, *depth; /* of each body: what carries it, and the number of joints to ground */
+  int32_t *first_child, *child;    /* children of body k: child[first_child[k]] up to first_child[k + 1] */
+  int32_t *head;  /* the innermost body of its chain: each body continues in the child that carries most */
+  int32_t *order; /* depth-first, each before those it carries */
+  int32_t *cut;   /* joints outside the tree, ascending */
+  int32_t *memory;
+} spanning_tree;
+
+/* Clusters by bodies. A tie is a coupling, a lock or a distance, in this order. */
+typedef struct cluster_groups {
+  int32_t groups;
+  int32_t *root;                       /* of each group: the body that all of it stands on */
+  int32_t *of_body, *of_loop, *of_tie; /* group, or -1 */
+  int32_t *on_loop;                    /* of each body: its tree joint lies on a loop */
+  int32_t *memory;
+} cluster_groups;
+
+/* Bodies that ties join, CSR; a tie without bodies is idle. */
+typedef struct tie_list {
+  int32_t ties, *first, *body, *memory;
+} tie_list;
+
+/* Rows are those of the serialised model, see model.c. */
+typedef struct topology {
+  int32_t loops, clusters, segments, ears, ties;
+  int32_t (*link)[4], (*loop)[5], (*cluster)[4], (*segment)[3], (*ear)[3];
+  int32_t *ear_link, *tie_cluster;
+  int32_t *link_of; /* of each body; the ground, -1, is -1 */
+  int32_t *memory;
+} topology;
+
+/* Where coordinates and speeds of each joint start: tree joints as they were added, then cut joints. */
+typedef struct numbering {
+  int32_t nq, nu, nq_cut, nu_cut, *q, *u;
+} numbering;
+
+typedef struct model_bytes {
+  unsigned char *bytes;
+  size_t size, capacity;
+  int failed; /* no memory */
+} model_bytes;
+
+/* Everything that is needed to write one variant. */
+typedef struct plan {
+  lw_builder *builder;
+  variants variants;
+  spanning_tree tree;
+  numbering at;
+  int32_t *is_cut;                  /* of each joint */
+  int32_t *term_order, *first_term; /* terms of each coupling, CSR */
+  int32_t *memory;                  /* of these lists and the numbering */
+} plan;
+
+/* ---- transitions.c ---- */
+lw_status lw_check_transitions(lw_builder *b);
+/* Joints of pins stand behind all others meanwhile. */
+lw_status lw_plan_variants(lw_builder *b, variants *v);
+/* The end of its command undoes it: it is a lock or a pin that nothing else undoes. */
+int lw_is_undone(const lw_builder *b, const transition_part *t);
+
+/* ---- spanning_tree.c ---- */
+lw_status lw_span(lw_builder *b, spanning_tree *tree);
+/* The body where the paths from two bodies to ground meet. */
+int32_t lw_meeting_body(const spanning_tree *tree, int32_t first, int32_t second);
+
+/* ---- clusters.c ---- */
+lw_status lw_group(lw_builder *b, const spanning_tree *tree, const unsigned char *closed, const tie_list *ties,
+                   cluster_groups *found);
+
+/* ---- topology.c, loop_order.c ---- */
+lw_status lw_lay_topology(const plan *p, uint32_t open, topology *t);
+/* Writes the ears of all clusters. */
+lw_status lw_order_loops(const plan *p, const cluster_groups *groups, topology *t);
+
+/* ---- methods.c ---- */
+/* The method of each cluster of a model, as model.c reads it. `partly`: joints with a wish may lie in no cluster. */
+lw_status lw_choose_methods(const plan *p, topology *t, const lw_model *model, int partly);
+
+/* ---- writer.c ---- */
+void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out);
+#endif

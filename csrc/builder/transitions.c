@@ -1,0 +1,317 @@
+/* Transitions of a builder: what changes at once, and when; which joints may open, and which speeds may be locked. */
+#include "plan.h"
+#include "model/model.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOWER 1
+#define UPPER 2
+
+static lw_status add(lw_builder *b, transition_part made) {
+  ADDED(b, transitions, transition);
+  if (b->transitions == b->transition_capacity) return lw_no_memory(b);
+  if (!(made.name = lw_new_name(b, A_TRANSITION, "transition", made.name, b->transitions))) return b->status;
+  made.trigger = LW_NO_TRIGGER;
+  b->transition[b->transitions++] = made;
+  return LW_OK;
+}
+
+static transition_part blank(lw_action action, const char *name) {
+  return (transition_part){.name = name ? name : "", .action = action, .joint = -1, .pin = -1, .body = -1};
+}
+
+static lw_status lock_or_unlock(lw_builder *b, lw_action action, const char *name, const char *joint,
+                                uint32_t directions) {
+  transition_part made = blank(action, name);
+  const lw_status e = lw_find_joint(b, "transition", made.name, joint, &made.joint);
+  if (e) return e;
+  const joint_part *j = &b->joint[made.joint];
+  const uint32_t all = (1u << lw_joint_sizes[j->type].u) - 1;
+  if (!all || (directions & ~all))
+    return lw_refuse(b, LW_ERROR_USAGE,
+                     "transition '%s': joint '%s' (%s) has %d directions: name others, or another joint", made.name,
+                     joint, lw_joint_type_name(j->type), (int)lw_joint_sizes[j->type].u);
+  made.directions = (int32_t)(directions ? directions : all);
+  return add(b, made);
+}
+
+lw_status lw_builder_add_lock(lw_builder *b, const char *name, const char *joint, uint32_t directions) {
+  return lock_or_unlock(b, LW_LOCK, name, joint, directions);
+}
+
+lw_status lw_builder_add_unlock(lw_builder *b, const char *name, const char *joint, uint32_t directions) {
+  return lock_or_unlock(b, LW_UNLOCK, name, joint, directions);
+}
+
+lw_status lw_builder_add_pin(lw_builder *b, const char *name, lw_joint_type type, const double *axes,
+                             const char *parent, const char *child, const lw_frame *parent_frame,
+                             const lw_frame *child_frame) {
+  transition_part made = blank(LW_PIN, name);
+  joint_part joint;
+  lw_status e = lw_make_joint(b, &joint, "transition", made.name, type, axes, parent, child);
+  if (e || (e = lw_given_frame(b, "transition", made.name, "parent_frame", parent_frame, &joint.frame[0])) ||
+      (e = lw_given_frame(b, "transition", made.name, "child_frame", child_frame, &joint.frame[1])))
+    return e;
+  joint.cut = 1;
+  /* which frame is found where it is at the event: 1 the parent's, 2 the child's */
+  if (!parent_frame && !child_frame) joint.captured = joint.child == GROUND ? 2 : 1;
+  else joint.captured = !parent_frame ? 1 : !child_frame ? 2 : 0;
+  ADDED(b, pins, pin);
+  if (b->pins == b->pin_capacity) return lw_no_memory(b);
+  made.pin = b->pins;
+  if ((e = add(b, made))) return e;
+  joint.name = b->transition[b->transitions - 1].name;
+  b->pin[b->pins++] = joint;
+  return LW_OK;
+}
+
+lw_status lw_builder_add_release(lw_builder *b, const char *name, const char *joint) {
+  transition_part made = blank(LW_RELEASE, name);
+  const int32_t t = lw_named(b, A_TRANSITION, joint);
+  if (t >= 0 && b->transition[t].action == LW_PIN) {
+    made.pin = b->transition[t].pin;
+    return add(b, made);
+  }
+  const lw_status e = lw_find_joint(b, "transition", made.name, joint, &made.joint);
+  return e ? e : add(b, made);
+}
+
+lw_status lw_builder_add_stop(lw_builder *b, const char *name, const char *joint, int32_t element, double lower,
+                              double upper, double restitution) {
+  transition_part made = blank(LW_STOP, name);
+  const lw_status e = lw_find_joint(b, "transition", made.name, joint, &made.joint);
+  if (e) return e;
+  const joint_part *j = &b->joint[made.joint];
+  const lw_joint_size *size = &lw_joint_sizes[j->type];
+  if (size->q != size->u || element < 0 || element >= size->q)
+    return lw_refuse(b, LW_ERROR_USAGE, "transition '%s': joint '%s' (%s) has no angle or displacement %d to bound",
+                     made.name, joint, lw_joint_type_name(j->type), (int)element);
+  if (!(lower < upper) || lower == INFINITY || upper == -INFINITY)
+    return lw_refuse(b, LW_ERROR_PARAMETER,
+                     "transition '%s': lower = %g must be less than upper = %g; to hold the joint take a lock",
+                     made.name, lower, upper);
+  made.bounds = LOWER * (lower != -INFINITY) + UPPER * (upper != INFINITY);
+  if (!made.bounds)
+    return lw_refuse(b, LW_ERROR_PARAMETER, "transition '%s' has no bound: give lower, upper or both", made.name);
+  if (!(restitution >= 0.0 && restitution <= 1.0))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "transition '%s': restitution must be from 0 (none) to 1 (elastic), not %g",
+                     made.name, restitution);
+  made.element = element, made.directions = 1 << element, made.restitution = restitution;
+  made.value[0] = made.bounds & LOWER ? lower : 0.0;
+  made.value[1] = made.bounds & UPPER ? upper : 0.0;
+  return add(b, made);
+}
+
+lw_status lw_builder_add_impulse(lw_builder *b, const char *name, const char *body, const double point[3],
+                                 const double force[3], const double torque[3]) {
+  transition_part made = blank(LW_IMPULSE, name);
+  const lw_status e = lw_find_body(b, "transition", made.name, body, &made.body);
+  if (e) return e;
+  if (made.body == GROUND)
+    return lw_refuse(b, LW_ERROR_USAGE,
+                     "transition '%s': its impulse acts on the ground, which nothing moves: name a body", made.name);
+  const double *from[3] = {point, force, torque};
+  double *to[3] = {made.point, made.force, made.torque};
+  for (int i = 0; i < 3; i++) {
+    if (from[i] && !lw_all_finite(from[i], 3))
+      return lw_refuse(b, LW_ERROR_PARAMETER, "transition '%s': its impulse must be finite", made.name);
+    if (from[i]) memcpy(to[i], from[i], sizeof made.force);
+  }
+  return add(b, made);
+}
+
+/* ---- triggers ---- */
+
+static lw_status set_trigger(lw_builder *b, const char *name, lw_trigger trigger, double value,
+                             transition_part **found) {
+  int32_t k;
+  const lw_status e = lw_find_among(b, A_TRANSITION, "trigger", name, &k);
+  if (e) return e;
+  transition_part *t = *found = &b->transition[k];
+  if (t->action == LW_STOP)
+    return lw_refuse(b, LW_ERROR_USAGE, "transition '%s': a stop acts wherever its bounds are met: give it no trigger",
+                     name);
+  if (t->trigger != LW_NO_TRIGGER)
+    return lw_refuse(b, LW_ERROR_USAGE, "transition '%s' has a trigger already: add another transition for this one",
+                     name);
+  if (!isfinite(value)) return lw_refuse(b, LW_ERROR_PARAMETER, "transition '%s': its trigger must be finite", name);
+  t->trigger = trigger;
+  if (trigger != LW_COMMAND) t->value[0] = value;
+  return LW_OK;
+}
+
+lw_status lw_builder_at_time(lw_builder *b, const char *transition, double time) {
+  transition_part *t;
+  return set_trigger(b, transition, LW_AT_TIME, time, &t);
+}
+
+lw_status lw_builder_on_command(lw_builder *b, const char *transition) {
+  transition_part *t;
+  return set_trigger(b, transition, LW_COMMAND, 0.0, &t);
+}
+
+lw_status lw_builder_at_crossing(lw_builder *b, const char *transition, const char *joint, int32_t element,
+                                 double value, int32_t direction) {
+  transition_part *t;
+  int32_t watched;
+  lw_status e = lw_find_joint(b, "transition", transition ? transition : "", joint, &watched);
+  if (e) return e;
+  const lw_joint_size *size = &lw_joint_sizes[b->joint[watched].type];
+  const int32_t plain = size->q == size->u ? size->q : size->q - 4; /* the rest is a quaternion */
+  if (element < 0 || element >= plain)
+    return lw_refuse(b, LW_ERROR_USAGE, "transition '%s': joint '%s' (%s) has no angle or displacement %d", transition,
+                     joint, lw_joint_type_name(b->joint[watched].type), (int)element);
+  if ((e = set_trigger(b, transition, LW_ZERO_CROSSING, value, &t))) return e;
+  t->crossing_joint = watched, t->element = element, t->direction = (direction > 0) - (direction < 0);
+  return LW_OK;
+}
+
+lw_status lw_builder_at_distance(lw_builder *b, const char *transition, const char *first, const double from[3],
+                                 const char *second, const double to[3], double value, int32_t direction) {
+  transition_part *t;
+  int32_t body[2];
+  lw_status e;
+  const char *shown = transition ? transition : "";
+  if ((e = lw_find_body(b, "transition", shown, first, &body[0])) ||
+      (e = lw_find_body(b, "transition", shown, second, &body[1])))
+    return e;
+  if (body[0] == body[1] || !(value > 0.0) || !lw_all_finite(from, 3) || !lw_all_finite(to, 3))
+    return lw_refuse(b, LW_ERROR_PARAMETER,
+                     "transition '%s': give points of two bodies, and a distance above zero that they cross", shown);
+  if ((e = set_trigger(b, transition, LW_ZERO_CROSSING, value, &t))) return e;
+  t->crossing_joint = -1, t->direction = (direction > 0) - (direction < 0);
+  memcpy(t->watched, body, sizeof body);
+  memcpy(t->watched_point[0], from, sizeof t->watched_point[0]);
+  memcpy(t->watched_point[1], to, sizeof t->watched_point[1]);
+  return LW_OK;
+}
+
+/* ---- whole mechanisms ---- */
+
+/* Joint, pin or body on which it acts: two transitions of one subject may exclude each other. */
+static int same_subject(const transition_part *a, const transition_part *c) {
+  return a->joint == c->joint && a->pin == c->pin && a->body == c->body;
+}
+
+static int frees(const transition_part *unlock, const transition_part *lock) {
+  return unlock->action == LW_UNLOCK && lock->action == LW_LOCK && unlock->joint == lock->joint &&
+         (unlock->directions & lock->directions);
+}
+
+static int undoes(const transition_part *a, const transition_part *c) {
+  return frees(a, c) || (a->action == LW_RELEASE && c->action == LW_PIN && a->pin == c->pin);
+}
+
+static int same_watched(const transition_part *a, const transition_part *c) {
+  if (a->crossing_joint != c->crossing_joint) return 0;
+  if (a->crossing_joint >= 0) return a->element == c->element;
+  for (int swap = 0; swap < 2; swap++) {
+    int same = 1;
+    for (int k = 0; k < 2; k++)
+      same &= a->watched[k] == c->watched[k ^ swap] &&
+              memcmp(a->watched_point[k], c->watched_point[k ^ swap], sizeof a->watched_point[k]) == 0;
+    if (same) return 1;
+  }
+  return 0;
+}
+
+static int same_event(const transition_part *a, const transition_part *c) {
+  if (a->trigger != c->trigger || a->value[0] != c->value[0]) return 0;
+  return a->trigger == LW_AT_TIME ||
+         (a->trigger == LW_ZERO_CROSSING && a->direction * c->direction >= 0 && same_watched(a, c));
+}
+
+static lw_status check_pair(lw_builder *b, const transition_part *a, const transition_part *c) {
+  if (a->action == LW_STOP && c->action == LW_STOP && a->directions == c->directions)
+    return lw_refuse(
+        b, LW_ERROR_USAGE,
+        "transitions '%s' and '%s' are stops of the same coordinate of joint '%s': give one with both bounds", a->name,
+        c->name, b->joint[a->joint].name);
+  if ((undoes(a, c) || undoes(c, a)) && same_event(a, c))
+    return lw_refuse(b, LW_ERROR_USAGE,
+                     "transitions '%s' and '%s' undo each other at the same event: give one of them another", a->name,
+                     c->name);
+  return LW_OK;
+}
+
+static lw_status check_start(lw_builder *b, const transition_part *t) {
+  const joint_part *j = &b->joint[t->joint];
+  if (t->action != LW_STOP || !j->q_rank) return LW_OK;
+  const double q = j->q[t->element];
+  if (((t->bounds & LOWER) && q < t->value[0]) || ((t->bounds & UPPER) && q > t->value[1]))
+    return lw_refuse(
+        b, LW_ERROR_PARAMETER,
+        "start q of joint '%s': %g is beyond a bound of its stop '%s': start within the bounds, or move them", j->name,
+        q, t->name);
+  return LW_OK;
+}
+
+lw_status lw_check_transitions(lw_builder *b) {
+  lw_status e;
+  for (int32_t i = 0; i < b->transitions; i++) {
+    const transition_part *t = &b->transition[i];
+    int locked = t->action != LW_UNLOCK;
+    if (t->action != LW_STOP && t->trigger == LW_NO_TRIGGER)
+      return lw_refuse(b, LW_ERROR_USAGE,
+                       "transition '%s' has no trigger: give it a time, a crossing, a distance or a command", t->name);
+    if ((e = check_start(b, t))) return e;
+    for (int32_t k = 0; k < b->transitions; k++) {
+      locked |= frees(t, &b->transition[k]);
+      if (k < i && same_subject(t, &b->transition[k]) && (e = check_pair(b, &b->transition[k], t))) return e;
+    }
+    if (!locked)
+      return lw_refuse(b, LW_ERROR_USAGE, "transition '%s': nothing locks joint '%s': add a lock, or leave it out",
+                       t->name, b->joint[t->joint].name);
+  }
+  return LW_OK;
+}
+
+int lw_is_undone(const lw_builder *b, const transition_part *t) {
+  if (t->trigger != LW_COMMAND || (t->action != LW_LOCK && t->action != LW_PIN)) return 0;
+  for (int32_t k = 0; k < b->transitions; k++)
+    if (undoes(&b->transition[k], t)) return 0;
+  return 1;
+}
+
+static int by_place(const void *a, const void *c) {
+  const int32_t *x = a, *y = c;
+  return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+lw_status lw_plan_variants(lw_builder *b, variants *v) {
+  *v = (variants){0};
+  if (!b->transitions) return LW_OK;
+  v->lock = malloc(sizeof *v->lock * 6 * (size_t)b->transitions);
+  if (!v->lock) return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the transitions");
+  const int32_t first_pin = b->joints - b->pins;
+  for (int32_t i = 0; i < b->transitions; i++) {
+    const transition_part *t = &b->transition[i];
+    if (t->action == LW_RELEASE && t->joint >= 0) b->joint[t->joint].cut = 1;
+    const int locks = t->action == LW_LOCK || t->action == LW_UNLOCK || t->action == LW_STOP;
+    for (int32_t k = 0; locks && k < lw_joint_sizes[b->joint[t->joint].type].u; k++)
+      if (t->directions >> k & 1) v->lock[v->locks][0] = t->joint, v->lock[v->locks++][1] = k;
+  }
+  qsort(v->lock, (size_t)v->locks, sizeof *v->lock, by_place);
+  int32_t kept = 0;
+  for (int32_t i = 0; i < v->locks; i++)
+    if (!kept || by_place(v->lock[kept - 1], v->lock[i]) != 0) memmove(v->lock[kept++], v->lock[i], sizeof *v->lock);
+  v->locks = kept;
+  for (int32_t j = 0; j < b->joints; j++) {
+    int opens = j >= first_pin;
+    for (int32_t i = 0; i < b->transitions && !opens; i++)
+      opens = b->transition[i].action == LW_RELEASE && b->transition[i].joint == j;
+    if (!opens) continue;
+    if (b->joint[j].coupled)
+      return lw_refuse(b, LW_ERROR_USAGE, "a coupling names joint '%s', which may open: couple a joint that stays",
+                       b->joint[j].name);
+    if (v->removable_joints == MOST_REMOVABLE)
+      return lw_refuse(b, LW_ERROR_USAGE,
+                       "more than %d pins and joints are released: every set of closed ones is a topology of its own; "
+                       "lock joints instead where that serves",
+                       MOST_REMOVABLE);
+    if (j >= first_pin) v->open |= 1u << v->removable_joints;
+    v->removable_joint[v->removable_joints++] = j;
+  }
+  return LW_OK;
+}

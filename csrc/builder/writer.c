@@ -1,0 +1,250 @@
+/* The tables, parameters and names of one variant as bytes, in the layout of model.c. */
+#include "plan.h"
+#include "model/model.h"
+#include "model/reader.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put(model_bytes *out, const void *from, size_t n) {
+  if (out->size + n > out->capacity && !out->failed) {
+    size_t capacity = out->capacity ? out->capacity : 4096;
+    while (capacity < out->size + n) capacity *= 2;
+    void *larger = realloc(out->bytes, capacity);
+    out->failed = !larger;
+    if (larger) out->bytes = larger, out->capacity = capacity;
+  }
+  if (out->failed || !n) return;
+  memcpy(out->bytes + out->size, from, n);
+  out->size += n;
+}
+
+static void put_integers(model_bytes *out, const void *from, int32_t n) { put(out, from, sizeof(int32_t) * (size_t)n); }
+static void put_numbers(model_bytes *out, const double *from, int32_t n) { put(out, from, sizeof(double) * (size_t)n); }
+static void put_integer(model_bytes *out, int32_t value) { put_integers(out, &value, 1); }
+static void put_number(model_bytes *out, double value) { put_numbers(out, &value, 1); }
+static void put_zeros(model_bytes *out, int32_t n) {
+  for (; n > 0; n--) put_number(out, 0.0);
+}
+
+/* ---- whole numbers ---- */
+
+static void put_counts(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  const counts c = {.bodies = b->bodies,
+                    .joints = b->joints,
+                    .loops = t->loops,
+                    .clusters = t->clusters,
+                    .segments = t->segments,
+                    .nq = p->at.nq,
+                    .nu = p->at.nu,
+                    .nq_cut = p->at.nq_cut,
+                    .nu_cut = p->at.nu_cut,
+                    .ears = t->ears,
+                    .couplings = t->ties,
+                    .terms = b->terms + p->variants.locks,
+                    .method = method,
+                    .springs = b->springs,
+                    .wrenches = b->wrenches,
+                    .distances = b->distances,
+                    .locks = p->variants.locks,
+                    .transitions = b->transitions,
+                    .removable_joints = p->variants.removable_joints,
+                    .variants = others};
+  put(out, &c, sizeof c);
+}
+
+static void put_topology(const plan *p, const topology *t, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  int32_t links = 0;
+  put_integers(out, t->link, 4 * b->bodies);
+  for (int32_t j = 0; j < b->joints; j++) {
+    const int32_t row[3] = {b->joint[j].type, p->at.q[j], p->at.u[j]};
+    put_integers(out, row, 3);
+  }
+  put_integers(out, t->loop, 5 * t->loops);
+  put_integers(out, t->cluster, 4 * t->clusters);
+  put_integers(out, t->segment, 3 * t->segments);
+  put_integers(out, t->ear, 3 * t->ears);
+  for (int32_t k = 0; k < t->ears; k++) links += t->ear[k][2];
+  put_integers(out, t->ear_link, links);
+  put_integers(out, t->tie_cluster, t->ties);
+}
+
+static void put_terms_and_forces(const plan *p, const topology *t, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  for (int32_t k = 0; k < b->terms; k++) {
+    const term_part *term = &b->term[p->term_order[k]];
+    put_integer(out, term->coupling);
+    put_integer(out, p->at.u[term->joint] + term->element);
+  }
+  for (int32_t k = 0; k < p->variants.locks; k++) {
+    put_integer(out, b->couplings + k);
+    put_integer(out, p->at.u[p->variants.lock[k][0]] + p->variants.lock[k][1]);
+  }
+  for (int32_t k = 0; k < b->springs; k++)
+    for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->spring[k].body[i]]);
+  for (int32_t k = 0; k < b->wrenches; k++) put_integer(out, t->link_of[b->wrench[k].body]);
+  for (int32_t k = 0; k < b->distances; k++)
+    for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->distance[k].body[i]]);
+  put_integers(out, p->variants.removable_joint, p->variants.removable_joints);
+}
+
+static void put_transitions(const plan *p, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  const int32_t first_pin = b->joints - b->pins;
+  for (int32_t k = 0; k < b->transitions; k++) {
+    const transition_part *t = &b->transition[k];
+    const int crosses = t->trigger == LW_ZERO_CROSSING, apart = crosses && t->crossing_joint < 0;
+    const int32_t subject = t->pin >= 0 ? first_pin + t->pin : t->joint >= 0 ? t->joint : t->body;
+    const int32_t row[11] = {t->action,
+                             subject,
+                             t->directions,
+                             t->bounds,
+                             t->trigger,
+                             crosses && !apart ? p->at.q[t->crossing_joint] + t->element : -1,
+                             apart ? t->watched[0] : -1,
+                             apart ? t->watched[1] : -1,
+                             crosses ? t->direction : 0,
+                             lw_is_undone(b, t),
+                             t->action == LW_PIN ? b->pin[t->pin].captured : 0};
+    put_integers(out, row, 11);
+  }
+}
+
+/* ---- parameters: the fields of fields.h in their order ---- */
+
+static void put_bodies(const lw_builder *b, model_bytes *out) {
+  static const int upper[6] = {0, 1, 2, 4, 5, 8};
+  put_numbers(out, b->gravity, 3);
+  for (int32_t k = 0; k < b->bodies; k++) put_number(out, b->body[k].mass);
+  for (int32_t k = 0; k < b->bodies; k++) put_numbers(out, b->body[k].com, 3);
+  for (int32_t k = 0; k < b->bodies; k++)
+    for (int i = 0; i < 6; i++) put_number(out, b->body[k].inertia[upper[i]]);
+}
+
+static void put_joint_frames(const lw_builder *b, model_bytes *out) {
+  for (int side = 0; side < 2; side++) {
+    for (int32_t j = 0; j < b->joints; j++) put_numbers(out, b->joint[j].frame[side].position, 3);
+    for (int32_t j = 0; j < b->joints; j++) {
+      double canonical[9], turned[9], q[4];
+      lw_canonical_axes(b->joint[j].type, b->joint[j].axes, canonical);
+      lw_multiply(b->joint[j].frame[side].rotation, canonical, turned);
+      lw_quaternion_of(turned, q);
+      put_numbers(out, q, 4);
+    }
+  }
+}
+
+/* Numbers of every joint, `at` bytes into it, in the order of the numbering: tree joints, then cut joints. */
+static void put_by_joint(const plan *p, size_t at, int of_q, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  for (int pass = 0; pass < 2; pass++)
+    for (int32_t j = 0; j < b->joints; j++) {
+      const joint_part *joint = &b->joint[j];
+      const lw_joint_size *size = &lw_joint_sizes[joint->type];
+      if (p->is_cut[j] == pass) put_numbers(out, (const double *)((const char *)joint + at), of_q ? size->q : size->u);
+    }
+}
+
+static void put_ranks(const plan *p, int of_q, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  for (int pass = 0; pass < 2; pass++)
+    for (int32_t j = 0; j < b->joints; j++) {
+      const joint_part *joint = &b->joint[j];
+      const lw_joint_size *size = &lw_joint_sizes[joint->type];
+      for (int32_t k = of_q ? size->q : size->u; k > 0 && p->is_cut[j] == pass; k--)
+        put_number(out, of_q ? joint->q_rank : joint->u_rank);
+    }
+}
+
+static void put_couplings(const plan *p, model_bytes *out) {
+  static const double lock[4] = {1.0, 0.0, 0.0, 0.0};
+  const lw_builder *b = p->builder;
+  const int32_t locks = p->variants.locks;
+  for (int32_t k = 0; k < b->terms; k++) put_numbers(out, b->term[p->term_order[k]].coefficient, 4);
+  for (int32_t k = 0; k < locks; k++) put_numbers(out, lock, 4);
+  for (int32_t k = 0; k < b->couplings; k++) put_number(out, b->coupling[k].offset);
+  put_zeros(out, locks);
+  for (int32_t k = 0; k < b->distances; k++) put_number(out, b->distance[k].length);
+  for (int32_t k = 0; k < b->couplings; k++) put_numbers(out, b->coupling[k].motion, 7);
+  put_zeros(out, 7 * (locks + b->distances));
+  for (int32_t k = 0; k < b->distances; k++) put_numbers(out, b->distance[k].point[0], 6);
+}
+
+static void put_forces(const lw_builder *b, model_bytes *out) {
+  for (int32_t k = 0; k < b->springs; k++) put_numbers(out, b->spring[k].point[0], 6);
+  for (int32_t k = 0; k < b->springs; k++) put_number(out, b->spring[k].stiffness);
+  for (int32_t k = 0; k < b->springs; k++) put_number(out, b->spring[k].damping);
+  for (int32_t k = 0; k < b->springs; k++) put_number(out, b->spring[k].free);
+  for (int32_t k = 0; k < b->wrenches; k++) put_numbers(out, b->wrench[k].point, 3);
+}
+
+static void put_transition_values(const lw_builder *b, model_bytes *out) {
+  const int32_t n = b->transitions;
+  for (int32_t k = 0; k < n; k++) put_numbers(out, b->transition[k].value, 2);
+  for (int32_t k = 0; k < n; k++) put_number(out, b->transition[k].restitution);
+  for (int32_t k = 0; k < n; k++) {
+    const transition_part *t = &b->transition[k];
+    if (t->action != LW_IMPULSE) put_numbers(out, t->watched_point[0], 6);
+    else put_numbers(out, t->point, 3), put_zeros(out, 3);
+  }
+  for (int32_t k = 0; k < n; k++) {
+    put_numbers(out, b->transition[k].force, 3);
+    put_numbers(out, b->transition[k].torque, 3);
+  }
+}
+
+static void put_parameters(const plan *p, model_bytes *out) {
+  static const double automatic_gain[2] = {-1.0, -1.0};
+  const lw_builder *b = p->builder;
+  put_bodies(b, out);
+  put_joint_frames(b, out);
+  put_by_joint(p, offsetof(joint_part, stiffness), 0, out);
+  put_by_joint(p, offsetof(joint_part, damping), 0, out);
+  put_by_joint(p, offsetof(joint_part, free), 0, out);
+  put_couplings(p, out);
+  put_forces(b, out);
+  put_transition_values(b, out);
+  put_numbers(out, automatic_gain, 2);
+  put_by_joint(p, offsetof(joint_part, q), 1, out);
+  put_by_joint(p, offsetof(joint_part, u), 0, out);
+  put_ranks(p, 1, out);
+  put_ranks(p, 0, out);
+}
+
+static void put_names(const plan *p, model_bytes *out) {
+  const lw_builder *b = p->builder;
+#define NAMES(list, part)                                                                      \
+  for (int32_t k = 0; k < b->list; k++) put(out, b->part[k].name, strlen(b->part[k].name) + 1)
+  NAMES(bodies, body);
+  NAMES(joints, joint);
+  NAMES(couplings, coupling);
+  for (int32_t k = 0; k < p->variants.locks; k++) {
+    const char *name = b->joint[p->variants.lock[k][0]].name;
+    put(out, name, strlen(name));
+    put(out, " lock", 6);
+  }
+  NAMES(distances, distance);
+  NAMES(springs, spring);
+  NAMES(wrenches, wrench);
+  NAMES(transitions, transition);
+#undef NAMES
+}
+
+void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out) {
+  const size_t start = out->size;
+  lw_model_header header = {"LWMODEL", LW_MODEL_VERSION, 0, 0};
+  put(out, &header, sizeof header);
+  put_counts(p, t, method, others, out);
+  put_topology(p, t, out);
+  put_terms_and_forces(p, t, out);
+  put_transitions(p, out);
+  put_parameters(p, out);
+  put_names(p, out);
+  if (out->failed) return;
+  const size_t body = start + sizeof header;
+  header.size = (uint32_t)(out->size - start);
+  header.checksum = lw_model_checksum(out->bytes + body, out->size - body);
+  memcpy(out->bytes + start, &header, sizeof header);
+}

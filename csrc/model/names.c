@@ -1,0 +1,101 @@
+/* Things of a model and variables of its states by name. */
+#include "model/model.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *const *names_of(const lw_model *m, lw_kind kind, int32_t *count) {
+  switch (kind) {
+    case LW_KIND_BODY: *count = m->size.bodies; return m->body_name;
+    case LW_KIND_JOINT: *count = m->size.joints; return m->joint_name;
+    case LW_KIND_COUPLING: *count = m->size.couplings; return m->coupling_name;
+    case LW_KIND_SPRING: *count = m->size.springs; return m->spring_name;
+    case LW_KIND_WRENCH: *count = m->size.wrenches; return m->wrench_name;
+    case LW_KIND_TRANSITION: *count = m->size.transitions; return m->transition_name;
+    case LW_KIND_FIELD: break;
+  }
+  *count = kind == LW_KIND_FIELD ? LW_FIELD_COUNT : 0;
+  return NULL;
+}
+
+int32_t lw_model_count(const lw_model *m, lw_kind kind) {
+  int32_t count;
+  names_of(m, kind, &count);
+  return count;
+}
+
+const char *lw_model_name(const lw_model *m, lw_kind kind, int32_t index) {
+  int32_t count;
+  const char *const *names = names_of(m, kind, &count);
+  if (index < 0 || index >= count) return NULL;
+  return names ? names[index] : m->field[index].name;
+}
+
+int32_t lw_model_find(const lw_model *m, lw_kind kind, const char *name) {
+  const int32_t count = name ? lw_model_count(m, kind) : 0;
+  for (int32_t i = 0; i < count; i++)
+    if (strcmp(lw_model_name(m, kind, i), name) == 0) return i;
+  return -1;
+}
+
+/* Rows of a field that belong to a joint: from the joint's first coordinate or speed on, less those `before` the
+ * field. */
+static int32_t rows_of_joint(const lw_model *m, const char *name, int of_q, int32_t before, int32_t *row) {
+  const int32_t j = lw_model_find(m, LW_KIND_JOINT, name);
+  if (j < 0) return 0;
+  *row = (of_q ? m->joint[j].q : m->joint[j].u) - before;
+  return of_q ? lw_joint_sizes[m->joint[j].type].q : lw_joint_sizes[m->joint[j].type].u;
+}
+
+static int32_t one_row(int32_t index, int32_t *row) {
+  *row = index;
+  return index >= 0;
+}
+
+/* How many rows of a field belong to a thing, from *row on; rows of loops belong to their cut joints. */
+static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int32_t *row) {
+  const int32_t joint = lw_model_find(m, LW_KIND_JOINT, name);
+  switch (owner) {
+    case LW_OF_BODY: return one_row(lw_model_find(m, LW_KIND_BODY, name), row);
+    case LW_OF_JOINT: return one_row(joint, row);
+    case LW_OF_LOOP: return one_row(joint < 0 ? -1 : m->joint[joint].loop, row);
+    case LW_OF_COORDINATE:
+    case LW_OF_TREE_COORDINATE: return rows_of_joint(m, name, 1, 0, row);
+    case LW_OF_CUT_COORDINATE: return rows_of_joint(m, name, 1, m->size.nq, row);
+    case LW_OF_SPEED:
+    case LW_OF_TREE_SPEED: return rows_of_joint(m, name, 0, 0, row);
+    case LW_OF_CUT_SPEED: return rows_of_joint(m, name, 0, m->size.nu, row);
+    case LW_OF_COUPLING: return one_row(lw_model_find(m, LW_KIND_COUPLING, name), row);
+    case LW_OF_DISTANCE:
+      return one_row(lw_model_find(m, LW_KIND_COUPLING, name) - (m->couplings - m->size.distances), row);
+    case LW_OF_SPRING: return one_row(lw_model_find(m, LW_KIND_SPRING, name), row);
+    case LW_OF_WRENCH: return one_row(lw_model_find(m, LW_KIND_WRENCH, name), row);
+    case LW_OF_TRANSITION: return one_row(lw_model_find(m, LW_KIND_TRANSITION, name), row);
+    case LW_OF_TERM: {
+      const int32_t k = lw_model_find(m, LW_KIND_COUPLING, name);
+      if (k < 0) return 0;
+      *row = m->coupling[k].first;
+      return m->coupling[k].terms;
+    }
+    case LW_OF_ONE:
+    case LW_OF_FRAME: break;
+  }
+  return 0;
+}
+
+lw_status lw_model_find_variable(const lw_model *m, const char *field, const char *owner, int32_t *first,
+                                 int32_t *count) {
+  int32_t k = lw_model_find(m, LW_KIND_FIELD, field), row = 0;
+  if (k < 0 || m->field[k].access == LW_INTERNAL) return LW_ERROR_USAGE;
+  int32_t rows = owner ? rows_of(m, m->owner[k], owner, &row) : m->field[k].rows;
+  if (row < 0 || row + rows > m->field[k].rows) { /* of a cut joint: the field of these, if there is one */
+    char cut[16];
+    snprintf(cut, sizeof cut, "%.8s_cut", field);
+    k = lw_model_find(m, LW_KIND_FIELD, cut);
+    rows = k < 0 ? 0 : rows_of(m, m->owner[k], owner, &row);
+    if (!rows || row < 0 || row + rows > m->field[k].rows) return LW_ERROR_USAGE;
+  }
+  if (!rows) return LW_ERROR_USAGE;
+  *first = m->field[k].first + row * m->field[k].columns;
+  *count = rows * m->field[k].columns;
+  return LW_OK;
+}
