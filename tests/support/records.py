@@ -37,7 +37,8 @@ def record(name: str) -> Record:
     for letter, kept in (("J", "tree"), ("L", "loops")):
         for i, joint in enumerate(data["mech"][kept]):
             _add(mechanism, f"{letter}{i}", joint)
-    gears = {f"g{i}": Gear({f"J{k}": factor for k, _, factor in g}) for i, g in enumerate(data["mech"].get("gears", []))}
+    given = data["mech"].get("gears", [])
+    gears = {f"g{i}": Gear({f"J{k}": factor for k, _, factor in g}) for i, g in enumerate(given)}
     values = {key: _by_joint(mechanism, key, data.get(key) or []) for key in ("q", "u", "tau", "udot")}
     energy = (data["kinetic"], data["potential"]) if "kinetic" in data else None
     return Record(mechanism, gears, energy=energy, **values)
