@@ -15,7 +15,8 @@ import pytest
 import linkwork as lw
 from linkwork._sources import FLAGS, fmu_libraries, source_dir
 from linkwork.errors import ExportError
-from linkwork.export import archive, cross
+from linkwork.export import archive as fmu_archive
+from linkwork.export import cross
 from linkwork.export.command import main
 from linkwork.export.libraries import PLATFORMS, libraries
 from support.binaries import linkage
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.xdist_group("platforms")
 
 HOST = next(iter(fmu_libraries()))
 MOST = 1_000_000  # bytes in the FMU, a platform
-USUAL = archive.WHOLE  # level of compression, lower in other tests
+USUAL = fmu_archive.WHOLE  # level of compression, lower in other tests
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +138,7 @@ def test_own_library_needs_an_old_glibc(needs_program):
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_an_fmu_for_several_platforms(version, compiled, tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "WHOLE", USUAL)
+    monkeypatch.setattr(fmu_archive, "WHOLE", USUAL)
     platforms = [HOST, *(name for name in ("aarch64-linux", "x86_64-windows") if name != HOST)]
     path = lw.export_fmu(pendulum(), tmp_path / "pendulum.fmu", version, platforms=platforms)
     with zipfile.ZipFile(path) as archive:

@@ -1,8 +1,8 @@
 """Which tests every run takes, and which only `./run test --slow`.
 
 `@pytest.mark.slow` puts a test into the slow set. `@pytest.mark.thin(n)` puts most cases of a parametrized test there:
-one n-th stays fast, chosen so that as many values of each parameter as can be occur. Each test is in one of both sets, and CI
-runs both. The choice depends on the cases alone, so that every process of a run makes the same.
+one n-th stays fast, but no fewer than LEAST, and as many values of each parameter as can be occur in it. Each test is
+in one of both sets, and CI runs both. The choice depends on the cases alone, so that all processes of a run agree.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 import pytest
+
+LEAST = 4
 
 
 def mark_slow_cases(items: Iterable[pytest.Item]) -> None:
@@ -31,16 +33,16 @@ def mark_slow_cases(items: Iterable[pytest.Item]) -> None:
 def representatives(cases: list[Mapping[str, int]], n: int) -> set[int]:
     """Choose one n-th of cases, given by the indices of their parameters, in which as many values as can be occur.
 
-    >>> sorted(representatives([{"seed": seed} for seed in range(6)], 3))
-    [0, 3]
+    >>> sorted(representatives([{"seed": seed} for seed in range(12)], 3))
+    [0, 3, 6, 9]
     >>> grid = [{"family": f, "method": m} for f in range(4) for m in range(4)]
     >>> chosen = representatives(grid, 4)
     >>> [len({grid[k][name] for k in chosen}) for name in ("family", "method")]
     [4, 4]
     """
-    count, parameters = -(-len(cases) // n), len({name for case in cases for name in case})
+    count, parameters = max(-(-len(cases) // n), min(len(cases), LEAST)), len({name for case in cases for name in case})
     if parameters == 1:
-        return set(range(0, len(cases), n))
+        return {k * len(cases) // count for k in range(count)}
     order = random.Random(1).sample(range(len(cases)), len(cases))
     fast, seen = set[int](), set[tuple[str, int]]()
     for new in range(parameters, -1, -1):  # those that bring most values first
