@@ -303,6 +303,7 @@ def test_bouncing_pendulum(example, tmp_path, needs):
     assert rest[-1] == pytest.approx(module.lift_off(), abs=1e-8)
 
 
+@pytest.mark.slow
 @needs_ida
 def test_n_body_pendulum(example, tmp_path, capsys, needs):
     needs("matplotlib")
@@ -320,6 +321,7 @@ def test_n_body_pendulum(example, tmp_path, capsys, needs):
         assert differences.residuals - 10 * differences.n * differences.jacobians > 0.8 * exact.residuals
 
 
+@pytest.mark.slow
 def test_cosim_split(example, tmp_path, needs):
     """Masters have the orders that they promise, against the mechanism in one piece."""
     needs("fmpy")
@@ -356,6 +358,7 @@ def test_cosim_balance(example, tmp_path, needs):
     assert {h > module.longest(model, module.gain_for(model, 0.0)) for h in found["continuous"]} == {True, False}
 
 
+@pytest.mark.slow
 def test_cosim_skyhook(example, tmp_path, needs):
     """The skyhook shakes the body less; what springs and damper push is what accelerates the masses."""
     needs("fmpy")

@@ -145,6 +145,7 @@ def change(request):
     return random_change(request.param)
 
 
+@pytest.mark.thin(3)
 class TestRandomChanges:
     def test_bodies_are_balanced_and_nothing_is_lost_along_free_motions(self, change):
         jump, oracle = change.expected, change.oracle

@@ -33,7 +33,6 @@ SEEDS = range(3)
 pytestmark = pytest.mark.thin(3)
 
 
-
 @pytest.fixture(params=[(family, seed) for family in FAMILIES for seed in SEEDS], ids=lambda p: f"{p[0]}-{p[1]}")
 def scene(request):
     family, seed = request.param
@@ -251,6 +250,7 @@ def gap(system, scene, q):
     return Oracle(system.mechanism, poses, values, gears=scene.gears).gap()
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("family", ["delta_SS", "delta_US"])
 def test_past_singular_poses(family, seed):

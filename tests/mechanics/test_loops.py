@@ -16,7 +16,6 @@ COUPLED = ["four_planar_legs", "three_spatial_legs", "coupled"]
 pytestmark = pytest.mark.thin(4)
 
 
-
 @pytest.fixture(params=[(family, seed) for family in FAMILIES for seed in SEEDS], ids=lambda p: f"{p[0]}-{p[1]}")
 def scene(request):
     family, seed = request.param

@@ -116,6 +116,7 @@ def test_runs_in_threads_do_not_meet(solver: str) -> None:
 # ---- failures ----
 
 
+@pytest.mark.thin(2)
 @every_solver
 @pytest.mark.parametrize("error", [RuntimeError("mine"), KeyboardInterrupt(), ValueError("also mine")])
 @pytest.mark.parametrize("place", ["derivative", "events", "on_event", "on_step"])

@@ -18,6 +18,7 @@ from .poses import Array
 
 T = TypeVar("T", float, Array)
 
+
 @dataclass
 class Case:
     """A mechanism with one state, by joint name, and its accelerations or its motion as far as they are known."""

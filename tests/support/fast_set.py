@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
-LEAST = 4
+LEAST = 3
 
 
 def mark_slow_cases(items: Iterable[pytest.Item]) -> None:
