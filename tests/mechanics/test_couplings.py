@@ -97,6 +97,7 @@ def test_feedback_rests_on_the_manifold(scene, method):
             assert derivative[place] == pytest.approx(state[name.replace(".q", ".u")], abs=1e-9)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_feedback_draws_back(scene, method):
     """Off the manifold the residuals of a cluster fall at one rate."""
@@ -120,6 +121,7 @@ def test_feedback_draws_back(scene, method):
         assert own == pytest.approx(own[:1] * len(own), rel=1e-2)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_jacobian(scene, method):
     """Complex step against central differences of the derivatives."""
