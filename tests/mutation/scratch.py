@@ -86,6 +86,7 @@ class Scratch:
         with subprocess.Popen(
             [*command, *folders],
             cwd=self.copy,
+            env={**os.environ, "PYTHONSAFEPATH": "1"},  # no package from the working folder
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
