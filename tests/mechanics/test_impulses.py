@@ -38,6 +38,7 @@ class TestRandomChanges:
         assert again.after == pytest.approx(jump.after, abs=1e-10 * max(1.0, np.abs(jump.after).max(initial=0.0)))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changed_cases())
 def test_couplings_drives_and_distances(drawn):
