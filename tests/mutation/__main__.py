@@ -64,6 +64,9 @@ def run(only: list[str], workers: int, anew: bool) -> None:
         (FOLDER / "results.csv").unlink(missing_ok=True)
         (scratch.folder / "made").unlink(missing_ok=True)
     scratch.make()
+    for file in {fault.file for fault in read()}:  # a run that was killed leaves its fault behind
+        if (TOP / file).is_file() and (TOP / file).read_bytes() != (scratch.copy / file).read_bytes():
+            scratch.restore(file)
     known, checked = results(), set[tuple[str, ...]]()
     for fault in read():
         if fault.name in known or (only and not fault.name.startswith(tuple(only))) or fault.why_not:
