@@ -1,17 +1,29 @@
-"""What all tests share: optional needs, which a developer may lack and CI may not."""
+"""What all tests share: optional needs, which a developer may lack and CI may not, and the set that every run takes."""
 
 import importlib
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from linkwork.fmu.export import archive
 from support.checkout import TOP
+from support.fast_set import mark_slow_cases
+from support.fmpy_names import remembering_names
 
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def time_is_saved() -> Iterator[None]:
+    """FMUs are compressed less than a user's, and FMPy parses no name of a variable twice."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(archive, "WHOLE", 1)
+        remembering_names(patch)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -52,6 +64,11 @@ def _fail_if_skipped(report: pytest.TestReport | pytest.CollectReport) -> None:
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         report.outcome = "failed"
         report.longrepr = f"{report.nodeid}: nothing may be skipped in CI. {reason}"
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_slow_cases(items)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -121,6 +121,7 @@ RULES = [
 CASES = [(version, *rule[:-1]) for rule in RULES for version in rule[-1]]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("version", "check", "text", "change"), CASES)
 def test_a_broken_rule_is_found(version, check, text, change, latched, tmp_path):
     assert check_fmu(latched[version], only=[check]).findings("error", "warning") == []

@@ -22,6 +22,7 @@ def tools(needs):
     needs("fmpy")
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(("name", "version", "form"), FORMS)
 def test_an_example_passes(name, version, form, checkout, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(checkout / "examples")

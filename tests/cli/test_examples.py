@@ -303,6 +303,7 @@ def test_bouncing_pendulum(example, tmp_path, needs):
     assert rest[-1] == pytest.approx(module.lift_off(), abs=1e-8)
 
 
+@pytest.mark.slow
 @needs_ida
 def test_n_body_pendulum(example, tmp_path, capsys, needs):
     needs("matplotlib")
@@ -320,6 +321,7 @@ def test_n_body_pendulum(example, tmp_path, capsys, needs):
         assert differences.residuals - 10 * differences.n * differences.jacobians > 0.8 * exact.residuals
 
 
+@pytest.mark.slow
 def test_cosim_split(example, tmp_path, needs):
     """Masters have the orders that they promise, against the mechanism in one piece."""
     needs("fmpy")
@@ -335,6 +337,7 @@ def test_cosim_split(example, tmp_path, needs):
     assert np.ptp(module.whole(np.linspace(0.0, module.END, 101)), axis=0)[::2].min() > 0.3, "both linkages move"
 
 
+@pytest.mark.slow
 def test_cosim_balance(example, tmp_path, needs):
     """The FMUs balance the pole just as long as the linear model says, and grow from sample to sample as it does."""
     needs("fmpy")
@@ -356,6 +359,7 @@ def test_cosim_balance(example, tmp_path, needs):
     assert {h > module.longest(model, module.gain_for(model, 0.0)) for h in found["continuous"]} == {True, False}
 
 
+@pytest.mark.slow
 def test_cosim_skyhook(example, tmp_path, needs):
     """The skyhook shakes the body less; what springs and damper push is what accelerates the masses."""
     needs("fmpy")
@@ -379,6 +383,7 @@ def test_cosim_skyhook(example, tmp_path, needs):
     assert set(runs["passive"]["skyhook.c"]) == {1600.0}
 
 
+@pytest.mark.slow
 def test_cosim_pick_and_place(example, tmp_path, needs):
     """A model within the controller follows better by far, and what is left is the time between samples."""
     needs("fmpy")
@@ -399,6 +404,7 @@ def test_cosim_pick_and_place(example, tmp_path, needs):
     assert model / module.error(finer).max() == pytest.approx(2.0, abs=0.1), "of first order in the step"
 
 
+@pytest.mark.slow
 def test_cosim_solar_array(example, tmp_path, needs):
     """Each hinge is latched once, within the window, about when the satellite's own latch would close; it stays so."""
     needs("fmpy")

@@ -3,9 +3,12 @@
 import re
 import textwrap
 
+import pytest
+
 from support.checkout import TOP
 
 
+@pytest.mark.slow
 def test_its_python_runs(tmp_path, monkeypatch, needs):
     needs("matplotlib")
     monkeypatch.chdir(tmp_path)

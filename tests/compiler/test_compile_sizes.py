@@ -35,6 +35,7 @@ def test_work_of_describing_and_compiling_grows_with_the_size():
     assert long < 5 * short
 
 
+@pytest.mark.slow
 def test_ten_thousand_bodies_are_compiled():
     system = lw.compile(long_mechanism(10_000, True))
     assert (system.sizes.bodies, system.sizes.loops) == (10_000, 4_999)

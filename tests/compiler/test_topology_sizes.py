@@ -10,6 +10,7 @@ from support.counting import lines_run
 from support.graphs import long_mechanism, windows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loops", [False, True])
 def test_ten_thousand_bodies(loops):
     result = topology(long_mechanism(10_001, loops))
@@ -22,6 +23,7 @@ def test_work_grows_with_the_length(loops):
     assert long < 5 * short  # four times the bodies, and a logarithm; sixteen times the work if it were quadratic
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["given", "shuffled"])
 def test_ten_thousand_bodies_of_one_cluster(order):
     mech = windows(5_000, random.Random(1).shuffle if order == "shuffled" else lambda joints: None)

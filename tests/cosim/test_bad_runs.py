@@ -242,6 +242,7 @@ def test_ctrl_c_from_outside(tmp_path, monkeypatch):
 # ---- FMUs that take the process with them
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize(
     ("mode", "text"),

@@ -87,6 +87,7 @@ def driven(times, heights):
     return result["x.q"][-1]
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("follower", ["2.0", "3.0"])
 @pytest.mark.parametrize("name", MASTERS)
 def test_bouncing_ball(fmus, follower, name):

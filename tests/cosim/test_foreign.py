@@ -251,6 +251,7 @@ def left_behind() -> tuple[int, int, int]:
     return folders, len(os.listdir("/proc/self/fd")), len(mapped)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("mode", ["sound", "fails", "no_init", "no_exit", "no_end", "ends"])
 def test_repeated_runs_leave_nothing_behind(mode, lag, mass, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

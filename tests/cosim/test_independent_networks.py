@@ -98,6 +98,7 @@ def array_network(rng: np.random.Generator) -> Dense:
     return Dense(blocks, links)
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("inner", ["jacobi", "gauss-seidel"])
 @pytest.mark.parametrize("order", [0, 1, 2])
 @settings(max_examples=3, derandomize=True, deadline=None)

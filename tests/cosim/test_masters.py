@@ -20,6 +20,7 @@ def masses(request, tmp_path_factory, needs):
     return TwoMasses(tmp_path_factory.mktemp("masses"), request.param)
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("master", [Jacobi, GaussSeidel])
 @pytest.mark.parametrize("extrapolation", [0, 1, 2])
 def test_order(masses, master, extrapolation):
@@ -30,6 +31,7 @@ def test_order(masses, master, extrapolation):
     assert errors[2] < 3 * 0.005**order * 5
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("master", [Jacobi, GaussSeidel])
 @pytest.mark.parametrize("extrapolation", [0, 1, 2])
 def test_order_where_inputs_start_with_a_rate(masses, master, extrapolation):
@@ -44,6 +46,7 @@ def test_order_where_inputs_start_with_a_rate(masses, master, extrapolation):
     assert results[-1].statistics.steps == 200
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("master", [Jacobi, GaussSeidel])
 def test_order_after_events(masses, master, tmp_path, needs_program):
     """Where one FMU has an event, all forget the past."""

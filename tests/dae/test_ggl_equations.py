@@ -41,6 +41,7 @@ def loaded(scene):
     return augmented(system, state, {k: v for k, v in tau.items() if np.size(v)}), scene.oracle.solve(scene.u, tau).udot
 
 
+@pytest.mark.thin(3)
 def test_accelerations_of_the_oracle_balance(scene):
     at, udot = loaded(scene)
     y, ydot = at.start()
@@ -49,6 +50,7 @@ def test_accelerations_of_the_oracle_balance(scene):
     assert largest(at.ggl.residual(0.0, y, ydot)) < 1e-9 * scale
 
 
+@pytest.mark.thin(3)
 def test_closed_scenes_have_no_lack_and_only_their_motions(scene):
     """As many freedoms are left as the oracle finds, and none of its motions is barred."""
     system, state = reached(scene)
@@ -111,6 +113,7 @@ def test_newton_matrix_against_central_differences(sample):
     assert at.ggl.jacobian(0.0, y, ydot, cj) == pytest.approx(expected, abs=2e-7 * largest(expected))
 
 
+@pytest.mark.thin(2)
 def test_index_one(sample):
     """dF/dy' has as large a rank as there are finite eigenvalues: the degree of det(dF/dy + s dF/dy')."""
     system, state = reached(sample)

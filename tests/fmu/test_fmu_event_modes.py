@@ -177,6 +177,7 @@ def test_indicators_are_below_zero_until_they_are_handled(version, make):
     assert not instance.update()["changed"]
 
 
+@pytest.mark.thin(3)
 @VERSION
 @pytest.mark.parametrize("on_the_way", [[-0.05], [-0.05, "zero"], ["zero"], ["zero", "zero"], []])
 def test_an_impulse_acts_once_however_its_indicator_comes_to_zero(version, on_the_way, make):

@@ -145,6 +145,7 @@ def test_minimal_states(minimal):
     assert interface.unknowns == by_xml(root).unknowns
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
     "more", [{"fmi": "2.0"}, {"fmi": "3.0"}, {"fmi": "3.0", "arrays": True}, {"outputs": "energy"}]
 )

@@ -20,6 +20,7 @@ def attempt(fmu, resources, token=None, **options) -> Instance:
 # ---- resources and token
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("form", ["file://{}", "file:{}", "file://localhost{}", "file://{}/", "{}", "{}/"])
 def test_every_form_of_the_path(fmu, form):
     folder = fmu.folder / "resources"

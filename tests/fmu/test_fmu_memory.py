@@ -8,6 +8,8 @@ import pytest
 
 from support.fmi_calls import ERROR, OK, Instance
 
+pytestmark = pytest.mark.slow
+
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 
 

@@ -16,6 +16,7 @@ import linkwork as lw
 from linkwork.cli.export import main
 from linkwork.core.sources import FLAGS, fmu_libraries, source_dir
 from linkwork.errors import ExportError
+from linkwork.fmu.export import archive as fmu_archive
 from linkwork.fmu.export import cross
 from linkwork.fmu.export.libraries import PLATFORMS, libraries
 from support.binaries import linkage
@@ -24,11 +25,9 @@ from support.fmi_headers import function_names, reference_text
 from support.latched import pendulum
 from support.unpacked import Unpacked, unpack
 
-# What is compiled here takes minutes, so one worker does it.
-pytestmark = pytest.mark.xdist_group("platforms")
-
 HOST = next(iter(fmu_libraries()))
 MOST = 1_000_000  # bytes in the FMU, a platform
+USUAL = fmu_archive.WHOLE  # level of compression, lower in other tests
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +85,7 @@ def small_build(needs, tmp_path, monkeypatch) -> Callable[[str], None]:
     return source.write_text
 
 
+@pytest.mark.slow
 def test_compiler_fails(small_build):
     small_build("int f(void) { return 1; }\nint g(void) { return unheard_of; }\n")
     with pytest.raises(ExportError, match=r"(?s)failed for x86_64-linux at small\.c.*unheard_of"):
@@ -93,6 +93,7 @@ def test_compiler_fails(small_build):
     assert not list((cross.cache_folder() / "libraries").rglob("*.*"))
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_and_a_third_from_the_cache(small_build, monkeypatch):
     small_build('__attribute__((visibility("default"))) int f(void) { return 1; }\n')
     told = []
@@ -121,6 +122,7 @@ def is_of_the_system(platform: str, name: str) -> bool:
     return re.fullmatch(allowed[platform.split("-")[1]], name) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_offers_fmi_and_needs_the_system(platform, compiled, needs, needs_program):
     headers = Path(needs("fmpy").__file__).parent / "c-code"
@@ -134,8 +136,10 @@ def test_own_library_needs_an_old_glibc(needs_program):
     assert linkage(fmu_libraries()[HOST], needs_program("readelf")).glibc <= (2, 17)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
-def test_an_fmu_for_several_platforms(version, compiled, tmp_path):
+def test_an_fmu_for_several_platforms(version, compiled, tmp_path, monkeypatch):
+    monkeypatch.setattr(fmu_archive, "WHOLE", USUAL)
     platforms = [HOST, *(name for name in ("aarch64-linux", "x86_64-windows") if name != HOST)]
     path = lw.export_fmu(pendulum(), tmp_path / "pendulum.fmu", version, platforms=platforms)
     with zipfile.ZipFile(path) as archive:
@@ -146,6 +150,7 @@ def test_an_fmu_for_several_platforms(version, compiled, tmp_path):
     assert max(entries.values()) < MOST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_size(platform, compiled, tmp_path):
     with zipfile.ZipFile(tmp_path / "one.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
@@ -153,6 +158,7 @@ def test_size(platform, compiled, tmp_path):
         assert archive.getinfo("one").compress_size < MOST
 
 
+@pytest.mark.slow
 def test_command_line(compiled, tmp_path, checkout, capsys):
     out = tmp_path / "one.fmu"
     arguments = [str(checkout / "examples/four_bar.py"), "-o", str(out)]
@@ -236,11 +242,13 @@ def differing(found: str, expected: str) -> list[tuple[str, str]]:
     return [(one[:100], other[:100]) for one, other in pairs if one != other][:3]
 
 
+@pytest.mark.slow
 def test_bits_by_the_other_compiler(scene, compiled, driver, expected):
     found = bits(scene, compiled(HOST), driver(HOST), [], {})
     assert differing(found, expected) == []
 
 
+@pytest.mark.slow
 def test_bits_on_arm(scene, compiled, driver, expected, needs_program):
     runner = [needs_program("qemu-aarch64-static"), "-L", "/usr/aarch64-linux-gnu"]
     found = bits(scene, compiled("aarch64-linux"), driver("aarch64-linux"), runner, {})
@@ -263,6 +271,7 @@ def wine(tmp_path_factory) -> tuple[list[str], dict[str, str]]:
     }
 
 
+@pytest.mark.slow
 def test_bits_on_windows(scene, compiled, driver, expected, wine):
     found = bits(scene, compiled("x86_64-windows"), driver("x86_64-windows"), *wine)
     assert differing(found, expected) == []

@@ -18,8 +18,6 @@ from support.cases import four_bar
 from support.fmi_calls import Instance
 from support.unpacked import Unpacked, unpack
 
-pytestmark = pytest.mark.xdist_group("sources")
-
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 
 
@@ -91,6 +89,7 @@ def test_every_byte_is_embedded():
     assert bytes(map(int, re.findall(r"\d+", model))) == data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang", "zig"])
 def test_no_warnings(compiler, exported, needs, needs_program, tmp_path):
     if compiler == "zig":
@@ -122,6 +121,7 @@ def built(request, exported, needs, needs_program) -> Unpacked:
     return fmu
 
 
+@pytest.mark.slow
 def test_fmpy_builds_and_runs_it(built, system):
     from fmpy import simulate_fmu
 
@@ -150,6 +150,7 @@ def numbers(fmu: Unpacked, library: Path, resources: str | None) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 def test_same_bits_as_ours_without_resources(built):
     ours = next(iter(fmu_libraries().values()))
     assert numbers(built, built.library, None) == numbers(built, ours, built.resources)

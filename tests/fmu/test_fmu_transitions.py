@@ -13,6 +13,8 @@ VERSION = pytest.mark.parametrize("version", ["2.0", "3.0"])
 KINDS = pytest.mark.parametrize(("kind", "tolerance"), [("ModelExchange", 1e-12), ("CoSimulation", 1e-10)])
 FALL = ["hinge.q", "hinge.u"]
 
+pytestmark = pytest.mark.thin(2)
+
 
 def run(fmu, kind, stop, outputs, tolerance=1e-9, step=0.01, **options):
     import fmpy

@@ -8,6 +8,8 @@ from support.driving import by_joint, power, random_loads, reached, wrenches
 from support.loads import dissipation
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
+pytestmark = pytest.mark.thin(2)
+
 
 @pytest.fixture(params=[(family, seed) for family in FAMILIES for seed in (20, 21)], ids=lambda p: f"{p[0]}-{p[1]}")
 def scene(request):

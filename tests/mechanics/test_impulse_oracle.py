@@ -145,6 +145,7 @@ def change(request):
     return random_change(request.param)
 
 
+@pytest.mark.thin(3)
 class TestRandomChanges:
     def test_bodies_are_balanced_and_nothing_is_lost_along_free_motions(self, change):
         jump, oracle = change.expected, change.oracle
@@ -188,6 +189,7 @@ class TestRandomChanges:
         assert max((gap_of(pin, change.scene.poses) for pin in change.pins), default=0.0) < 1e-14
 
 
+@pytest.mark.slow
 def test_what_is_drawn():
     changes = [random_change(seed) for seed in SEEDS]
     assert sum(change.floats for change in changes) > 5
@@ -198,6 +200,7 @@ def test_what_is_drawn():
     assert sum(np.abs(c.expected.after - c.expected.before).max() > 0.1 for c in changes) > 30
 
 
+@pytest.mark.slow
 @settings(max_examples=20, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changed_cases())
 def test_plans_with_changes(drawn):

@@ -21,11 +21,13 @@ def change(request):
 
 
 class TestRandomChanges:
+    @pytest.mark.thin(3)
     @pytest.mark.parametrize("by_velocities", [False, True])
     def test_the_dense_solution(self, change, by_velocities):
         gaps = gap_of_jump(change, by_velocities=by_velocities)
         assert max(gaps.values()) < 1e-11, gaps
 
+    @pytest.mark.thin(3)
     def test_nothing_happens_twice(self, change):
         """What was changed is as wanted then: the same change once more does nothing."""
         system = changed(change)
@@ -36,6 +38,7 @@ class TestRandomChanges:
         assert again.after == pytest.approx(jump.after, abs=1e-10 * max(1.0, np.abs(jump.after).max(initial=0.0)))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changed_cases())
 def test_couplings_drives_and_distances(drawn):

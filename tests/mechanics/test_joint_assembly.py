@@ -33,6 +33,7 @@ def guessed(scene, rng, spread):
     return guess
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", range(4))
 def test_rough_guesses(family, seed):

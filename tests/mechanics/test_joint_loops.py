@@ -30,6 +30,7 @@ from support.random_mechanisms import well_posed
 
 FAMILIES = JOINT_FAMILIES | GEAR_FAMILIES
 SEEDS = range(3)
+pytestmark = pytest.mark.thin(3)
 
 
 @pytest.fixture(params=[(family, seed) for family in FAMILIES for seed in SEEDS], ids=lambda p: f"{p[0]}-{p[1]}")
@@ -51,6 +52,7 @@ def test_accelerations_of_all_joints(scene):
     assert largest_difference(found, scene.oracle.solve(scene.u, tau).udot) < 1e-10
 
 
+@pytest.mark.thin(6)
 @pytest.mark.parametrize(
     ("method", "reference"), [(m, "auto") for m in METHODS] + [("multipliers", r) for r in REFERENCES]
 )
@@ -248,6 +250,7 @@ def gap(system, scene, q):
     return Oracle(system.mechanism, poses, values, gears=scene.gears).gap()
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("family", ["delta_SS", "delta_US"])
 def test_past_singular_poses(family, seed):

@@ -13,6 +13,7 @@ from support.random_mechanisms import FAMILIES, single, tower_of_four_bars, well
 
 SEEDS = range(4)
 COUPLED = ["four_planar_legs", "three_spatial_legs", "coupled"]
+pytestmark = pytest.mark.thin(4)
 
 
 @pytest.fixture(params=[(family, seed) for family in FAMILIES for seed in SEEDS], ids=lambda p: f"{p[0]}-{p[1]}")

@@ -22,6 +22,8 @@ LOOPS += ["universal_tree", "universal_cut", "cylindrical_backward", "cylindrica
 GEARS = ["gear_of_three", "cam", "gear_branches", "gear_on_cut_joint", "gear_between_loops", "rack"]
 TREES = ["tree of R and P", "tree of all", "tree with two"]
 
+pytestmark = pytest.mark.thin(4)
+
 
 def well_driven(name):
     """Drives such that the oracle's pose stays regular; more than one where the mechanism has freedoms enough."""

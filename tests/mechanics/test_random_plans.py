@@ -32,6 +32,19 @@ def examples(count):
     )
 
 
+@examples(8)
+@given(cases(drives=0), METHODS)
+def test_a_few(case, method):
+    """All checks of this file, for the fast set."""
+    agreement.check_methods(case)
+    agreement.check_cuts(case)
+    for check in (agreement.check_identities, agreement.check_inverse_dynamics, agreement.check_power):
+        check(case, *method)
+    for check in (agreement.check_jacobian, agreement.check_return, agreement.check_purity):
+        check(case, *method)
+
+
+@pytest.mark.slow
 @examples(80)
 @given(cases())
 def test_all_methods(case):
@@ -39,12 +52,14 @@ def test_all_methods(case):
     agreement.check_methods(case)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(cases())
 def test_all_cuts(case):
     agreement.check_cuts(case)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(cases(), METHODS)
 def test_identities(case, method):
@@ -52,30 +67,35 @@ def test_identities(case, method):
     agreement.check_identities(case, *method)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(cases(), METHODS)
 def test_inverse_dynamics_drives_the_same_motion(case, method):
     agreement.check_inverse_dynamics(case, *method)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(cases(drives=0), METHODS)
 def test_power_is_the_rate_of_energy(case, method):
     agreement.check_power(case, *method)
 
 
+@pytest.mark.slow
 @examples(40)
 @given(cases(), METHODS)
 def test_jacobian_against_central_differences(case, method):
     agreement.check_jacobian(case, *method)
 
 
+@pytest.mark.slow
 @examples(50)
 @given(cases(drives=0), METHODS)
 def test_states_beside_closed_poses_come_back(case, method):
     agreement.check_return(case, *method)
 
 
+@pytest.mark.slow
 @examples(40)
 @given(cases(least=0.0, folded=True), METHODS)
 def test_answers_depend_on_the_state_only(case, method):
@@ -107,6 +127,7 @@ def compiled(accepted):
     return [lw.compile(cut_at(c.mechanism, *ways_to_cut(c.mechanism, rng, 1)[0])) for c in accepted]
 
 
+@pytest.mark.slow
 class TestWhatIsDrawn:
     """It covers what it is to cover."""
 

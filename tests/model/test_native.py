@@ -156,6 +156,7 @@ def test_altered_integers_with_a_right_checksum(which, request):
     assert accepted > 0 or which != "tree_bytes"  # a sense turned round is another tree
 
 
+@pytest.mark.thin(2)
 @pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes", "forces_bytes"])
 def test_altered_parameters_with_a_right_checksum(which, request):
     data = request.getfixturevalue(which)

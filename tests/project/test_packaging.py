@@ -18,9 +18,6 @@ import linkwork
 from linkwork.core._core import ffi, lib
 from linkwork.core.sources import source_dir
 
-# All tests that build share one build, so they stay on one worker.
-pytestmark = pytest.mark.xdist_group("packaging")
-
 
 @pytest.fixture(scope="module")
 def distributions(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -62,6 +59,7 @@ def run_installed(installed: Path, code: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_sdist_holds_the_sources_and_nothing_built(distributions: Path) -> None:
     (sdist,) = distributions.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
@@ -70,10 +68,12 @@ def test_sdist_holds_the_sources_and_nothing_built(distributions: Path) -> None:
     assert not [name for name in names if re.search(r"^build/|^out/|^\.venv/|\.so$|\.pyc$|\.fmu$", name)]
 
 
+@pytest.mark.slow
 def test_wheel_serves_every_python_from_3_11(wheel: Path) -> None:
     assert re.search(r"-cp311-abi3-\w+\.whl$", wheel.name)
 
 
+@pytest.mark.slow
 def test_wheel_holds_package_sources_and_library(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -84,6 +84,7 @@ def test_wheel_holds_package_sources_and_library(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names} == {"linkwork", f"linkwork-{version('linkwork')}.dist-info"}
 
 
+@pytest.mark.slow
 def test_wheel_and_checkout_hold_the_same_modules_and_sources(installed: Path, checkout: Path) -> None:
     def content(folder: Path) -> dict[str, str]:
         files = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
@@ -94,6 +95,7 @@ def test_wheel_and_checkout_hold_the_same_modules_and_sources(installed: Path, c
         assert content(installed / "linkwork" / name) == content(checkout / name)
 
 
+@pytest.mark.slow
 def test_installed_package_finds_its_own_sources(installed: Path) -> None:
     found = run_installed(
         installed,

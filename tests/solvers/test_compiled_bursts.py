@@ -52,6 +52,7 @@ def by_bursts(ode: Integrator, t_bound: float, wanted: np.ndarray | None, room: 
     raise AssertionError("the bursts do not come to the end")
 
 
+@pytest.mark.thin(4)
 @pytest.mark.parametrize("case", BURST_CASES)
 @pytest.mark.parametrize("t_bound", [10.0, -10.0])
 @pytest.mark.parametrize("rows_wanted", [None, 1, 11, 1001])

@@ -35,6 +35,7 @@ def test_output_has_both_sides_of_a_jump(solver: str) -> None:
     assert np.array_equal(solution.y[rows], [event.y_before, event.y_after])
 
 
+@pytest.mark.thin(3)
 @every_solver
 @pytest.mark.parametrize(("direction", "count"), [(0, 6), (1, 3), (-1, 3)])
 def test_directions(solver: str, direction: int, count: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from linkwork._core import ffi, lib
-from linkwork.description.triggers import find_coordinate
+from linkwork.mechanism.triggers import find_coordinate
 
 Parts = Mapping[str, Any]
 

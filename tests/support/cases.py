@@ -13,12 +13,10 @@ from scipy.special import ellipj, ellipk
 
 import linkwork as lw
 
-from .checkout import TOP
+from .checkout import DATA
 from .poses import Array
 
 T = TypeVar("T", float, Array)
-
-DATA = TOP / "tests" / "data"
 
 
 @dataclass

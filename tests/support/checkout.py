@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
+DATA = TOP / "tests" / "data"  # its README.md names the sources
 
 
 def beside(name: str) -> Path:
-    """A file of the published cases and notes in ../shared, which are read there; a skip that names it if missing."""
+    """A file of others in ../shared, which is not copied into the checkout; a skip that names it if it is missing."""
     path = TOP.parent / "shared" / name
     if not path.exists():
         pytest.skip(f"needs {path}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,8 +10,9 @@ import numpy as np
 
 import linkwork as lw
 
-from .checkout import beside
+from .checkout import DATA
 from .poses import Array
+from .published import facts
 
 Z = (0.0, 0.0, 1.0)
 
@@ -25,12 +25,12 @@ class Ma2007:
 
     @cached_property
     def numbers(self) -> dict[str, Any]:
-        return dict(json.loads(beside(f"cases/ma2007_{self.name}.json").read_text()))
+        return facts(f"ma2007_{self.name}")
 
     @cached_property
     def rows(self) -> Array:
         """(nt, 1 + 2 n): t, coordinates, speeds; at the event those after it."""
-        return np.loadtxt(beside(f"cases/ma2007_{self.name}.csv"), delimiter=",", skiprows=1)
+        return np.loadtxt(DATA / f"ma2007_{self.name}.csv", delimiter=",", skiprows=1)
 
     @property
     def event(self) -> str:

@@ -1,4 +1,4 @@
-"""Published mechanisms with reference motions, whose numbers are read from the cases beside the checkout."""
+"""Published mechanisms with reference motions, whose numbers are read from tests/data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import linkwork as lw
 
 from .cases import pendulum, windows
-from .checkout import beside
+from .checkout import DATA
 from .placement import Value
 from .poses import Array, quaternion_matrix, unit
 
@@ -43,11 +43,11 @@ class Published:
 
 
 def facts(name: str) -> dict[str, Any]:
-    return json.loads(beside(f"cases/{name}.json").read_text())
+    return json.loads((DATA / f"{name}.json").read_text())
 
 
 def table(name: str) -> dict[str, Array]:
-    columns = np.genfromtxt(beside(f"cases/{name}.csv"), delimiter=",", names=True)
+    columns = np.genfromtxt(DATA / f"{name}.csv", delimiter=",", names=True)
     return {key: columns[key] for key in columns.dtype.names}
 
 
@@ -62,7 +62,7 @@ def ladder(rungs: int, deep: bool = False) -> Published:
 
     The loops are cut at the far hinges, or `deep` at all Hooke joints but the first.
     """
-    given = facts("ladder")
+    given = facts("spatial_ladder")
     sizes, q1, q2, u1, u2 = given["parameters"], *given["initial"]
     side, legs = sizes["square_section"], rungs + 1
     mech = lw.Mechanism("ladder", gravity=(0, 0, -sizes["g"]))
@@ -79,7 +79,7 @@ def ladder(rungs: int, deep: bool = False) -> Published:
         ends = {"parent_frame": end, "child_frame": tip}
         mech.add_joint(f"far{k}", lw.Revolute(-Y), f"rung{k}", f"leg{k + 1}", cut=not deep, **ends)
         q[f"near{k}"], q[f"far{k}"], u[f"near{k}"], u[f"far{k}"] = -q2, q2, -u2, u2
-    columns = table("ladder_reference")
+    columns = table("spatial_ladder")
     t = columns.pop("t")
 
     def observe(result: Any) -> Columns:
@@ -104,7 +104,7 @@ def _slender(mass: float, length: float, along: Array, thick: float, axial: floa
 
 def msl_four_bar() -> Published:
     """The spatial four-bar of the Modelica Standard Library: R, P, U and S, one degree of freedom."""
-    given, columns = facts("msl_Fourbar1"), table("msl_Fourbar1")
+    given, columns = facts("msl_four_bar"), table("msl_four_bar")
     elbow, slide, top = np.array([0, 0.5, 0.1]), np.array([1.0, 0, 0]), np.array([1.0, 0.2, 0])
     mech = lw.Mechanism("msl_Fourbar1", gravity=(0, -9.80665, 0))
     ends = {"b1": (np.zeros(3), elbow), "b2": (slide, top), "b3": (top, elbow)}
@@ -116,8 +116,8 @@ def msl_four_bar() -> Published:
     mech.add_joint("j2", lw.Prismatic(X), "ground", "b2", at=slide)
     mech.add_joint("universal", lw.Universal(Y, Z), "b2", "b3", at=top)
     mech.add_joint("spherical", lw.Spherical(), "b1", "b3", at=elbow)
-    expected = {"phi": columns["recomputed_phi"], "w": columns["recomputed_w"]}
-    start = {"j1": columns["recomputed_w"][0]}
+    expected = {name: columns[name] for name in ("phi", "w")}
+    start = {"j1": columns["w"][0]}
     return Published(
         mech, {"j1": 0.0}, start, columns["t"], expected, lambda result: {"phi": result["j1.q"], "w": result["j1.u"]}
     )
@@ -150,12 +150,11 @@ def andrews_squeezer() -> Published:
         pin(f"E{k}", "K2", (-p["d"], 0), f"K{k}", point, cut=True)
     ends = (p["xc"], p["yc"], 0.0), (p["sd"], -p["sc"], 0.0)
     mech.add_force(lw.SpringDamper(bodies=("ground", "K3"), points=ends, stiffness=p["c0"], free=p["l0"]))
-    names = given["component_order"][:7]
-    end = np.array(given["recomputed_reference"][:21])
-    expected = {f"{n}.{kind}": end[i + 7 * k] for k, kind in enumerate("qua") for i, n in enumerate(names)}
+    names = given["names"]
+    expected = {f"{n}.{kind}": value for kind, end in given["end"].items() for n, value in zip(names, end, strict=True)}
     return Published(
         mech,
-        dict(zip(names, given["y0"]["q"], strict=True)),
+        dict(zip(names, given["initial"], strict=True)),
         dict.fromkeys(names, 0.0),
         np.array([0.0, given["t_end"]]),
         expected,
@@ -166,7 +165,7 @@ def andrews_squeezer() -> Published:
 
 def iftomm_pendulum() -> Published:
     """A01 against the file: the mass in the plane."""
-    case, columns = pendulum(), table("iftomm_A01_pendulum")
+    case, columns = pendulum(), table("iftomm_pendulum")
     t = columns.pop("t")
 
     def observe(result: Any) -> Columns:
@@ -178,7 +177,7 @@ def iftomm_pendulum() -> Published:
 
 def iftomm_windows(count: int) -> Published:
     """A02 against the file: past the poses in which all bars are in line; `count` is 2 or 40."""
-    case, columns = windows(count), table("iftomm_A02_fourbar")
+    case, columns = windows(count), table("iftomm_windows")
     expected = {key: columns[f"{key}_N{count}"] for key in ("theta", "thetadot")}
     return Published(
         case.mechanism,

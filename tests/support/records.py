@@ -1,8 +1,7 @@
-"""Mechanisms whose accelerations several formulations once agreed on, from the notes beside the checkout."""
+"""Mechanisms whose accelerations several formulations once agreed on."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 
 import linkwork as lw
 
-from .checkout import beside
 from .joint_shapes import shape_of
 from .placement import Values, plain, vector
+from .published import facts
 from .rows import Gear
 
 
@@ -30,17 +29,32 @@ class Record:
 
 
 def record(name: str) -> Record:
-    data = json.loads(beside("notes/reference_values.json").read_text())[name]
+    data = facts("mechanisms_of_record")[name]
+    _repeat(data)
     mechanism = lw.Mechanism(name, gravity=data["mech"]["gravity"])
     for i, body in enumerate(data["mech"]["bodies"]):
         mechanism.add_body(f"b{i}", body["mass"], body["com"], body["inertia"])
     for letter, kept in (("J", "tree"), ("L", "loops")):
         for i, joint in enumerate(data["mech"][kept]):
             _add(mechanism, f"{letter}{i}", joint)
-    gears = {f"g{i}": Gear({f"J{k}": factor for k, _, factor in g}) for i, g in enumerate(data["mech"]["gears"])}
+    given = data["mech"].get("gears", [])
+    gears = {f"g{i}": Gear({f"J{k}": factor for k, _, factor in g}) for i, g in enumerate(given)}
     values = {key: _by_joint(mechanism, key, data.get(key) or []) for key in ("q", "u", "tau", "udot")}
     energy = (data["kinetic"], data["potential"]) if "kinetic" in data else None
     return Record(mechanism, gears, energy=energy, **values)
+
+
+def _repeat(data: dict[str, Any]) -> None:
+    """A ladder is given by its first leg and one cell of two bodies, which come again, each a step further along."""
+    cells, mech = data.pop("cells", 1), data["mech"]
+    rung, leg = mech["tree"][-2:]
+    for k in range(1, cells):
+        mech["bodies"] += mech["bodies"][1:3]
+        mech["tree"] += [joint | {"a": joint["a"] + 2 * k, "b": joint["b"] + 2 * k} for joint in (rung, leg)]
+        foot = mech["loops"][0]
+        mech["loops"].append(foot | {"b": foot["b"] + 2 * k, "pa": [(k + 1) * x for x in foot["pa"]]})
+    for key in ("q", "u", "udot"):
+        data[key] += data[key][2:4] * (cells - 1)
 
 
 def _add(mechanism: lw.Mechanism, name: str, joint: dict[str, Any]) -> None:

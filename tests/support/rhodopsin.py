@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,9 @@ import numpy as np
 
 from .checkout import beside
 from .poses import Array
-from .published import facts
 
 ATOMS = "cases/rhodopsin_1u19_allatom.csv.gz"
+SEGMENTS = "cases/rhodopsin_26_segments.json"
 
 
 @dataclass
@@ -33,7 +34,7 @@ class Rhodopsin:
 
 
 def rhodopsin() -> Rhodopsin:
-    known = facts("rhodopsin_26_segments")
+    known = json.loads(beside(SEGMENTS).read_text())
     with gzip.open(beside(ATOMS), "rt", encoding="utf-8") as file:
         atoms = list(csv.DictReader(line for line in file if not line.startswith("#")))
     last = [body["last_residue"] for body in known["bodies"]]

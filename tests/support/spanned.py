@@ -31,7 +31,7 @@ def spanned(make: Maker, count: int = 1, *, ground: bool | None = None) -> Maker
 
     def span(rng: np.random.Generator) -> Scene:
         scene = make(rng)
-        for _ in range(200):
+        for _ in range(20):
             mechanism = copy.deepcopy(scene.mechanism)
             for k in range(count):
                 _add(rng, scene, mechanism, f"d{k + 1}", ground)

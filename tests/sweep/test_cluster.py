@@ -13,7 +13,7 @@ from linkwork.errors import CosimError
 from support import moody as moods
 from support.dask_cluster import DaskCluster
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

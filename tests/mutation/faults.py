@@ -1,0 +1,114 @@
+"""The list of faults: proposed from the sources, kept in faults.json, found again by the text of their lines."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from support.checkout import TOP
+
+from .operators import faults_of
+
+LIST = Path(__file__).with_name("faults.json")
+
+
+@dataclass(frozen=True)
+class Area:
+    """Files of the core by a pattern of their path, how many faults they get, and the tests that should find these."""
+
+    files: str
+    count: int
+    tests: tuple[str, ...]
+
+
+MECHANICS = ("tests/mechanics", "tests/system")
+# A file belongs to the first area whose pattern it matches.
+AREAS = {
+    "chou": Area(r"/chou/", 10, ("tests/formulations", "tests/comparison")),
+    "ode": Area(r"/ode/", 12, ("tests/solvers", "tests/simulation", "tests/fmu")),
+    "dca": Area(r"/dca/", 10, MECHANICS),
+    "joints": Area(r"/joints/", 12, MECHANICS),
+    "impulses": Area(r"impuls|impact|strike|jump", 8, (*MECHANICS, "tests/simulation")),
+    "events": Area(r"event|transition|watch|indicator", 10, ("tests/simulation", "tests/system", "tests/fmu")),
+    "multipliers": Area(r"multiplier", 10, MECHANICS),
+    "reactions": Area(r"wrench|reaction|output|load", 6, MECHANICS),
+    "stabilisation": Area(r"feedback|stabil|projection|singular|crossing|bifurcation", 8, MECHANICS),
+    "loops": Area(r"clos|meeting|survey|reduce|rcr|ear|embedding|cut|loops/", 12, MECHANICS),
+    "couplings": Area(r"connection|coupling|distance|constraint|consistency|rows", 8, MECHANICS),
+    "assembly": Area(r"assembl|mobility|freedoms|start|minimal|dof", 6, MECHANICS),
+    "tree": Area(r"kinematic|spatial|force|tree|articulated|rigid|work|dynamics|math/|algebra|matrix", 10, MECHANICS),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A line of a file and the faulty one that takes its place; `why_not` says why no test can find it."""
+
+    area: str
+    operator: str
+    file: str
+    old: str
+    new: str
+    why_not: str = ""
+
+    @property
+    def name(self) -> str:
+        digest = sha256("\n".join((self.old.strip(), self.new.strip())).encode()).hexdigest()[:6]
+        return f"{self.area}-{self.operator}-{digest}"
+
+    def apply(self, folder: Path) -> bool:
+        """Put the fault into a copy of the checkout, where its line occurs once."""
+        path = folder / self.file
+        lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
+        if lines.count(self.old) != 1:
+            return False
+        lines[lines.index(self.old)] = self.new
+        path.write_text("\n".join(lines), encoding="utf-8")
+        return True
+
+
+def read() -> list[Fault]:
+    return [Fault(**fault) for fault in json.loads(LIST.read_text(encoding="utf-8"))] if LIST.is_file() else []
+
+
+def propose(seed: int = 0) -> list[Fault]:
+    """Keep the faults whose lines are still there and fill up each area by others at random; writes the list."""
+    kept = [fault for fault in read() if fault in set(_candidates(fault.area))]
+    for area, (_, count, _) in ((name, (a.files, a.count, a.tests)) for name, a in AREAS.items()):
+        rng, used = random.Random(f"{seed} {area}"), {(f.file, f.old) for f in kept}
+        files = Counter(f.file for f in kept if f.area == area)
+        pool = sorted(_candidates(area), key=lambda fault: (rng.random(), fault.name))
+        while sum(files.values()) < count and pool:
+            # The file and then the operator that has had fewest.
+            operators = Counter(f.operator for f in kept if f.area == area)
+            fault = min(pool, key=lambda f: (files[f.file], operators[f.operator]))
+            pool = [f for f in pool if (f.file, f.old) != (fault.file, fault.old)]
+            if (fault.file, fault.old) not in used:
+                kept.append(fault)
+                files[fault.file] += 1
+    kept.sort(key=lambda f: (f.area, f.file, f.name))
+    LIST.write_text(json.dumps([asdict(f) for f in kept], indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return kept
+
+
+def _candidates(area: str) -> Iterator[Fault]:
+    for path in sorted((TOP / "csrc").rglob("*")):
+        file = path.relative_to(TOP).as_posix()
+        if path.suffix not in (".c", ".inc") or _area(file) != area:
+            continue
+        lines = path.read_text(encoding="utf-8").split("\n")
+        once = Counter(lines)
+        for line in lines:
+            if once[line] == 1:
+                for operator, new in faults_of(line):
+                    yield Fault(area, operator, file, line, new)
+
+
+def _area(file: str) -> str | None:
+    return next((name for name, area in AREAS.items() if re.search(area.files, file)), None)

@@ -1,0 +1,102 @@
+"""A copy of the checkout, built with little optimisation, in which faults are tried."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.checkout import TOP
+
+TIMEOUT = 1200.0  # s, a run of the tests: longer, it hangs, and is found thereby
+
+
+@dataclass
+class Scratch:
+    """The copy, an environment that imports from it alone, and the folder of its build."""
+
+    folder: Path
+    workers: int
+
+    @property
+    def copy(self) -> Path:
+        return self.folder / "checkout"
+
+    @property
+    def python(self) -> Path:
+        return self.folder / "venv" / "bin" / "python"
+
+    def make(self) -> None:
+        """Copy the checkout as it is and build it, unless it is there."""
+        if (self.folder / "made").exists():
+            return
+        shutil.rmtree(self.folder, ignore_errors=True)
+        files = subprocess.run(["git", "ls-files", "-z"], cwd=TOP, check=True, capture_output=True, text=True).stdout
+        for name in filter(None, files.split("\0")):
+            if (TOP / name).exists():
+                self._copy(name)
+        lists = self.copy / "CMakeLists.txt"
+        lists.write_text(lists.read_text(encoding="utf-8").replace(" -O3 ", " -O1 "), encoding="utf-8")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.folder / "venv")], check=True)
+        (packages,) = (self.folder / "venv" / "lib").glob("python3*/site-packages")
+        # As a plain path: what an editable install hooks into imports stays out.
+        paths = [str(self.folder / "site"), *(path for path in sys.path if path.endswith("site-packages"))]
+        (packages / "paths.pth").write_text("\n".join(paths) + "\n", encoding="utf-8")
+        install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "-q", "--no-deps"]
+        install += ["--no-build-isolation", "--target", str(self.folder / "site"), "-C", f"build-dir={self._build}"]
+        subprocess.run([*install, str(self.copy)], check=True)
+        (self.folder / "made").touch()
+
+    @property
+    def _build(self) -> Path:
+        return self.folder / "build"
+
+    def _copy(self, name: str) -> None:
+        target = self.copy / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(TOP / name, target, follow_symlinks=False)
+
+    def restore(self, name: str) -> None:
+        """Take a file from the checkout again, with a new time, so that it is compiled."""
+        self._copy(name)
+        os.utime(self.copy / name)
+
+    def build(self) -> bool:
+        """Compile what has changed and put it where the package is; False if it does not compile."""
+        command = ["cmake", "--build", str(self._build), "--target", "_core", "fmu", "--parallel", str(self.workers)]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            return False
+        for pattern, place in (("_core*.so", ""), ("linkwork.so", "binaries/*/")):
+            (built,) = self._build.glob(pattern)
+            (installed,) = (self.folder / "site" / "linkwork").glob(place + built.name)
+            installed.unlink()  # rather than written over: a process may still have it mapped
+            shutil.copy2(built, installed)
+        return True
+
+    def test(self, folders: Sequence[str], marks: str = "not slow") -> str | None:
+        """Return the first test that fails, "" if it cannot be named, None if all pass."""
+        command = [str(self.python), "-m", "pytest", "-x", "-q", "-m", marks, "-p", "no:cacheprovider", "--tb=no"]
+        if self.workers > 1:
+            command += ["-n", str(self.workers), "--dist", "loadfile"]
+        with subprocess.Popen(
+            [*command, *folders],
+            cwd=self.copy,
+            env={**os.environ, "PYTHONSAFEPATH": "1"},  # no package from the working folder
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        ) as run:
+            try:
+                output = run.communicate(timeout=TIMEOUT)[0].decode(errors="replace")
+            except subprocess.TimeoutExpired:
+                os.killpg(run.pid, signal.SIGKILL)
+                return "it hangs"
+        if run.returncode == 0:
+            return None
+        failed = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        return failed[0].split(" - ")[0].partition(" ")[2] if failed else output.strip().splitlines()[-1]
