@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from linkwork import progress
+from linkwork._util import progress
 
 
 class Terminal(io.StringIO):
