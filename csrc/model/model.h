@@ -2,29 +2,11 @@
 #ifndef LW_MODEL_H
 #define LW_MODEL_H
 #include "dca/plan.h"
+#include "joints/types.h"
 #include "model/fields.h"
 #include "linkwork.h"
 #include "model/records.h"
 #include "model/workspace.h"
-
-/* The first three are inlined in the hot loops; the others keep their columns in the field joint_column. */
-typedef enum lw_joint_type {
-  LW_FIXED = 0,
-  LW_REVOLUTE = 1,
-  LW_PRISMATIC = 2,
-  LW_UNIVERSAL = 3,
-  LW_CYLINDRICAL = 4,
-  LW_PLANAR = 5,
-  LW_SPHERICAL = 6,
-  LW_FREE = 7,
-  LW_JOINT_TYPES
-} lw_joint_type;
-
-/* How many coordinates and speeds a type of joint has, and which speeds are of displacements (a mask). */
-typedef struct lw_joint_size {
-  int32_t q, u, translations;
-} lw_joint_size;
-extern const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES];
 
 /* One moving frame a body, parents first. */
 typedef struct lw_link {
@@ -247,6 +229,7 @@ struct lw_model {
   lw_field field[LW_FIELD_COUNT];
   lw_owner owner[LW_FIELD_COUNT];
   int32_t clusters, segments, ears, couplings, terms, method; /* method: lw_method */
+  int32_t joint_types, type[LW_JOINT_TYPES]; /* of those that the serialised model names: lw_joint_type */
   int32_t columns, cluster_reals, integers, parameters;
   lw_link *link;
   lw_joint *joint;

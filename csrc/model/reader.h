@@ -12,7 +12,7 @@ typedef struct reader {
 
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
-      wrenches, distances, locks, transitions, removable_joints, variants, closed;
+      wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types;
 } counts;
 
 /* Writes the message; always LW_ERROR_FORMAT. */

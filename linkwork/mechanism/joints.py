@@ -1,12 +1,12 @@
 """The kinds of joints.
 
-A new kind is one class here: its name in files, the units of its coordinates and speeds, its axes, and the canonical
-joint frame in which the mechanics are written.
+A new kind is one class here: its name in files, the units of its coordinates and speeds, its axes, its parameter, and
+the canonical joint frame in which the mechanics are written.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,14 @@ _SLACK = 1e-5  # cosine of the angle between axes that are perpendicular but for
 _EXACT = 1e-14  # what rounding leaves; not touched again, so that saved axes load with the same bits
 
 
+class JointParameter(NamedTuple):
+    """A number that belongs to a kind of joint: its name as an argument and attribute, its unit, and a description."""
+
+    name: str
+    unit: str
+    text: str
+
+
 class JointKind:
     """What a joint lets its child do relative to its parent.
 
@@ -31,6 +39,8 @@ class JointKind:
     axis_names
         Names of the axes that the constructor takes and that are attributes: unit vectors, (3,), in joint-frame axes.
         They are checked where the joint is added, so that the message can name it.
+    parameter
+        The number that the constructor takes after the axes and that is an attribute; None: there is none.
     coordinate_units
         Of each coordinate: "rad", "m", or "1" for the elements of a unit quaternion [w, x, y, z], child in parent.
     motion_units
@@ -51,6 +61,9 @@ class JointKind:
     nu: ClassVar[int]
     quaternion: ClassVar[slice | None]
     frame_note: ClassVar[str] = ""
+    parameter: ClassVar[JointParameter | None] = None
+    looks_along: ClassVar[bool] = False  # a picture shows it best along its first axis
+    slides_along: ClassVar[bool] = False  # its child slides along its first axis
 
     def __init_subclass__(cls) -> None:
         units = cls.coordinate_units
@@ -62,6 +75,22 @@ class JointKind:
     def axes(self) -> tuple[FloatArray, ...]:
         """The axes in the order of `axis_names`, each (3,)."""
         return tuple(getattr(self, name) for name in self.axis_names)
+
+    @property
+    def value(self) -> float:
+        """The value of its parameter; 0 without one."""
+        return float(getattr(self, self.parameter.name)) if self.parameter else 0.0
+
+    @classmethod
+    def argument_names(cls) -> tuple[str, ...]:
+        """Names of what the constructor takes, which are those in files."""
+        return (*cls.axis_names, *((cls.parameter.name,) if cls.parameter else ()))
+
+    @property
+    def arguments(self) -> dict[str, float | list[float]]:
+        """What the constructor takes, by name."""
+        values = {name: axis.tolist() for name, axis in zip(self.axis_names, self.axes, strict=True)}
+        return values | ({self.parameter.name: self.value} if self.parameter else {})
 
     @property
     def canonical_axes(self) -> FloatArray:
@@ -96,17 +125,20 @@ class JointKind:
             check_finite(axis, f"{what}: {name}")
             if not axis.any():
                 raise MechanismError(f"{what}: {name} is zero; give a vector along it, such as (0, 0, 1)")
+        if self.parameter:
+            check_finite(np.array(self.value), f"{what}: {self.parameter.name}")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(str(tuple(axis.tolist())) for axis in self.axes)})"
+        given = (str(tuple(value)) if isinstance(value, list) else repr(value) for value in self.arguments.values())
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointKind):
             return NotImplemented
-        return type(self) is type(other) and np.array_equal(self.axes, other.axes)
+        return type(self) is type(other) and np.array_equal(self.axes, other.axes) and self.value == other.value
 
     def __hash__(self) -> int:
-        return hash((self.type_name, *(tuple(axis.tolist()) for axis in self.axes)))
+        return hash((self.type_name, self.value, *(tuple(axis.tolist()) for axis in self.axes)))
 
 
 class Revolute(JointKind):
@@ -120,6 +152,7 @@ class Revolute(JointKind):
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad",)
     frame_note = "joint axis along z"
+    looks_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
         self.axis = _direction(axis, "Revolute: axis")
@@ -132,6 +165,7 @@ class Prismatic(JointKind):
     axis_names = ("axis",)
     coordinate_units = motion_units = ("m",)
     frame_note = "joint axis along z"
+    slides_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
         self.axis = _direction(axis, "Prismatic: axis")
@@ -182,6 +216,8 @@ class Cylindrical(JointKind):
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad", "m")
     frame_note = "joint axis along z"
+    looks_along = True
+    slides_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
         self.axis = _direction(axis, "Cylindrical: axis")
@@ -199,6 +235,7 @@ class Planar(JointKind):
     axis_names = ("normal",)
     coordinate_units = motion_units = ("m", "m", "rad")
     frame_note = "normal along z, displacements along x and y"
+    looks_along = True
 
     def __init__(self, normal: ArrayLike) -> None:
         self.normal = _direction(normal, "Planar: normal")
