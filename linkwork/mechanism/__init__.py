@@ -16,6 +16,7 @@ from linkwork.mechanism.joints import (
     Planar,
     Prismatic,
     Revolute,
+    Screw,
     Spherical,
     Universal,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "Prismatic",
     "Release",
     "Revolute",
+    "Screw",
     "Spherical",
     "SpringDamper",
     "Stop",

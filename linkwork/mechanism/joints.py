@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, check_finite, numbers
+from linkwork._util.checks import FloatArray, check_finite, number, numbers
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import rotation_from_z, unit
 
@@ -221,6 +221,41 @@ class Cylindrical(JointKind):
 
     def __init__(self, axis: ArrayLike) -> None:
         self.axis = _direction(axis, "Cylindrical: axis")
+
+
+class Screw(JointKind):
+    """A nut on a screw, a helical joint: the child turns about `axis` and advances along it.
+
+    q is the angle in rad of the child about `axis`, right-handed; u is its rate in rad/s; the load is the torque that
+    does work on it. The displacement along `axis` is `pitch` times q.
+
+    Parameters
+    ----------
+    axis
+        Direction of the axis, (3,).
+    pitch
+        Advance in m/rad: the lead, which is the advance in one revolution, divided by 2 pi. Below zero for a left-hand
+        thread.
+
+    Notes
+    -----
+    Where the joint closes a loop, the displacement decides how many revolutions q counts.
+
+    >>> Screw(axis=(0, 0, 3), pitch=0.002)
+    Screw((0.0, 0.0, 1.0), 0.002)
+    """
+
+    type_name = "screw"
+    axis_names = ("axis",)
+    coordinate_units = motion_units = ("rad",)
+    frame_note = "joint axis along z"
+    parameter = JointParameter("pitch", "m/rad", "advance along the axis for each radian; the lead divided by 2 pi")
+    looks_along = True
+    slides_along = True
+
+    def __init__(self, axis: ArrayLike, pitch: float) -> None:
+        self.axis = _direction(axis, "Screw: axis")
+        self.pitch = number(pitch, "Screw: pitch")
 
 
 class Planar(JointKind):
