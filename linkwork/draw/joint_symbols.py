@@ -40,6 +40,8 @@ def joint_mark(type_name: str, parent: FloatArray, child: FloatArray, axis: Floa
             return (
                 _guide(parent, child, r) + box(3.4 * r, 2.2 * r) + f'<path d="{thread}" {turned} fill="none" {line}/>'
             )
+        case "pin_in_slot":
+            return _guide(parent, child, r) + ring + _dot(x, y, 0.45 * r)
         case "planar":
             return box(2.4 * r, 2.4 * r) + _dot(x, y, 0.45 * r)
         case "fixed":

@@ -284,6 +284,50 @@ class Planar(JointKind):
         return np.column_stack([x, np.cross(z, x), z])
 
 
+class PinInSlot(JointKind):
+    """A pin of the child in a slot of the parent: the child slides along the slot and turns about the pin.
+
+    q are the displacement in m along `slot` and the angle in rad about `axis`, right-handed; u are their rates in m/s
+    and rad/s; the loads are a force along the slot and a torque about the pin. Both directions are fixed in the parent
+    and perpendicular; a slot that is perpendicular within 1e-5 is made exactly so.
+
+    Parameters
+    ----------
+    axis
+        Direction of the pin, (3,).
+    slot
+        Direction of the slot, (3,).
+
+    >>> PinInSlot(axis=(0, 0, 1), slot=(2, 0, 0))
+    PinInSlot((0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+    """
+
+    type_name = "pin_in_slot"
+    axis_names = ("axis", "slot")
+    coordinate_units = motion_units = ("m", "rad")
+    frame_note = "axis along z, slot along x"
+    looks_along = True
+
+    def __init__(self, axis: ArrayLike, slot: ArrayLike) -> None:
+        self.axis = _direction(axis, "PinInSlot: axis")
+        self.slot = _perpendicular(_direction(slot, "PinInSlot: slot"), self.axis)
+
+    def check(self, what: str) -> None:
+        """Refuse directions that are zero and those that are not perpendicular."""
+        super().check(what)
+        if abs(self.axis @ self.slot) > _EXACT:
+            angle = np.degrees(np.arccos(np.clip(self.axis @ self.slot, -1.0, 1.0)))
+            raise MechanismError(
+                f"{what}: axis and slot of a PinInSlot must be perpendicular, not at {angle:.6g} degrees; correct one "
+                "of them"
+            )
+
+    @property
+    def canonical_axes(self) -> FloatArray:
+        """The canonical joint frame: the pin is its z, the slot its x."""
+        return np.column_stack([self.slot, np.cross(self.axis, self.slot), self.axis])
+
+
 class Spherical(JointKind):
     """A ball in a socket.
 
