@@ -27,7 +27,7 @@ typedef struct body_part {
 typedef struct joint_part {
   const char *name;
   int32_t type, parent, child; /* lw_joint_type; bodies */
-  double axes[6];              /* unit vectors in joint-frame axes */
+  double axes[6], parameter;   /* unit vectors in joint-frame axes; a screw's pitch */
   lw_frame frame[2];           /* in the parent, in the child */
   int32_t cut;                 /* it shall close a loop */
   int32_t captured;            /* of a pin, the frame that is found where it is at the event: 1 parent's, 2 child's */
@@ -134,8 +134,8 @@ lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const
 lw_status lw_take_numbers(lw_builder *b, const char *what, const char *name, const char *value, const double *from,
                           int32_t n, double *to);
 /* A joint from what a caller gives; frames are the caller's or NULL, which is the body's own. */
-lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const char *name, lw_joint_type type,
-                        const double *axes, const char *parent, const char *child);
+lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const char *name, const lw_joint_kind *kind,
+                        const char *parent, const char *child);
 lw_status lw_given_frame(lw_builder *b, const char *what, const char *name, const char *end, const lw_frame *given,
                          lw_frame *frame);
 const char *lw_joint_type_name(int32_t type);

@@ -68,15 +68,16 @@ int lw_make_rotation(double r[9]) {
 }
 
 const char *lw_make_axes(int32_t type, double axes[6]) {
-  const int32_t count = type == LW_UNIVERSAL ? 2 : type == LW_FIXED || type == LW_SPHERICAL || type == LW_FREE ? 0 : 1;
+  const int32_t axes_of_type = lw_joint_sizes[type].axes,
+                count = axes_of_type == LW_AXES_Z_X ? 2 : axes_of_type != LW_NO_AXES;
   for (int32_t i = 0; i < count; i++)
     if (!lw_make_unit(axes + 3 * i, 3)) return "an axis is zero; give a vector along it, such as (0, 0, 1)";
   if (count < 2) return NULL;
   const double cosine = dot(axes, axes + 3, 3);
   if (fabs(cosine) > PERPENDICULAR)
-    return "the axes of a universal joint must be perpendicular where its coordinates are zero; correct one of them, "
-           "or "
-           "put the other angle into the child's frame";
+    return "its two axes must be perpendicular where its coordinates are zero; correct one of them, or put the other "
+           "angle "
+           "into the child's frame";
   if (fabs(cosine) <= EXACT) return NULL;
   for (int i = 0; i < 3; i++) axes[3 + i] -= cosine * axes[i];
   lw_make_unit(axes + 3, 3);
@@ -107,12 +108,12 @@ void lw_canonical_axes(int32_t type, double axes[6], double frame[9]) {
   static const double parallel[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   const double *z = axes;
   double x[3], y[3];
-  switch ((lw_joint_type)type) {
-    case LW_UNIVERSAL:
+  switch ((lw_joint_axes)lw_joint_sizes[type].axes) {
+    case LW_AXES_Z_X:
       cross(z, axes + 3, y);
       from_columns(axes + 3, y, z, frame);
       return;
-    case LW_PLANAR: { /* x: the joint frame's projected on the plane, or its y where the normal is near x */
+    case LW_NORMAL: { /* x: the joint frame's projected on the plane, or its y where the normal is near x */
       const int nearest = fabs(z[0]) > 0.9;
       for (int i = 0; i < 3; i++) x[i] = (i == nearest) - z[nearest] * z[i];
       lw_make_unit(x, 3);
@@ -120,13 +121,8 @@ void lw_canonical_axes(int32_t type, double axes[6], double frame[9]) {
       from_columns(x, y, z, frame);
       return;
     }
-    case LW_REVOLUTE:
-    case LW_PRISMATIC:
-    case LW_CYLINDRICAL: rotation_from_z(z, frame); return;
-    case LW_FIXED:
-    case LW_SPHERICAL:
-    case LW_FREE:
-    case LW_JOINT_TYPES: memcpy(frame, parallel, sizeof parallel);
+    case LW_AXIS: rotation_from_z(z, frame); return;
+    case LW_NO_AXES: memcpy(frame, parallel, sizeof parallel);
   }
 }
 

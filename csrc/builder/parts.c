@@ -103,28 +103,38 @@ lw_status lw_builder_place_body(lw_builder *b, const char *name, const double or
 
 /* ---- joints ---- */
 
-const char *lw_joint_type_name(int32_t type) {
-  static const char *const names[LW_JOINT_TYPES] = {"fixed",       "revolute", "prismatic", "universal",
-                                                    "cylindrical", "planar",   "spherical", "free"};
-  return names[type];
+const char *lw_joint_type_name(int32_t type) { return lw_joint_sizes[type].name; }
+
+static lw_status find_type(lw_builder *b, const char *what, const char *name, const char *given, int32_t *type) {
+  for (*type = 0; given && *type < LW_JOINT_TYPES; ++*type)
+    if (strcmp(lw_joint_sizes[*type].name, given) == 0) return LW_OK;
+  char known[16 * LW_JOINT_TYPES + 2 * LW_JOINT_TYPES] = "";
+  for (int32_t i = 0; i < LW_JOINT_TYPES; i++) {
+    strcat(known, i ? ", " : "");
+    strcat(known, lw_joint_sizes[i].name);
+  }
+  return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': there is no joint type '%s'; the types are %s", what, name,
+                   given ? given : "", known);
 }
 
-lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const char *name, lw_joint_type type,
-                        const double *axes, const char *parent, const char *child) {
+lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const char *name, const lw_joint_kind *kind,
+                        const char *parent, const char *child) {
   lw_status e;
-  if ((int32_t)type < 0 || type >= LW_JOINT_TYPES)
-    return lw_refuse(b, LW_ERROR_USAGE, "%s '%s': there is no joint type %d", what, name, (int)type);
-  *made = (joint_part){.name = name, .type = (int32_t)type};
-  if ((e = lw_take_numbers(b, what, name, "axes", axes, type == LW_UNIVERSAL ? 6 : 3, made->axes)) ||
+  int32_t type;
+  if ((e = find_type(b, what, name, kind ? kind->type : NULL, &type))) return e;
+  const lw_joint_size *size = &lw_joint_sizes[type];
+  *made = (joint_part){.name = name, .type = type};
+  if ((e = lw_take_numbers(b, what, name, "axes", kind->axes, size->axes == LW_AXES_Z_X ? 6 : 3, made->axes)) ||
+      (e = lw_take_numbers(b, what, name, "parameter", &kind->parameter, size->parameters, &made->parameter)) ||
       (e = lw_find_body(b, what, name, parent, &made->parent)) ||
       (e = lw_find_body(b, what, name, child, &made->child)))
     return e;
   if (made->parent == made->child)
     return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' joins '%s' to itself: give two different bodies", what, name, parent);
-  const char *wrong = lw_make_axes((int32_t)type, made->axes);
+  const char *wrong = lw_make_axes(type, made->axes);
   if (wrong) return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': %s", what, name, wrong);
-  const int32_t quaternion = lw_joint_sizes[type].q - 4;
-  if (lw_joint_sizes[type].q != lw_joint_sizes[type].u) made->q[quaternion] = 1.0;
+  const int32_t quaternion = size->q - 4;
+  if (size->q != size->u) made->q[quaternion] = 1.0;
   return LW_OK;
 }
 
@@ -150,11 +160,10 @@ static lw_status add_joint(lw_builder *b, joint_part made) {
   return LW_OK;
 }
 
-lw_status lw_builder_add_joint(lw_builder *b, const char *name, lw_joint_type type, const double *axes,
-                               const char *parent, const char *child, const lw_frame *parent_frame,
-                               const lw_frame *child_frame) {
+lw_status lw_builder_add_joint(lw_builder *b, const char *name, const lw_joint_kind *kind, const char *parent,
+                               const char *child, const lw_frame *parent_frame, const lw_frame *child_frame) {
   joint_part made;
-  lw_status e = lw_make_joint(b, &made, "joint", name ? name : "", type, axes, parent, child);
+  lw_status e = lw_make_joint(b, &made, "joint", name ? name : "", kind, parent, child);
   if (e || (e = lw_given_frame(b, "joint", made.name, "parent_frame", parent_frame, &made.frame[0])) ||
       (e = lw_given_frame(b, "joint", made.name, "child_frame", child_frame, &made.frame[1])))
     return e;
@@ -176,11 +185,11 @@ static lw_frame frame_in(const lw_builder *b, int32_t body, const double point[3
   return f;
 }
 
-lw_status lw_builder_add_joint_at(lw_builder *b, const char *name, lw_joint_type type, const double *axes,
-                                  const char *parent, const char *child, const double at[3]) {
+lw_status lw_builder_add_joint_at(lw_builder *b, const char *name, const lw_joint_kind *kind, const char *parent,
+                                  const char *child, const double at[3]) {
   joint_part made;
   double point[3] = {0};
-  lw_status e = lw_make_joint(b, &made, "joint", name ? name : "", type, axes, parent, child);
+  lw_status e = lw_make_joint(b, &made, "joint", name ? name : "", kind, parent, child);
   if (e || (e = lw_take_numbers(b, "joint", made.name, "at", at, 3, point))) return e;
   made.frame[0] = frame_in(b, made.parent, point);
   made.frame[1] = frame_in(b, made.child, point);

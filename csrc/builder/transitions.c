@@ -44,12 +44,11 @@ lw_status lw_builder_add_unlock(lw_builder *b, const char *name, const char *joi
   return lock_or_unlock(b, LW_UNLOCK, name, joint, directions);
 }
 
-lw_status lw_builder_add_pin(lw_builder *b, const char *name, lw_joint_type type, const double *axes,
-                             const char *parent, const char *child, const lw_frame *parent_frame,
-                             const lw_frame *child_frame) {
+lw_status lw_builder_add_pin(lw_builder *b, const char *name, const lw_joint_kind *kind, const char *parent,
+                             const char *child, const lw_frame *parent_frame, const lw_frame *child_frame) {
   transition_part made = blank(LW_PIN, name);
   joint_part joint;
-  lw_status e = lw_make_joint(b, &joint, "transition", made.name, type, axes, parent, child);
+  lw_status e = lw_make_joint(b, &joint, "transition", made.name, kind, parent, child);
   if (e || (e = lw_given_frame(b, "transition", made.name, "parent_frame", parent_frame, &joint.frame[0])) ||
       (e = lw_given_frame(b, "transition", made.name, "child_frame", child_frame, &joint.frame[1])))
     return e;

@@ -29,8 +29,18 @@ static void put_zeros(model_bytes *out, int32_t n) {
 
 /* ---- whole numbers ---- */
 
+/* The types of joints that occur, in the order of their first joints; returns their number. */
+static int32_t list_types(const lw_builder *b, int32_t type[LW_JOINT_TYPES], int32_t position[LW_JOINT_TYPES]) {
+  int32_t count = 0;
+  for (int32_t k = 0; k < LW_JOINT_TYPES; k++) position[k] = -1;
+  for (int32_t j = 0; j < b->joints; j++)
+    if (position[b->joint[j].type] < 0) position[b->joint[j].type] = count, type[count++] = b->joint[j].type;
+  return count;
+}
+
 static void put_counts(const plan *p, const topology *t, int32_t method, int32_t others, model_bytes *out) {
   const lw_builder *b = p->builder;
+  int32_t type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
   const counts c = {.bodies = b->bodies,
                     .joints = b->joints,
                     .loops = t->loops,
@@ -50,16 +60,23 @@ static void put_counts(const plan *p, const topology *t, int32_t method, int32_t
                     .locks = p->variants.locks,
                     .transitions = b->transitions,
                     .removable_joints = p->variants.removable_joints,
-                    .variants = others};
+                    .variants = others,
+                    .joint_types = list_types(b, type, position)};
   put(out, &c, sizeof c);
 }
 
 static void put_topology(const plan *p, const topology *t, model_bytes *out) {
   const lw_builder *b = p->builder;
-  int32_t links = 0;
+  int32_t links = 0, type[LW_JOINT_TYPES], position[LW_JOINT_TYPES];
+  const int32_t types = list_types(b, type, position);
+  for (int32_t k = 0; k < types; k++) {
+    char name[16] = {0};
+    memcpy(name, lw_joint_sizes[type[k]].name, strlen(lw_joint_sizes[type[k]].name));
+    put(out, name, sizeof name);
+  }
   put_integers(out, t->link, 4 * b->bodies);
   for (int32_t j = 0; j < b->joints; j++) {
-    const int32_t row[3] = {b->joint[j].type, p->at.q[j], p->at.u[j]};
+    const int32_t row[3] = {position[b->joint[j].type], p->at.q[j], p->at.u[j]};
     put_integers(out, row, 3);
   }
   put_integers(out, t->loop, 5 * t->loops);
@@ -207,6 +224,7 @@ static void put_parameters(const plan *p, model_bytes *out) {
   put_forces(b, out);
   put_transition_values(b, out);
   put_numbers(out, automatic_gain, 2);
+  for (int32_t j = 0; j < b->joints; j++) put_number(out, b->joint[j].parameter);
   put_by_joint(p, offsetof(joint_part, q), 1, out);
   put_by_joint(p, offsetof(joint_part, u), 0, out);
   put_ranks(p, 1, out);

@@ -11,7 +11,7 @@
   ARRAY(change, 6 * p->bodies)                                                               \
   ARRAY(first_change, 6 * p->bodies)                                                         \
   ARRAY(first_load, p->rows)                                                                 \
-  ARRAY(frame, 24 * s->joints)    /* see joint_frame in dca/rows.inc */                      \
+  ARRAY(frame, 25 * s->joints)    /* see joint_frame in dca/rows.inc */                      \
   ARRAY(speed, s->nu + s->nu_cut) /* of all joints, before */                                \
   ARRAY(bias, 6 * s->loops)       /* of the cut joints */                                    \
   ARRAY(jacobian, 6 * p->jacobian_blocks)                                                    \

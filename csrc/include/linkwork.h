@@ -145,18 +145,22 @@ LW_API lw_status lw_model_find_variable(const lw_model *model, const char *field
 
 typedef struct lw_builder lw_builder;
 
-/* Axes are unit vectors in the joint frame; they need not be normalised. q and u are the child's relative to the parent. */
-typedef enum lw_joint_type {
-  LW_FIXED = 0,       /* a weld */
-  LW_REVOLUTE = 1,    /* axis; q: angle */
-  LW_PRISMATIC = 2,   /* axis; q: displacement */
-  LW_UNIVERSAL = 3,   /* two perpendicular axes, the first fixed in the parent; q: angles about them */
-  LW_CYLINDRICAL = 4, /* axis; q: angle about it, displacement along it */
-  LW_PLANAR = 5,      /* normal; q: displacements along x and y of the joint frame, angle about the normal */
-  LW_SPHERICAL = 6,   /* q: quaternion; u: angular velocity, child axes */
-  LW_FREE = 7,        /* q: position, quaternion; u: angular velocity, velocity, child axes */
-  LW_JOINT_TYPES
-} lw_joint_type;
+/* The kind of a joint; q and u are those of the child relative to the parent. By type, with its axes and coordinates:
+ *   "fixed"        a weld
+ *   "revolute"     axis; angle
+ *   "prismatic"    axis; displacement
+ *   "universal"    two perpendicular axes, the first fixed in the parent; angles about them
+ *   "cylindrical"  axis; angle about it, displacement along it
+ *   "planar"       normal; displacements along x and y of the joint frame, angle about the normal
+ *   "spherical"    quaternion; u: angular velocity, child axes
+ *   "free"         position, quaternion; u: angular velocity, velocity, child axes
+ *   "screw"        axis; angle about it; `parameter`: the pitch, m/rad
+ *   "pin_in_slot"  axis of the pin, perpendicular slot in the parent; displacement along the slot, angle */
+typedef struct lw_joint_kind {
+  const char *type;
+  double axes[6];   /* one axis or two after each other, joint frame; any length */
+  double parameter; /* of types that have one */
+} lw_joint_kind;
 
 /* A joint frame in the frame of a body. */
 typedef struct lw_frame {
@@ -198,11 +202,11 @@ LW_API lw_status lw_builder_place_body(lw_builder *builder, const char *body, co
 
 /* A joint by its frame in both bodies; they coincide at q = 0. NULL: the body's own frame. One that closes a loop is added
  * like any other. */
-LW_API lw_status lw_builder_add_joint(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+LW_API lw_status lw_builder_add_joint(lw_builder *builder, const char *name, const lw_joint_kind *kind,
                                       const char *parent, const char *child, const lw_frame *parent_frame,
                                       const lw_frame *child_frame);
 /* A joint by its point and axes in the world, where the bodies are in their reference poses. */
-LW_API lw_status lw_builder_add_joint_at(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+LW_API lw_status lw_builder_add_joint_at(lw_builder *builder, const char *name, const lw_joint_kind *kind,
                                          const char *parent, const char *child, const double at[3]);
 /* Cuts the loop at this joint rather than at one that is chosen, so that its coordinates are no states. */
 LW_API lw_status lw_builder_cut(lw_builder *builder, const char *joint);
@@ -241,7 +245,7 @@ LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, co
 LW_API lw_status lw_builder_add_lock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
 LW_API lw_status lw_builder_add_unlock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
 /* A joint of this name closes. A frame that is NULL is captured where the other is at the event. */
-LW_API lw_status lw_builder_add_pin(lw_builder *builder, const char *name, lw_joint_type type, const double *axes,
+LW_API lw_status lw_builder_add_pin(lw_builder *builder, const char *name, const lw_joint_kind *kind,
                                     const char *parent, const char *child, const lw_frame *parent_frame,
                                     const lw_frame *child_frame);
 /* A pin, or a joint that closes a loop, opens. */

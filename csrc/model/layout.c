@@ -31,8 +31,9 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
   for (int32_t k = first_column + ear->column; k < m->columns; k++) {
     ear->has_translation |= m->column[k].translation;
     if (m->column[k].link < 0) continue;
-    ear->all_rotational &= !m->column[k].translation;
-    ear->all_revolute &= m->link[m->column[k].link].type == LW_REVOLUTE;
+    const int32_t type = m->link[m->column[k].link].type;
+    ear->all_rotational &= lw_is_rotational(type);
+    ear->all_revolute &= type == LW_REVOLUTE;
   }
 }
 

@@ -2,16 +2,11 @@
 #ifndef LW_MODEL_H
 #define LW_MODEL_H
 #include "dca/plan.h"
+#include "joints/types.h"
 #include "model/fields.h"
 #include "linkwork.h"
 #include "model/records.h"
 #include "model/workspace.h"
-
-/* How many coordinates and speeds a type of joint has, and which speeds are of displacements (a mask). */
-typedef struct lw_joint_size {
-  int32_t q, u, translations;
-} lw_joint_size;
-extern const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES];
 
 /* One moving frame a body, parents first. */
 typedef struct lw_link {
@@ -234,6 +229,7 @@ struct lw_model {
   lw_field field[LW_FIELD_COUNT];
   lw_owner owner[LW_FIELD_COUNT];
   int32_t clusters, segments, ears, couplings, terms, method; /* method: lw_method */
+  int32_t joint_types, type[LW_JOINT_TYPES]; /* of those that the serialised model names: lw_joint_type */
   int32_t columns, cluster_reals, integers, parameters;
   lw_link *link;
   lw_joint *joint;

@@ -1,10 +1,11 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
- *   int32 counts[21]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
- *                        springs wrenches distances locks transitions switches structures closed; couplings count
+ *   int32 counts[22]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
+ *                        springs wrenches distances locks transitions switches structures closed types; couplings count
  *                        locks and distances, which are the last of them in this order
+ *   char types[][16]     names of the joint types that occur, zero behind them
  *   int32 links[][4]     body joint parent reversed, parents first
- *   int32 joints[][3]    type, first coordinate, first speed
+ *   int32 joints[][3]    type (of these names), first coordinate, first speed
  *   int32 loops[][5]     joint parent child root cluster
  *   int32 clusters[][4]  root first_link links method
  *   int32 segments[][3]  cluster first count
@@ -161,10 +162,10 @@ static lw_status read_names(reader *r, lw_model *m) {
 
 /* Without the links of the ears, whose number the tables tell. */
 static int64_t least_integers(const counts *c) {
-  return 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops + 4 * (int64_t)c->clusters +
-         3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings + 2 * (int64_t)c->terms +
-         2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances + c->removable_joints +
-         11 * (int64_t)c->transitions;
+  return 4 * (int64_t)c->joint_types + 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops +
+         4 * (int64_t)c->clusters + 3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings +
+         2 * (int64_t)c->terms + 2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances +
+         c->removable_joints + 11 * (int64_t)c->transitions;
 }
 
 static lw_sizes sizes_of(const counts *c) {
@@ -195,7 +196,7 @@ static lw_model *allocate_model(const counts *c, size_t parameters, size_t names
   place(m, m->memory, c, parameters, names);
   m->size = sizes_of(c), m->segments = c->segments, m->clusters = c->clusters, m->ears = c->ears;
   m->method = c->method, m->couplings = c->couplings, m->terms = c->terms, m->parameters = (int32_t)parameters;
-  m->removable_joints = c->removable_joints, m->variants = c->variants;
+  m->removable_joints = c->removable_joints, m->variants = c->variants, m->joint_types = c->joint_types;
   return m;
 }
 

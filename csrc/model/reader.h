@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 6u
+#define LW_MODEL_VERSION 7u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -23,7 +23,7 @@ typedef struct reader {
 
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
-      wrenches, distances, locks, transitions, removable_joints, variants, closed;
+      wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types;
 } counts;
 
 /* Writes the message; always LW_ERROR_FORMAT. */

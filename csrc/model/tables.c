@@ -5,9 +5,30 @@
 static int within(int32_t i, int32_t low, int32_t count) { return i >= low && i < count; }
 
 const lw_joint_size lw_joint_sizes[LW_JOINT_TYPES] = {
-    [LW_FIXED] = {0, 0, 0},       [LW_REVOLUTE] = {1, 1, 0}, [LW_PRISMATIC] = {1, 1, 1}, [LW_UNIVERSAL] = {2, 2, 0},
-    [LW_CYLINDRICAL] = {2, 2, 2}, [LW_PLANAR] = {3, 3, 3},   [LW_SPHERICAL] = {4, 3, 0}, [LW_FREE] = {7, 6, 0x38},
+#define JOINT(TYPE, type, coordinates, speeds, displacements, parameters, motion, axes) \
+  [LW_##TYPE] = {#type, coordinates, speeds, displacements, parameters, motion, axes},
+#include "joints/types.inc"
+#undef JOINT
 };
+
+/* The types of joints by their names, so that a model means the same whatever order a library lists them in. */
+static lw_status read_joint_types(reader *r, lw_model *m) {
+  if (m->joint_types > LW_JOINT_TYPES)
+    return lw_format_error(r, "the model names %d joint types, this library has %d", m->joint_types, LW_JOINT_TYPES);
+  for (int32_t i = 0; i < m->joint_types; i++) {
+    char name[17] = {0};
+    const void *p = lw_read_bytes(r, 16);
+    if (!p) return lw_format_error(r, "the model is truncated in its joint types");
+    memcpy(name, p, 16);
+    int32_t type = 0;
+    while (type < LW_JOINT_TYPES && strcmp(lw_joint_sizes[type].name, name) != 0) type++;
+    if (type == LW_JOINT_TYPES)
+      return lw_format_error(r, "this library has no joint type '%.16s'; use the library of the export's version",
+                             name);
+    m->type[i] = type;
+  }
+  return LW_OK;
+}
 
 static lw_status read_links(reader *r, lw_model *m) {
   const int32_t n = m->size.bodies;
@@ -38,10 +59,10 @@ static lw_status read_joints(reader *r, lw_model *m) {
     memcpy(v, p, sizeof v);
     lw_joint *joint = &m->joint[j];
     const int cut = joint->link < 0;
-    if (!within(v[0], LW_FIXED, LW_JOINT_TYPES) || v[1] != q[cut] || v[2] != u[cut])
+    if (!within(v[0], 0, m->joint_types) || v[1] != q[cut] || v[2] != u[cut])
       return lw_format_error(r, "the model's joint %d has an unknown type or wrong numbering", j);
-    joint->type = v[0], joint->q = v[1], joint->u = v[2];
-    const lw_joint_size *size = &lw_joint_sizes[v[0]];
+    joint->type = m->type[v[0]], joint->q = v[1], joint->u = v[2];
+    const lw_joint_size *size = &lw_joint_sizes[joint->type];
     if (q[cut] + size->q > m->size.nq + m->size.nq_cut || u[cut] + size->u > m->size.nu + m->size.nu_cut)
       return lw_format_error(r, "the model's joints have more coordinates than it has");
     for (int32_t c = 0; c < size->u; c++) m->coordinate[u[cut] + c] = q[cut] + (size->q == size->u ? c : 0);
@@ -49,7 +70,7 @@ static lw_status read_joints(reader *r, lw_model *m) {
     if (cut) m->cut_quaternions += size->q != size->u;
     if (cut) continue;
     lw_link *link = &m->link[joint->link];
-    link->type = v[0], link->q = v[1], link->u = v[2], link->speeds = size->u;
+    link->type = joint->type, link->q = v[1], link->u = v[2], link->speeds = size->u;
     m->quaternions += size->q != size->u;
   }
   if (q[0] != m->size.nq || u[0] != m->size.nu || q[1] != m->size.nq + m->size.nq_cut ||
@@ -361,10 +382,11 @@ static lw_status read_distances(reader *r, lw_model *m) {
 
 lw_status lw_read_tables(reader *r, lw_model *m) {
   lw_status e;
-  if ((e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) || (e = read_clusters(r, m)) ||
-      (e = read_segments(r, m)) || (e = read_ears(r, m)) || (e = read_ear_links(r, m)) || (e = check_ears(r, m)) ||
-      (e = read_couplings(r, m)) || (e = read_terms(r, m)) || (e = read_springs(r, m)) || (e = read_wrenches(r, m)) ||
-      (e = read_distances(r, m)) || (e = lw_read_removable_joints(r, m)) || (e = lw_read_transitions(r, m)))
+  if ((e = read_joint_types(r, m)) || (e = read_links(r, m)) || (e = read_joints(r, m)) || (e = read_loops(r, m)) ||
+      (e = read_clusters(r, m)) || (e = read_segments(r, m)) || (e = read_ears(r, m)) || (e = read_ear_links(r, m)) ||
+      (e = check_ears(r, m)) || (e = read_couplings(r, m)) || (e = read_terms(r, m)) || (e = read_springs(r, m)) ||
+      (e = read_wrenches(r, m)) || (e = read_distances(r, m)) || (e = lw_read_removable_joints(r, m)) ||
+      (e = lw_read_transitions(r, m)))
     return e;
   return list_members(r, m);
 }

@@ -29,11 +29,11 @@ void add_rod(lw_builder *b, const char *name, double mass, double length) {
 }
 
 void add_hinge(lw_builder *b, const char *name, const char *parent, const char *child, double on_parent, double on_child) {
-  const std::array<double, 3> axis{0, 1, 0};  // the plane of motion is x-z
+  const lw_joint_kind hinge = {"revolute", {0, 1, 0}, 0.0};  // the plane of motion is x-z
   lw_frame parent_frame = {}, child_frame = {};
   parent_frame.position[0] = on_parent;
   child_frame.position[0] = on_child;
-  lw_builder_add_joint(b, name, LW_REVOLUTE, axis.data(), parent, child, &parent_frame, &child_frame);
+  lw_builder_add_joint(b, name, &hinge, parent, child, &parent_frame, &child_frame);
 }
 
 Model make_four_bar() {

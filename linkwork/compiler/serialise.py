@@ -26,21 +26,12 @@ from linkwork.mechanism import (
 from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.joints import JointKind
 
-VERSION = 6
-TYPE_CODES = {  # lw_joint_type
-    "fixed": 0,
-    "revolute": 1,
-    "prismatic": 2,
-    "universal": 3,
-    "cylindrical": 4,
-    "planar": 5,
-    "spherical": 6,
-    "free": 7,
-}
+VERSION = 7
 AUTOMATIC_GAIN = -1.0
 BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN, ASSEMBLIES = range(5)
 EAR_BY_EAR, EMBEDDING = range(2)
 _HEADER = struct.Struct("<8sIIQ")
+_NAME = 16  # bytes of the name of a joint type, with a zero behind it
 
 
 @dataclass(frozen=True)
@@ -93,6 +84,7 @@ def _integers(
     clusters = topology.clusters
     loop_steps = [(number, step) for number, cluster in enumerate(clusters) for step in cluster.loop_steps]
     names = list(mech.joints)
+    types = list(dict.fromkeys(joint.kind.type_name for joint in mech.joints.values()))
     terms = [
         [number, numbering.u[names[joint]].start + element]
         for number, coupling in enumerate(topology.couplings)
@@ -120,14 +112,16 @@ def _integers(
         len(changes.switches),
         structures,
         0,
+        len(types),
     ]
     cluster_of = {loop: number for number, cluster in enumerate(clusters) for loop in cluster.loops}
     method_of = methods.clusters or (EAR_BY_EAR,) * len(clusters)
     return [
         counts,
+        [np.frombuffer(name.encode().ljust(_NAME, b"\0"), "<i4").tolist() for name in types],
         [[link.body, link.joint, link.parent, link.reversed] for link in topology.links],
         [
-            [TYPE_CODES[joint.kind.type_name], numbering.q[name].start, numbering.u[name].start]
+            [types.index(joint.kind.type_name), numbering.q[name].start, numbering.u[name].start]
             for name, joint in mech.joints.items()
         ],
         [
@@ -205,6 +199,7 @@ def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
         *_force_parameters(mech),
         *transition_parameters(mech),
         np.full(2, AUTOMATIC_GAIN),
+        np.array([joint.kind.value for joint in joints]),
         q_start,
         u_start,
         q_priority,

@@ -33,6 +33,15 @@ def joint_mark(type_name: str, parent: FloatArray, child: FloatArray, axis: Floa
             return _guide(parent, child, r) + box(3.4 * r, 2.2 * r)
         case "cylindrical":
             return _guide(parent, child, r) + box(3.4 * r, 2.2 * r) + _dot(x, y, 0.45 * r)
+        case "screw":
+            half = 1.7 * r
+            thread = "".join(f"M{x:.1f} {-0.9 * r:.1f}l{0.5 * r:.1f} {1.8 * r:.1f}" for x in (-half / 2, 0.0, half / 2))
+            turned = f'transform="translate({x:.1f} {y:.1f}) rotate({angle:.1f})"'
+            return (
+                _guide(parent, child, r) + box(3.4 * r, 2.2 * r) + f'<path d="{thread}" {turned} fill="none" {line}/>'
+            )
+        case "pin_in_slot":
+            return _guide(parent, child, r) + ring + _dot(x, y, 0.45 * r)
         case "planar":
             return box(2.4 * r, 2.4 * r) + _dot(x, y, 0.45 * r)
         case "fixed":

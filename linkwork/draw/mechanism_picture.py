@@ -10,7 +10,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork.draw.joint_symbols import INK, joint_mark, support
 from linkwork.draw.projection import View, view_of
-from linkwork.draw.scene import TURNING, Drawn, DrawnBody, DrawnJoint, drawn
+from linkwork.draw.scene import Drawn, DrawnBody, DrawnJoint, drawn
 from linkwork.fmu.export.labels import Labels
 from linkwork.mechanism import GROUND
 
@@ -53,7 +53,7 @@ class _Canvas:
         self, scene: Drawn, width: float, heights: tuple[float, float], margin: float, largest: float, strip: float = 0
     ) -> None:
         self.scene = scene
-        axes = [joint.axis for joint in scene.joints if joint.type_name in TURNING and joint.axis is not None]
+        axes = [joint.axis for joint in scene.joints if joint.kind.looks_along and joint.axis is not None]
         points = scene.points
         self.view: View = view_of(points, axes, scene.gravity)
         flat = self.view(points)
@@ -145,7 +145,7 @@ class _Canvas:
     def _support(self, joint: DrawnJoint) -> str:
         place = self(joint.places[0 if joint.parent == GROUND else 1])
         axis = None if joint.axis is None else self.view(joint.axis) * np.array([1.0, -1.0])
-        slides = joint.type_name in ("prismatic", "cylindrical")
+        slides = joint.kind.slides_along
         self.labels.occupy(place + np.array([0.0, 2.5 * self.size]), 5 * self.size, 4 * self.size)
         return support(place, axis if slides else None, self.size)
 

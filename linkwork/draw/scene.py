@@ -12,11 +12,10 @@ from linkwork._util.checks import FloatArray
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Mechanism, PointSpringDamper
 from linkwork.mechanism.forces import of_kind
+from linkwork.mechanism.joints import JointKind
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
-
-TURNING = ("revolute", "cylindrical", "planar")  # their first axis is one to look along
 
 
 @dataclass(frozen=True)
@@ -24,11 +23,16 @@ class DrawnJoint:
     """A joint: its place on the parent and on the child, and its first axis, in the world."""
 
     name: str
-    type_name: str
+    kind: JointKind
     parent: str
     child: str
     places: tuple[FloatArray, FloatArray]
     axis: FloatArray | None
+
+    @property
+    def type_name(self) -> str:
+        """The name of its kind."""
+        return self.kind.type_name
 
 
 @dataclass
@@ -91,7 +95,7 @@ def _with_joints(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]
             axes = joint.kind.axes
             axis = poses[joint.parent][1] @ joint.parent_frame.rotation @ axes[0] if axes else None
             places = at(joint.parent, joint.parent_frame.position), at(joint.child, joint.child_frame.position)
-            joints.append(DrawnJoint(name, joint.kind.type_name, joint.parent, joint.child, places, axis))
+            joints.append(DrawnJoint(name, joint.kind, joint.parent, joint.child, places, axis))
     lines: list[list[tuple[FloatArray, FloatArray]]] = []
     for ties in (mech.distances.values(), of_kind(mech.forces, PointSpringDamper)):
         within = [tie for tie in ties if all(body in poses for body in tie.bodies)]

@@ -1,17 +1,17 @@
 """The kinds of joints.
 
-A new kind is one class here: its name in files, the units of its coordinates and speeds, its axes, and the canonical
-joint frame in which the mechanics are written.
+A new kind is one class here: its name in files, the units of its coordinates and speeds, its axes, its parameter, and
+the canonical joint frame in which the mechanics are written.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, check_finite, numbers
+from linkwork._util.checks import FloatArray, check_finite, number, numbers
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import rotation_from_z, unit
 
@@ -19,6 +19,14 @@ KINDS: dict[str, type[JointKind]] = {}
 
 _SLACK = 1e-5  # cosine of the angle between axes that are perpendicular but for the digits they were typed with
 _EXACT = 1e-14  # what rounding leaves; not touched again, so that saved axes load with the same bits
+
+
+class JointParameter(NamedTuple):
+    """A number that belongs to a kind of joint: its name as an argument and attribute, its unit, and a description."""
+
+    name: str
+    unit: str
+    text: str
 
 
 class JointKind:
@@ -31,6 +39,8 @@ class JointKind:
     axis_names
         Names of the axes that the constructor takes and that are attributes: unit vectors, (3,), in joint-frame axes.
         They are checked where the joint is added, so that the message can name it.
+    parameter
+        The number that the constructor takes after the axes and that is an attribute; None: there is none.
     coordinate_units
         Of each coordinate: "rad", "m", or "1" for the elements of a unit quaternion [w, x, y, z], child in parent.
     motion_units
@@ -51,6 +61,9 @@ class JointKind:
     nu: ClassVar[int]
     quaternion: ClassVar[slice | None]
     frame_note: ClassVar[str] = ""
+    parameter: ClassVar[JointParameter | None] = None
+    looks_along: ClassVar[bool] = False  # a picture shows it best along its first axis
+    slides_along: ClassVar[bool] = False  # its child slides along its first axis
 
     def __init_subclass__(cls) -> None:
         units = cls.coordinate_units
@@ -62,6 +75,22 @@ class JointKind:
     def axes(self) -> tuple[FloatArray, ...]:
         """The axes in the order of `axis_names`, each (3,)."""
         return tuple(getattr(self, name) for name in self.axis_names)
+
+    @property
+    def value(self) -> float:
+        """The value of its parameter; 0 without one."""
+        return float(getattr(self, self.parameter.name)) if self.parameter else 0.0
+
+    @classmethod
+    def argument_names(cls) -> tuple[str, ...]:
+        """Names of what the constructor takes, which are those in files."""
+        return (*cls.axis_names, *((cls.parameter.name,) if cls.parameter else ()))
+
+    @property
+    def arguments(self) -> dict[str, float | list[float]]:
+        """What the constructor takes, by name."""
+        values = {name: axis.tolist() for name, axis in zip(self.axis_names, self.axes, strict=True)}
+        return values | ({self.parameter.name: self.value} if self.parameter else {})
 
     @property
     def canonical_axes(self) -> FloatArray:
@@ -96,17 +125,20 @@ class JointKind:
             check_finite(axis, f"{what}: {name}")
             if not axis.any():
                 raise MechanismError(f"{what}: {name} is zero; give a vector along it, such as (0, 0, 1)")
+        if self.parameter:
+            check_finite(np.array(self.value), f"{what}: {self.parameter.name}")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(str(tuple(axis.tolist())) for axis in self.axes)})"
+        given = (str(tuple(value)) if isinstance(value, list) else repr(value) for value in self.arguments.values())
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointKind):
             return NotImplemented
-        return type(self) is type(other) and np.array_equal(self.axes, other.axes)
+        return type(self) is type(other) and np.array_equal(self.axes, other.axes) and self.value == other.value
 
     def __hash__(self) -> int:
-        return hash((self.type_name, *(tuple(axis.tolist()) for axis in self.axes)))
+        return hash((self.type_name, self.value, *(tuple(axis.tolist()) for axis in self.axes)))
 
 
 class Revolute(JointKind):
@@ -120,6 +152,7 @@ class Revolute(JointKind):
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad",)
     frame_note = "joint axis along z"
+    looks_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
         self.axis = _direction(axis, "Revolute: axis")
@@ -132,6 +165,7 @@ class Prismatic(JointKind):
     axis_names = ("axis",)
     coordinate_units = motion_units = ("m",)
     frame_note = "joint axis along z"
+    slides_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
         self.axis = _direction(axis, "Prismatic: axis")
@@ -182,9 +216,46 @@ class Cylindrical(JointKind):
     axis_names = ("axis",)
     coordinate_units = motion_units = ("rad", "m")
     frame_note = "joint axis along z"
+    looks_along = True
+    slides_along = True
 
     def __init__(self, axis: ArrayLike) -> None:
         self.axis = _direction(axis, "Cylindrical: axis")
+
+
+class Screw(JointKind):
+    """A nut on a screw, a helical joint: the child turns about `axis` and advances along it.
+
+    q is the angle in rad of the child about `axis`, right-handed; u is its rate in rad/s; the load is the torque that
+    does work on it. The displacement along `axis` is `pitch` times q.
+
+    Parameters
+    ----------
+    axis
+        Direction of the axis, (3,).
+    pitch
+        Advance in m/rad: the lead, which is the advance in one revolution, divided by 2 pi. Below zero for a left-hand
+        thread.
+
+    Notes
+    -----
+    Where the joint closes a loop, the displacement decides how many revolutions q counts.
+
+    >>> Screw(axis=(0, 0, 3), pitch=0.002)
+    Screw((0.0, 0.0, 1.0), 0.002)
+    """
+
+    type_name = "screw"
+    axis_names = ("axis",)
+    coordinate_units = motion_units = ("rad",)
+    frame_note = "joint axis along z"
+    parameter = JointParameter("pitch", "m/rad", "advance along the axis for each radian; the lead divided by 2 pi")
+    looks_along = True
+    slides_along = True
+
+    def __init__(self, axis: ArrayLike, pitch: float) -> None:
+        self.axis = _direction(axis, "Screw: axis")
+        self.pitch = number(pitch, "Screw: pitch")
 
 
 class Planar(JointKind):
@@ -199,6 +270,7 @@ class Planar(JointKind):
     axis_names = ("normal",)
     coordinate_units = motion_units = ("m", "m", "rad")
     frame_note = "normal along z, displacements along x and y"
+    looks_along = True
 
     def __init__(self, normal: ArrayLike) -> None:
         self.normal = _direction(normal, "Planar: normal")
@@ -210,6 +282,50 @@ class Planar(JointKind):
         nearest = np.eye(3)[1 if abs(z[0]) > 0.9 else 0]
         x = unit(nearest - (nearest @ z) * z)
         return np.column_stack([x, np.cross(z, x), z])
+
+
+class PinInSlot(JointKind):
+    """A pin of the child in a slot of the parent: the child slides along the slot and turns about the pin.
+
+    q are the displacement in m along `slot` and the angle in rad about `axis`, right-handed; u are their rates in m/s
+    and rad/s; the loads are a force along the slot and a torque about the pin. Both directions are fixed in the parent
+    and perpendicular; a slot that is perpendicular within 1e-5 is made exactly so.
+
+    Parameters
+    ----------
+    axis
+        Direction of the pin, (3,).
+    slot
+        Direction of the slot, (3,).
+
+    >>> PinInSlot(axis=(0, 0, 1), slot=(2, 0, 0))
+    PinInSlot((0.0, 0.0, 1.0), (1.0, 0.0, 0.0))
+    """
+
+    type_name = "pin_in_slot"
+    axis_names = ("axis", "slot")
+    coordinate_units = motion_units = ("m", "rad")
+    frame_note = "axis along z, slot along x"
+    looks_along = True
+
+    def __init__(self, axis: ArrayLike, slot: ArrayLike) -> None:
+        self.axis = _direction(axis, "PinInSlot: axis")
+        self.slot = _perpendicular(_direction(slot, "PinInSlot: slot"), self.axis)
+
+    def check(self, what: str) -> None:
+        """Refuse directions that are zero and those that are not perpendicular."""
+        super().check(what)
+        if abs(self.axis @ self.slot) > _EXACT:
+            angle = np.degrees(np.arccos(np.clip(self.axis @ self.slot, -1.0, 1.0)))
+            raise MechanismError(
+                f"{what}: axis and slot of a PinInSlot must be perpendicular, not at {angle:.6g} degrees; correct one "
+                "of them"
+            )
+
+    @property
+    def canonical_axes(self) -> FloatArray:
+        """The canonical joint frame: the pin is its z, the slot its x."""
+        return np.column_stack([self.slot, np.cross(self.axis, self.slot), self.axis])
 
 
 class Spherical(JointKind):

@@ -2,7 +2,7 @@
 
     {"linkwork": 1, "name": ..., "gravity": [x, y, z],
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
-     "joints": [{"name", "type", its axes, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
+     "joints": [{"name", "type", its arguments, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
      "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset",
                     "motion": {"polynomial": [c0, c1, ...], "amplitude", "frequency", "phase"}}, ...],
      "distances": [{"name", "bodies": [first, second], "points", "length"}, ...],
@@ -10,7 +10,7 @@
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
                 {"type": "wrench", "body", "point", "name"}, ...],
      "transitions": [{"name", "type": "lock" or "unlock", "joint", "directions", "when"},
-                     {"name", "type": "pin", "parent", "child", "kind": {"type", its axes}, "parent_frame",
+                     {"name", "type": "pin", "parent", "child", "kind": {"type", its arguments}, "parent_frame",
                       "child_frame", "when"},
                      {"name", "type": "release", "joint", "when"},
                      {"name", "type": "stop", "joint", "lower", "upper", "restitution", "direction"},
@@ -18,8 +18,8 @@
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
 Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `add_distance`,
-`SpringDamper`, `Wrench`, `add_transition`, its actions and `start` mean, with the same defaults. The axes of a joint
-have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none. "when" is
+`SpringDamper`, `Wrench`, `add_transition`, its actions and `start` mean, with the same defaults. The
+arguments of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none. "when" is
 {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"}, "value", "direction"} or
 {"type": "input"}.
 """
@@ -117,8 +117,7 @@ def _joint(joint: Joint) -> dict[str, Any]:
 
 
 def _kind(kind: JointKind) -> dict[str, Any]:
-    axes = {name: axis.tolist() for name, axis in zip(kind.axis_names, kind.axes, strict=True)}
-    return {"type": kind.type_name, **axes}
+    return {"type": kind.type_name, **kind.arguments}
 
 
 def _coupling(coupling: Coupling) -> dict[str, Any]:

@@ -80,14 +80,14 @@ def _add_body(mech: Mechanism, item: Any) -> None:
 
 def _add_joint(mech: Mechanism, item: Any) -> None:
     kind = _chosen(item, KINDS, "joint")
-    required = ["name", "type", *kind.axis_names, "parent", "child"]
+    required = ["name", "type", *kind.argument_names(), "parent", "child"]
     _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut"])
-    given = {key: value for key, value in item.items() if key != "type" and key not in kind.axis_names}
+    given = {key: value for key, value in item.items() if key != "type" and key not in kind.argument_names()}
     mech.add_joint(kind=_kind_of(kind, item), **given | _frames(item))
 
 
 def _kind_of(kind: type[JointKind], item: Mapping[str, Any]) -> JointKind:
-    made: JointKind = kind(**{name: item[name] for name in kind.axis_names})
+    made: JointKind = kind(**{name: item[name] for name in kind.argument_names()})
     return made
 
 
@@ -123,7 +123,7 @@ def _add_transition(mech: Mechanism, item: Any) -> None:
     if kind is Pin:
         with _at("kind"):
             joint = _chosen(item["kind"], KINDS, "joint")
-            _check_keys(item["kind"], ["type", *joint.axis_names], [])
+            _check_keys(item["kind"], ["type", *joint.argument_names()], [])
             given["kind"] = _kind_of(joint, item["kind"])
         given |= _frames(item)
     trigger = None

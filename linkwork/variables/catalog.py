@@ -75,6 +75,9 @@ def _joint_parameters(kind: type[JointKind]) -> Iterator[Quantity]:
         yield parameter(f"{name}.r[]", r, "m", f"origin of the joint frame in {body}", elements=_AXES)
         text = f"joint frame in {body}, unit quaternion{note}"
         yield parameter(f"{name}.Q[]", q, "1", text, elements=_QUATERNION)
+    if kind.parameter:
+        name, unit, text = kind.parameter
+        yield parameter(f"{{0}}.{name}", "joint_parameter", unit, text)
     yield from _springs(kind)
     text = "start value; on a loop a guess"
     yield parameter("{0}.q_start[]", "q_start", kind.coordinate_units, text, **_coordinates(kind))

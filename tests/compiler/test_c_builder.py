@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import linkwork as lw
-from linkwork._core import ffi, lib
-from support.c_builder import CBuilder, Refused, built, filled
+from linkwork.core._core import ffi, lib
+from linkwork.core.native import Block, NativeModel
+from support.c_builder import CBuilder, Refused, built, filled, make_kind
 from support.checkout import TOP
 from support.gear_families import GEAR_FAMILIES
 from support.joint_families import JOINT_FAMILIES
@@ -135,11 +136,11 @@ def test_joints_at_points_in_the_world(seed):
         frame, pose = joint.parent_frame, mechanism.bodies.get(joint.parent)
         at = frame.position if pose is None else pose.origin + pose.rotation @ frame.position
         axes = [number for axis in joint.kind.axes for number in axis.tolist()]
-        kind = getattr(lib, f"LW_{joint.kind.type_name.upper()}")
-        b.add_joint_at(joint.name, kind, axes or None, joint.parent, joint.child, at.tolist())
+        kind = make_kind(joint.kind.type_name, axes, joint.kind.value)
+        b.add_joint_at(joint.name, kind, joint.parent, joint.child, at.tolist())
     first, second = (np.frombuffer(data[-200:], np.uint8) for data in (b.finished(), built(mechanism)))
     assert first.size == second.size
-    model, other = (lw._native.Block(lw._native.Model(data)) for data in (b.finished(), built(mechanism)))
+    model, other = (Block(NativeModel(data)) for data in (b.finished(), built(mechanism)))
     np.testing.assert_allclose(model.reals, other.reals, rtol=0, atol=1e-14)
 
 
@@ -179,7 +180,7 @@ def test_things_are_found_by_name():
 def pendulum():
     b = CBuilder()
     b.add_body("arm", *GOOD)
-    b.add_joint("hinge", lib.LW_REVOLUTE, (0, 1, 0), "ground", "arm", None, None)
+    b.add_joint("hinge", make_kind("revolute", (0, 1, 0)), "ground", "arm", None, None)
     return b
 
 
@@ -192,11 +193,11 @@ BAD = {
     "triangle": (lambda b: b.add_body("rod", 1.0, CENTRE, [1, 0, 0, 0, 1, 0, 0, 0, 3]), "triangle inequality"),
     "negative": (lambda b: b.add_body("rod", 1.0, CENTRE, [0, 1, 0, 1, 0, 0, 0, 0, 1]), "negative principal moment"),
     "skew": (lambda b: b.add_body("rod", 1.0, CENTRE, [1, 0.1, 0, 0, 1, 0, 0, 0, 1]), "symmetric"),
-    "body": (lambda b: b.add_joint("A", lib.LW_FIXED, None, "arn", "ground", None, None), "did you mean 'arm'?"),
-    "itself": (lambda b: b.add_joint("A", lib.LW_FIXED, None, "arm", "arm", None, None), "joins 'arm' to itself"),
-    "axis": (lambda b: b.add_joint("A", lib.LW_PRISMATIC, None, "ground", "arm", None, None), "axis is zero"),
+    "body": (lambda b: b.add_joint("A", make_kind("fixed"), "arn", "ground", None, None), "did you mean 'arm'?"),
+    "itself": (lambda b: b.add_joint("A", make_kind("fixed"), "arm", "arm", None, None), "joins 'arm' to itself"),
+    "axis": (lambda b: b.add_joint("A", make_kind("prismatic"), "ground", "arm", None, None), "axis is zero"),
     "axes": (
-        lambda b: b.add_joint("A", lib.LW_UNIVERSAL, (1, 0, 0, 1, 1, 0), "ground", "arm", None, None),
+        lambda b: b.add_joint("A", make_kind("universal", (1, 0, 0, 1, 1, 0)), "ground", "arm", None, None),
         "must be perpendicular",
     ),
     "rotation": (lambda b: b.place_body("arm", CENTRE, [1, 0, 0, 0, 1, 0, 0, 0, -1]), "must be a rotation matrix"),

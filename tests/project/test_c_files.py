@@ -31,9 +31,10 @@ def scalars(path: Path) -> list[int]:
 
 
 def included(path: Path) -> list[Path]:
-    """Return the project's files that a file includes."""
+    """Return the project's files that a file includes; a list of joint types is rows, which include nothing."""
     found = []
-    for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+    text = re.sub(r"(?ms)^#define JOINT\b.*?^#undef JOINT$", "", path.read_text(encoding="utf-8"))
+    for name in re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.MULTILINE):
         candidates = [folder / name for folder in (path.parent, *FOLDERS) if (folder / name).is_file()]
         assert candidates or name in {"windows.h"}, f"{name_of(path)} includes {name}, which is not there"
         found += candidates[:1]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from weakref import WeakKeyDictionary
 from typing import Any
 
-from linkwork._core import ffi, lib
+from linkwork.core._core import ffi, lib
 from linkwork.mechanism.triggers import find_coordinate
 
 Parts = Mapping[str, Any]
+_TEXTS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 METHODS = {
     ("auto", "auto"): lib.LW_METHOD_AUTO,
@@ -164,9 +166,17 @@ def _add_trigger(b: CBuilder, mechanism: Any, name: str, when: Parts | None) -> 
             b.at_crossing(name, joint, element, when["value"], when["direction"])
 
 
-def _kind(given: Parts) -> tuple[int, list[float] | None]:
-    axes = [given[key] for key in ("axis", "normal", "axis1", "axis2") if key in given]
-    return getattr(lib, f"LW_{given['type'].upper()}"), _flat(axes) if axes else None
+def _kind(given: Parts) -> Any:
+    axes = [given[key] for key in ("axis", "normal", "axis1", "axis2", "slot") if key in given]
+    return make_kind(given["type"], _flat(axes) or [], given.get("pitch", 0.0))
+
+
+def make_kind(type_name: str, axes: Sequence[float] = (), parameter: float = 0.0) -> Any:
+    """Return an `lw_joint_kind *`; it keeps its text alive."""
+    text = ffi.new("char[]", type_name.encode())
+    kind = ffi.new("lw_joint_kind *", [text, [*axes, *[0.0] * (6 - len(axes))], parameter])
+    _TEXTS[kind] = text
+    return kind
 
 
 def _frame(given: Parts | None) -> Any:

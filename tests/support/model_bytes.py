@@ -9,9 +9,10 @@ HEADER = struct.Struct("<8sIIQ")
 COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
     *("ears", "couplings", "terms", "method", "springs", "wrenches", "distances"),
-    *("locks", "transitions", "switches", "structures", "closed"),
+    *("locks", "transitions", "switches", "structures", "closed", "types"),
 )
 TABLES = (  # name, how many rows, columns
+    ("types", "types", 4),  # names of joint types, 16 bytes each
     ("links", "bodies", 4),
     ("joints", "joints", 3),
     ("loops", "loops", 5),
@@ -52,6 +53,7 @@ PARAMETERS = (
     ("restitution", "transitions", 1),
     ("transition_points", "transitions", 6),
     ("gain", "one", 2),
+    ("joint_parameter", "joints", 1),
     ("q_start", "coordinates", 1),
     ("u_start", "speeds", 1),
     ("q_priority", "coordinates", 1),
