@@ -21,7 +21,7 @@ import pythonfmu
 from pythonfmu import Fmi2Slave
 
 from linkwork._util.checks import suggest
-from linkwork.controllers import adapter as adapter
+from linkwork.controllers import adapter
 from linkwork.controllers.model_description import describe
 from linkwork.errors import ExportError, FmuError
 from linkwork.fmu.export.archive import write_archive

@@ -266,7 +266,7 @@ def _played(system, detour):
                     while instance.time < goal - 1e-12:
                         outcome = instance.step(instance.time, goal - instance.time)
                         if outcome.event:
-                            events.alone(network, instance)
+                            events.handle_alone(network, instance)
                     instance.time = goal
                 time = reached
                 network.exchange(time)

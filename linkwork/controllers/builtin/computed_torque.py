@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.controllers import Controller
+from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def computed_torque(
     FmuError
         If a joint is unknown or has several coordinates, or the drives do not determine the motion.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     _refuse(mechanism, actuated)
     settings = {"mechanism": mechanism.to_dict(), "actuated": list(actuated)}

@@ -11,8 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from linkwork.controllers import Controller
-from linkwork.controllers.controller import UNLIMITED
+from linkwork.controllers.controller import UNLIMITED, Controller
 
 
 class Pid(Controller):
@@ -101,7 +100,7 @@ def pid(path: str | Path, *, measurement_unit: str = "1", output_unit: str = "1"
     FmuError
         On an unknown parameter or unit.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     units = {"measurement": measurement_unit, "u": output_unit}
     return package(__file__, path, settings={"units": units, **parameters})

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork.controllers import Controller
-from linkwork.controllers.controller import UNLIMITED
+from linkwork.controllers.controller import UNLIMITED, Controller
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
@@ -233,7 +232,7 @@ def state_feedback(
     MechanismError
         As `gain` does, and where the inputs cannot hold the operating point, or not within their limits.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     K = gain(model, Q, R, states=states, inputs=inputs, sample_time=sample_time)
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.controllers import Controller
+from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
 
@@ -109,7 +109,7 @@ def trajectory(
     FmuError
         If sizes do not fit, or times are not positive.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     values = np.asarray(points, dtype=float)
     if isinstance(names, str) and values.ndim == 2 and values.shape[1] != 1:

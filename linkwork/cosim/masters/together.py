@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from linkwork.cosim.fmu.instance import Instance, Outcome
-from linkwork.cosim.masters.base import Master
-from linkwork.cosim.masters.inner import Jacobi
+from linkwork.cosim.masters.base import MasterRun
+from linkwork.cosim.masters.inner import Parallel
 from linkwork.cosim.network import events
 from linkwork.errors import CosimError
 
@@ -25,8 +25,8 @@ class Together:
     FMI 2.0 allows an instance no other step after a discarded one, unless it goes back.
     """
 
-    def __init__(self, master: Master, inner: Jacobi, *, always: bool = False) -> None:
-        self.master, self.inner, self.network = master, inner, master.network
+    def __init__(self, run: MasterRun, inner: Parallel, *, always: bool = False) -> None:
+        self.run, self.inner, self.network = run, inner, run.network
         can = {one.name for one in inner.order if one.model.abilities.save_state}
         may_stop = [one for one in inner.order if one.model.abilities.event_mode]
         self._can = can
@@ -94,7 +94,7 @@ class Together:
             outcome = inner.step(instance, begin, goal - begin)
             reached, event, terminate, _ = outcome
             if terminate:
-                self.master.ended = True
+                self.run.ended = True
             if reached < near:
                 inner.stepped(instance)
                 return instance, outcome
@@ -108,8 +108,8 @@ class Together:
         """Handle an event alone; the next round goes on with held inputs."""
         self._tell(instance, "has events", others)
         if outcome.event:
-            self.master.ended |= events.alone(self.network, instance)
-            self.master.events.append((instance.time, instance.name))
+            self.run.ended |= events.handle_alone(self.network, instance)
+            self.run.events.append((instance.time, instance.name))
 
     def _catch_up_from(self, label: str, instance: Instance, goal: float) -> None:
         """Go back, and on alone by steps so short that they succeed."""
@@ -118,7 +118,7 @@ class Together:
         begin, length = instance.time, (goal - instance.time) / 2
         for _ in range(MOST_TRIES):
             outcome = instance.step(instance.time, min(length, goal - instance.time))
-            self.master.ended |= outcome.terminate
+            self.run.ended |= outcome.terminate
             if outcome.discarded:
                 snapshots.restore(names, last)
                 length /= 2
@@ -155,7 +155,7 @@ class Together:
 
     def _tell(self, instance: Instance, what: str, others: Iterable[str]) -> None:
         names = ", ".join(map(repr, sorted(others)))
-        self.master.notice(
+        self.run.notice(
             f"{instance.name!r} {what} within steps, but {names} cannot go back there (no saving of states, or not "
             f"yet): others see {instance.name!r} at the next communication point only; a smaller step helps"
         )

@@ -11,7 +11,7 @@ from linkwork.errors import CosimError
 MOST_ROUNDS = 100
 
 
-def settle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
+def handle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
     """Handle the event that instances ask for, and those that changed discrete inputs are; all end in Step Mode.
 
     Values are exchanged before and after. Return whether an FMU wants the simulation to end.
@@ -64,7 +64,7 @@ def _update(network: Network, names: Iterable[str]) -> bool:
     return ends
 
 
-def alone(network: Network, instance: Instance) -> bool:
+def handle_alone(network: Network, instance: Instance) -> bool:
     """Handle an event of one instance, others being elsewhere in time; return whether it wants the simulation to end.
 
     Its inputs stay what they are.

@@ -52,7 +52,7 @@ class Network:
         self._levels = [
             (
                 [self.instances[name] for name in level.reads],
-                [Loop(self, loop) for loop in level.loops],
+                [Loop(loop, self.instances, self.port_links, self.transfer_inputs) for loop in level.loops],
                 [self.instances[name] for name in level.writes],
             )
             for level in levels
@@ -64,7 +64,7 @@ class Network:
             [port_link for port_link in self.port_links if port_link.taker == name and port_link.target is target]
         )
 
-    def feed(self, instance: Instance, time: float) -> None:
+    def transfer_inputs(self, instance: Instance, time: float) -> None:
         """Bring the values of connected outputs and external inputs at a time to an instance's continuous inputs."""
         for transfer in self._transfers[instance.name]:
             transfer.carry()
@@ -95,7 +95,7 @@ class Network:
             for loop in loops:
                 self.iterations += loop.solve(time)
             for instance in writes:
-                self.feed(instance, time)
+                self.transfer_inputs(instance, time)
                 instance.write(instance.inputs)
         for transfer in self._discrete_transfers:
             transfer.carry()

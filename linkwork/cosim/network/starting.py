@@ -47,7 +47,7 @@ def start(
     for instance in network.each():
         instance.exit_initialization()
     network.exchange(begin)
-    return events.settle(network, begin)
+    return events.handle(network, begin)
 
 
 def apply(instance: Instance, values: Mapping[str, Value]) -> None:

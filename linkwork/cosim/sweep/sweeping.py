@@ -15,7 +15,7 @@ import numpy as np
 from linkwork.cosim.fmu.model import Variable, read_model
 from linkwork.cosim.isolated.job import KEEP, Job
 from linkwork.cosim.masters import Master
-from linkwork.cosim.sweep.identity import arguments_of, identity
+from linkwork.cosim.sweep.identity import identity
 from linkwork.cosim.sweep.progress import SweepProgress
 from linkwork.cosim.sweep.result import SweepResult
 from linkwork.cosim.sweep.runners.base import ERROR, Notify, Outcome, Runner, Task
@@ -92,7 +92,7 @@ def sweep(
     points = points if isinstance(points, Points) else table(points)
     _check(system, points, keep, workers, scheduler, retries, time_limit)
     patterns = [record] if isinstance(record, str) else record
-    settings = {"stop": stop, "master": _unused(master), "record": None if patterns is None else list(patterns)}
+    settings = {"stop": stop, "master": master, "record": None if patterns is None else list(patterns)}
     header = identity(system, points, settings, keep)
     notices: list[str] = []
     line = SweepProgress(progress, len(points))
@@ -158,11 +158,6 @@ def _run(store: Store, points: Points, runner: Runner, retries: int, line: Sweep
         return True
     finally:
         runner.close()
-
-
-def _unused(master: Master | None) -> Master | None:
-    """The same master as it was made: one that has run holds FMUs."""
-    return None if master is None else type(master)(**arguments_of(master))
 
 
 def _attempts(outcome: Outcome, retries: int) -> int:
