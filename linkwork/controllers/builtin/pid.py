@@ -1,4 +1,4 @@
-"""PID with filtered derivative, limits and anti-windup, for samples h apart.
+"""PID with filtered derivative, limits and anti-windup, for a sample time h.
 
 v = feedforward + kp (b w - y) + I + kd r,     u = v within [u_min, u_max]
 r = (Tf r_ + z - z_)/(Tf + h_), z = c w - y    backward difference of Tf r' + r = z'; _: of the sample before

@@ -42,7 +42,7 @@ class Trajectory(Controller):
         self.add_parameter("speed", 1.0, description="factor: at 2 the motion takes half the time")
 
     def check(self) -> None:
-        """The motion goes on."""
+        """Advance the motion."""
         if not self.speed > 0.0:
             raise ValueError(f"speed must be positive, not {self.speed:g}")
 
@@ -102,7 +102,7 @@ def trajectory(
     cycle
         Begin again after the last point, which should be the first one.
     start, speed
-        s, when it begins, and a factor on its pace.
+        s, when it begins, and a factor on its speed.
 
     Raises
     ------

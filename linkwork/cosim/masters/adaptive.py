@@ -57,7 +57,7 @@ class Adaptive(Master):
     """Steps as long as the error of exchanged signals allows; those with too large a one are rolled back.
 
     FMUs that cannot save their states or vary their steps make it a master of the fixed step `first` (else `largest`,
-    else a thousandth of the run), which a notice says.
+    else a thousandth of the run), which a notice reports.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class FixedStepRun(MasterRun):
         return reached, asked
 
     def _twice(self, time: float, goal: float) -> tuple[float, set[str]]:
-        """The same, made again with inputs on the way to those found at the end."""
+        """The same, repeated with inputs interpolated to those found at the end."""
         everyone, inner = self.network.instances, self._inner
         self.network.snapshots.save(everyone, "step")
         reached, asked = self._once(time, goal, keep=False)
@@ -132,7 +132,7 @@ class GaussSeidel(FixedStep):
     Parameters
     ----------
     step, extrapolation
-        As of `FixedStep`. What is known at the end of a step is interpolated where `extrapolation` is not 0, and held
+        As of `FixedStep`. Values known at the end of a step are interpolated where `extrapolation` is not 0, and held
         otherwise.
     order
         Names of components; those left out follow in the order of the system. None: the order of the system.

@@ -19,7 +19,7 @@ def handle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
     Raises
     ------
     CosimError
-        If discrete states do not settle.
+        If the discrete states do not converge.
     """
     active = set(asked) | {one.name for one in network.each() if one.in_event_mode}
     active |= network.with_changed_discrete_inputs()
@@ -35,8 +35,8 @@ def handle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
         active |= waiting
     else:
         raise CosimError(
-            f"discrete states of {', '.join(sorted(waiting))} do not settle at t = {time:.9g} s: they ask for another "
-            f"update, or change each other's discrete inputs, after {MOST_ROUNDS} rounds; break the circle between them"
+            f"discrete states of {', '.join(sorted(waiting))} do not converge at t = {time:.9g} s: they request "
+            f"another update, or change each other's discrete inputs, after {MOST_ROUNDS} rounds; break the circle"
         )
     for instance in network.each(active):
         instance.enter_step_mode()
@@ -72,7 +72,7 @@ def handle_alone(network: Network, instance: Instance) -> bool:
     Raises
     ------
     CosimError
-        If its discrete states do not settle.
+        If its discrete states do not converge.
     """
     ends = False
     for _ in range(MOST_ROUNDS):
@@ -81,6 +81,6 @@ def handle_alone(network: Network, instance: Instance) -> bool:
             instance.enter_step_mode()
             return ends
     raise CosimError(
-        f"discrete states of {network.who(instance.name)} do not settle at t = {instance.time:.9g} s: they ask for "
+        f"discrete states of {network.who(instance.name)} do not converge at t = {instance.time:.9g} s: they request "
         f"another update after {MOST_ROUNDS} rounds"
     )

@@ -29,7 +29,7 @@ GOOD = 0.5  # what a step must leave of the residual at most, for its matrix to 
 
 
 class Derivative(NamedTuple):
-    """The derivative of what comes to inputs on the loop by one instance's inputs on it."""
+    """The derivative of inputs on the loop by one instance's inputs on it, through its outputs."""
 
     instance: Instance
     unknowns: Ports
@@ -167,7 +167,7 @@ class Loop:
         return u
 
     def _others(self) -> list[tuple[bytes, list[str]]]:
-        """What is not real; it takes part by plain iteration."""
+        """The values that are not real; they take part by plain iteration."""
         return [(one.inputs.whole.tobytes(), one.inputs.text.copy()) for one in self.instances]
 
     def _residual(self, u: FloatArray, time: float) -> FloatArray:
@@ -248,7 +248,11 @@ class Loop:
         names = ", ".join(".".join(node) for node in self.inputs)
         before = self._values()
         residual = np.abs(self._evaluate(time) - before)
-        how = f"; its residual is {residual.max():.3g}" if residual.size else ", for what is not real never settles"
+        how = (
+            f"; its residual is {residual.max():.3g}"
+            if residual.size
+            else ", and values that are not real do not converge"
+        )
         raise CosimError(
             f"the algebraic loop through the inputs {names} is not solved at t = {time:.9g} s{how}; it may have no "
             "solution there: look at gains and signs on it, begin nearer to a solution (start values of these inputs), "

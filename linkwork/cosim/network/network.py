@@ -20,7 +20,7 @@ class Network:
     ----------
     instances
         By name, in the order of the system.
-    wires
+    port_links
         All connections, as they end in ports of instances.
     snapshots
         Saves and restores instances.
@@ -103,11 +103,11 @@ class Network:
             feed.apply(time)
 
     def with_changed_discrete_inputs(self) -> set[str]:
-        """The instances whose discrete inputs are not what was last written to them."""
+        """The instances whose discrete inputs differ from those last written."""
         return {one.name for one in self._discrete if one.discrete_inputs.changed()}
 
     def read_extras(self) -> None:
-        """Read what is only recorded."""
+        """Read the variables that are only recorded."""
         for instance in self.instances.values():
             if instance.recorded_only.all:
                 instance.read(instance.recorded_only)

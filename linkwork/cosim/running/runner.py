@@ -35,7 +35,7 @@ class Run:
         tolerance: float | None,
         progress: bool | None,
     ) -> Result:
-        """Initialise, step to the end, and free everything; return what was recorded."""
+        """Initialise, step to the end, and free everything; return the recorded result."""
         with Interruption() as interruption:
             try:
                 with Progress(progress, begin, end) as shown:
@@ -76,7 +76,7 @@ class Run:
         self._finite.check(time)
 
     def _terminate(self) -> None:
-        """All is computed: what fails now takes nothing away."""
+        """All is computed: a failure now costs no results."""
         for instance in self.network.each():
             try:
                 instance.terminate()
@@ -107,12 +107,12 @@ class Run:
             self.recorder.end(result)
         except Exception:
             if not aborted:
-                raise  # else there is an error already that says more
+                raise  # else there is an earlier error, which matters more
         return result
 
     def _messages(self) -> list[str]:
         """The last messages of the FMUs."""
-        return [f"{one.name!r} says: {text}" for one in self.network.each() for text in dict.fromkeys(one.messages)]
+        return [f"{one.name!r} reports: {text}" for one in self.network.each() for text in dict.fromkeys(one.messages)]
 
     def _free(self) -> None:
         self.network.snapshots.drop()

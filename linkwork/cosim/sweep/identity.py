@@ -1,4 +1,4 @@
-"""What is swept, as JSON: enough to tell whether a folder belongs to this sweep."""
+"""The identity of a sweep, as JSON: enough to decide whether a folder belongs to it."""
 
 from __future__ import annotations
 

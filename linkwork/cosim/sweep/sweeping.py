@@ -1,4 +1,4 @@
-"""`sweep`: a system run at many points, by whoever is there to run them."""
+"""`sweep`: a system run at many points, locally or on a cluster."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def sweep(
 ) -> SweepResult:
     """Run a system at many points.
 
-    Each point runs in a process apart, so that an FMU that crashes or hangs costs that point alone. What is finished is
-    in the folder; the same call goes on from there, and tries points that failed again. Results do not depend on who
-    computed them. An interruption from the keyboard ends the sweep and keeps what is finished.
+    Each point runs in its own process, so that an FMU that crashes or hangs costs that point alone. Finished points are
+    in the folder; the same call resumes from there, and repeats failed points. Results do not depend on the process
+    that computed them. An interruption from the keyboard ends the sweep and keeps finished points.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def sweep(
     folder
         For the results, of this sweep alone.
     stop, master, record
-        As `linkwork.cosim.run` takes them: when each run ends [s], its master algorithm, patterns of what is recorded.
+        As of `linkwork.cosim.run`: when each run ends [s], its master algorithm, patterns of recorded variables.
     keep
         ``"all"`` recorded values, the ``"final"`` ones, or a ``"summary"``: min, max, final and rms.
     workers
@@ -128,7 +128,7 @@ def _runner(job: Job, workers: int | None, scheduler: str | None, time_limit: fl
 
 
 def _run(store: Store, points: Points, runner: Runner, retries: int, line: SweepProgress) -> bool:
-    """Run what is not finished; return True if that was interrupted."""
+    """Run the points that are not finished; return True if that was interrupted."""
     fresh = (Task(int(i), points[int(i)]) for i in np.flatnonzero(~store.finished))
     again: deque[Task] = deque()
     under_way = failed = 0
