@@ -121,7 +121,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     names = Names(system, models)
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
     parameters = dict(names.value(name, text) for name, text in arguments.set)
-    notices = check_system(system, models, values=parameters, fed=inputs)
+    notices = check_system(system, models, values=parameters, external=inputs)
     recorded = [".".join(one) for one in recorded_variables(system, models, None, by_target(system, inputs))]
     if arguments.record:
         recorded = names.fitting(arguments.record)

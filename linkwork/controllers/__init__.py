@@ -1,4 +1,4 @@
-"""Controllers as FMUs: ready ones, and what packages one's own.
+"""Controllers as FMUs: built-in ones, and packaging of custom ones.
 
 They are FMUs of FMI 2.0 for Co-Simulation, written in Python, and take PythonFMU: ``pip install 'linkwork[cosim]'``.
 """

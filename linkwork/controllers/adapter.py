@@ -1,4 +1,4 @@
-"""What runs a user's class in an FMU under PythonFMU's library. It is copied into each FMU and knows no other module.
+"""Runs a user's class in an FMU under PythonFMU's library. It is copied into each FMU and knows no other module.
 
 PythonFMU finds classes by the names of modules, of which a process has one each; saves registered variables alone; and
 gives references back that it does not have, after an exception and at each instantiation. So the user's files are
@@ -26,13 +26,13 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 FACTS = "slave.json"  # names the user's file and class
-# The module that PythonFMU's library looks for, in a folder beside it the user's files. It is executed twice: imported,
+# The module that PythonFMU's library looks for, next to a folder with the user's files. It is executed twice: imported,
 # and again for the names of its classes, each time leaving some memory behind. `own` keeps its dictionary, which the
 # library gives back before an instance can take a reference for it.
 ENTRY = """from importlib import import_module
 from pathlib import Path
 own = globals()
-Slave = own.get("Slave") or import_module(__name__ + "_guard").load(Path(__file__).with_suffix(""))
+Slave = own.get("Slave") or import_module(__name__ + "_adapter").load(Path(__file__).with_suffix(""))
 """
 _CALLS = ("setup_experiment", "enter_initialization_mode", "exit_initialization_mode", "do_step", "terminate")
 _ACCESS = tuple(f"{verb}_{kind}" for verb in ("get", "set") for kind in ("real", "integer", "boolean", "string"))
@@ -47,13 +47,13 @@ def load(folder: Path) -> type:
     try:
         module = load_module(folder, facts["file"])
     except Exception:
-        _tell(f"{facts['class']} cannot be loaded in {sys.executable}:")
+        _print_exception(f"{facts['class']} cannot be loaded in {sys.executable}:")
         raise
     return adapted(getattr(module, facts["class"]), folder.name)
 
 
 def load_module(folder: Path, file: str) -> ModuleType:
-    """Import a file; modules beside it are its own, whatever else the process has imported under their names."""
+    """Import a file; modules in its folder are its own, whatever else the process has imported under their names."""
     name = module_name(folder, file)
     specification = importlib.util.spec_from_file_location(name, folder / file)
     assert specification is not None
@@ -100,9 +100,11 @@ def _set_aside(folder: Path, own: set[str]) -> Iterator[None]:
 def adapted(user_class: type, folder_name: str) -> type:
     """Return a class of the same name and model that saves its whole state and survives exceptions."""
     calls = {name: _reporting(getattr(user_class, name), name) for name in (*_CALLS, *_ACCESS)}
-    calls |= {name: _reporting(getattr(Guard, name), name) for name in ("_get_fmu_state", "_set_fmu_state")}
+    calls |= {name: _reporting(getattr(Adapter, name), name) for name in ("_get_fmu_state", "_set_fmu_state")}
     left_out = frozenset(_MACHINERY).union(*(vars(base).get("unsaved", ()) for base in user_class.__mro__))
-    return type(user_class.__name__, (Guard, user_class), calls | {"_folder_name": folder_name, "_left_out": left_out})
+    return type(
+        user_class.__name__, (Adapter, user_class), calls | {"_folder_name": folder_name, "_left_out": left_out}
+    )
 
 
 def _reporting(call: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -118,13 +120,13 @@ def _reporting(call: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _report(slave: Any, headline: str) -> None:
-    """Tell what happened, and keep what PythonFMU will give back twice."""
-    _tell(headline)
+    """Report an exception, and keep references that PythonFMU will release twice."""
+    _print_exception(headline)
     _keep_all(slave)
 
 
-def _tell(headline: str) -> None:
-    """Tell on standard error of the present exception: PythonFMU tells a log alone, which is mostly off."""
+def _print_exception(headline: str) -> None:
+    """Print the current exception on standard error: PythonFMU only logs it, and the log is mostly off."""
     print(f"{headline}\n{traceback.format_exc()}", file=sys.stderr, flush=True)
 
 
@@ -138,8 +140,8 @@ def _keep(one: object) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(one))
 
 
-class Guard:
-    """What is laid around the user's class."""
+class Adapter:
+    """The adapter around the user's class."""
 
     vars: dict[int, Any]
     _folder_name = ""
@@ -157,7 +159,7 @@ class Guard:
         try:
             super().__init__(**kwargs | {"resources": str(Path(resources) / self._folder_name)})
         except Exception:
-            _tell(f"{type(self).__name__} cannot be made:")
+            _print_exception(f"{type(self).__name__} cannot be made:")
             raise
         self._owners = tuple(sorted(_owners(self), key=len))
         self._living[:] = [one for one in self._living if one() is not None] + [weakref.ref(self)]
@@ -196,7 +198,7 @@ class Guard:
     @classmethod
     @contextmanager
     def _survived(cls) -> Iterator[None]:
-        """Keep all instances where one is meant, and PythonFMU does not say which."""
+        """Keep all instances where one is meant, and PythonFMU does not pass it."""
         try:
             yield
         except BaseException:

@@ -1,4 +1,4 @@
-"""The base class of controllers: what PythonFMU's slave lacks for closed loops.
+"""The base class of controllers: additions to PythonFMU's slave for closed loops.
 
 Its outputs follow its inputs without a step, as a host needs that exchanges values at communication points:
 
@@ -32,9 +32,9 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
     Attributes
     ----------
     unsaved
-        Names of attributes that are no state, those of base classes beside them.
+        Names of attributes that are no state, in addition to those of base classes.
     settings
-        What was given to `package` as settings; start values of parameters, and numbers of any form.
+        The settings given to `package`; start values of parameters, and numbers of any form.
     units, dependencies
         By variable: its unit; of an output the inputs on which it depends directly.
     sample_time
@@ -93,7 +93,7 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
         self.add_parameter("sample_time", 0.0, "s", text, tunable=False)
 
     def setting(self, name: str, default: Any = None) -> Any:
-        """Return what was given to `package` under a name."""
+        """Return the setting given to `package` under a name."""
         self.settings_read[name] = None
         return self.settings.get(name, default)
 
@@ -191,7 +191,7 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
         return vrs
 
     def set_real(self, vrs: list[int], values: list[float]) -> None:
-        """Set inputs or parameters; what is no number is refused here, before it spreads."""
+        """Set inputs or parameters; NaN is refused here, before it spreads."""
         for reference, value in zip(vrs, values, strict=True):
             if value != value:
                 raise ValueError(f"{self.vars[reference].name} is set to a value that is not a number")

@@ -83,7 +83,7 @@ def _add_units(root: Element, units: Mapping[str, str]) -> None:
 
 
 def _add_structure(root: Element, dependencies: Mapping[str, tuple[str, ...]]) -> None:
-    """Write the outputs anew with what they depend on, and as unknowns of the initialisation."""
+    """Write the outputs again with their dependencies, and as unknowns of the initialisation."""
     structure = root.find("ModelStructure")
     nodes = root.find("ModelVariables")
     assert structure is not None

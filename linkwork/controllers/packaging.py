@@ -21,7 +21,7 @@ import pythonfmu
 from pythonfmu import Fmi2Slave
 
 from linkwork._util.checks import suggest
-from linkwork.controllers import adapter as adapter
+from linkwork.controllers import adapter
 from linkwork.controllers.model_description import describe
 from linkwork.errors import ExportError, FmuError
 from linkwork.fmu.export.archive import write_archive
@@ -50,7 +50,7 @@ def package(
     path
         Of the FMU; by default the file's name with ``.fmu`` in the present folder.
     resources
-        Further files and folders: modules that the file imports, data that it reads. They are beside it in the FMU,
+        Further files and folders: modules that the file imports, data that it reads. They are next to it in the FMU,
         in the folder ``self.resources``.
     settings
         What a `Controller` finds under `settings`: start values of its parameters, and whatever else it reads.
@@ -88,7 +88,7 @@ def package(
 
 
 def _collect(source: Path, resources: list[Path]) -> dict[str, bytes]:
-    """Return the content of the file and of all that shall be beside it, by name."""
+    """Return the content of the file and of its resources, by name."""
     if source.suffix != ".py":
         raise FmuError(f"{source} is no Python file: name one that ends in .py")
     files = {_main(source): _read(source)}
@@ -124,7 +124,7 @@ def _as_json(settings: Mapping[str, Any]) -> bytes:
 
 
 def _content(source: Path, files: dict[str, bytes], class_name: str | None, staged: Path) -> dict[str, bytes]:
-    """Return the FMU's files by path, what is in the XML found out by running the class from a folder as in the FMU."""
+    """Return the FMU's files by path; the XML is made by running the class from a folder as in the FMU."""
     identifier = re.sub(r"\W|^(?=\d)", "_", source.stem, flags=re.ASCII)
     stamp = hashlib.sha256(repr((sorted(files.items()), class_name)).encode())
     folder = staged / f"{identifier}_{stamp.hexdigest()[:12]}"
@@ -146,7 +146,7 @@ def _content(source: Path, files: dict[str, bytes], class_name: str | None, stag
         **{f"binaries/{place}/{identifier}{lib.suffix}": lib.read_bytes() for place, lib in _libraries()},
         "resources/slavemodule.txt": folder.name.encode(),
         f"resources/{folder.name}.py": adapter.ENTRY.encode(),
-        f"resources/{folder.name}_guard.py": Path(adapter.__file__).read_bytes(),
+        f"resources/{folder.name}_adapter.py": Path(adapter.__file__).read_bytes(),
         **{f"resources/{folder.name}/{name}": data for name, data in files.items()},
         **{f"resources/pythonfmu/{one.name}": one.read_bytes() for one in sorted(_pythonfmu().glob("*.py"))},
     }
@@ -178,7 +178,7 @@ def _remedy(missing: str, source: Path) -> str:
     top = missing.partition(".")[0]
     for one in (source.parent / f"{top}.py", source.parent / top):
         if one.exists():
-            return f"; it is beside the file: add it as a resource, {one}"
+            return f"; it is next to the file: add it as a resource, {one}"
     return "; install it, or add its file as a resource"
 
 
@@ -225,7 +225,7 @@ def _tried(slave_class: type, staged: Path, source: Path) -> tuple[Any, bool]:
     """Return an instance whose state was saved and restored, and whether it can be written as bytes."""
     made = f"{source}: class {slave_class.__name__}"
     try:
-        with contextlib.redirect_stderr(io.StringIO()):  # the error tells it all
+        with contextlib.redirect_stderr(io.StringIO()):  # the error has all details
             slave: Any = slave_class(instance_name="description", resources=str(staged))
     except Exception as error:
         raise FmuError(f"{made} cannot be made: {_told(error, source)}") from error

@@ -1,4 +1,4 @@
-"""Co-simulation: systems of FMUs, whoever made them, run together by a master algorithm.
+"""Co-simulation: systems of any FMUs, run together by a master algorithm.
 
 A `System` is described (or read from an ``.ssp``), run (`run`) by a master (`Jacobi`, `GaussSeidel`, `Adaptive`), and
 gives a `Result`. Nothing here knows the core of Linkwork.

@@ -93,7 +93,7 @@ RULES = [
     ("states", "is no variable", lambda e: e.of("der(hinge.q)", derivative="9999"), VERSIONS),
     (
         "states",
-        "said to be its own derivative",
+        "declared as its own derivative",
         lambda e: e.of("der(hinge.q)", derivative=e.reference("der(hinge.q)")),
         VERSIONS,
     ),

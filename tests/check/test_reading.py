@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from linkwork.fmu.check.model_description import Description
+from linkwork.fmu.description import Description
 
 ARRAYS = """
 <fmiModelDescription fmiVersion="3.0" instantiationToken="t">
@@ -41,7 +41,7 @@ def test_defaults_are_those_of_the_standard():
     assert found["n"] == ("structuralParameter", "fixed", "exact")
     assert found["k"] == ("parameter", "fixed", "exact")
     assert found["z"] == ("local", "continuous", "calculated")
-    assert one.variables[6].aliases == [("w", "u")]
+    assert one.variables[6].aliases == [("w", "u", None)]
 
 
 def test_no_dependencies_differ_from_unknown_ones():

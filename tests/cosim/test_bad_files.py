@@ -76,7 +76,7 @@ def test_a_zip_that_is_no_fmu(tmp_path):
 
 def test_a_model_description_that_is_no_xml(sound, tmp_path):
     path = rewritten(sound, tmp_path / "broken.fmu", "</fmiModelDescription>", "")
-    refused(path, "cannot be read", "'linkwork check' tells more")
+    refused(path, "cannot be read", "'linkwork check' lists the problems")
 
 
 def test_model_exchange_only(sound, tmp_path):
@@ -107,7 +107,7 @@ def test_a_library_that_is_none(tmp_path):
 
 def test_a_library_that_lacks_a_function(tmp_path):
     path = foreign(tmp_path / "poor.fmu", "2.0", "LACKS_A_FUNCTION")
-    refused(path, r"\(instance 'one'\)", "lacks the function fmi2GetStringStatus", "'linkwork check'")
+    refused(path, r"\(instance 'one'\)", "has no function fmi2GetStringStatus", "'linkwork check'")
 
 
 def test_a_library_that_lacks_another_one(tmp_path, needs_program):
@@ -125,7 +125,7 @@ def test_a_library_that_lacks_another_one(tmp_path, needs_program):
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_a_wrong_token(version, sound, tmp_path):
     path = foreign(tmp_path / "token.fmu", version, token="{another}")
-    refused(path, r"\(instance 'one'\)", "instantiate", "it says: the token {another} is not that of the model")
+    refused(path, r"\(instance 'one'\)", "instantiate", "it reports: the token {another} is not that of the model")
     assert TOKEN != "{another}"
 
 

@@ -56,11 +56,15 @@ def all_freed(path: Path) -> bool:
 @pytest.mark.parametrize(
     ("mode", "rows", "text"),
     [
-        ("fails", 6, r"fmi\dDoStep returned error at t = 0.5 s; it says: no solution at 0.5 s, sorry; .* smaller step"),
+        (
+            "fails",
+            6,
+            r"fmi\dDoStep returned error at t = 0.5 s; it reports: no solution at 0.5 s, sorry; .* smaller",
+        ),
         ("dies", 6, r"fmi\dDoStep returned fatal at t = 0.5 s"),
         ("pends", 6, r"fmi\dDoStep returned (pending|.*5)"),
         ("no_init", 0, r"fmi\dEnterInitializationMode returned error at t = 0 s; look at its parameters and start"),
-        ("no_exit", 0, r"fmi\dExitInitializationMode returned error .*it says: x0 = 2.5 leads nowhere; look at its"),
+        ("no_exit", 0, r"fmi\dExitInitializationMode returned error .*it reports: x0 = 2.5 leads nowhere; look at its"),
     ],
 )
 def test_an_fmu_that_fails(version, mode, rows, text, pair, recorded_calls):
@@ -95,7 +99,7 @@ def test_a_discarded_step_that_no_shorter_one_mends(version, pair, recorded_call
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_an_output_that_is_not_finite_is_named_where_it_comes_from(version, pair, recorded_calls):
-    with pytest.raises(CosimError, match=r"one.y \(FMU wild.fmu\) is nan, and feeds two.u") as caught:
+    with pytest.raises(CosimError, match=r"one.y \(FMU wild.fmu\) is nan, and is connected to two.u") as caught:
         run(pair(version, mode=MODE["gives_nan"]), 1.0, master=Jacobi(0.1))
     assert len(caught.value.result) in (5, 6)
     assert all_freed(recorded_calls)

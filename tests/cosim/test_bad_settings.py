@@ -30,12 +30,12 @@ def pair(fmus) -> System:
 CONNECTIONS = [
     ("one.yy", "two.u", r"'yy' in the FMU left.fmu; did you mean 'y'\? \(instance 'one'\)"),
     ("one.z", "two.Float6_in", r"'Float6_in' in the FMU right.fmu; did you mean 'Float64_in'"),
-    ("one.z", "two.y", "'two.y' is of causality output, and only inputs can be fed; choose an input"),
-    ("one.z", "two.g", "'two.g' is of causality parameter, and only inputs can be fed; set it as a parameter"),
+    ("one.z", "two.y", "'two.y' is of causality output, and only inputs can be set; choose an input"),
+    ("one.z", "two.g", "'two.g' is of causality parameter, and only inputs can be set; set it as a parameter"),
     ("one.u", "two.Float64_in", "'one.u' is of causality input and gives nothing; choose an output"),
-    ("one.z", "two.Int8_in", "a Real cannot feed a Int8; put an FMU between"),
-    ("one.String_out", "two.u", "a String cannot feed a Float64"),
-    ("one.Boolean_out", "two.Int8_in", "a Boolean cannot feed a Int8"),
+    ("one.z", "two.Int8_in", "a Real cannot be connected to a Int8; put an FMU between"),
+    ("one.String_out", "two.u", "a String cannot be connected to a Float64"),
+    ("one.Boolean_out", "two.Int8_in", "a Boolean cannot be connected to a Int8"),
     ("one.z", "two.Float64s_in", "has one number and 'two.Float64s_in' 3 numbers"),
     ("one.y", "two.u", r"'one' \(left.fmu\) .*'two' \(right.fmu\) do not fit: 'degC' \(K\) is not 'V'"),
 ]
@@ -119,7 +119,7 @@ def test_parameter_sets(pair):
         ("one.uu", 1.0, "external input 'one.uu': there is no variable 'uu' in the FMU left.fmu; did you mean 'u'"),
         ("one.y", 1.0, r"'one.y' \(FMU left.fmu\) is of causality output, not an input; choose"),
         ("one.g", 1.0, "causality parameter, not an input; give it in parameters"),
-        ("two.u", 1.0, r"'two.u' \(FMU right.fmu\) is fed by 'one.z' already; remove"),
+        ("two.u", 1.0, r"'two.u' \(FMU right.fmu\) is connected to 'one.z' already; remove"),
         ("one.u", ([0, 1], [1]), "must be a number, a function of time, or"),
         ("one.u", ([1, 0], [1, 2]), "times must rise"),
         ("one.u", ([0, 1], [0, math.nan]), "all must be finite"),
@@ -142,7 +142,7 @@ def test_patterns_of_what_is_recorded(pattern, text, pair):
 
 def test_required_inputs(pair):
     pair.add("three", pair.components["one"].fmu, required=["u"])
-    with pytest.raises(CosimError, match=r"the input 'three.u' is required and nothing feeds it; connect it or give"):
+    with pytest.raises(CosimError, match=r"the input 'three.u' is required and not connected; connect it or give"):
         run(pair, 1.0)
     assert run(pair, 1.0, master=Jacobi(STEP), inputs={"three.u": 1.0})["three.y"][-1] == 1.0
 
@@ -167,7 +167,7 @@ def test_tolerances(tolerance, pair):
 
 
 def test_other_things_than_a_system_and_a_master(pair, fmus):
-    with pytest.raises(CosimError, match=r"what is run is a System, not .*left.fmu.*; System.load reads one"):
+    with pytest.raises(CosimError, match=r"a run takes a System, not .*left.fmu.*; System.load reads one"):
         run(fmus[0], 1.0)
     for master in (0.1, Jacobi, "jacobi"):
         with pytest.raises(CosimError, match="the master must be one such as"):

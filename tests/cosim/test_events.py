@@ -187,7 +187,7 @@ def test_beside_one_that_cannot_go_back(fmus, tmp_path, needs):
     result = run(system, 1.0, master=Jacobi(0.01), tolerance=1e-10)
     expected = impacts(2)
     np.testing.assert_allclose([t for t, _ in result.events[:2]], expected, atol=1e-8)
-    assert any("'ball' has events" in one and "'sums' cannot go back" in one for one in result.notices)
+    assert any("'ball' has events" in one and "'sums' cannot be rolled back" in one for one in result.notices)
     alone = run(System.load(fmus["ball", "3.0"]), 1.0, master=Jacobi(0.01), tolerance=1e-10)
     np.testing.assert_allclose(result["ball.x.q"][-1], alone["ball3.x.q"][-1], atol=1e-9)
 
@@ -267,7 +267,7 @@ def _played(system, detour):
                     while instance.time < goal - 1e-12:
                         outcome = instance.step(instance.time, goal - instance.time)
                         if outcome.event:
-                            events.alone(network, instance)
+                            events.handle_alone(network, instance)
                     instance.time = goal
                 time = reached
                 network.exchange(time)

@@ -153,15 +153,15 @@ def test_warnings_are_notices_of_the_instance_that_gave_them(version, tmp_path):
     for name, mode in (("first", "warns"), ("second", "sound"), ("third", "warns"), ("last", "sound")):
         system.add(name, fmu, parameters={"mode": MODE[mode]})
     result = run(system, 1.0, master=Jacobi(0.25))
-    said = [one for one in result.notices if " says: " in one]
-    assert said == [f"{name!r} says: 7 steps of 0.125 s by {name} are many" for name in ("first", "third")]
+    said = [one for one in result.notices if " reports: " in one]
+    assert said == [f"{name!r} reports: 7 steps of 0.125 s by {name} are many" for name in ("first", "third")]
     assert len(result) == 5
 
 
 def test_a_percent_sign_in_a_message_of_pythonfmu_harms_nobody(lag):
     system = System("percent")
     system.add("lag", lag[False], parameters={"misdeed": "warn"})
-    assert "'lag' says: mind the gap: 100%s" in run(system, 1.0, master=Jacobi(0.25)).notices
+    assert "'lag' reports: mind the gap: 100%s" in run(system, 1.0, master=Jacobi(0.25)).notices
 
 
 @pytest.mark.parametrize("version", VERSIONS)

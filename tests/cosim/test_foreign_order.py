@@ -106,7 +106,7 @@ def test_one_that_discards_catches_up_with_others_that_cannot_go_back(mode, pair
     if mode == "short_only":
         result = run(system, 1.0, master=Jacobi(0.1), inputs={"late.u": 1.0})
         assert result["late.y"] == pytest.approx(result.t)
-        assert any("'late' discards" in one and "'one', 'two' cannot go back" in one for one in result.notices)
+        assert any("'late' discards" in one and "'one', 'two' cannot be rolled back" in one for one in result.notices)
     else:
         with pytest.raises(CosimError, match=r"no step of 'late' .*however short") as caught:
             run(system, 1.0, master=Jacobi(0.1), inputs={"late.u": 1.0})

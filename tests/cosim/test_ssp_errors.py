@@ -79,7 +79,7 @@ def test_a_truncated_or_damaged_archive(fmu, tmp_path: Path) -> None:
             System.load(broken)
     place = data.index(b"<ssd:System ")
     broken.write_bytes(data[:place] + b"X" + data[place + 1 :])
-    with pytest.raises(CosimError, match=r"'SystemStructure.ssd' cannot be read: .*get it anew"):
+    with pytest.raises(CosimError, match=r"'SystemStructure.ssd' cannot be read: .*get it again"):
         System.load(broken)
 
 
@@ -145,7 +145,7 @@ def test_another_root_and_another_version(refused) -> None:
         (body(both(), links=connection("c/y", "a/x")), "there is no element 'c'; there are: a"),
         (body(both(), links=connection("in", "a/x")), "the system has no connector 'in'; there is none"),
         (body(both(), links=connection("a/y", "a/y")), "both give or both take"),
-        (body(both(), links=connection("a/y", "a/x") * 2), "'a.x' is fed by another connection already"),
+        (body(both(), links=connection("a/y", "a/x") * 2), "'a.x' has another connection already"),
         (body(both(), links=connection("a/y", "a/x", linear("two"))), "<LinearTransformation>: its attribute factor="),
         (body(both(), links=connection("a/y", "a/x", more='suppressUnitConversion="maybe"')), "neither true nor false"),
         (
@@ -182,7 +182,7 @@ def test_a_connector_that_feeds_itself(refused) -> None:
         f"<ssd:Elements>{both()}</ssd:Elements><ssd:Connections>{connection('i', 'o')}{connection('o', 'i')}"
         f"{connection('i', 'a/x')}</ssd:Connections></ssd:System>"
     )
-    assert "is fed by itself" in refused(body(inner))
+    assert "is connected to itself" in refused(body(inner))
 
 
 def test_a_dictionary_that_is_not_there(refused) -> None:

@@ -181,6 +181,6 @@ def test_start_values_keep_their_64_bits(fmu):
     for name, text, bits in (("Int64_in", str(2**63 - 1), 2**63 - 1), ("UInt64_in", str(2**64 - 1), -1)):
         ports = instance.ports([model.variable(name)])
         put(ports, model.variable(name), text)
-        ports.given()
+        ports.to_buffers()
         assert ports.whole.tolist() == [bits]
         assert int(ports.all[0].numbers[0]) == int(text)

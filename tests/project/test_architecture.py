@@ -22,6 +22,9 @@ C_LIBRARY = {
 PRINTS_OR_EXITS = re.compile(r"\b(?:printf|fprintf|puts|exit|abort|assert|raise)\s*\(")
 STANDARD = set(sys.stdlib_module_names)
 
+# The one reader of model descriptions and caller of FMUs, which knows no exporter and no mechanics.
+FMU_READER = {f"linkwork.fmu.{name}" for name in ("description", "combinations", "library", "messages")}
+
 # Part: what it may import, besides the standard library and itself. Longer names win over shorter ones.
 PYTHON_ARROWS = {
     "linkwork.errors": set(),
@@ -48,10 +51,15 @@ PYTHON_ARROWS = {
         "scikits_odes_sundials",
         "sksundae",
     },
-    "linkwork.fmu.check": {"numpy", "fmpy", "linkwork.errors"},
+    "linkwork.fmu.check": {"numpy", "fmpy", "linkwork.errors", *FMU_READER},
+    "linkwork.fmu.description": {"linkwork.fmu.combinations"},
+    "linkwork.fmu.combinations": set(),
+    "linkwork.fmu.library": {"fmpy", "linkwork.errors"},
+    "linkwork.fmu.messages": {"fmpy"},
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
         *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", "linkwork.draw.block_diagram"),
+        *FMU_READER,
     },
     "linkwork.controllers.adapter": set(),  # it is copied into FMUs
     "linkwork.controllers.controller": {"pythonfmu"},

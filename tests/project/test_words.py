@@ -14,7 +14,11 @@ from support.checkout import TOP
 from support.prose import Text, files, texts
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
-SOURCES: tuple[str, ...] = ()  # the folders whose comments, docstrings and messages are checked as well
+SOURCES: tuple[str, ...] = (
+    "linkwork/cosim",
+    "linkwork/fmu/check",
+    "linkwork/controllers",
+)  # the folders whose comments, docstrings and messages are checked as well
 CLAUSE = "is|are|was|were|has|had|stands|comes|came|moves|holds|follows|changes|lies|goes|acts|fails|waits|runs|closes"
 
 SEARCHED_FOR = (

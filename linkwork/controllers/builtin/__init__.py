@@ -1,1 +1,1 @@
-"""Ready controllers: each file is what its FMU runs, and has the function that writes it."""
+"""Built-in controllers: each file is the one that its FMU runs, and has the function that writes the FMU."""

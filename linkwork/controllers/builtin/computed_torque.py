@@ -2,7 +2,7 @@
 
 The pose is closed from the measured coordinates, from the last one on. Accelerations a are affine in the drives' loads,
 a = b + M tau, so that tau follows from as many forward dynamics as there are drives, and one: loops, springs, dampers
-and gravity included. With more drives than freedoms these are the least loads.
+and gravity included. With more drives than degrees of freedom these are the least loads.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.controllers import Controller
+from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ComputedTorque(Controller):
         self.add_sample_time()
         self.pose = self.found = _pose(start)
         self.probes = _probes(self.joints)
-        self.block = self.system.block()  # of all assemblies: each begins at first, so that it is no state
+        self.block = self.system.block()  # of all position assemblies: each begins at first, so that it is no state
         self.at_first = self.block.reals.copy()
 
     def outputs(self, t: float) -> None:
@@ -121,7 +121,7 @@ def computed_torque(
     mechanism
         What the controller takes the plant for; the FMU carries it as JSON.
     actuated
-        Joints of one coordinate that have drives, as many as the mechanism has freedoms, or more.
+        Joints of one coordinate that have drives, as many as the mechanism has degrees of freedom, or more.
     path
         Of the FMU.
     kp, kd
@@ -134,7 +134,7 @@ def computed_torque(
     FmuError
         If a joint is unknown or has several coordinates, or the drives do not determine the motion.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     _refuse(mechanism, actuated)
     settings = {"mechanism": mechanism.to_dict(), "actuated": list(actuated)}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from linkwork.controllers import Controller
+from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
 SLACK = 1e-9  # s, by which a hold time may be missed
@@ -97,7 +97,7 @@ def latch_supervisor(
     FmuError
         If a latch is not described so.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     if not isinstance(latches, Mapping) or not latches:
         raise FmuError("latch_supervisor: name at least one latch, as in {'latch1': 'H1'}")

@@ -1,4 +1,4 @@
-"""PID with filtered derivative, limits and anti-windup, for samples h apart.
+"""PID with filtered derivative, limits and anti-windup, for a sample time h.
 
 v = feedforward + kp (b w - y) + I + kd r,     u = v within [u_min, u_max]
 r = (Tf r_ + z - z_)/(Tf + h_), z = c w - y    backward difference of Tf r' + r = z'; _: of the sample before
@@ -11,8 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from linkwork.controllers import Controller
-from linkwork.controllers.controller import UNLIMITED
+from linkwork.controllers.controller import UNLIMITED, Controller
 
 
 class Pid(Controller):
@@ -101,7 +100,7 @@ def pid(path: str | Path, *, measurement_unit: str = "1", output_unit: str = "1"
     FmuError
         On an unknown parameter or unit.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     units = {"measurement": measurement_unit, "u": output_unit}
     return package(__file__, path, settings={"units": units, **parameters})

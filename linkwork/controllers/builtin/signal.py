@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork.controllers import Controller
+from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
 
@@ -87,7 +87,7 @@ def signal(
     FmuError
         If times do not increase or sizes do not fit.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     t = np.asarray(times, dtype=float)
     signals = values if isinstance(values, Mapping) else {"y": values}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from linkwork.controllers import Controller
+from linkwork.controllers.controller import Controller
 
 
 class Skyhook(Controller):
@@ -55,6 +55,6 @@ def skyhook(path: str | Path, *, continuous: bool = True, **parameters: float) -
     FmuError
         On an unknown parameter.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     return package(__file__, path, settings={"continuous": continuous, **parameters})

@@ -1,6 +1,6 @@
 """State feedback u = u0 - K (x - x0), its gain that of the linear-quadratic regulator around an operating point.
 
-Each u is held within its limits. There the loop is open, and what is unstable may fall whatever its gain.
+Each u is held within its limits. There the loop is open, and an unstable plant may fall for any gain.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork.controllers import Controller
-from linkwork.controllers.controller import UNLIMITED
+from linkwork.controllers.controller import UNLIMITED, Controller
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ def _weights(given: ArrayLike, n: int, what: str) -> FloatArray:
 
 
 def _holding(model: LinearModel, rows: list[int], columns: list[int]) -> FloatArray:
-    """Return what is to be added to the inputs so that the operating point is an equilibrium."""
+    """Return the loads to be added to the inputs so that the operating point is an equilibrium."""
     B, left = model.B[np.ix_(rows, columns)], model.xdot[rows]
     more = np.linalg.lstsq(B, -left, rcond=None)[0]
     remains = np.abs(left + B @ more)
@@ -193,7 +192,7 @@ def _limits(given: ArrayLike | None, none: float, names: Sequence[str], what: st
 
 
 def _refuse_beyond(u0: FloatArray, low: FloatArray, high: FloatArray, names: Sequence[str]) -> None:
-    """Raise where what holds the operating point is not within the limits."""
+    """Raise where the loads that hold the operating point are not within the limits."""
     for name, value, least, most in zip(names, u0, low, high, strict=True):
         if not least <= value <= most:
             raise MechanismError(
@@ -220,7 +219,7 @@ def state_feedback(
     Parameters
     ----------
     model, Q, R, states, inputs, sample_time
-        As of `gain`; the operating point is that of the model, u0 with what holds it there if `model.u` does not.
+        As of `gain`; the operating point is that of the model, u0 with the loads that hold it if `model.u` does not.
     path
         Of the FMU.
     names
@@ -233,7 +232,7 @@ def state_feedback(
     MechanismError
         As `gain` does, and where the inputs cannot hold the operating point, or not within their limits.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     K = gain(model, Q, R, states=states, inputs=inputs, sample_time=sample_time)
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")

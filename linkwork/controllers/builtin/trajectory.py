@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.controllers import Controller
+from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
 
@@ -42,7 +42,7 @@ class Trajectory(Controller):
         self.add_parameter("speed", 1.0, description="factor: at 2 the motion takes half the time")
 
     def check(self) -> None:
-        """The motion goes on."""
+        """Advance the motion."""
         if not self.speed > 0.0:
             raise ValueError(f"speed must be positive, not {self.speed:g}")
 
@@ -102,14 +102,14 @@ def trajectory(
     cycle
         Begin again after the last point, which should be the first one.
     start, speed
-        s, when it begins, and a factor on its pace.
+        s, when it begins, and a factor on its speed.
 
     Raises
     ------
     FmuError
         If sizes do not fit, or times are not positive.
     """
-    from linkwork.controllers import package
+    from linkwork.controllers.packaging import package
 
     values = np.asarray(points, dtype=float)
     if isinstance(names, str) and values.ndim == 2 and values.shape[1] != 1:

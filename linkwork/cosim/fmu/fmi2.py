@@ -12,10 +12,9 @@ from fmpy import fmi2
 from fmpy.fmi1 import FMICallException
 
 from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, call, check
-from linkwork.cosim.fmu.loading import load
-from linkwork.cosim.fmu.logger import LoopStep
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
+from linkwork.fmu.messages import Listener
 
 KINDS = {"Real": "Real", "Integer": "Integer", "Enumeration": "Integer", "Boolean": "Boolean", "String": "String"}
 
@@ -25,16 +24,16 @@ class Instance2(Instance):
 
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
         super().__init__(name, model, number)
-        self._ear: LoopStep | None = None
+        self._listener: Listener | None = None
         self._failed = False  # its step was discarded; FMI 2.0 forbids to set anything then
 
     # ---- life
 
     @call
     def instantiate(self) -> None:
-        self.fmu = load(fmi2.FMU2Slave, self.model, self.name)
-        self._ear = LoopStep(self.name, self.messages, plain=self.model.tool.startswith("PythonFMU"))
-        self.fmu.instantiate(callbacks=self._ear.callbacks, loggingOn=True)
+        self.fmu = self.load()
+        self._listener = Listener(self.name, self.messages, plain=self.model.tool.startswith("PythonFMU"))
+        self.fmu.instantiate(callbacks=self._listener.callbacks, loggingOn=True)
         self._component = self.fmu.component
         library = self.fmu.dll  # its functions have their types from FMPy
         self._get = {kind: getattr(library, f"fmi2Get{kind}") for kind in KINDS.values()}
@@ -57,10 +56,10 @@ class Instance2(Instance):
 
     def forget(self) -> object:
         super().forget()
-        ear, self._ear = self._ear, None
-        if ear:
-            ear.close()
-        return ear
+        listener, self._listener = self._listener, None
+        if listener:
+            listener.close()
+        return listener
 
     # ---- values
 
@@ -73,14 +72,14 @@ class Instance2(Instance):
         for kind, references, n, buffer, _ in ports.calls:
             check(self._get[kind](self._component, references, n, buffer), "fmi2Get", kind)
         if ports.copied:
-            ports.taken()
+            ports.from_buffers()
 
     @call
     def write(self, ports: Ports) -> None:
         if self._failed:
             return
         if ports.copied:
-            ports.given()
+            ports.to_buffers()
         for kind, references, n, buffer, _ in ports.calls:
             check(self._set[kind](self._component, references, n, buffer), "fmi2Set", kind)
 
@@ -111,7 +110,7 @@ class Instance2(Instance):
     def _discarded(self, time: float, length: float) -> Outcome:
         self._failed = self.discarded = True
         reached, terminated = time, False
-        with contextlib.suppress(FMICallException):  # the FMU may not say
+        with contextlib.suppress(FMICallException):  # an FMU may not answer
             reached = self.fmu.getRealStatus(fmi2.fmi2LastSuccessfulTime)
         with contextlib.suppress(FMICallException):
             terminated = self.fmu.getBooleanStatus(fmi2.fmi2Terminated)

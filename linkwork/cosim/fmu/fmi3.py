@@ -9,9 +9,9 @@ import numpy as np
 from fmpy import fmi3
 
 from linkwork.cosim.fmu.instance import DISCARD, FloatArray, Instance, Outcome, Update, call, check
-from linkwork.cosim.fmu.loading import load
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import C_TYPES, Ports
+from linkwork.fmu.messages import log_message
 
 KINDS = (
     *("Float64", "Float32", "Boolean", "String"),
@@ -26,25 +26,21 @@ class Instance3(Instance):
         super().__init__(name, model, number)
         self._event, self._terminate, self._early = (fmi3.fmi3Boolean() for _ in range(3))
         self._reached = fmi3.fmi3Float64()
-        self._told = [ctypes.byref(one) for one in (self._event, self._terminate, self._early, self._reached)]
+        self._reported = [ctypes.byref(one) for one in (self._event, self._terminate, self._early, self._reached)]
 
     # ---- life
 
     @call
     def instantiate(self) -> None:
-        self.fmu = load(fmi3.FMU3Slave, self.model, self.name)
-        events = self.model.abilities.event_mode
-        self.fmu.instantiate(loggingOn=True, eventModeUsed=events, earlyReturnAllowed=events, logMessage=self._log)
+        self.fmu = self.load()
+        events, log = self.model.abilities.event_mode, log_message(self.messages)
+        self.fmu.instantiate(loggingOn=True, eventModeUsed=events, earlyReturnAllowed=events, logMessage=log)
         self._component = self.fmu.component
         library = self.fmu.dll  # its functions have their types from FMPy
         self._get = {kind: getattr(library, f"fmi3Get{kind}") for kind in KINDS}
         self._set = {kind: getattr(library, f"fmi3Set{kind}") for kind in KINDS}
         self._do_step = library.fmi3DoStep
         self._restore = library.fmi3SetFMUState
-
-    def _log(self, _environment: Any, status: int, _category: bytes, message: bytes | None) -> None:
-        if status > 0:
-            self.messages.append((message or b"").decode(errors="replace").strip())
 
     @call
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
@@ -70,12 +66,12 @@ class Instance3(Instance):
         for kind, references, n, buffer, n_values in ports.calls:
             check(self._get[kind](self._component, references, n, buffer, n_values), "fmi3Get", kind)
         if ports.copied:
-            ports.taken()
+            ports.from_buffers()
 
     @call
     def write(self, ports: Ports) -> None:
         if ports.copied:
-            ports.given()
+            ports.to_buffers()
         for kind, references, n, buffer, n_values in ports.calls:
             check(self._set[kind](self._component, references, n, buffer, n_values), "fmi3Set", kind)
 
@@ -90,7 +86,7 @@ class Instance3(Instance):
     def step(self, time: float, length: float) -> Outcome:
         self._event.value = self._terminate.value = self._early.value = False
         self._reached.value = time
-        status = self._do_step(self._component, time, length, False, *self._told)
+        status = self._do_step(self._component, time, length, False, *self._reported)
         if status == DISCARD:
             self.discarded = True
             self.time = max(time, self._reached.value)

@@ -1,4 +1,4 @@
-"""The contract of an instance: the calls of FMI for Co-Simulation, the same for each version."""
+"""The contract of an instance in Co-Simulation: the same calls for each version of FMI."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.isolated.breadcrumb import Call, note
 from linkwork.errors import FmuError
+from linkwork.fmu.library import NotLoaded, load
+from linkwork.fmu.messages import STATUS
 
 P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S", bound="Instance")
 FloatArray = NDArray[np.float64]
 
-STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
 WARNING, DISCARD, FATAL = 1, 2, 4
-#: What a crash is said to have happened in.
+#: The call that a message about a crash names, by method.
 CALLS = {
     "instantiate": Call.instantiate,
     "enter_initialization": Call.enterInitializationMode,
@@ -43,23 +44,23 @@ CALLS = {
     "restore": Call.setState,
     "drop": Call.freeState,
 }
-#: What a user can do where one of them fails.
+#: The remedy for the user where a call fails.
 REMEDIES = {
-    "instantiate": "export it again, or see what it needs to be there",
+    "instantiate": "export it again, or check what it needs where it runs",
     "enter_initialization": "look at its parameters and start values",
     "exit_initialization": "look at its parameters, start values and inputs",
-    "write": "look at what it is given",
+    "write": "look at the values that are set",
     "step": "look at its inputs and parameters there, or take a smaller step",
 }
 MOST_MESSAGES = 5  # in the text of an error
-_KEPT: list[object] = []  # of FMUs that may not be called any more, but may have threads that call back
+_UNFREED: list[object] = []  # of FMUs that may not be called any more, but may have threads that call back
 
 
 class Outcome(NamedTuple):
-    """How a step went.
+    """The outcome of a step.
 
-    `reached` is the time it came to; `event`: the FMU wants to go to Event Mode there; `terminate`: it wants the
-    simulation to end; `discarded`: it could not come further, and a shorter step may succeed.
+    `reached` is the time reached; `event`: the FMU requests Event Mode there; `terminate`: it requests the end of the
+    simulation; `discarded`: it could not complete the step, and a shorter one may succeed.
     """
 
     reached: float
@@ -69,7 +70,7 @@ class Outcome(NamedTuple):
 
 
 class Update(NamedTuple):
-    """What an update of discrete states says: whether another is needed, and the time of the next event if known."""
+    """Result of an update of discrete states: whether another is needed, and the time of the next event if known."""
 
     needed: bool
     terminate: bool
@@ -77,7 +78,7 @@ class Update(NamedTuple):
 
 
 def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Turn a failure of an FMI call within `method` into an `FmuError` that says whose it is."""
+    """Turn a failure of an FMI call within `method` into an `FmuError` that names the instance."""
     name = method.__name__
     code = CALLS[name]
 
@@ -88,7 +89,7 @@ def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
             return method(self, *args, **kwargs)
         except (FmuError, KeyboardInterrupt):
             raise
-        except Exception as problem:  # whatever FMPy, ctypes or a missing function make of it
+        except Exception as problem:  # any error of FMPy, ctypes or a missing function
             raise self.failure(name, problem) from problem
 
     return adapted
@@ -109,21 +110,21 @@ class Instance(ABC):
     ----------
     name, model, number
         Its own name, its FMU, and its position in the system.
-    inputs, discrete_inputs, outputs, extras
-        Its exchanged variables, and what is only recorded; see `bind`. Discrete inputs are those that FMI 3.0 lets be
-        set in Event Mode only.
+    inputs, discrete_inputs, outputs, recorded_only
+        Its exchanged variables, and those that are only recorded; see `bind`. FMI 3.0 allows to set discrete inputs in
+        Event Mode only.
     time
         The communication point it is at [s].
     in_event_mode
         Whether it is in Event Mode (FMI 3.0).
     needs_update
-        Whether it has asked there for another update of its discrete states.
+        Whether it has requested there another update of its discrete states.
     wants_end
-        Whether it has asked for the end of the simulation.
+        Whether it has requested the end of the simulation.
     discarded
         Whether it has ever discarded a step.
     messages
-        What it has said last, but for what is no trouble.
+        Its last messages of status warning or above.
     """
 
     def __init__(self, name: str, model: FmuModel, number: int = 0) -> None:
@@ -140,10 +141,10 @@ class Instance(ABC):
         self.inputs = self.discrete_inputs = self.outputs = self.recorded_only = self.ports(())
 
     def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], recorded_only: Sequence[Variable]) -> None:
-        """Say which variables will be written and read; `recorded_only` are read to be recorded only."""
-        apart = self.model.abilities.event_mode
-        self.inputs = self.ports([one for one in inputs if not (apart and one.variability == "discrete")])
-        self.discrete_inputs = self.ports([one for one in inputs if apart and one.variability == "discrete"])
+        """Set the variables that will be written and read; `recorded_only` are read only to be recorded."""
+        separate = self.model.abilities.event_mode
+        self.inputs = self.ports([one for one in inputs if not (separate and one.variability == "discrete")])
+        self.discrete_inputs = self.ports([one for one in inputs if separate and one.variability == "discrete"])
         self.outputs, self.recorded_only = self.ports(outputs), self.ports(recorded_only)
 
     def ports(self, variables: Sequence[Variable]) -> Ports:
@@ -151,17 +152,36 @@ class Instance(ABC):
         return Ports(variables, self.type_of)
 
     def failure(self, name: str, problem: Exception) -> FmuError:
-        """Return the error that says what failed, and what the FMU says of it."""
+        """Return the error that names the failed call and has the messages of the FMU."""
         status = getattr(problem, "status", -1)
         self.model.lost |= status == FATAL
         how = f"returned {STATUS[status]}" if status in range(len(STATUS)) else f"failed: {problem}"
         called = getattr(problem, "function", name)
-        said = f"; it says: {'; '.join(self.messages)}" if self.messages else ""
+        messages = f"; it reports: {'; '.join(self.messages)}" if self.messages else ""
         remedy = f"; {REMEDIES[name]}" if name in REMEDIES else ""
         who = f"FMU {self.model.path.name} (instance {self.name!r})"
-        return FmuError(f"{who}: {called} {how} at t = {self.time:.9g} s{said}{remedy}")
+        return FmuError(f"{who}: {called} {how} at t = {self.time:.9g} s{messages}{remedy}")
 
     # ---- life
+
+    def load(self) -> Any:
+        """Return FMPy's object for the instance.
+
+        Raises
+        ------
+        FmuError
+            If the library cannot be loaded.
+        """
+        model = self.model
+        try:
+            return load(model.fmi, "CS", str(model.folder), model.identifier, model.token, self.name)
+        except NotLoaded as problem:
+            remedy = (
+                "'linkwork check' lists all that are missing, for its maker to add"
+                if problem.missing
+                else "install what it depends on, or export it for this platform"
+            )
+            raise FmuError(f"FMU {model.path.name} (instance {self.name!r}): {problem}; {remedy}") from problem
 
     @abstractmethod
     def instantiate(self) -> None:
@@ -169,7 +189,7 @@ class Instance(ABC):
 
     @abstractmethod
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
-        """Go to Initialization Mode."""
+        """Enter Initialization Mode."""
 
     @abstractmethod
     def exit_initialization(self) -> None:
@@ -187,7 +207,7 @@ class Instance(ABC):
         if fmu is None:
             return
         if self.model.lost:
-            _KEPT.append((fmu, self.forget()))
+            _UNFREED.append((fmu, self.forget()))
             return
         component, fmu.component = getattr(fmu, "component", None), None
         try:
@@ -202,7 +222,7 @@ class Instance(ABC):
         """Free the instance alone."""
 
     def forget(self) -> object:
-        """Let go of what refers to the library, so that no circle keeps it; return what the library may still call."""
+        """Drop all references to the library, so that no circle keeps it; return the object that it may still call."""
         self._get: dict[str, Any] = {}
         self._set: dict[str, Any] = {}
         return None
@@ -233,10 +253,10 @@ class Instance(ABC):
 
     @abstractmethod
     def step(self, time: float, length: float) -> Outcome:
-        """Go on by a communication step."""
+        """Do a communication step."""
 
     def enter_event_mode(self) -> None:
-        """Go to Event Mode (FMI 3.0)."""
+        """Enter Event Mode (FMI 3.0)."""
         raise NotImplementedError
 
     def update_discrete_states(self) -> Update:
@@ -244,7 +264,7 @@ class Instance(ABC):
         raise NotImplementedError
 
     def enter_step_mode(self) -> None:
-        """Go back to Step Mode."""
+        """Enter Step Mode."""
         raise NotImplementedError
 
     # ---- states
@@ -254,9 +274,9 @@ class Instance(ABC):
         """Return a snapshot of the whole state; `reuse` is one that may be overwritten. `drop` it at the end."""
 
     def get_state(self, get: Any, free: Callable[[Any, Any], object], state: Any) -> Any:
-        """Get a state of the FMU, into one that there is where the FMU does so.
+        """Get a state of the FMU, into an existing one where the FMU supports that.
 
-        Some give a new one every time: it is then for us to free the old one.
+        Some FMUs return a new one every time: the caller must then free the old one.
         """
         before = state.value
         if before and self._renews:
@@ -268,7 +288,7 @@ class Instance(ABC):
 
     @abstractmethod
     def restore(self, snapshot: Any) -> None:
-        """Go back to a snapshot, which stays valid."""
+        """Restore a snapshot, which stays valid."""
 
     @abstractmethod
     def drop(self, snapshot: Any) -> None:

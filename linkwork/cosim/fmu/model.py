@@ -1,4 +1,4 @@
-"""What an FMU says of itself, as a host needs it; read by FMPy."""
+"""An FMU as co-simulation needs it, made of its model description."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from linkwork.cosim.system.references import known
-from linkwork.cosim.system.units import UNKNOWN, Unit
+from linkwork.cosim.system.units import BASE, UNKNOWN, Unit
 from linkwork.errors import CosimError
+from linkwork.fmu.description import Description, read_description
+from linkwork.fmu.description import Variable as DescribedVariable
 
 REAL, WHOLE, TEXT = "real", "whole", "text"
 VALUE_TYPES = {
@@ -37,9 +39,9 @@ class Variable:
         As in the model description.
     type
         As FMI names it: ``Real``, ``Float64``, ``Int32``, ``Boolean``, ``Enumeration``, ...
-    bank
-        How a host keeps its value: ``real`` (a double), ``whole`` (an integer; Booleans are 0 and 1) or ``text``;
-        None for what a host cannot exchange (binary variables and clocks).
+    value_type
+        The type of its value in a master: ``real`` (a double), ``whole`` (an integer; Booleans are 0 and 1) or
+        ``text``; None for types that are not exchanged (binary variables and clocks).
     start
         As text, or None.
     size
@@ -73,7 +75,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What an FMU can do in Co-Simulation."""
+    """The capabilities of an FMU in Co-Simulation."""
 
     save_state: bool
     variable_step: bool
@@ -87,9 +89,9 @@ class Abilities:
 
 @dataclass
 class FmuModel:
-    """An FMU's file, what its model description says, and where it is unpacked.
+    """The file of an FMU, the content of its model description, and the folder in which it is unpacked.
 
-    `lost` is true once an instance has returned fatal: FMI forbids all further calls, of other instances too.
+    `lost` is true once an instance has returned fatal: FMI forbids all further calls, also those of other instances.
     """
 
     path: Path
@@ -103,7 +105,7 @@ class FmuModel:
     abilities: Abilities
     step_size: float | None
     experiment: tuple[float | None, float | None]
-    tool: str = ""  # that made it
+    tool: str = ""  # the generation tool
     lost: bool = False
     _unpacked: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
@@ -118,7 +120,7 @@ class FmuModel:
         Raises
         ------
         CosimError
-            If there is none of that name.
+            If there is no such variable.
         """
         return known(name, self.variables, "variable", f"the FMU {self.path.name}")
 
@@ -143,15 +145,15 @@ class FmuModel:
 
         self._check_platform()
         self._unpacked = tempfile.TemporaryDirectory(
-            prefix="linkwork_fmu_", dir=self._place(), ignore_cleanup_errors=True
+            prefix="linkwork_fmu_", dir=self._writable_folder(), ignore_cleanup_errors=True
         )
         try:
             return Path(extract(self.path, self._unpacked.name))
-        except Exception as problem:  # whatever zipfile, zlib or FMPy make of it
+        except Exception as problem:  # any error of zipfile, zlib or FMPy
             raise CosimError(f"the FMU {self.path} cannot be unpacked: {problem}") from problem
 
-    def _place(self) -> Path:
-        """Where to unpack: in a folder of ASCII letters if there is one, as libraries of PythonFMU crash at others."""
+    def _writable_folder(self) -> Path:
+        """Return a folder with an ASCII path if there is one, as libraries of PythonFMU crash at others."""
         usual = Path(tempfile.gettempdir())
         for place in (usual, *map(Path, ("/tmp", "/var/tmp")), Path.cwd()):
             if str(place).isascii() and os.access(place, os.W_OK | os.X_OK):
@@ -184,27 +186,31 @@ def read_model(path: Path) -> FmuModel:
     Raises
     ------
     CosimError
-        If there is no such FMU, it cannot be read, or is none for Co-Simulation of FMI 2.0 or 3.0.
+        If there is no such FMU, it cannot be read, or it is not for Co-Simulation of FMI 2.0 or 3.0.
     """
-    try:
-        from fmpy import read_model_description
-    except ImportError as missing:
-        raise CosimError("FMUs are run by FMPy: pip install 'linkwork[cosim]'") from missing
+    if find_spec("fmpy") is None:
+        raise CosimError("FMUs are run by FMPy: pip install 'linkwork[cosim]'")
     _check_file(path)
     try:
-        version = _version(path)
-        if not version.startswith(("2.", "3.")):
-            raise CosimError(f"the FMU {path} is of FMI {version}; export it for FMI 2.0 or 3.0")
-        description = read_model_description(path, validate=False)
-        if description.coSimulation is None:
-            raise CosimError(f"the FMU {path} offers no Co-Simulation; export it for that")
-        return _model(path, version, description)
-    except CosimError:
-        raise
+        description = read_description(path)
     except zipfile.BadZipFile as problem:
         raise CosimError(f"the FMU {path} cannot be read: it is not a zip file, or cut off; get it again") from problem
-    except Exception as problem:  # whatever zlib, lxml or FMPy make of it
-        raise CosimError(f"the FMU {path} cannot be read: {problem}; 'linkwork check' tells more") from problem
+    except Exception as problem:  # any error of zlib or the XML parser
+        raise _unreadable(path, problem) from problem
+    if not (description.fmi2 or description.fmi3):
+        raise CosimError(f"the FMU {path} is of FMI {description.version}; export it for FMI 2.0 or 3.0")
+    if "CS" not in description.kinds:
+        raise CosimError(f"the FMU {path} offers no Co-Simulation; export it for that")
+    for wrong in description.problems():
+        raise _unreadable(path, wrong)
+    try:
+        return _model(path, description)
+    except ValueError as error:  # text where a number is expected
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, problem: object) -> CosimError:
+    return CosimError(f"the FMU {path} cannot be read: {problem}; 'linkwork check' lists the problems")
 
 
 def _check_file(path: Path) -> None:
@@ -217,102 +223,83 @@ def _check_file(path: Path) -> None:
         raise CosimError(f"there is no FMU {path}{hint}")
 
 
-def _version(path: Path) -> str:
-    with zipfile.ZipFile(path) as archive, archive.open("modelDescription.xml") as file:
-        _, root = next(iter(ElementTree.iterparse(file, events=["start"])))
-        return str(root.get("fmiVersion"))
-
-
-def _model(path: Path, version: str, description: Any) -> FmuModel:
+def _model(path: Path, description: Description) -> FmuModel:
+    experiment = description.experiment
     return FmuModel(
         path=path,
-        fmi=version,
-        name=description.modelName,
-        identifier=description.coSimulation.modelIdentifier,
-        token=description.guid,
-        variables={one.name: _variable(one) for one in description.modelVariables},
-        units={one.name: _unit(one) for one in description.unitDefinitions},
+        fmi=description.version,
+        name=description.root.get("modelName", ""),
+        identifier=description.kinds["CS"].get("modelIdentifier", ""),
+        token=description.token or "",
+        variables={one.name: one for one in _variables(description)},
+        units={one.name: one for one in map(_unit, description.root.findall("UnitDefinitions/Unit"))},
         dependencies=_dependencies(description),
-        abilities=_abilities(description, path),
-        step_size=_number(description.defaultExperiment, "stepSize"),
-        experiment=(
-            _number(description.defaultExperiment, "startTime"),
-            _number(description.defaultExperiment, "stopTime"),
-        ),
-        tool=description.generationTool or "",
+        abilities=_abilities(description),
+        step_size=experiment["stepSize"],
+        experiment=(experiment["startTime"], experiment["stopTime"]),
+        tool=description.root.get("generationTool", ""),
     )
 
 
-def _variable(one: Any) -> Variable:
-    declared = one.declaredType
-    nominal = abs(float(one.nominal or (declared.nominal if declared else None) or 1.0))
+def _variables(description: Description) -> Iterator[Variable]:
+    """All variables, those of aliases last."""
+    named = [(one, _variable(description, one)) for one in description.variables if one.name]
+    yield from (one for _, one in named)
+    for described, one in named:
+        for alias in described.aliases:
+            yield replace(one, name=alias.name, description=alias.description or one.description)
+
+
+def _variable(description: Description, one: DescribedVariable) -> Variable:
+    assert one.reference is not None
+    nominal = abs(float(one.attribute("nominal") or 1.0))
+    enumeration = one.given.get("declaredType", "") if one.type == "Enumeration" else ""
     return Variable(
         name=one.name,
-        reference=one.valueReference,
+        reference=one.reference,
         type=one.type,
         value_type=VALUE_TYPES.get(one.type),
-        causality=one.causality or "local",
-        variability=one.variability or ("continuous" if VALUE_TYPES.get(one.type) == REAL else "discrete"),
+        causality=one.causality,
+        variability=one.variability,
         start=one.start,
-        size=math.prod(one.shape or ()),
-        unit=one.unit or (declared.unit if declared else None) or "",
+        size=description.size(one),
+        unit=one.unit or "",
         nominal=nominal if 0 < nominal < math.inf else 1.0,
-        description=one.description or "",
-        low=_bound(one, "min", -math.inf),
-        high=_bound(one, "max", math.inf),
-        enumeration=declared.name if declared and one.type == "Enumeration" else "",
-        items=_items(declared) if declared and one.type == "Enumeration" else (),
+        description=one.given.get("description", ""),
+        low=float(one.attribute("min") or -math.inf),
+        high=float(one.attribute("max") or math.inf),
+        enumeration=enumeration,
+        items=tuple((name, int(value)) for name, value in description.items(enumeration)) if enumeration else (),
     )
 
 
-def _bound(one: Any, name: str, otherwise: float) -> float:
-    text = getattr(one, name) or getattr(one.declaredType, name, None)
-    return float(text) if text else otherwise
-
-
-def _items(declared: Any) -> tuple[tuple[str, int], ...]:
-    return tuple((item.name, int(item.value)) for item in declared.items or ())
-
-
-def _unit(one: Any) -> Unit:
-    base = one.baseUnit
+def _unit(one: Element) -> Unit:
+    base = one.find("BaseUnit")
     if base is None:
-        return Unit(one.name)
-    exponents = tuple(int(getattr(base, name) or 0) for name in ("kg", "m", "s", "A", "K", "mol", "cd", "rad"))
-    return Unit(one.name, exponents, float(base.factor), float(base.offset))
+        return Unit(one.get("name", ""))
+    exponents = tuple(int(base.get(name, 0)) for name in BASE)
+    return Unit(one.get("name", ""), exponents, float(base.get("factor", 1.0)), float(base.get("offset", 0.0)))
 
 
-def _dependencies(description: Any) -> dict[str, frozenset[str] | None]:
-    """On which variables each output depends; None: perhaps on all."""
+def _dependencies(description: Description) -> dict[str, frozenset[str] | None]:
+    """The variables on which each output depends; None: perhaps all."""
     return {
-        one.variable.name: None if one.dependencies is None else frozenset(known.name for known in one.dependencies)
-        for one in description.outputs
+        one.name: None if one.dependencies is None else frozenset(known.name for known in one.knowns if known)
+        for one in description.unknowns("output")
     }
 
 
-def _abilities(description: Any, path: Path) -> Abilities:
-    one, two = description.coSimulation, str(description.fmiVersion).startswith("2.")
+def _abilities(description: Description) -> Abilities:
+    def able(*names: str) -> bool:
+        return description.able("CS", *names)
+
     return Abilities(
-        save_state=bool(one.canGetAndSetFMUstate),
-        variable_step=bool(one.canHandleVariableCommunicationStepSize),
-        interpolation=two and bool(one.canInterpolateInputs),
-        output_derivatives=int(one.maxOutputDerivativeOrder or 0),
-        directional=bool(one.providesDirectionalDerivative) or (not two and _says_directional(path)),
-        event_mode=not two and bool(one.hasEventMode),
-        only_once=bool(one.canBeInstantiatedOnlyOncePerProcess),
-        needs_tool=bool(one.needsExecutionTool),
+        save_state=able("canGetAndSetFMUState" if description.fmi3 else "canGetAndSetFMUstate"),
+        variable_step=able("canHandleVariableCommunicationStepSize"),
+        interpolation=description.fmi2 and able("canInterpolateInputs"),
+        output_derivatives=int(description.kinds["CS"].get("maxOutputDerivativeOrder", 0)),
+        directional=able("providesDirectionalDerivative" + "s" * description.fmi3),
+        event_mode=description.fmi3 and able("hasEventMode"),
+        only_once=able("canBeInstantiatedOnlyOncePerProcess"),
+        needs_tool=able("needsExecutionTool"),
     )
-
-
-def _says_directional(path: Path) -> bool:
-    """Whether an FMU of FMI 3.0 gives directional derivatives, which FMPy looks for by the name of FMI 2.0."""
-    with zipfile.ZipFile(path) as archive, archive.open("modelDescription.xml") as xml:
-        for _, element in ElementTree.iterparse(xml):
-            if element.tag == "CoSimulation":
-                return element.get("providesDirectionalDerivatives", "false") in ("true", "1")
-    return False
-
-
-def _number(experiment: Any, name: str) -> float | None:
-    text = getattr(experiment, name, None)
-    return None if text is None else float(text)

@@ -41,7 +41,7 @@ class Ports:
     Attributes
     ----------
     variables
-        Bank by bank, and within a bank in the order given.
+        By value type, and within one in the order given.
     real, whole
         Their values, as arrays of doubles and of 64-bit integers; arrays of FMI 3.0 take several places. An unsigned
         number of 64 bits is there by its bits; see `values_of`.
@@ -80,14 +80,14 @@ class Ports:
         ]
         #: Arguments of the calls that read or write all: type, references, their number, buffer, number of values.
         self.calls = [(one.type, one.references, one.n_references, one.buffer, one.n_values) for one in self.all]
-        #: Whether buffers are apart from the values, so that `taken` and `given` have something to do.
+        #: Whether the buffers are separate from the values, so that `from_buffers` and `to_buffers` copy values.
         self.copied = bool(self._copied or self.text)
         self._derivatives: dict[int, tuple[Any, int, Any, Any, Any]] = {}
         self._used = [values for values in (self.real, self.whole, self.text) if len(values)]
         self._marked: Values | None = None
 
     def _places(self) -> dict[str, tuple[str, slice]]:
-        """Where each variable lies: its bank and its part of that."""
+        """The place of each variable: its value type and its part of the values of that type."""
         places = {}
         for value_type, groups in self.groups.items():
             begin = 0
@@ -123,7 +123,7 @@ class Ports:
         return [values.copy() for values in self._used]
 
     def paste(self, copy: tuple[Values, Values | None]) -> None:
-        """Bring values back."""
+        """Restore values."""
         values, self._marked = copy
         for mine, before in zip(self._used, values, strict=True):
             mine[:] = before
@@ -139,15 +139,15 @@ class Ports:
         pairs = zip(self._used, self._marked, strict=True)
         return not all(np.array_equal(mine, before) for mine, before in pairs)
 
-    def taken(self) -> None:
-        """Bring what an FMU has written into the buffers to `real`, `whole` and `text`."""
+    def from_buffers(self) -> None:
+        """Copy the values that an FMU has written from the buffers to `real`, `whole` and `text`."""
         for values, numbers in self._copied:
             values[:] = numbers
         for group in self.groups[TEXT]:
             self.text[:] = [(one or b"").decode("utf-8", "replace") for one in group.buffer]
 
-    def given(self) -> None:
-        """Bring `real`, `whole` and `text` to the buffers, for an FMU to read."""
+    def to_buffers(self) -> None:
+        """Copy `real`, `whole` and `text` to the buffers, for an FMU to read."""
         for values, numbers in self._copied:
             np.copyto(numbers, values, casting="unsafe")
         for values, group in self._narrow:
@@ -158,13 +158,13 @@ class Ports:
                 group.buffer[i] = one.encode()
 
 
-Values = list[Any]  # of each bank that has any
+Values = list[Any]  # of each value type that occurs
 
 
 def _named(group: Group, values: Any) -> str:
-    """Type and name of the first variable whose value is not what the buffer holds."""
-    owners = [one for one in group.variables for _ in range(one.size)]
-    one = owners[int(np.argmax(values != group.numbers))]
+    """Name and type of the first variable whose value differs from that in the buffer."""
+    variables = [one for one in group.variables for _ in range(one.size)]
+    one = variables[int(np.argmax(values != group.numbers))]
     return f"{one.name!r}, which is of type {one.type}"
 
 

@@ -19,7 +19,7 @@ _LAYOUT = struct.Struct("=iid")  # instance, call, time
 
 
 class Call(IntEnum):
-    """The calls of an FMU that can be told apart, whatever its version names them."""
+    """The calls of an FMU that are distinguished, by one name for all versions."""
 
     load = 0
     instantiate = 1
@@ -42,7 +42,7 @@ class Call(IntEnum):
 
 
 class Place(NamedTuple):
-    """An instance by its position in `System.components`, what was called there, and the time [s]."""
+    """An instance by its position in `System.components`, the call, and the time [s]."""
 
     instance: int
     call: Call
@@ -62,7 +62,7 @@ note = partial(_LAYOUT.pack_into, _buffer(), 0)
 
 
 def forget() -> None:
-    """Tell that no FMU is being called."""
+    """Record that no FMU is being called."""
     note(-1, 0, 0.0)
 
 

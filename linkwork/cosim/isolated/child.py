@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """The pipes to the parent, out of the way of whoever reads standard input or prints."""
+    """The pipes to the parent, separate from standard input and output."""
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -50,7 +50,7 @@ def _own_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 def _get_ready() -> None:
     """Load what jobs need before the first one comes."""
-    with suppress(ImportError):  # the job will say what is missing
+    with suppress(ImportError):  # the job will name the missing package
         import fmpy.fmi2
         import fmpy.fmi3  # noqa: F401
 

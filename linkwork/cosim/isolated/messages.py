@@ -30,7 +30,7 @@ def receive(stream: BinaryIO) -> Any:
     Raises
     ------
     EOFError
-        If the other side has gone, in the middle of a message perhaps.
+        If the other process has ended, perhaps in the middle of a message.
     """
     (length,) = _LENGTH.unpack(_exactly(stream, _LENGTH.size))
     return pickle.loads(_exactly(stream, length))
@@ -39,5 +39,5 @@ def receive(stream: BinaryIO) -> Any:
 def _exactly(stream: BinaryIO, count: int) -> bytes:
     data = stream.read(count)  # a buffered stream reads on until all is there
     if len(data) < count:
-        raise EOFError("the other side has gone")
+        raise EOFError("the other process has ended")
     return data

@@ -31,7 +31,7 @@ from linkwork.errors import CosimError
 
 TYPES: dict[str, type] = {one.__name__: one for one in (float, int, np.uint64, bool, str)}
 GRACE = 1.0  # s for a job to end once it was asked to
-SAID = 2000  # characters of what was printed last that an error quotes
+QUOTED = 2000  # characters of the last output that an error quotes
 
 
 class Died(CosimError):
@@ -207,7 +207,7 @@ class Child:
         try:
             taker(*content)
         except CosimError:
-            self._end()  # there is nowhere to go for what it has yet to say
+            self._end()  # nothing reads the rest of its output
             raise
 
     # ---- what went wrong --------------------------------------------------------------------------------
@@ -237,10 +237,10 @@ class Child:
         return f"FMU {one.fmu.name} (instance {one.name!r})", f" in {place.call.name} at t = {place.t:.6g} s"
 
     def _quoted(self) -> str:
-        """What was printed last, without the stacks of Python."""
+        """The last output, without the stacks of Python."""
         self._said.seek(0)
         text = self._said.read().decode("utf-8", "replace").partition("Fatal Python error")[0].strip()
-        return f"; it said: {text[-SAID:]}" if text else ""
+        return f"; its output: {text[-QUOTED:]}" if text else ""
 
 
 @dataclass
@@ -279,7 +279,7 @@ class _Answer:
                 self.rows(t, [columns[k] for k in range(len(columns))])
 
     def result(self, job: Job, about: Mapping[str, Any] | None = None) -> Result:
-        """All of it; `about` is what the child tells of a run that did not end it."""
+        """All of it; `about` is the child's report of a run that did not end it."""
         told = about or {}
         columns = {
             name: np.concatenate([np.empty(0, dtype=kind), *(block[1][k] for block in self.blocks)])

@@ -1,4 +1,4 @@
-"""What is kept of a run, as a sink that passes rows on.
+"""The reduction of a run, as a sink that passes rows on.
 
 A summary has for each variable x that is a number
 
@@ -51,7 +51,7 @@ class All:
         self.send("rows", (t, list(columns)))
 
     def end(self, about: Mapping[str, Any]) -> None:
-        """Pass on what is left; nothing may be."""
+        """Pass on the remaining rows, if any."""
 
 
 class Final(All):

@@ -1,13 +1,13 @@
-"""A master whose communication step follows the error of what is exchanged.
+"""A master whose communication step is controlled by the error of the exchanged signals.
 
-Doubling: all instances make one step of h with extrapolated inputs and go back; then they make two of h/2 with inputs
-interpolated through those that the first found at its end. The difference of the signals at the end is the error of
-the first; the two are better, by an order. Signals are often positions: an error of speeds, which stays, is seen in
-them over one step only as h times it. So the difference is held per unit step, diff / 4 < tol * h / T with
+Doubling: all instances make one step of h with extrapolated inputs and are rolled back; then they make two of h/2 with
+inputs interpolated through those that the first found at its end. The difference of the signals at the end is the error
+of the first; the two are better, by an order. Signals are often positions: an error of speeds, which stays, is seen in
+them over one step only as h times it. So the error per unit step is controlled, diff / 4 < tol * h / T with
 T the length of the run: the errors of all steps together stay below the tolerance, unless the system makes them grow.
 
-Inputs: one step only; the error is that of the inputs, as predicted by extrapolation, beside those found at its end.
-It is of the order of the global error already, and held at the tolerance as it is.
+Inputs: one step only; the error is the difference between the inputs predicted by extrapolation and those found at the
+end of the step. It is of the order of the global error already, and compared with the tolerance as it is.
 
 The next step is h * safety * e^(-0.7/q) * e_before^(0.4/q), a PI controller (Gustafsson 1991), with e the error as a
 multiple of the tolerance.
@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from linkwork.cosim.fmu.instance import FloatArray
-from linkwork.cosim.masters.base import Master
+from linkwork.cosim.masters.base import Master, MasterRun
 from linkwork.cosim.masters.fixed import FixedStep, GaussSeidel, Jacobi
-from linkwork.cosim.masters.inner import check_extrapolation, make_inner
+from linkwork.cosim.masters.inner import Parallel, Sequential, check_extrapolation
 from linkwork.cosim.masters.signals import Signals
 from linkwork.cosim.masters.together import ULP, Together, again
 from linkwork.cosim.network import Network
@@ -39,9 +40,9 @@ INNER, ESTIMATES = ("jacobi", "gauss-seidel"), ("doubling", "inputs")
 
 
 class Trial(NamedTuple):
-    """A step that was tried: where it ended, who wants to go to Event Mode there, its error, and whose it is.
+    """A trial step: the time reached, the instances that request Event Mode, the error, and the signal with that error.
 
-    `cut`: something happened on the way at `reached`, and the step is to be tried to there only.
+    `cut`: an event happened during the step at `reached`, and the next trial ends there.
     """
 
     reached: float
@@ -51,11 +52,12 @@ class Trial(NamedTuple):
     cut: bool = False
 
 
+@dataclass(frozen=True)
 class Adaptive(Master):
     """Steps as long as the error of exchanged signals allows; those with too large a one are rolled back.
 
     FMUs that cannot save their states or vary their steps make it a master of the fixed step `first` (else `largest`,
-    else a thousandth of the run), which a notice says.
+    else a thousandth of the run), which a notice reports.
 
     Parameters
     ----------
@@ -68,8 +70,8 @@ class Adaptive(Master):
     extrapolation
         Order of the polynomials by which continuous inputs change within a step.
     estimate
-        ``"doubling"``, by three steps for two, or ``"inputs"``, by none: cheaper, blind to how FMUs answer to inputs,
-        and not for signals that jump between events.
+        ``"doubling"``, by three steps for two, or ``"inputs"``, without further steps: cheaper, but it does not see how
+        FMUs respond to inputs, and is not for signals that jump between events.
     order
         Of Gauss-Seidel, as there.
 
@@ -79,92 +81,95 @@ class Adaptive(Master):
         If an option is not one of these.
     """
 
-    def __init__(
-        self,
-        tolerance: float,
-        *,
-        smallest: float | None = None,
-        largest: float | None = None,
-        first: float | None = None,
-        inner: str = "jacobi",
-        extrapolation: int = 1,
-        estimate: str = "doubling",
-        order: Sequence[str] | None = None,
-    ) -> None:
-        super().__init__()
-        steps = {"smallest": smallest, "largest": largest, "first": first}
-        for what, value in {"tolerance": tolerance, **steps}.items():
+    tolerance: float
+    _: KW_ONLY
+    smallest: float | None = None
+    largest: float | None = None
+    first: float | None = None
+    inner: str = "jacobi"
+    extrapolation: int = 1
+    estimate: str = "doubling"
+    order: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("tolerance", "smallest", "largest", "first"):
+            value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise CosimError(f"{what!r} of an adaptive master must be a positive number, not {value!r}")
-        for what, name, names in (("inner", inner, INNER), ("estimate", estimate, ESTIMATES)):
-            if name not in names:
-                raise CosimError(f"{what!r} must be {' or '.join(map(repr, names))}, not {name!r}")
-        self.tolerance = tolerance
-        self.smallest, self.largest, self.first = smallest, largest, first
-        self.inner, self.estimate = inner, estimate
-        self.extrapolation = check_extrapolation(extrapolation)
-        self.order = tuple(order or ())
+                raise CosimError(f"{name!r} of an adaptive master must be a positive number, not {value!r}")
+        for name, names in (("inner", INNER), ("estimate", ESTIMATES)):
+            value = getattr(self, name)
+            if value not in names:
+                raise CosimError(f"{name!r} must be {' or '.join(map(repr, names))}, not {value!r}")
+        check_extrapolation(self.extrapolation)
+        object.__setattr__(self, "order", tuple(self.order or ()))
 
-    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> None:
-        """Prepare for a run."""
-        super().begin(network, start, stop, record)
-        self._fixed = self._degraded(network, stop - start)
-        if self._fixed is not None:
-            self._fixed.begin(network, start, stop, record)
-            self._fixed.statistics, self._fixed.events, self._fixed.notices = self.statistics, self.events, self.notices
-            return
-        self._inner = make_inner(network, self.inner, self.extrapolation, self.order, tries=True)
-        self._inputs = self._inner.inputs
-        self._inputs.note(start)
-        self._together = Together(self, self._inner, always=True)
-        doubling = self.estimate == "doubling"
-        self._signals = Signals(network, () if doubling else self._interpolated(), last=doubling)
-        self._largest = self.largest or (stop - start) / 10
-        rounding = 1000 * ULP * max(abs(start), abs(stop))
-        self._smallest = max(self.smallest or min(1e-10 * (stop - start), self._largest), rounding)
-        self._first = min(max(self.first or (stop - start) / 1000, self._smallest), self._largest)
-        self._step, self._before, self._was_rejected = self._first, 1.0, False
-        self._order = self.extrapolation + (2 if doubling else 1)
-
-    def _degraded(self, network: Network, length: float) -> FixedStep | None:
-        """The master of a fixed step that serves where an FMU cannot do what is needed."""
-        lacking = {
+    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> MasterRun:
+        """Return the state of a run, which has a fixed step where an FMU cannot save its state or vary its step."""
+        cannot = {
             "save states": [one.name for one in network.each() if not one.model.abilities.save_state],
             "vary its step": [one.name for one in network.each() if not one.model.abilities.variable_step],
         }
-        if not any(lacking.values()):
-            return None
-        step = self.first or self.largest or length / 1000
+        if not any(cannot.values()):
+            return AdaptiveRun(self, network, start, stop, record)
+        fixed = self._fixed_step(stop - start)
+        run = fixed.begin(network, start, stop, record)
         whose = "; ".join(
-            f"{', '.join(map(network.who, names))} cannot {what}" for what, names in lacking.items() if names
+            f"{', '.join(map(network.who, names))} cannot {ability}" for ability, names in cannot.items() if names
         )
-        self.notice(f"the step does not adapt but is fixed at {step:.9g} s: {whose}")
+        run.notice(f"the step does not adapt but is fixed at {fixed.step:.9g} s: {whose}")
+        return run
+
+    def _fixed_step(self, length: float) -> FixedStep:
+        step = self.first or self.largest or length / 1000
         if self.inner == "gauss-seidel":
             return GaussSeidel(step, self.extrapolation, self.order)
         return Jacobi(step, self.extrapolation)
 
+    def make_inner(self, network: Network) -> Parallel:
+        """Return the order in which the instances step."""
+        if self.inner == "gauss-seidel":
+            return Sequential(network, self.extrapolation, self.order or (), tries=True)
+        return Parallel(network, self.extrapolation, tries=True)
+
+
+class AdaptiveRun(MasterRun):
+    """A run with steps of adaptive length."""
+
+    def __init__(
+        self, settings: Adaptive, network: Network, start: float, stop: float, record: Callable[[float], None]
+    ) -> None:
+        super().__init__(network, start, stop, record)
+        self._tolerance, self._extrapolation = settings.tolerance, settings.extrapolation
+        self._doubling = settings.estimate == "doubling"
+        self._inner = settings.make_inner(network)
+        self._inputs = self._inner.inputs
+        self._inputs.note(start)
+        self._together = Together(self, self._inner, always=True)
+        interpolated = set() if self._doubling or settings.inner != "gauss-seidel" else self._interpolated()
+        self._signals = Signals(network, interpolated, last=self._doubling)
+        self._largest = settings.largest or (stop - start) / 10
+        rounding = 1000 * ULP * max(abs(start), abs(stop))
+        self._smallest = max(settings.smallest or min(1e-10 * (stop - start), self._largest), rounding)
+        self._first = min(max(settings.first or (stop - start) / 1000, self._smallest), self._largest)
+        self._step, self._before, self._was_rejected = self._first, 1.0, False
+        self._order = settings.extrapolation + (2 if self._doubling else 1)
+
     def _interpolated(self) -> set[tuple[str, str]]:
-        """Who takes whose values at the end of a step, not predicted ones."""
+        """Pairs (source, target) of instances whose values are those at the end of the step, not predicted."""
         names = [one.name for one in self._inner.order]
-        pairs = {(owner, taker) for i, taker in enumerate(names) for owner in names[:i]}
-        return pairs if self.inner == "gauss-seidel" else set()
+        return {(source, target) for i, target in enumerate(names) for source in names[:i]}
 
     def advance(self, time: float, limit: float) -> float:
         """Do one step whose error is small enough; the time it reaches."""
-        if self._fixed is not None:
-            self._fixed.ended = self.ended
-            reached = self._fixed.advance(time, limit)
-            self.ended = self._fixed.ended
-            return reached
         bound = self.before_events(time, limit)
         goal = self._goal(time, bound)
-        known = self._inputs.copy()
+        points = self._inputs.copy()
         while True:
-            trial = self._double(time, goal) if self.estimate == "doubling" else self._once(time, goal)
+            trial = self._double(time, goal) if self._doubling else self._once(time, goal)
             if not trial.cut and trial.error <= 1.0:
                 break
-            self._inputs.paste(known)
-            self._back()
+            self._inputs.paste(points)
+            self._roll_back()
             goal = trial.reached if trial.cut else self._shorter(time, goal, trial)
         return self._accept(time, trial)
 
@@ -184,7 +189,7 @@ class Adaptive(Master):
         self.network.exchange(reached)
         whole = self._signals.now()
         found = {one.name: one.inputs.real.copy() for one in self._inner.order}
-        self._back()
+        self._roll_back()
         self._inner.ends = reached, found
         try:
             return self._halves(time, again(time, goal, reached, asked), reached, begin, whole)
@@ -192,7 +197,7 @@ class Adaptive(Master):
             self._inner.ends = None
 
     def _halves(self, time: float, goal: float, met: float, begin: FloatArray, whole: FloatArray) -> Trial:
-        """Two steps, and their end beside that of the whole step at the time `met`."""
+        """Two steps, and their end compared with that of the whole step at the time `met`."""
         middle = time + (goal - time) / 2
         reached, asked = self._together.step(time, middle, "whole", keep=False)
         self.network.exchange(reached)
@@ -207,22 +212,22 @@ class Adaptive(Master):
         if reached != met:  # an event came a little earlier or later than in the whole step
             halves += (halves - begin) * ((met - reached) / (reached - time))
         share = max(SHARE * (goal - time) / (self.stop - self.start), LEAST_SHARE)
-        return Trial(reached, asked, *self._signals.error(whole, halves, self.tolerance * share))
+        return Trial(reached, asked, *self._signals.error(whole, halves, self._tolerance * share))
 
     def _once(self, time: float, goal: float) -> Trial:
-        """One step, and inputs beside those predicted."""
+        """One step, and inputs compared with the predicted ones."""
         held = self._signals.now()
         reached, asked = self._together.step(time, goal, "whole")
         if reached <= time:
             return Trial(time, asked, 0.0, -1)
         predicted = held
-        if self.extrapolation:
+        if self._extrapolation:
             predicted = self._signals.of({name: self._inputs.at(name, reached) for name in self._signals.takers()})
         self.network.exchange(reached)
-        return Trial(reached, asked, *self._signals.error(predicted, self._signals.now(), self.tolerance))
+        return Trial(reached, asked, *self._signals.error(predicted, self._signals.now(), self._tolerance))
 
-    def _back(self) -> None:
-        """To where the step began."""
+    def _roll_back(self) -> None:
+        """Restore the begin of the step."""
         self.network.snapshots.restore(self.network.instances, "whole")
         self.ended = False
 
@@ -240,9 +245,9 @@ class Adaptive(Master):
         if length <= 1.01 * self._smallest:  # a difference of times is rounded
             raise CosimError(
                 f"the error of {self._signals.names[trial.worst]!r} over the smallest step, {length:.3g} s at t = "
-                f"{time:.9g} s, is {trial.error:.3g} times the tolerance {self.tolerance:g}; allow smaller steps "
-                "('smallest') or more error ('tolerance'), or look whether this signal jumps or its FMU's own "
-                "tolerance is too loose"
+                f"{time:.9g} s, is {trial.error:.3g} times the tolerance {self._tolerance:g}; allow smaller steps "
+                "('smallest') or more error ('tolerance'), or check whether this signal jumps or the tolerance "
+                "of its FMU is too loose"
             )
         factor = SAFETY * trial.error ** (-1 / self._order) if np.isfinite(trial.error) else LEAST
         self._step = max(length * max(factor, LEAST), self._smallest)
@@ -251,10 +256,10 @@ class Adaptive(Master):
     def _accept(self, time: float, trial: Trial) -> float:
         """Handle events at the end of a step and choose the length of the next."""
         reached = trial.reached
-        self.statistics.steps += 2 if self.estimate == "doubling" and reached > time else 1
+        self.statistics.steps += 2 if self._doubling and reached > time else 1
         if reached > time:
             self._adapt(reached - time, max(trial.error, 1e-10))
-        if self.settle(reached, trial.asked):
+        if self.handle_events(reached, trial.asked):
             self._inputs.forget()
             self._step, self._before = min(self._step, self._first), 1.0
         self._inputs.note(reached)

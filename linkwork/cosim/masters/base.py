@@ -1,4 +1,4 @@
-"""The contract of a master algorithm."""
+"""The contract of a master algorithm: its settings, and its state during a run."""
 
 from __future__ import annotations
 
@@ -10,33 +10,43 @@ from linkwork.cosim.recording.result import Statistics
 
 
 class Master(ABC):
-    """Advances a network by communication steps.
+    """The settings of a master algorithm, a frozen dataclass: one master serves any number of runs."""
 
-    A run calls `begin` once and then `advance` until the end is reached. After each, the network is consistent: inputs
-    are what the outputs make of them, all instances are at the same time and in Step Mode.
+    @abstractmethod
+    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> MasterRun:
+        """Return the state of a run; `record` is called before values jump at an event.
+
+        Raises
+        ------
+        CosimError
+            If the settings do not fit the network.
+        """
+
+
+class MasterRun(ABC):
+    """Advances a network by communication steps; the state of a master during one run.
+
+    `advance` is called until the end is reached. After each call the network is consistent: the inputs correspond to
+    the outputs, and all instances are at the same time and in Step Mode.
 
     Attributes
     ----------
     statistics
-        Of the run under way.
+        Counts of the run.
     notices
-        What a user should know of it, such as instances that cannot go back.
+        Messages for the user, such as which instances cannot restore a state.
     events
         Time and component of each event.
     ended
-        Whether an FMU has asked for the end of the simulation.
+        Whether an FMU has requested the end of the simulation.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> None:
+        self.network, self.start, self.stop, self.record = network, start, stop, record
         self.statistics = Statistics()
         self.notices: list[str] = []
         self.events: list[tuple[float, str]] = []
         self.ended = False
-
-    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> None:
-        """Prepare for a run; `record` is called where values jump, before they do."""
-        self.network, self.start, self.stop, self.record = network, start, stop, record
-        self.statistics, self.notices, self.events, self.ended = Statistics(), [], [], False
 
     @abstractmethod
     def advance(self, time: float, limit: float) -> float:
@@ -45,17 +55,17 @@ class Master(ABC):
         Raises
         ------
         CosimError
-            If it cannot go on.
+            If no step succeeds.
         FmuError
             If an FMU fails.
         """
 
-    def settle(self, time: float, asked: Iterable[str]) -> bool:
+    def handle_events(self, time: float, asked: Iterable[str]) -> bool:
         """Handle events at a communication point if there are any; return whether there were."""
         changed = {*asked, *self.network.with_changed_discrete_inputs()}
         if changed:
             self.record(time)
-            self.ended |= events.settle(self.network, time, asked)
+            self.ended |= events.handle(self.network, time, asked)
             self.events += [(time, one.name) for one in self.network.each(changed)]
         return bool(changed)
 
@@ -66,6 +76,6 @@ class Master(ABC):
         return min([goal, *(event for event in self.network.next_events.values() if event > time)])
 
     def notice(self, text: str) -> None:
-        """Say something once."""
+        """Add a message once."""
         if text not in self.notices:
             self.notices.append(text)

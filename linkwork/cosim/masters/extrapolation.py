@@ -10,7 +10,7 @@ Otherwise two constants, one for each half of the step, keep the mean and the mo
 
     c1 + c2 = 2 m,  3 c1 + c2 = 8 n,
 
-so that what is integrated once and twice is exact, and a step of third order.
+so that the first and second integral are exact, and a step is of third order.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Extrapolation:
         self._noted = [(one.inputs.real, self.tracks[one.name]) for one in network.each(self.tracks)]
 
     def forget(self) -> None:
-        """Begin anew: inputs may have jumped."""
+        """Discard all points: inputs may have jumped."""
         for track in self.tracks.values():
             track.times, track.values = [], []
 
@@ -74,11 +74,11 @@ class Extrapolation:
             track.times, track.values = [time, *times[:n]], [real.copy(), *values[:n]]
 
     def copy(self) -> list[tuple[list[float], list[FloatArray]]]:
-        """What is known, to `paste` later."""
+        """A copy of all points, to `paste` later."""
         return [(track.times, track.values) for _, track in self._noted]
 
     def paste(self, copy: Sequence[tuple[list[float], list[FloatArray]]]) -> None:
-        """Go back to what was known."""
+        """Restore a copy."""
         for (_, track), (times, values) in zip(self._noted, copy, strict=True):
             track.times, track.values = times, values
 
@@ -109,7 +109,7 @@ class Extrapolation:
     ) -> None:
         """Give an instance its inputs for a step when they are known at a time `end` ahead.
 
-        `known` says which are (None: all); `points` is how many there are besides, the latest included.
+        `known` is the mask of these (None: all); `points` is the number of other points, the latest included.
         """
         track = self.tracks[instance.name]
         times = [track.times[0], end, *track.times[1:points]]

@@ -1,19 +1,21 @@
 """Masters of a fixed step.
 
-After a start or an event nothing is known of the past, and inputs held for one step make an error of second order.
-Where parabolas promise the third, that step is made, gone back from, and made again with inputs on straight lines to
-those that it found at its end.
+After a start or an event there are no previous values, and inputs held for one step make an error of second order.
+Where parabolas give the third order, that step is made, rolled back, and repeated with inputs on straight lines to the
+values that it found at its end.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from linkwork.cosim.masters.base import Master
-from linkwork.cosim.masters.inner import check_extrapolation, make_inner
+from linkwork.cosim.masters.base import Master, MasterRun
+from linkwork.cosim.masters.inner import Parallel, Sequential, check_extrapolation
 from linkwork.cosim.masters.together import Together, again
 from linkwork.cosim.network import Network
 from linkwork.errors import CosimError
@@ -21,6 +23,7 @@ from linkwork.errors import CosimError
 ROUNDING = 1e-9  # of a step: a communication point so near is the one meant
 
 
+@dataclass(frozen=True)
 class FixedStep(Master):
     """Steps on a grid of times, shorter ones at events.
 
@@ -37,20 +40,37 @@ class FixedStep(Master):
         If the step is not positive, or the order is not 0, 1 or 2.
     """
 
-    inner = "jacobi"
-    order: tuple[str, ...] = ()
+    step: float
+    extrapolation: int = 0
 
-    def __init__(self, step: float, extrapolation: int = 0) -> None:
-        super().__init__()
-        if not (math.isfinite(step) and step > 0):
-            raise CosimError(f"the communication step must be a positive time, not {step!r} s")
-        self.step = step
-        self.extrapolation = check_extrapolation(extrapolation)
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.step) and self.step > 0):
+            raise CosimError(f"the communication step must be a positive time, not {self.step!r} s")
+        check_extrapolation(self.extrapolation)
 
-    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> None:
-        """Prepare for a run."""
-        super().begin(network, start, stop, record)
-        self._inner = make_inner(network, self.inner, self.extrapolation, self.order)
+    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> MasterRun:
+        """Return the state of a run."""
+        return FixedStepRun(self, self.inner(network), network, start, stop, record)
+
+    @abstractmethod
+    def inner(self, network: Network) -> Parallel:
+        """Return the order in which the instances step."""
+
+
+class FixedStepRun(MasterRun):
+    """A run on a grid of times."""
+
+    def __init__(
+        self,
+        settings: FixedStep,
+        inner: Parallel,
+        network: Network,
+        start: float,
+        stop: float,
+        record: Callable[[float], None],
+    ) -> None:
+        super().__init__(network, start, stop, record)
+        self._length, self._inner = settings.step, inner
         self._inner.inputs.note(start)
         self._together = Together(self, self._inner)
         self._can_correct = all(one.model.abilities.save_state for one in network.each())
@@ -60,7 +80,7 @@ class FixedStep(Master):
         goal = self.before_events(time, min(self._next_point(time), limit))
         twice = self._can_correct and self._inner.inputs.too_short()
         reached, asked = self._twice(time, goal) if twice else self._once(time, goal)
-        if self.settle(reached, asked):
+        if self.handle_events(reached, asked):
             self._inner.inputs.forget()
         self._inner.inputs.note(reached)
         self.statistics.steps += 1
@@ -73,7 +93,7 @@ class FixedStep(Master):
         return reached, asked
 
     def _twice(self, time: float, goal: float) -> tuple[float, set[str]]:
-        """The same, made again with inputs on the way to those found at the end."""
+        """The same, repeated with inputs interpolated to those found at the end."""
         everyone, inner = self.network.instances, self._inner
         self.network.snapshots.save(everyone, "step")
         reached, asked = self._once(time, goal, keep=False)
@@ -88,32 +108,42 @@ class FixedStep(Master):
             inner.ends = None
 
     def _next_point(self, time: float) -> float:
-        near = ROUNDING * self.step
-        count = math.floor((time - self.start) / self.step)
-        while self.start + count * self.step <= time + near:  # the quotient is rounded
+        near = ROUNDING * self._length
+        count = math.floor((time - self.start) / self._length)
+        while self.start + count * self._length <= time + near:  # the quotient is rounded
             count += 1
-        point = self.start + count * self.step
+        point = self.start + count * self._length
         return self.stop if abs(self.stop - point) <= near else point
 
 
+@dataclass(frozen=True)
 class Jacobi(FixedStep):
     """All instances step with the inputs at the begin of the step: order 1 with held inputs."""
 
+    def inner(self, network: Network) -> Parallel:
+        """Return the order in which the instances step."""
+        return Parallel(network, self.extrapolation)
 
+
+@dataclass(frozen=True)
 class GaussSeidel(FixedStep):
     """Instances step one after the other, and take what those before them have at the end of the step.
 
     Parameters
     ----------
     step, extrapolation
-        As of `FixedStep`. What is known at the end of a step is interpolated where `extrapolation` is not 0, and held
+        As of `FixedStep`. Values known at the end of a step are interpolated where `extrapolation` is not 0, and held
         otherwise.
     order
         Names of components; those left out follow in the order of the system. None: the order of the system.
     """
 
-    inner = "gauss-seidel"
+    order: Sequence[str] | None = None
 
-    def __init__(self, step: float, extrapolation: int = 0, order: Sequence[str] | None = None) -> None:
-        super().__init__(step, extrapolation)
-        self.order = tuple(order or ())
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "order", tuple(self.order or ()))
+
+    def inner(self, network: Network) -> Parallel:
+        """Return the order in which the instances step."""
+        return Sequential(network, self.extrapolation, self.order or ())

@@ -1,4 +1,4 @@
-"""What instances get for a step: what is known at its begin (Jacobi), or at its end from others (Gauss-Seidel)."""
+"""The inputs of instances for a step: from the begin of the step (Jacobi), or from its end (Gauss-Seidel)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from linkwork.errors import CosimError
 ORDERS = (0, 1, 2)
 
 
-class Jacobi:
-    """All instances step with what is known at the begin of the step.
+class Parallel:
+    """The Jacobi scheme: all instances step with the values at the begin of the step.
 
     Attributes
     ----------
     order
-        In what order instances are stepped.
+        The order in which instances step.
     inputs
-        How their inputs move within a step.
+        Their inputs within a step.
     ends
-        Inputs found at a time ahead by an earlier try, by instance; they are interpolated then. None: there was none.
+        Time and inputs by instance that a trial of the step has found; inputs are interpolated to them. None: no trial.
     """
 
     def __init__(self, network: Network, extrapolation: int, *, tries: bool = False) -> None:
@@ -37,7 +37,7 @@ class Jacobi:
         self.ends: tuple[float, Mapping[str, FloatArray]] | None = None
 
     def ordered(self) -> list[Instance]:
-        """In what order instances are stepped."""
+        """The order in which instances step."""
         return self.network.each()
 
     def prepare(self, instance: Instance, time: float, goal: float) -> None:
@@ -67,13 +67,13 @@ class Jacobi:
         return instance.step(middle, begin + length - middle)
 
     def stepped(self, instance: Instance) -> None:
-        """Nothing is looked at before all have stepped."""
+        """Called after a step of an instance; outputs are read once all have stepped."""
 
 
-class GaussSeidel(Jacobi):
-    """Instances step one after the other, and take what those before them have at the end of the step.
+class Sequential(Parallel):
+    """The Gauss-Seidel scheme: instances step one after the other, with the outputs of previous ones at the step's end.
 
-    It is interpolated where inputs are extrapolated, else held.
+    Inputs from these are interpolated where inputs are extrapolated, else held.
     """
 
     def __init__(self, network: Network, extrapolation: int, first: Sequence[str], *, tries: bool = False) -> None:
@@ -89,18 +89,18 @@ class GaussSeidel(Jacobi):
             for port_link in network.port_links
             if _passes(network.instances[port_link.owner], port_link.output)
         }
-        #: Inputs at the end of the step under way, by instance, where outputs depend on them directly.
+        #: Inputs at the end of the current step, by instance, where outputs depend on them directly.
         self._at_end: dict[str, tuple[float, FloatArray]] = {}
         self._masks: dict[tuple[str, tuple[int, ...]], NDArray[np.bool_] | None] = {}
 
     def ordered(self) -> list[Instance]:
-        """Those named first."""
+        """The instances named by the user, then the others."""
         there = self.network.instances
         first = [known(name, there, "component", "the order of Gauss-Seidel") for name in self._first]
         return [*first, *(one for one in self.network.each() if one not in first)]
 
     def prepare(self, instance: Instance, time: float, goal: float) -> None:
-        """Bring what those before it have at the end of the step."""
+        """Transfer the outputs of previous instances at the end of the step."""
         if self.ends is not None:
             self._between(instance, goal - time)
             return
@@ -123,11 +123,11 @@ class GaussSeidel(Jacobi):
             transfer.bring(ahead)
             if instance.name in self._at_end:
                 transfer.bring(self._at_end[instance.name][1])
-        fed = self._fed(instance, transfers)
-        self.inputs.prepare_towards(instance, goal - time, goal, ahead, fed, points=self.inputs.order)
+        known = self._targets(instance, transfers)
+        self.inputs.prepare_towards(instance, goal - time, goal, ahead, known, points=self.inputs.order)
 
-    def _fed(self, instance: Instance, transfers: Sequence[Transfer]) -> NDArray[np.bool_] | None:
-        """Which real inputs some routes feed; None: all."""
+    def _targets(self, instance: Instance, transfers: Sequence[Transfer]) -> NDArray[np.bool_] | None:
+        """Mask of the real inputs that some transfers set; None: all."""
         key = instance.name, tuple(map(id, transfers))
         if key not in self._masks:
             mask = np.zeros(instance.inputs.real.size, dtype=bool)
@@ -137,7 +137,7 @@ class GaussSeidel(Jacobi):
         return self._masks[key]
 
     def stepped(self, instance: Instance) -> None:
-        """Read what others take, which belongs to the inputs at the end of the step."""
+        """Read the outputs that others use; they belong to the inputs at the end of the step."""
         end, inputs = self._at_end.pop(instance.name, (0.0, None))
         if instance.name in self._read:
             if inputs is not None and instance.time >= end:
@@ -150,15 +150,6 @@ def _passes(instance: Instance, output: str) -> bool:
     """Whether an output may depend on exchanged inputs directly."""
     depends = instance.model.dependencies.get(output)
     return depends is None or any(one.name in depends for one in instance.inputs.variables)
-
-
-def make_inner(
-    network: Network, inner: str, extrapolation: int, order: Sequence[str], *, tries: bool = False
-) -> Jacobi:
-    """Make one by name; `tries`: steps are tried, and `ends` known by that."""
-    if inner == "gauss-seidel":
-        return GaussSeidel(network, extrapolation, order, tries=tries)
-    return Jacobi(network, extrapolation, tries=tries)
 
 
 def check_extrapolation(order: int) -> int:

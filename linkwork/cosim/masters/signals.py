@@ -24,7 +24,7 @@ class Signals:
     network
         Whose they are.
     without
-        Pairs (owner, taker) left out.
+        Pairs (source, target) of instances left out.
     last
         Whether recorded outputs of the last in a chain are among them.
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from linkwork.cosim.fmu.instance import Instance, Outcome
-from linkwork.cosim.masters.base import Master
-from linkwork.cosim.masters.inner import Jacobi
+from linkwork.cosim.masters.base import MasterRun
+from linkwork.cosim.masters.inner import Parallel
 from linkwork.cosim.network import events
 from linkwork.errors import CosimError
 
 MOST_TRIES = 200  # in one step: shorter ones after early returns and discarded ones
 ULP = 2.0**-52
-BEYOND = 1e-6  # of a step: how far behind an event it goes to meet it again
+BEYOND = 1e-6  # of a step: how far beyond an event a repeated step ends, so that it finds the event again
 
 
 class Together:
     """Steps instances in an order.
 
     Where one stops early, at an event or because its step is discarded, all step as far as it only: those that went
-    further go back. Where one of those cannot go back, the one that stopped catches up alone. Snapshots are taken only
-    where something may stop early, or `always`.
+    further are rolled back. Where one of those cannot be, the one that stopped catches up alone. Snapshots are taken
+    only where something may stop early, or `always`.
 
-    FMI 2.0 allows an instance no other step after a discarded one, unless it goes back.
+    FMI 2.0 allows an instance no other step after a discarded one, unless it is rolled back.
     """
 
-    def __init__(self, master: Master, inner: Jacobi, *, always: bool = False) -> None:
-        self.master, self.inner, self.network = master, inner, master.network
+    def __init__(self, run: MasterRun, inner: Parallel, *, always: bool = False) -> None:
+        self.run, self.inner, self.network = run, inner, run.network
         can = {one.name for one in inner.order if one.model.abilities.save_state}
         may_stop = [one for one in inner.order if one.model.abilities.event_mode]
         self._can = can
@@ -34,13 +34,13 @@ class Together:
             one.name
             for one in inner.order
             if one.name in can
-            and (always or any(other is not one for other in may_stop) or (_goes_back(one) and _may_discard(one)))
+            and (always or any(other is not one for other in may_stop) or (_needs_rollback(one) and _may_discard(one)))
         }
 
     def step(self, time: float, goal: float, label: str = "step", *, keep: bool = True) -> tuple[float, set[str]]:
         """Step all; return the time reached and the names of those that want to go to Event Mode there.
 
-        `label` names the snapshots of the begin; without `keep` they are there already, of all that can go back.
+        `label` names the snapshots of the begin; without `keep` they are there already, of all that can be rolled back.
 
         Raises
         ------
@@ -58,7 +58,7 @@ class Together:
             instance, outcome = stopped
             shorter = outcome.reached
             if outcome.discarded:
-                if _goes_back(instance) and instance.name not in kept:
+                if _needs_rollback(instance) and instance.name not in kept:
                     raise self._stuck(instance, goal)
                 self._kept = self._can  # from the next step on
                 if shorter <= time:
@@ -73,8 +73,8 @@ class Together:
                 if outcome.event:
                     asked.add(instance.name)
             elif outcome.discarded:
-                self._tell(instance, "discards what it cannot do", beyond - kept)
-                if _goes_back(instance):
+                self._notice(instance, "discards what it cannot do", beyond - kept)
+                if _needs_rollback(instance):
                     self._catch_up_from(label, instance, goal)
                 else:
                     self._catch_up_discarded(instance, goal)
@@ -94,7 +94,7 @@ class Together:
             outcome = inner.step(instance, begin, goal - begin)
             reached, event, terminate, _ = outcome
             if terminate:
-                self.master.ended = True
+                self.run.ended = True
             if reached < near:
                 inner.stepped(instance)
                 return instance, outcome
@@ -105,20 +105,20 @@ class Together:
         return None
 
     def _catch_up(self, instance: Instance, outcome: Outcome, others: Iterable[str]) -> None:
-        """Handle an event alone; the next round goes on with held inputs."""
-        self._tell(instance, "has events", others)
+        """Handle an event alone; the next round continues with held inputs."""
+        self._notice(instance, "has events", others)
         if outcome.event:
-            self.master.ended |= events.alone(self.network, instance)
-            self.master.events.append((instance.time, instance.name))
+            self.run.ended |= events.handle_alone(self.network, instance)
+            self.run.events.append((instance.time, instance.name))
 
     def _catch_up_from(self, label: str, instance: Instance, goal: float) -> None:
-        """Go back, and on alone by steps so short that they succeed."""
+        """Roll an instance back, and step it alone by steps so short that they succeed."""
         snapshots, names, last = self.network.snapshots, [instance.name], label
         snapshots.restore(names, last)
         begin, length = instance.time, (goal - instance.time) / 2
         for _ in range(MOST_TRIES):
             outcome = instance.step(instance.time, min(length, goal - instance.time))
-            self.master.ended |= outcome.terminate
+            self.run.ended |= outcome.terminate
             if outcome.discarded:
                 snapshots.restore(names, last)
                 length /= 2
@@ -132,7 +132,7 @@ class Together:
         raise self._helpless(instance, begin)
 
     def _catch_up_discarded(self, instance: Instance, goal: float) -> None:
-        """Go on alone by a step so short that it succeeds, if there is one."""
+        """Step an instance alone by a step so short that it succeeds, if there is one."""
         begin, length = instance.time, goal - instance.time
         while instance.time == begin and length > 8 * ULP * max(abs(begin), abs(goal)):
             length /= 2
@@ -145,19 +145,19 @@ class Together:
         )
 
     def _stuck(self, instance: Instance, goal: float) -> CosimError:
-        lacking = "vary its step" if instance.name in self._can else "save states"
-        said = f"; it says: {'; '.join(instance.messages)}" if instance.messages else ""
+        ability = "vary its step" if instance.name in self._can else "save states"
+        messages = f"; it reports: {'; '.join(instance.messages)}" if instance.messages else ""
         return CosimError(
             f"{self.network.who(instance.name)} discarded a step to t = {goal:.9g} s, at t = {instance.time:.9g} s"
-            f"{said}; FMI 2.0 allows no shorter one unless it goes back, and it cannot {lacking}: take smaller "
-            f"communication steps, look at its inputs there, or export it so that it can {lacking}"
+            f"{messages}; FMI 2.0 allows no shorter one without a rollback, and it cannot {ability}: take smaller "
+            f"communication steps, look at its inputs there, or export it so that it can {ability}"
         )
 
-    def _tell(self, instance: Instance, what: str, others: Iterable[str]) -> None:
+    def _notice(self, instance: Instance, what: str, others: Iterable[str]) -> None:
         names = ", ".join(map(repr, sorted(others)))
-        self.master.notice(
-            f"{instance.name!r} {what} within steps, but {names} cannot go back there (no saving of states, or not "
-            f"yet): others see {instance.name!r} at the next communication point only; a smaller step helps"
+        self.run.notice(
+            f"{instance.name!r} {what} within steps, but {names} cannot be rolled back there (no saving of states, "
+            f"or not yet): others see {instance.name!r} at the next communication point only; a smaller step helps"
         )
 
 
@@ -166,8 +166,8 @@ def again(time: float, goal: float, reached: float, asked: set[str]) -> float:
     return min(goal, reached + BEYOND * (reached - time)) if asked else reached
 
 
-def _goes_back(instance: Instance) -> bool:
-    """Whether it must go back after a discarded step before it makes another."""
+def _needs_rollback(instance: Instance) -> bool:
+    """Whether it must be rolled back after a discarded step before it makes another."""
     return not instance.model.fmi3
 
 

@@ -112,7 +112,7 @@ def _levels(
     instances: Mapping[str, Instance],
 ) -> list[Level]:
     """Discrete inputs of FMI 3.0 are set in Event Mode only, and so have no part in it."""
-    fed = [split(reference, system.components) for reference in externals]
+    external = [split(reference, system.components) for reference in externals]
     inputs = {name: [one.name for one in instance.inputs.variables] for name, instance in instances.items()}
     feedthrough = {}
     for port_link in port_links:
@@ -124,4 +124,4 @@ def _levels(
         for port_link in port_links
         if port_link.target is instances[port_link.taker].inputs
     ]
-    return make_levels(connections, feedthrough, [node for node in fed if node[1] in inputs[node[0]]])
+    return make_levels(connections, feedthrough, [node for node in external if node[1] in inputs[node[0]]])

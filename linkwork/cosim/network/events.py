@@ -11,7 +11,7 @@ from linkwork.errors import CosimError
 MOST_ROUNDS = 100
 
 
-def settle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
+def handle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
     """Handle the event that instances ask for, and those that changed discrete inputs are; all end in Step Mode.
 
     Values are exchanged before and after. Return whether an FMU wants the simulation to end.
@@ -19,7 +19,7 @@ def settle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
     Raises
     ------
     CosimError
-        If discrete states do not settle.
+        If the discrete states do not converge.
     """
     active = set(asked) | {one.name for one in network.each() if one.in_event_mode}
     active |= network.with_changed_discrete_inputs()
@@ -35,8 +35,8 @@ def settle(network: Network, time: float, asked: Iterable[str] = ()) -> bool:
         active |= waiting
     else:
         raise CosimError(
-            f"discrete states of {', '.join(sorted(waiting))} do not settle at t = {time:.9g} s: they ask for another "
-            f"update, or change each other's discrete inputs, after {MOST_ROUNDS} rounds; break the circle between them"
+            f"discrete states of {', '.join(sorted(waiting))} do not converge at t = {time:.9g} s: they request "
+            f"another update, or change each other's discrete inputs, after {MOST_ROUNDS} rounds; break the circle"
         )
     for instance in network.each(active):
         instance.enter_step_mode()
@@ -64,7 +64,7 @@ def _update(network: Network, names: Iterable[str]) -> bool:
     return ends
 
 
-def alone(network: Network, instance: Instance) -> bool:
+def handle_alone(network: Network, instance: Instance) -> bool:
     """Handle an event of one instance, others being elsewhere in time; return whether it wants the simulation to end.
 
     Its inputs stay what they are.
@@ -72,7 +72,7 @@ def alone(network: Network, instance: Instance) -> bool:
     Raises
     ------
     CosimError
-        If its discrete states do not settle.
+        If its discrete states do not converge.
     """
     ends = False
     for _ in range(MOST_ROUNDS):
@@ -81,6 +81,6 @@ def alone(network: Network, instance: Instance) -> bool:
             instance.enter_step_mode()
             return ends
     raise CosimError(
-        f"discrete states of {network.who(instance.name)} do not settle at t = {instance.time:.9g} s: they ask for "
+        f"discrete states of {network.who(instance.name)} do not converge at t = {instance.time:.9g} s: they request "
         f"another update after {MOST_ROUNDS} rounds"
     )

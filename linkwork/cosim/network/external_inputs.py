@@ -13,7 +13,7 @@ from linkwork.errors import CosimError
 
 
 def by_target(system: System, inputs: Externals) -> dict[str, External]:
-    """Return external inputs by ``component.variable``; a name in `System.external_inputs` stands for all it feeds.
+    """Return external inputs by ``component.variable``; a name in `System.external_inputs` is resolved.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Outputs that are not finite: an error where they feed an input, a notice where they are only recorded."""
+"""Outputs that are not finite: an error where they are connected to an input, a notice where they are only recorded."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from linkwork.errors import CosimError
 
 
 class NotFinite(CosimError):
-    """An output that feeds an input is not a finite number."""
+    """A connected output is not a finite number."""
 
 
 class Finiteness:
-    """Looks at the outputs of a network; `notices` tells of those that are not finite and feed nothing."""
+    """Checks the outputs of a network; `notices` names those that are not finite and not connected."""
 
     def __init__(self, network: Network) -> None:
         self.network = network
         self.notices: list[str] = []
         self._outputs = [(one, one.outputs) for one in network.each() if one.outputs.real.size]
-        self._extras = [(one, one.recorded_only) for one in network.each() if one.recorded_only.real.size]
+        self._unconnected = [(one, one.recorded_only) for one in network.each() if one.recorded_only.real.size]
 
     def check(self, time: float) -> None:
         """Look at all of them.
@@ -32,30 +32,28 @@ class Finiteness:
         Raises
         ------
         NotFinite
-            If one that feeds an input is not finite.
+            If a connected one is not finite.
         """
         for _, ports in self._outputs:
             if not _finite(ports):
                 text = self.source()
-                raise NotFinite(
-                    f"{text} at t = {time:.9g} s; look at its inputs and parameters, or take a smaller step"
-                )
-        for instance, ports in self._extras:
+                raise NotFinite(f"{text} at t = {time:.9g} s; check its inputs and parameters, or take a smaller step")
+        for instance, ports in self._unconnected:
             if not _finite(ports):
-                self._extras = [one for one in self._extras if one[0] is not instance]  # told once
+                self._unconnected = [one for one in self._unconnected if one[0] is not instance]  # reported once
                 texts = ", ".join(f"{instance.name}.{name} is {value}" for name, value in _bad(ports))
                 self.notices.append(f"from t = {time:.9g} s, {texts} ({instance.model.path.name})")
 
     def source(self) -> str:
-        """Say which output is not finite and what it feeds; "" if there is none."""
+        """Name the output that is not finite and the inputs connected to it; "" if there is none."""
         for instance, ports in self._outputs:
             for name, value in _bad(ports):
                 port_links = [
                     one for one in self.network.port_links if (one.owner, one.output) == (instance.name, name)
                 ]
-                fed = [f"{one.taker}.{one.input}" for one in port_links]
+                targets = [f"{one.taker}.{one.input}" for one in port_links]
                 where = f"{instance.name}.{name} (FMU {instance.model.path.name})"
-                return f"{where} is {value}, and feeds {', '.join(fed)}"
+                return f"{where} is {value}, and is connected to {', '.join(targets)}"
         return ""
 
 

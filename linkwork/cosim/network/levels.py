@@ -1,8 +1,8 @@
 """In what order values are exchanged at a communication point, so that direct feedthrough is honoured.
 
 An output that depends on inputs is read after these are written. Outputs and inputs are nodes of a graph, with arrows
-from an input to the outputs that depend on it and along connections; its levels are the order, and what goes in a
-circle is an algebraic loop.
+from an input to the outputs that depend on it and along connections; its levels are the order, and
+a circle is an algebraic loop.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Level:
 
 
 def make_levels(
-    connections: Iterable[tuple[Node, Node]], feedthrough: Mapping[Node, Iterable[str]], fed: Iterable[Node] = ()
+    connections: Iterable[tuple[Node, Node]], feedthrough: Mapping[Node, Iterable[str]], external: Iterable[Node] = ()
 ) -> list[Level]:
     """Return the levels.
 
-    `feedthrough` gives the connected inputs of the same instance that an output depends on; `fed` are inputs that are
-    fed from outside.
+    `feedthrough` gives the connected inputs of the same instance that an output depends on; `external` are external
+    inputs.
     """
     feeds = [(("in", *target), ("out", *source)) for source, target in connections]
     passes = [(("out", *output), ("in", output[0], name)) for output, names in feedthrough.items() for name in names]
     needs = feeds + passes
-    alone = {("out", *output) for output in feedthrough} | {("in", *taker) for taker in fed}
+    alone = {("out", *output) for output in feedthrough} | {("in", *taker) for taker in external}
     nodes = sorted({node for arrow in needs for node in arrow} | alone)
     if not nodes:
         return []

@@ -9,8 +9,8 @@ Broyden's rank-one update, J += (dr - J du) du' / (du' du), in between.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from linkwork.cosim.fmu.instance import FloatArray, Instance
 from linkwork.cosim.fmu.model import REAL
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.network.levels import Node
+from linkwork.cosim.network.transfers import PortLink
 from linkwork.errors import CosimError, FmuError
-
-if TYPE_CHECKING:
-    from linkwork.cosim.network.network import Network
 
 MOST_ITERATIONS = 50
 MOST_HALVINGS = 8
@@ -31,7 +29,7 @@ GOOD = 0.5  # what a step must leave of the residual at most, for its matrix to 
 
 
 class Derivative(NamedTuple):
-    """The derivative of what comes to inputs on the loop by one instance's inputs on it."""
+    """The derivative of inputs on the loop by one instance's inputs on it, through its outputs."""
 
     instance: Instance
     unknowns: Ports
@@ -41,24 +39,42 @@ class Derivative(NamedTuple):
 
 
 class Loop:
-    """One algebraic loop of a network."""
+    """One algebraic loop of a network.
 
-    def __init__(self, network: Network, inputs: Sequence[Node]) -> None:
-        self.network = network
+    Parameters
+    ----------
+    inputs
+        The inputs on the loop.
+    instances
+        All instances of the network, by name.
+    port_links
+        All connections of the network.
+    transfer
+        ``transfer(instance, time)`` brings the values of connected outputs and external inputs to an instance's inputs.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Node],
+        instances: Mapping[str, Instance],
+        port_links: Sequence[PortLink],
+        transfer: Callable[[Instance, float], None],
+    ) -> None:
         self.inputs = tuple(inputs)
-        self.instances = [network.instances[name] for name in dict.fromkeys(name for name, _ in inputs)]
+        self._port_links, self._transfer = port_links, transfer
+        self.instances = [instances[name] for name in dict.fromkeys(name for name, _ in inputs)]
         self.evaluations = 0
         self._parts: list[tuple[FloatArray, slice, slice]] = []  # ports' values, part of these, part of u
         self._where: dict[Node, slice] = {}
         nominal: list[float] = []
         for name, variable in self.inputs:
-            value_type, place = network.instances[name].inputs.places[variable]
+            value_type, place = instances[name].inputs.places[variable]
             if value_type == REAL:
                 size = place.stop - place.start
                 part = slice(len(nominal), len(nominal) + size)
-                self._parts.append((network.instances[name].inputs.real, place, part))
+                self._parts.append((instances[name].inputs.real, place, part))
                 self._where[name, variable] = part
-                nominal += [network.instances[name].model.variable(variable).nominal] * size
+                nominal += [instances[name].model.variable(variable).nominal] * size
         self._nominal = np.array(nominal)
         self._matrix: FloatArray | None = None
         self._derivatives: list[Derivative] | None = None
@@ -75,7 +91,7 @@ class Loop:
         self.evaluations = 0
         start = self._values()
         for instance in self.instances:
-            self.network.feed(instance, time)
+            self._transfer(instance, time)
         if self._matrix is None and self._iterate(time):
             return self.evaluations
         if self._nominal.size and not self._newton(start, time):
@@ -151,7 +167,7 @@ class Loop:
         return u
 
     def _others(self) -> list[tuple[bytes, list[str]]]:
-        """What is not real; it takes part by plain iteration."""
+        """The values that are not real; they take part by plain iteration."""
         return [(one.inputs.whole.tobytes(), one.inputs.text.copy()) for one in self.instances]
 
     def _residual(self, u: FloatArray, time: float) -> FloatArray:
@@ -167,7 +183,7 @@ class Loop:
         for instance in self.instances:
             instance.read(instance.outputs)
         for instance in self.instances:
-            self.network.feed(instance, time)
+            self._transfer(instance, time)
         return self._values()
 
     # ---- the matrix
@@ -205,7 +221,7 @@ class Loop:
         name, model = instance.name, instance.model
         port_links = [
             port_link
-            for port_link in self.network.port_links
+            for port_link in self._port_links
             if port_link.owner == name
             and port_link.source.places[port_link.output][0] == REAL
             and (port_link.taker, port_link.input) in self._where
@@ -232,7 +248,11 @@ class Loop:
         names = ", ".join(".".join(node) for node in self.inputs)
         before = self._values()
         residual = np.abs(self._evaluate(time) - before)
-        how = f"; its residual is {residual.max():.3g}" if residual.size else ", for what is not real never settles"
+        how = (
+            f"; its residual is {residual.max():.3g}"
+            if residual.size
+            else ", and values that are not real do not converge"
+        )
         raise CosimError(
             f"the algebraic loop through the inputs {names} is not solved at t = {time:.9g} s{how}; it may have no "
             "solution there: look at gains and signs on it, begin nearer to a solution (start values of these inputs), "

@@ -20,7 +20,7 @@ class Network:
     ----------
     instances
         By name, in the order of the system.
-    wires
+    port_links
         All connections, as they end in ports of instances.
     snapshots
         Saves and restores instances.
@@ -52,7 +52,7 @@ class Network:
         self._levels = [
             (
                 [self.instances[name] for name in level.reads],
-                [Loop(self, loop) for loop in level.loops],
+                [Loop(loop, self.instances, self.port_links, self.transfer_inputs) for loop in level.loops],
                 [self.instances[name] for name in level.writes],
             )
             for level in levels
@@ -64,7 +64,7 @@ class Network:
             [port_link for port_link in self.port_links if port_link.taker == name and port_link.target is target]
         )
 
-    def feed(self, instance: Instance, time: float) -> None:
+    def transfer_inputs(self, instance: Instance, time: float) -> None:
         """Bring the values of connected outputs and external inputs at a time to an instance's continuous inputs."""
         for transfer in self._transfers[instance.name]:
             transfer.carry()
@@ -95,7 +95,7 @@ class Network:
             for loop in loops:
                 self.iterations += loop.solve(time)
             for instance in writes:
-                self.feed(instance, time)
+                self.transfer_inputs(instance, time)
                 instance.write(instance.inputs)
         for transfer in self._discrete_transfers:
             transfer.carry()
@@ -103,11 +103,11 @@ class Network:
             feed.apply(time)
 
     def with_changed_discrete_inputs(self) -> set[str]:
-        """The instances whose discrete inputs are not what was last written to them."""
+        """The instances whose discrete inputs differ from those last written."""
         return {one.name for one in self._discrete if one.discrete_inputs.changed()}
 
     def read_extras(self) -> None:
-        """Read what is only recorded."""
+        """Read the variables that are only recorded."""
         for instance in self.instances.values():
             if instance.recorded_only.all:
                 instance.read(instance.recorded_only)

@@ -29,7 +29,7 @@ class Snapshots:
             self._kept[label, name] = (state, [ports.copy() for ports in self._ports[name]])
 
     def restore(self, names: Iterable[str], label: str = "") -> None:
-        """Go back to the state kept, which may be done again."""
+        """Restore the saved state, any number of times."""
         for name in names:
             instance = self._instances[name]
             state, values = self._kept[label, name]

@@ -47,7 +47,7 @@ def start(
     for instance in network.each():
         instance.exit_initialization()
     network.exchange(begin)
-    return events.settle(network, begin)
+    return events.handle(network, begin)
 
 
 def apply(instance: Instance, values: Mapping[str, Value]) -> None:
@@ -68,7 +68,7 @@ def apply(instance: Instance, values: Mapping[str, Value]) -> None:
         if one.causality == "structuralParameter":
             raise CosimError(
                 f"FMU {model.path.name} (instance {instance.name!r}): {one.name!r} is a structural parameter, which "
-                "changes the size of the model; export the FMU for the size that is wanted"
+                "changes the size of the model; export the FMU for the required size"
             )
     ports = instance.ports([one for one in given if one.value_type])
     for one in ports.variables:

@@ -1,4 +1,4 @@
-"""Routes: values carried from the outputs of one instance to the inputs of another."""
+"""Transfers of values from the outputs of one instance to the inputs of another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PortLink:
 
 
 class Transfer:
-    """The wires from one bank of ports to one bank of other ports, carried by one indexed assignment."""
+    """The connections between values of one type of two ports, carried by one indexed assignment."""
 
     def __init__(
         self, owner: str, source: Any, target: Any, port_links: Sequence[tuple[slice, slice, float, float]]
@@ -47,7 +47,7 @@ class Transfer:
         self.bring(self.target)
 
     def bring(self, target: Any) -> None:
-        """Put the values in what is laid out as the target."""
+        """Put the values in an array with the layout of the target."""
         if isinstance(self.source, list):
             for s, t in zip(self.sources, self.targets, strict=True):
                 target[t] = self.source[s]
@@ -62,8 +62,8 @@ class Transfer:
         """Raise an error where a signed and an unsigned number of 64 bits cannot be the same."""
         if any((values.astype(np.int64) < 0).any() for values in (self.source[self.sources], target[self.targets])):
             raise CosimError(
-                f"a whole number that {self.owner!r} gives is negative or above 2^63 - 1, and feeds from a UInt64 what "
-                "is signed or the other way round; keep it within 63 bits"
+                f"a whole number that {self.owner!r} gives is negative or above 2^63 - 1, and goes from a UInt64 to a "
+                "signed type or the other way round; keep it within 63 bits"
             )
 
 
@@ -75,7 +75,7 @@ def _places(parts: Sequence[slice], listed: bool) -> Any:
 
 
 def make_transfers(port_links: Sequence[PortLink]) -> list[Transfer]:
-    """Gather wires between the same banks of the same ports."""
+    """Gather the connections between values of one type of the same ports."""
     gathered: dict[tuple[int, int], list[PortLink]] = {}
     for port_link in port_links:
         key = (

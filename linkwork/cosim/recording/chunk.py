@@ -1,4 +1,4 @@
-"""Rows on their way to a sink, in one piece of memory.
+"""A chunk of rows for a sink, in one piece of memory.
 
     number of rows | number of rows before them | times | rows of the first source | rows of the second | ...
 
@@ -18,7 +18,7 @@ ITEM, HEAD = 8, 16  # bytes of every number; of both counts
 
 @dataclass(frozen=True)
 class Layout:
-    """What lies where.
+    """The layout.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Layout:
 
     @property
     def room(self) -> int:
-        """How many rows there is room for."""
+        """The capacity, in rows."""
         return max(16, min(MOST_ROWS, MOST_BYTES // (ITEM * self._width)))
 
     @property
@@ -46,7 +46,7 @@ class Layout:
         return 1 + sum(len(columns) for _, columns in self.blocks)
 
     def arrays(self, memory: Any) -> tuple[Any, Any, list[Any]]:
-        """Return both counts (2,), times (room,) and rows (room, k) of each source, all of them shared."""
+        """Return both counts (2,), times (capacity,) and rows (capacity, k) of each source, all of them shared."""
         counts = np.frombuffer(memory, dtype=np.int64, count=2)
         times = np.frombuffer(memory, dtype=np.float64, count=self.room, offset=HEAD)
         rows, begin = [], HEAD + ITEM * self.room

@@ -15,7 +15,7 @@ class CsvSink:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._printed: list[Callable[[Any], str]] = []
-        self._file: TextIO | None = None  # what is there stays until a run begins
+        self._file: TextIO | None = None  # an older file stays until a run begins
 
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
         """Write the header: ``time`` and the names, in quotes where they have a comma."""

@@ -1,7 +1,7 @@
 """Results as Parquet, with units, events and notices.
 
-A Parquet file can be read only once its end is written. Until then rows are kept beside it as a stream of Arrow, which
-can be read at any time, also after a crash.
+A Parquet file can be read only once its end is written. Until then rows are kept in another file as a stream of Arrow,
+which can be read at any time, also after a crash.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ParquetSink:
         self.stream = stream_of(path)
         self._arrow = arrow()
         self._schema: Any = None
-        self._file: BinaryIO | None = None  # what is there stays until a run begins
+        self._file: BinaryIO | None = None  # an older file stays until a run begins
         self._writer: Any = None
 
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:

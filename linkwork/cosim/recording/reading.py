@@ -29,14 +29,14 @@ def read(path: Path) -> dict[str, Any]:
 
 def _of_csv(path: Path) -> dict[str, Any]:
     table = read_csv(path)
-    cut_off = not _ends_with_newline(path)  # a row, or a number in it, may lack its end
+    cut_off = not _ends_with_newline(path)  # a row, or a number in it, may be incomplete
     notices = ["the file's last row has no end and is left out"] * cut_off
     t, columns = _split(path, {str(name): table[name].to_numpy()[: -1 if cut_off else None] for name in table})
     return {"name": path.stem, "t": t, "columns": columns, "notices": notices, "aborted": cut_off}
 
 
 def read_csv(path: Path) -> Any:
-    """Return a table of pandas in which texts are what stands in quotes."""
+    """Return a table of pandas in which quoted cells are texts."""
     try:
         import pandas as pd
     except ImportError as missing:
@@ -57,7 +57,7 @@ def _ends_with_newline(path: Path) -> bool:
 
 
 def _of_parquet(path: Path) -> dict[str, Any]:
-    arrow()  # says what is missing
+    arrow()  # raises an error with the name of the missing package
     import pyarrow.parquet as pq
 
     return _of_table(path, pq.read_table(path))

@@ -63,7 +63,7 @@ class Recorder:
         self._point()
 
     def begin(self) -> None:
-        """Have the sink begin; without one there is nothing to do. What fails before leaves older files alone.
+        """Have the sink begin; without one there is nothing to do. A failure before leaves older files unchanged.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Recorder:
 
     @property
     def names(self) -> list[str]:
-        """Names of what is recorded."""
+        """Names of the recorded variables."""
         return [one.name for one in self.variables]
 
     @property
@@ -138,7 +138,7 @@ class Recorder:
         statistics: Statistics | None = None,
         aborted: bool = False,
     ) -> Result:
-        """Return what has been recorded so far; the last row alone where a sink has got the others."""
+        """Return the rows recorded so far; the last row alone where a sink has the others."""
         if self.sink is None:
             t, columns = self._t[: self.n].copy(), [np.array(values) for values in self._columns()]
         elif self.n:
@@ -159,7 +159,7 @@ class Recorder:
         )
 
     def end(self, result: Result) -> None:
-        """Hand the sink the last rows and what is known of the run besides; to be called however the run ends."""
+        """Pass the last rows and the facts of the run to the sink; to be called however the run ends."""
         if self.sink is None or not self._begun:
             return
         try:
@@ -168,7 +168,7 @@ class Recorder:
             self.sink.end(result.about())
 
     def _make_room(self) -> int:
-        """Return the number of the next row, for which there is room then."""
+        """Return the number of the next row, for which there is memory then."""
         if self.sink is not None:
             self.flush()
             return 0
@@ -179,7 +179,7 @@ class Recorder:
         return self.n
 
     def _columns(self) -> list[Any]:
-        """Return views of what is held, in the order of the variables."""
+        """Return views of the rows in memory, in the order of the variables."""
         columns: list[Any] = [None] * len(self.variables)
         for place, values in self._layout.columns(self._rows, self.n).items():
             columns[place] = values

@@ -162,9 +162,9 @@ class Result:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Result:
-        """Read what was written as ``.csv`` or ``.parquet``, also of a run that was cut off; needs the extra `cosim`.
+        """Read a ``.csv`` or ``.parquet`` file, also of a run that was cut off; needs the extra `cosim`.
 
-        CSV tells neither units nor events.
+        CSV has neither units nor events.
 
         Raises
         ------

@@ -33,7 +33,7 @@ def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "var
         fitting = [pattern] if pattern in table else [name for name in names if fits(name, pattern)]
         if not fitting:
             try:
-                known(pattern, table, what, where)  # says what is near
+                known(pattern, table, what, where)  # raises an error with the nearest names
             except CosimError as problem:
                 if not names or ";" in str(problem):
                     raise

@@ -22,7 +22,7 @@ class Sink(Protocol):
         """Take rows: times (n,), and for each column an array (n,), all of them only valid during the call."""
 
     def end(self, about: Mapping[str, Any]) -> None:
-        """Complete the file; `about` is what `Result.about` tells."""
+        """Complete the file; `about` is `Result.about`."""
 
 
 def check_suffix(path: Path) -> None:
@@ -43,5 +43,5 @@ def check_place(path: Path) -> None:
 
 
 def cannot_write(path: Path, problem: OSError) -> CosimError:
-    """Return the error that says why a file cannot be written."""
-    return CosimError(f"cannot write {path}: {problem.strerror or problem}; choose another place or make room")
+    """Return the error for a file that cannot be written."""
+    return CosimError(f"cannot write {path}: {problem.strerror or problem}; choose another place or free some space")

@@ -1,4 +1,4 @@
-"""Where results go while a run is under way: files by their suffix, several at once."""
+"""Sinks for the results of a run: files by their suffix, several at once."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Several:
         self.sinks = tuple(sinks)
 
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
-        """Tell all of them."""
+        """Call all of them."""
         for one in self.sinks:
             one.begin(names, units, types)
 

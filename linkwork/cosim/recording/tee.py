@@ -1,4 +1,4 @@
-"""Rows of a run under way: passed on to files, looked at, and in part kept."""
+"""Rows during a run: passed on to files, inspected, and in part kept."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Tee:
             self.files.end(about)
 
     def kept(self, run: Result) -> Result:
-        """Return what was kept, with all else that is known of a run."""
+        """Return the kept rows, with the facts of the run."""
         return Result(
             run.name,
             np.concatenate([np.empty(0), *self._t]),

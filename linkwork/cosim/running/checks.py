@@ -1,4 +1,4 @@
-"""What is checked of the settings of a run."""
+"""Checks of the settings of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linkwork.errors import CosimError
 def check_settings(
     system: System, master: Master | None, start: float | None, stop: float | None, tolerance: float | None
 ) -> tuple[float, float]:
-    """Check what is not of the system itself, whatever it is; return the start and stop time.
+    """Check the settings that do not depend on the system; return the start and stop time.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def check_settings(
     """
     given: object = system
     if not isinstance(given, System):
-        raise CosimError(f"what is run is a System, not {system!r}; System.load reads one from a file")
+        raise CosimError(f"a run takes a System, not {system!r}; System.load reads one from a file")
     given = master
     if not (given is None or isinstance(given, Master)):
         raise CosimError(f"the master must be one such as Jacobi(1e-3), not {master!r}")
@@ -66,14 +66,14 @@ def _plain(name: str, value: Any) -> Value:
 
 
 def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Externals) -> None:
-    """Check that external inputs go to inputs that nothing else feeds.
+    """Check that external inputs go to inputs that are not connected.
 
     Raises
     ------
     CosimError
         If one does not.
     """
-    fed = {one.target: one.source for one in system.connections}
+    connected = {one.target: one.source for one in system.connections}
     for reference in externals:
         component, name = split(reference, system.components)
         try:
@@ -86,12 +86,12 @@ def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Exte
             raise CosimError(f"{where} is of causality {variable.causality}, not an input; {what}")
         if variable.value_type is None:
             raise CosimError(f"{where} is of type {variable.type}, which is not exchanged; leave it out")
-        if reference in fed:
-            raise CosimError(f"{where} is fed by {fed[reference]!r} already; remove the connection, or leave it out")
+        if reference in connected:
+            raise CosimError(f"{where} is connected to {connected[reference]!r} already; remove one of them")
 
 
 def uneven(models: Mapping[str, FmuModel], step: float | None, length: float) -> list[str]:
-    """Tell of a step that is longer than the run, and of components whose steps must be even where the last is not."""
+    """Report a step longer than the run, and components that need equal steps where the last one differs."""
     if step is None:
         return []
     if step > length:

@@ -1,4 +1,4 @@
-"""Running a system: what is asked for is checked, the network is built, and the run goes its way."""
+"""Running a system: settings are checked, the network is built, and the run starts."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def run(
     Parameters
     ----------
     system
-        What is run.
+        The system to run.
     stop, start
-        When it ends and begins [s]; None: as the system's experiment says.
+        When it ends and begins [s]; None: those of the system's experiment.
     master
         How it is run: `Jacobi`, `GaussSeidel` or `Adaptive`. None: Jacobi, by the smallest step that an FMU's default
         experiment names, or by a thousand steps.
@@ -61,7 +61,7 @@ def run(
     sink
         Takes the rows as they come, such as `recording.sinks.open_sink` gives; None: they are kept in memory.
     models
-        FMUs that are read and unpacked already, by path; what is missing is added.
+        FMUs that are read and unpacked already, by path; missing ones are added.
 
     Returns
     -------
@@ -71,17 +71,17 @@ def run(
     Raises
     ------
     CosimError
-        If the system cannot be run, or an FMU fails on the way; results so far are the error's `result`.
+        If the system cannot be run, or an FMU fails; results so far are the error's `result`.
     """
     begin, end = check_settings(system, master, start, stop, tolerance)
     known_models = models_of(system, models)
-    fed = by_target(system, inputs or {})
-    check_inputs(system, known_models, fed)
+    external = by_target(system, inputs or {})
+    check_inputs(system, known_models, external)
     settings = plain(system.parameters(parameter_sets, parameters))
-    notices = check_system(system, known_models, values=settings, fed=fed)
+    notices = check_system(system, known_models, values=settings, external=external)
     values = by_component(system, known_models, settings)
-    recorded = recorded_variables(system, known_models, record, fed)
-    network = build(system, known_models, fed, recorded)
+    recorded = recorded_variables(system, known_models, record, external)
+    network = build(system, known_models, external, recorded)
     master = master or Jacobi(usual_step(known_models.values(), end - begin))
     notices += uneven(known_models, getattr(master, "step", None), end - begin)
     recorder = Recorder(system.name, places(network, recorded), sink)

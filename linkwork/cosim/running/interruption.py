@@ -2,7 +2,7 @@
 
 An FMU that is written in Python takes a KeyboardInterrupt for a failure of its own, and one within a callback is lost:
 so the first Ctrl-C is only noted, and asked for between steps. The second one interrupts at once. A process that has no
-keyboard is told by `interrupt`.
+keyboard is interrupted by `interrupt`.
 """
 
 from __future__ import annotations
@@ -61,6 +61,6 @@ _entered: list[Interruption] = []
 
 
 def interrupt() -> None:
-    """End whatever is under way in this process, from any thread, as a first Ctrl-C does."""
+    """End all runs of this process, from any thread, as a first Ctrl-C does."""
     for one in list(_entered):
         one.asked = True

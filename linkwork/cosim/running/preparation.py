@@ -18,7 +18,7 @@ from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.references import split
 from linkwork.errors import CosimError
 
-STEPS = 1000  # of a run whose step nobody says
+STEPS = 1000  # of a run whose step is not given
 
 
 def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, FmuModel]:
@@ -55,8 +55,10 @@ def recorded_variables(
         return [split(name, system.components) for name in chosen(record, names, where=f"the system {system.name!r}")]
     outputs = [(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
     given = [split(one.source, system.components) for one in system.external_outputs]
-    fed = (split(target, system.components) for target in [*(one.target for one in system.connections), *externals])
-    return list(dict.fromkeys([*outputs, *given, *fed]))
+    connected = (
+        split(target, system.components) for target in [*(one.target for one in system.connections), *externals]
+    )
+    return list(dict.fromkeys([*outputs, *given, *connected]))
 
 
 def by_component(

@@ -1,4 +1,4 @@
-"""A run under way: initialised, stepped to its end, freed however it ends."""
+"""One run: initialised, stepped to its end, freed however it ends."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from linkwork._util.progress import Progress
 from linkwork.cosim.masters import Master
+from linkwork.cosim.masters.base import MasterRun
 from linkwork.cosim.network.finiteness import Finiteness, NotFinite
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.network.starting import start as start_network
@@ -19,11 +20,11 @@ from linkwork.errors import CosimError, FmuError, LinkworkError
 
 
 class Run:
-    """A run under way."""
+    """One run of a network by a master."""
 
     def __init__(self, network: Network, master: Master, recorder: Recorder, notices: list[str]) -> None:
         self.network, self.master, self.recorder, self.notices = network, master, recorder, notices
-        self.master.statistics, self.master.notices, self.master.events = Statistics(), [], []
+        self._stepper: MasterRun | None = None
         self._finite = Finiteness(network)
 
     def go(
@@ -34,14 +35,14 @@ class Run:
         tolerance: float | None,
         progress: bool | None,
     ) -> Result:
-        """Initialise, step to the end, and free everything; return what was recorded."""
+        """Initialise, step to the end, and free everything; return the recorded result."""
         with Interruption() as interruption:
             try:
                 with Progress(progress, begin, end) as shown:
-                    self.master.ended = start_network(self.network, values, begin, end, tolerance)
+                    ended = start_network(self.network, values, begin, end, tolerance)
                     interruption.check()
                     self.recorder.begin()
-                    self._steps(begin, end, shown, interruption)
+                    self._steps(begin, end, ended, shown, interruption)
                     self._terminate()
                 return self._result()
             except KeyboardInterrupt:
@@ -49,19 +50,18 @@ class Run:
             except Exception as problem:
                 if interruption.asked:  # an FMU may take it for a failure of its own
                     return self._result(aborted=True)
-                raise CosimError(self._told(problem), self._result(aborted=True)) from problem
+                raise CosimError(self._text(problem), self._result(aborted=True)) from problem
             finally:
                 self._free()
 
-    def _steps(self, begin: float, end: float, shown: Progress, interruption: Interruption) -> None:
-        ended = self.master.ended
-        self.master.begin(self.network, begin, end, self._record)
-        self.master.ended = ended
+    def _steps(self, begin: float, end: float, ended: bool, shown: Progress, interruption: Interruption) -> None:
+        stepper = self._stepper = self.master.begin(self.network, begin, end, self._record)
+        stepper.ended = ended
         self._record(begin)
         stall_detection = StallDetection(self.network, begin, end)
         time = begin
-        while time < end and not self.master.ended:
-            before, time = time, self.master.advance(time, end)
+        while time < end and not stepper.ended:
+            before, time = time, stepper.advance(time, end)
             stall_detection.check(before, time)
             self._record(time)
             shown.show(time)
@@ -76,7 +76,7 @@ class Run:
         self._finite.check(time)
 
     def _terminate(self) -> None:
-        """All is computed: what fails now takes nothing away."""
+        """All is computed: a failure now costs no results."""
         for instance in self.network.each():
             try:
                 instance.terminate()
@@ -85,7 +85,7 @@ class Run:
                 if instance.model.lost:
                     return
 
-    def _told(self, problem: Exception) -> str:
+    def _text(self, problem: Exception) -> str:
         text = str(problem)
         if not isinstance(problem, LinkworkError):
             text = f"the run of {self.recorder.name!r} was stopped by {type(problem).__name__}: {problem}"
@@ -93,12 +93,13 @@ class Run:
         return f"{text}; {source}" if source else text
 
     def _result(self, *, aborted: bool = False) -> Result:
-        statistics = self.master.statistics
+        stepper = self._stepper
+        statistics = stepper.statistics if stepper else Statistics()
         statistics.rollbacks = self.network.snapshots.restored
         statistics.iterations = self.network.iterations
         result = self.recorder.result(
-            events=self.master.events,
-            notices=[*self.notices, *self._finite.notices, *self.master.notices, *self._said()],
+            events=stepper.events if stepper else [],
+            notices=[*self.notices, *self._finite.notices, *(stepper.notices if stepper else ()), *self._messages()],
             statistics=statistics,
             aborted=aborted,
         )
@@ -106,12 +107,12 @@ class Run:
             self.recorder.end(result)
         except Exception:
             if not aborted:
-                raise  # else there is an error already that says more
+                raise  # else there is an earlier error, which matters more
         return result
 
-    def _said(self) -> list[str]:
-        """What FMUs have said, at least the last of it."""
-        return [f"{one.name!r} says: {text}" for one in self.network.each() for text in dict.fromkeys(one.messages)]
+    def _messages(self) -> list[str]:
+        """The last messages of the FMUs."""
+        return [f"{one.name!r} reports: {text}" for one in self.network.each() for text in dict.fromkeys(one.messages)]
 
     def _free(self) -> None:
         self.network.snapshots.drop()

@@ -1,4 +1,4 @@
-"""Whether a run gets anywhere."""
+"""Detection of a run whose time does not advance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CRAWL = 1e-11  # ... this part of the run
 
 
 class StallDetection:
-    """Ends a run whose steps lead nowhere."""
+    """Ends a run whose time does not advance."""
 
     def __init__(self, network: Network, begin: float, end: float) -> None:
         self._network, self._end = network, end
@@ -19,12 +19,12 @@ class StallDetection:
         self._standstills = self._crawls = 0
 
     def check(self, before: float, time: float) -> None:
-        """Look at a step.
+        """Check a step.
 
         Raises
         ------
         CosimError
-            If it was one too many that hardly led on.
+            If too many steps hardly advanced the time.
         """
         length = time - before
         self._standstills = 0 if length > 0 else self._standstills + 1
@@ -35,5 +35,5 @@ class StallDetection:
             names = ", ".join(f"{one.name!r} ({one.model.path.name})" for one in self._network.each() if one.discarded)
             raise CosimError(
                 f"no step of sensible length from t = {time:.9g} s succeeds, however short"
-                + f"; steps are discarded by {names}; look at their inputs there" * bool(names)
+                + f"; steps are discarded by {names}; check their inputs there" * bool(names)
             )

@@ -89,7 +89,7 @@ class Archive:
         try:
             return self._zip.read(name)
         except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as problem:
-            raise CosimError(f"{self.where}: the file {name!r} cannot be read: {problem}; get it anew") from problem
+            raise CosimError(f"{self.where}: the file {name!r} cannot be read: {problem}; get it again") from problem
 
     def unpack(self, name: str) -> Path:
         """The path of a file, unpacked.
@@ -115,7 +115,7 @@ class Archive:
             If it lies elsewhere or is not there.
         """
         source = element.get("source").partition("#")[0]
-        for text in (source, unquote(source)):  # not every tool escapes what is no URI
+        for text in (source, unquote(source)):  # some tools do not escape characters outside of URIs
             name = _joined(PurePosixPath(base).parent, text)
             if name in self.names:
                 return str(name)

@@ -20,7 +20,7 @@ MAPPING = "application/x-ssp-parameter-mapping"
 class Bindings:
     """Values by component; a binding of an outer system wins over inner ones, a later one over earlier ones.
 
-    What matches no variable is left out, as SSP says: parameter files are shared.
+    Names that match no variable are left out, as SSP requires: parameter files are shared.
     """
 
     def __init__(self, structure: Structure, links: Links) -> None:
@@ -78,7 +78,7 @@ def _in_unit(given: Given, unit: Unit | None, own: Map) -> Value:
 
 
 def _mapped(binding: Binding) -> Iterator[tuple[Given, Map]]:
-    """The values of a binding by the names that they have at its owner."""
+    """The values of a binding by the names that they have in its system or component."""
     element, document = binding.element, binding.document
     _check_type(element, VALUES)
     prefix = element.get("prefix", "")

@@ -60,7 +60,7 @@ def content(element: Element, document: Document, root: str) -> Element:
         If there is neither, or it is something else.
     """
     if element.get("sourceBase", "SSD") != "SSD":
-        raise fault(element, "files within a component are not supported; put it beside the SSD")
+        raise fault(element, "files within a component are not supported; put it in the folder of the SSD")
     if element.get("source"):
         file = document.archive.resolve(element, document.file)
         return parse(document.archive.read(file), f"{document.archive.where}: {file}", root)

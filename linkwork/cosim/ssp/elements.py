@@ -1,4 +1,4 @@
-"""XML of SSP 1.0: its names, how foreign files are parsed safely, and errors that say where they lie."""
+"""XML of SSP 1.0: its names, how foreign files are parsed safely, and errors that name file and element."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def parse(data: bytes, where: str, root: str) -> Element:
     try:
         element = etree.fromstring(data, parser, base_url=where)
     except (etree.XMLSyntaxError, ValueError) as problem:
-        raise CosimError(f"{where} is no complete XML: {problem}; write it anew") from problem
+        raise CosimError(f"{where} is no complete XML: {problem}; write it again") from problem
     if element.getroottree().docinfo.internalDTD is not None:
         raise CosimError(f"{where} has a document type (DTD), which SSP does not know; remove it")
     check_root(element, root)
@@ -162,7 +162,7 @@ def truth_of(element: Element, name: str, otherwise: bool | None = None) -> bool
 
 
 def fault(element: Element, text: str) -> CosimError:
-    """An error that says in which file and element it lies."""
+    """An error with its file and element."""
     name = element.get("name")
     called = f" {name!r}" if name else ""
     where = element.getroottree().docinfo.URL

@@ -16,7 +16,7 @@ TRANSFORMATIONS = ("BooleanMappingTransformation", "IntegerMappingTransformation
 
 @dataclass(frozen=True)
 class Map:
-    """``factor * value + offset``, after a conversion of units if it is wanted."""
+    """``factor * value + offset``, after a conversion of units if it is requested."""
 
     factor: float = 1.0
     offset: float = 0.0
@@ -113,7 +113,7 @@ class Links:
         while chain[-1] in self._structure.links and (len(chain) == 1 or not self._inner(chain[-1])):
             link = self._link(chain[-1])
             if link.source in chain:
-                raise fault(link.element, f"{_name(target)!r} is fed by itself; remove one of these connections")
+                raise fault(link.element, f"{_name(target)!r} is connected to itself; remove one of these connections")
             chain.append(link.source)
         return tuple(reversed(chain))
 
@@ -135,7 +135,7 @@ class Links:
         try:
             return conversion(declared[0], declared[1]) == conversion(own[0], own[1])
         except CosimError:
-            return True  # the checks of the system tell
+            return True  # the checks of the system report it
 
     def _unit(self, node: Node) -> Unit | None:
         unit = self._structure.ports[node].unit

@@ -27,7 +27,7 @@ def read_ssp(path: Path, ssd: str = STRUCTURE) -> System:
     Raises
     ------
     CosimError
-        If it cannot be read, does not fit together, or has what is not supported.
+        If it cannot be read, does not fit together, or has features that are not supported.
     """
     system = System("")
     read_into(system, path, ssd)

@@ -26,7 +26,7 @@ TAKES = {"input"}
 EITHER = {"parameter", "inout"}
 DEEPEST = 16
 
-Node = tuple[str, str]  # owner and connector
+Node = tuple[str, str]  # system or component, and connector
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Link:
-    """What feeds a connector, and how."""
+    """The connection to a connector."""
 
     source: Node
     element: Element
@@ -65,7 +65,7 @@ class Binding:
 
 @dataclass
 class Structure:
-    """All that a description and the ones within it say."""
+    """The content of a description and of those within it."""
 
     document: Document
     components: dict[str, Part] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Structure:
         self._system(self.document.system(), "", self.document, {})
 
     def model(self, component: str) -> FmuModel:
-        """What the FMU of a component says of itself."""
+        """The model description of a component's FMU."""
         fmu = self.components[component].fmu
         if fmu not in self._models:
             self._models[fmu] = read_model(fmu)
@@ -155,7 +155,7 @@ class Structure:
             self.ports[owner, text_of(one, "name")] = Port(kind, unit, inner)
 
     def _dictionaries(self, element: Element, path: str, document: Document) -> dict[str, str]:
-        """Note the entries of signal dictionaries as connectors; the owner of each by the dictionary's name."""
+        """Note the entries of signal dictionaries as connectors; each under the dictionary's name."""
         owners = {}
         for one in below(element, "SignalDictionaries", "SignalDictionary"):
             name = text_of(one, "name")
@@ -174,7 +174,7 @@ class Structure:
                 raise fault(element, f"{ends} both give or both take values; connect an output to an input")
             start, end = end, start
         if end in self.links:
-            raise fault(element, f"{'.'.join(end)!r} is fed by another connection already; remove one")
+            raise fault(element, f"{'.'.join(end)!r} has another connection already; remove one")
         self.links[end] = Link(start, element)
 
     def _end(self, element: Element, side: str, path: str, owners: dict[str, str]) -> Node:
@@ -202,7 +202,7 @@ class Structure:
 
 
 def _unit(element: Element, tables: Tables) -> Unit | None:
-    """The unit of a connector or entry, where the file says what that is; else the FMU knows."""
+    """The unit of a connector or entry, where the file defines it; else the FMU does."""
     for kind in below(element, "Real"):
         unit = tables.unit(kind.get("unit", ""))
         return None if unit.exponents is None else unit

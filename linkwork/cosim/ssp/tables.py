@@ -34,7 +34,7 @@ class Tables:
         return name
 
     def write(self, root: Element) -> None:
-        """Add what was noted to a file."""
+        """Add the entries to a file."""
         if self.enumerations:
             parent = add(root, "ssd:Enumerations")
             for name, items in self.enumerations.items():

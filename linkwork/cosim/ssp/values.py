@@ -73,7 +73,7 @@ def number_text(value: float) -> str:
 
 @dataclass(frozen=True)
 class Given:
-    """A value in a parameter set, in a unit if one is named, and the element that says so."""
+    """A value in a parameter set, in a unit if one is named, and its element."""
 
     name: str
     value: Value

@@ -25,7 +25,7 @@ def write_ssp(system: SystemDefinition, path: Path) -> Path:
     Raises
     ------
     CosimError
-        If an FMU cannot be read or lacks a variable, or the file cannot be written.
+        If an FMU cannot be read or has no such variable, or the file cannot be written.
     """
     sources = _sources(system)
     files: dict[str, bytes | Path] = {}
@@ -122,7 +122,7 @@ def _connected(component: str, system: SystemDefinition) -> Iterable[str]:
 
 
 def _type(connector: Element, variable: Variable, model: FmuModel, tables: Tables) -> None:
-    """Type and unit of a connector; SSP 1.0 has none for arrays, where the FMU says enough."""
+    """Type and unit of a connector; SSP 1.0 has none for arrays, where the FMU has the information."""
     if variable.size != 1:
         return
     if variable.value_type == REAL:

@@ -1,6 +1,6 @@
 """Sweeps: one system run for many values of its parameters, on the cores of this machine or of a cluster.
 
-`sweep` runs the points that `grid`, `latin` and `table` make, keeps results in a folder, and goes on where it was
+`sweep` runs the points that `grid`, `latin` and `table` make, keeps results in a folder, and resumes where it was
 stopped. `SweepResult` reads such a folder.
 """
 

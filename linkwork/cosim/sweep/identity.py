@@ -1,10 +1,9 @@
-"""What is swept, as JSON: enough to tell whether a folder belongs to this sweep."""
+"""The identity of a sweep, as JSON: enough to decide whether a folder belongs to it."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import inspect
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -40,12 +39,6 @@ def identity(system: System, points: Points, settings: Mapping[str, Any], keep: 
     }
 
 
-def arguments_of(thing: Any) -> dict[str, Any]:
-    """What an object such as a master was made with, without what a run has left in it."""
-    names = [name for name in inspect.signature(type(thing).__init__).parameters if hasattr(thing, name)]
-    return {name: getattr(thing, name) for name in names}
-
-
 def differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> list[str]:
     """What makes them different sweeps."""
     return [name for name in MUST_AGREE if ours.get(name) != theirs.get(name)]
@@ -78,12 +71,9 @@ def plain(thing: Any) -> Any:
         return [plain(value) for value in thing]
     if hasattr(thing, "tolist"):  # of numpy
         return thing.tolist()
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
-        content = {one.name: getattr(thing, one.name) for one in dataclasses.fields(thing)}
-    elif hasattr(thing, "__dict__") and not callable(thing):
-        content = arguments_of(thing)
-    else:
+    if not dataclasses.is_dataclass(thing) or isinstance(thing, type):
         return repr(thing)
+    content = {one.name: getattr(thing, one.name) for one in dataclasses.fields(thing)}
     return {"type": type(thing).__name__, **{str(name): plain(value) for name, value in content.items()}}
 
 

@@ -25,7 +25,7 @@ except ImportError as missing:
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a file written beside its place, and put it there when it is on the disk."""
+    """Have a file written under another name, and rename it when it is on the disk."""
     temporary = path.with_name(f".{path.name}.tmp")
     write(temporary)
     with open(temporary, "rb") as file:

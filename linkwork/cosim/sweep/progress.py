@@ -1,4 +1,4 @@
-"""A line on standard error that tells how far a sweep has come."""
+"""A line on standard error with the progress of a sweep."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class SweepProgress:
         self.begin(0)
 
     def begin(self, done: int) -> None:
-        """Tell how many points were done before."""
+        """Report the number of points done before."""
         self._at_first, self._began = done, time.monotonic()
 
     def show(self, done: int, failed: int) -> None:
-        """Tell how many points are done by now."""
+        """Report the number of points done."""
         now = time.monotonic()
         if not self.wanted or now < self._next:
             return

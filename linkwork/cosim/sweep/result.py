@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SweepResult:
-    """What a sweep has found so far; it reads only what is asked for.
+    """The results of a sweep so far; it reads only the requested ones.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class SweepResult:
     Attributes
     ----------
     header
-        What was swept, with which settings and versions.
+        System, points, settings and versions.
     keep
         Whether points have all values, the final ones or a summary.
     aborted
         Whether `sweep` was interrupted.
     notices
-        What `sweep` had to say.
+        The notices of `sweep`.
 
     Raises
     ------

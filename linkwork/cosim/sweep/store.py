@@ -1,6 +1,6 @@
-"""The folder of a sweep: what was asked, what is finished, what failed.
+"""The folder of a sweep: its identity, finished points, failed points.
 
-    sweep.json            what is swept: system, hashes of FMUs and points, settings, versions
+    sweep.json            the sweep: system, hashes of FMUs and points, settings, versions
     points.parquet        point, parameters
     results/part-*.parquet  point, time, variables
     failures.jsonl        point, attempts, error
@@ -38,13 +38,13 @@ class Store:
     Parameters
     ----------
     folder
-        Made if it is not there; gone on with if it belongs to the same sweep.
+        Made if it is not there; resumed if it belongs to the same sweep.
     header
         The sweep's `identity`.
     points
         Its points.
     notify
-        Takes what is worth knowing.
+        Called with each notice.
 
     Attributes
     ----------
@@ -88,13 +88,13 @@ class Store:
         self.flush_if_due()
 
     def flush_if_due(self) -> None:
-        """Write what waits if it has waited long."""
+        """Write the buffered rows if they have waited long."""
         now = time.monotonic()
         if now - self._flushed > min(max(OFTEN[0], SHARE * (now - self._began)), OFTEN[1]):
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the buffered rows."""
         if self._failures:
             with open(self.folder / FAILURES, "a", encoding="utf-8") as file:
                 file.writelines(json.dumps(one) + "\n" for one in self._failures)
@@ -109,7 +109,7 @@ class Store:
         self._flushed = time.monotonic()
 
     def close(self) -> None:
-        """Write what waits and let others have the folder."""
+        """Write the buffered rows and unlock the folder."""
         try:
             self.flush()
         finally:
@@ -151,11 +151,11 @@ def _open_folder(folder: Path, header: Mapping[str, Any], points: Points, notify
         parts.write_atomically(folder / HEADER, lambda place: place.write_text(text, encoding="utf-8"))
     except OSError as problem:
         what = f"{folder} is a file" if folder.is_file() else problem.strerror or problem
-        raise CosimError(f"cannot write to {folder}: {what}; choose another folder or make room") from problem
+        raise CosimError(f"cannot write to {folder}: {what}; choose another folder or free some space") from problem
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """What is swept, as a folder tells it.
+    """The identity of the sweep in a folder.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`sweep`: a system run at many points, by whoever is there to run them."""
+"""`sweep`: a system run at many points, locally or on a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from linkwork.cosim.fmu.model import Variable, read_model
 from linkwork.cosim.isolated.job import KEEP, Job
 from linkwork.cosim.masters import Master
-from linkwork.cosim.sweep.identity import arguments_of, identity
+from linkwork.cosim.sweep.identity import identity
 from linkwork.cosim.sweep.progress import SweepProgress
 from linkwork.cosim.sweep.result import SweepResult
 from linkwork.cosim.sweep.runners.base import ERROR, Notify, Outcome, Runner, Task
@@ -49,9 +49,9 @@ def sweep(
 ) -> SweepResult:
     """Run a system at many points.
 
-    Each point runs in a process apart, so that an FMU that crashes or hangs costs that point alone. What is finished is
-    in the folder; the same call goes on from there, and tries points that failed again. Results do not depend on who
-    computed them. An interruption from the keyboard ends the sweep and keeps what is finished.
+    Each point runs in its own process, so that an FMU that crashes or hangs costs that point alone. Finished points are
+    in the folder; the same call resumes from there, and repeats failed points. Results do not depend on the process
+    that computed them. An interruption from the keyboard ends the sweep and keeps finished points.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def sweep(
     folder
         For the results, of this sweep alone.
     stop, master, record
-        As `linkwork.cosim.run` takes them: when each run ends [s], its master algorithm, patterns of what is recorded.
+        As of `linkwork.cosim.run`: when each run ends [s], its master algorithm, patterns of recorded variables.
     keep
         ``"all"`` recorded values, the ``"final"`` ones, or a ``"summary"``: min, max, final and rms.
     workers
@@ -92,7 +92,7 @@ def sweep(
     points = points if isinstance(points, Points) else table(points)
     _check(system, points, keep, workers, scheduler, retries, time_limit)
     patterns = [record] if isinstance(record, str) else record
-    settings = {"stop": stop, "master": _unused(master), "record": None if patterns is None else list(patterns)}
+    settings = {"stop": stop, "master": master, "record": None if patterns is None else list(patterns)}
     header = identity(system, points, settings, keep)
     notices: list[str] = []
     line = SweepProgress(progress, len(points))
@@ -128,7 +128,7 @@ def _runner(job: Job, workers: int | None, scheduler: str | None, time_limit: fl
 
 
 def _run(store: Store, points: Points, runner: Runner, retries: int, line: SweepProgress) -> bool:
-    """Run what is not finished; return True if that was interrupted."""
+    """Run the points that are not finished; return True if that was interrupted."""
     fresh = (Task(int(i), points[int(i)]) for i in np.flatnonzero(~store.finished))
     again: deque[Task] = deque()
     under_way = failed = 0
@@ -158,11 +158,6 @@ def _run(store: Store, points: Points, runner: Runner, retries: int, line: Sweep
         return True
     finally:
         runner.close()
-
-
-def _unused(master: Master | None) -> Master | None:
-    """The same master as it was made: one that has run holds FMUs."""
-    return None if master is None else type(master)(**arguments_of(master))
 
 
 def _attempts(outcome: Outcome, retries: int) -> int:

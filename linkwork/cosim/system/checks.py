@@ -1,4 +1,4 @@
-"""Whether a system fits its FMUs: all that is wrong is found before anything runs, and told at once."""
+"""Whether a system fits its FMUs: all errors are found before anything runs, and reported together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEW = 3  # names in a notice
 
 
 def check_system(
-    system: System, models: Models, *, values: Mapping[str, Value] | None = None, fed: Iterable[str] = ()
+    system: System, models: Models, *, values: Mapping[str, Value] | None = None, external: Iterable[str] = ()
 ) -> list[str]:
     """Check a system against its FMUs.
 
@@ -31,11 +31,11 @@ def check_system(
     system
         The system.
     models
-        What the FMU of each component says of itself, by the component's name.
+        The model description of each component's FMU, by the component's name.
     values
         All values that a run sets, by ``component.variable``; None: check those of the components and all sets.
-    fed
-        Inputs that are fed from outside: ``component.variable``, or names in `System.external_inputs`.
+    external
+        External inputs: ``component.variable``, or names in `System.external_inputs`.
 
     Returns
     -------
@@ -47,17 +47,17 @@ def check_system(
     CosimError
         If something is wrong: all of it, a line each.
     """
-    fed = _fed(system, fed)
+    external = _external(system, external)
     errors = [
         *_wrong_connections(system, models),
         *_wrong_values(system, models, values),
-        *_hungry(system, models, fed),
+        *_unconnected(system, models, external),
         *_used_twice(system, models),
     ]
     if errors:
         listed = f" {errors[0]}" if len(errors) == 1 else "".join(f"\n- {error}" for error in errors)
         raise CosimError(f"the system {system.name!r} does not fit its FMUs:{listed}")
-    return list(_notices(system, models, fed))
+    return list(_notices(system, models, external))
 
 
 def converted(connection: Connection, source: Unit, target: Unit) -> tuple[float, float]:
@@ -86,7 +86,7 @@ def converted(connection: Connection, source: Unit, target: Unit) -> tuple[float
 
 def _wrong_connections(system: System, models: Models) -> Iterator[str]:
     targets = Counter(one.target for one in system.connections)
-    yield from (f"{name!r} is fed by {n} connections; an input takes one" for name, n in targets.items() if n > 1)
+    yield from (f"{name!r} has {n} connections; an input takes one" for name, n in targets.items() if n > 1)
     for one in system.connections:
         try:
             source, target = _variable(one.source, system, models), _variable(one.target, system, models)
@@ -124,12 +124,12 @@ def _misfits(one: Connection, source: Variable, target: Variable) -> Iterator[st
     if source.causality not in SOURCES:
         yield f"{one.source!r} is of causality {source.causality} and gives nothing; choose an output"
     if target.causality != "input":
-        yield f"{one.target!r} is of causality {target.causality}, and only inputs can be fed; {_instead(target)}"
+        yield f"{one.target!r} is of causality {target.causality}, and only inputs can be set; {_instead(target)}"
     if source.value_type is None or target.value_type is None:
         what, name = (source.type, one.source) if source.value_type is None else (target.type, one.target)
         yield f"{name!r} is of type {what}, which is not exchanged"
     elif not _types_fit(source, target):
-        yield f"a {source.type} cannot feed a {target.type}; put an FMU between that converts it"
+        yield f"a {source.type} cannot be connected to a {target.type}; put an FMU between that converts it"
     elif not _map_fits(one, target):
         yield f"a {target.type} cannot be {one.factor:g} times another one plus {one.offset:g}; use whole numbers"
     if source.size != target.size:
@@ -141,7 +141,7 @@ def _instead(target: Variable) -> str:
 
 
 def _types_fit(source: Variable, target: Variable) -> bool:
-    """Whole numbers may feed reals; Booleans, texts and the rest do not mix."""
+    """Integers may be connected to reals; Booleans, texts and the rest do not mix."""
     if "Boolean" in (source.type, target.type):
         return source.type == target.type
     return source.value_type == target.value_type or (source.value_type, target.value_type) == ("whole", "real")
@@ -211,25 +211,25 @@ def _unknown(model: FmuModel, name: str) -> str:
 # ---- the system as a whole
 
 
-def _fed(system: System, more: Iterable[str]) -> set[str]:
+def _external(system: System, more: Iterable[str]) -> set[str]:
     more = set(more)
     through = {one.target for one in system.external_inputs if one.source in more}
     return {one.target for one in system.connections} | more | through
 
 
-def _hungry(system: System, models: Models, fed: set[str]) -> Iterator[str]:
+def _unconnected(system: System, models: Models, external: set[str]) -> Iterator[str]:
     for component in system.components.values():
         model = models[component.name]
         for name in component.required:
             if name not in model.variables:
                 yield f"required inputs of {component.name!r}: {_unknown(model, name)}"
-            elif (reference := f"{component.name}.{name}") not in fed:
-                yield f"the input {reference!r} is required and nothing feeds it; connect it or give it as an input"
+            elif (reference := f"{component.name}.{name}") not in external:
+                yield f"the input {reference!r} is required and not connected; connect it or give it as an input"
         for one in model.of_causality("input"):
             given = one.start is not None or one.name in component.parameters or one.name in component.required
-            if not given and (reference := f"{component.name}.{one.name}") not in fed:
+            if not given and (reference := f"{component.name}.{one.name}") not in external:
                 yield (
-                    f"the input {reference!r} has no start value in {model.path.name} and nothing feeds it; "
+                    f"the input {reference!r} has no start value in {model.path.name} and is not connected; "
                     "connect it or give it a value"
                 )
 
@@ -246,16 +246,16 @@ def _used_twice(system: System, models: Models) -> Iterator[str]:
             yield f"the FMU {fmu} can be instantiated only once in a process, and {', '.join(names)} are of it"
 
 
-def _notices(system: System, models: Models, fed: set[str]) -> Iterator[str]:
+def _notices(system: System, models: Models, external: set[str]) -> Iterator[str]:
     for component in system.components.values():
         model = models[component.name]
         if model.abilities.needs_tool:
             yield f"the FMU {model.path.name} of {component.name!r} needs the tool that exported it"
         inputs = [one.name for one in model.of_causality("input")]
-        unfed = [name for name in inputs if f"{component.name}.{name}" not in fed]
-        if len(system.components) == 1 and len(unfed) == len(inputs):
+        unconnected = [name for name in inputs if f"{component.name}.{name}" not in external]
+        if len(system.components) == 1 and len(unconnected) == len(inputs):
             continue  # it is looked at by itself
-        held = [name for name in unfed if name not in component.parameters]
+        held = [name for name in unconnected if name not in component.parameters]
         if held:
             rest = f" and {len(held) - FEW} more" if len(held) > FEW else ""
             yield f"inputs of {component.name!r} held at their start values: {', '.join(held[:FEW])}{rest}"

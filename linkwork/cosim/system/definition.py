@@ -26,7 +26,7 @@ class Component:
     parameters
         Values of variables that are set before initialisation: parameters, start values, inputs.
     required
-        Inputs that something must feed; a run without that is an error.
+        Inputs that must be connected or given; a run without that is an error.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Connection:
 
 @dataclass
 class Experiment:
-    """From when to when a system is run if nothing else is said [s]."""
+    """The default start and stop time of a system [s]."""
 
     start: float = 0.0
     stop: float = 1.0
@@ -67,8 +67,8 @@ class SystemDefinition:
         self.connections: list[Connection] = []
         self.parameter_sets: dict[str, dict[str, Value]] = {}
         self.experiment = Experiment()
-        self.external_inputs: list[Connection] = []  # from names outside, such as "speed", to inputs
-        self.external_outputs: list[Connection] = []  # from outputs to names outside
+        self.external_inputs: list[Connection] = []  # from names of the system, such as "speed", to inputs
+        self.external_outputs: list[Connection] = []  # from outputs to names of the system
         self._unpacked: object = None  # owns the folder of FMUs that came in an archive
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class SystemDefinition:
             split(name, self.components)
         for other in self.connections:
             if other.target == target:
-                raise CosimError(f"{target!r} is fed by {other.source!r} already; an input takes one connection")
+                raise CosimError(f"{target!r} is connected to {other.source!r} already; an input takes one connection")
         connection = Connection(source, target, factor, offset, convert_units)
         self.connections.append(connection)
         return connection

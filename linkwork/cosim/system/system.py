@@ -55,7 +55,7 @@ class System(SystemDefinition):
         Raises
         ------
         CosimError
-            If it cannot be read, or has what is not supported.
+            If it cannot be read, or has features that are not supported.
         """
         path = Path(path)
         if path.suffix.lower() == ".fmu":

@@ -13,7 +13,7 @@ BASE = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 class Unit:
     """A unit; a value v in it is ``factor * v + offset`` in SI base units.
 
-    `exponents` are those of kg, m, s, A, K, mol, cd and rad; None if the model description does not say.
+    `exponents` are those of kg, m, s, A, K, mol, cd and rad; None if the model description has none.
     """
 
     name: str

@@ -18,7 +18,7 @@ TRUTH = {"true": True, "false": False}
 
 
 def misfit(component: str, value: Value, variable: Variable, fmu: str) -> Iterator[str]:
-    """What is wrong with a value, if anything: the first that is found."""
+    """The first error of a value, if any."""
     where = f"FMU {fmu} (instance {component!r}): {variable.name!r}"
     parts = _parts(value, variable)
     if variable.value_type is None:
@@ -54,7 +54,7 @@ def _number(text: str, variable: Variable) -> Any:
 
 
 def _can_be_set(variable: Variable) -> bool:
-    """Variables with a start value can be set before initialisation, constants apart."""
+    """Variables with a start value can be set before initialisation, except constants."""
     if variable.variability == "constant" or variable.causality in ("independent", "calculatedParameter"):
         return False
     return variable.causality not in ("output", "local") or variable.start is not None

@@ -1,4 +1,4 @@
-"""Checks FMUs of FMI 2.0 and 3.0, whoever made them: archive, model description and what the library does."""
+"""Checks any FMUs of FMI 2.0 and 3.0: archive, model description and the behaviour of the library."""
 
 from linkwork.fmu.check.report import Finding, Outcome, Report
 from linkwork.fmu.check.run import check_fmu

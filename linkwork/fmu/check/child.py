@@ -1,7 +1,7 @@
 """The process in which an FMU's library is called: it may crash or hang there without harm.
 
-Run as ``python -m linkwork.fmu.check.child ARCHIVE FOLDER NAME...``. It writes a line of JSON for what begins, what is
-found and what ends; what the FMU prints goes to standard error.
+Run as ``python -m linkwork.fmu.check.child ARCHIVE FOLDER NAME...``. It writes a line of JSON for each begin, finding
+and end; the output of the FMU goes to standard error.
 """
 
 from __future__ import annotations
@@ -15,48 +15,51 @@ from pathlib import Path
 from typing import IO, Any
 
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import EndlessEvent, NotLoaded
+from linkwork.fmu.check.instance import EndlessEvent
 from linkwork.fmu.check.registry import Check, all_checks
 from linkwork.fmu.check.report import NotApplicable
+from linkwork.fmu.library import NotLoaded
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run the checks named."""
     own = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what the FMU prints does not belong among the findings
+    os.dup2(2, 1)  # the output of the FMU does not belong among the findings
     faulthandler.enable()
     fmu, known = Fmu(Path(arguments[0]), Path(arguments[1])), all_checks()
     loads = True
     for name in arguments[2:]:
-        _say(own, begin=name)
+        _report(own, begin=name)
         if loads:
             loads = _run(known[name], fmu, own)
         else:
-            _say(own, skipped="the library cannot be loaded")
-        _say(own, end=name)
+            _report(own, skipped="the library cannot be loaded")
+        _report(own, end=name)
 
 
 def _run(check: Check, fmu: Fmu, out: IO[str]) -> bool:
-    """Run one; return False if there is no library to go on with."""
+    """Run one; return False if there is no library to call."""
     try:
         for finding in check.body(fmu):
-            _say(out, level=finding.level, text=finding.text)
+            _report(out, level=finding.level, text=finding.text)
     except NotApplicable as why:
-        _say(out, skipped=str(why))
+        _report(out, skipped=str(why))
     except NotLoaded as problem:
-        _say(out, level="error", text=str(problem))
+        _report(out, level="error", text=str(problem))
         return False
     except EndlessEvent:
-        _say(out, level="error", text="discrete states ask for another update for ever; let them settle")
-    except Exception as problem:  # whatever an FMU makes of a call is a finding, not an end
-        said = "; ".join(getattr(problem, "__notes__", ()))
-        _say(
-            out, level="error", text=f"{problem or type(problem).__name__}" + (f" The FMU says: {said}" if said else "")
+        _report(out, level="error", text="discrete states request another update for ever; let them converge")
+    except Exception as problem:  # any error of a call is a finding, not an end
+        messages = "; ".join(getattr(problem, "__notes__", ()))
+        _report(
+            out,
+            level="error",
+            text=f"{problem or type(problem).__name__}" + (f" The FMU reports: {messages}" if messages else ""),
         )
     return True
 
 
-def _say(out: IO[str], **line: Any) -> None:
+def _report(out: IO[str], **line: Any) -> None:
     out.write(json.dumps(line) + "\n")
     out.flush()
 

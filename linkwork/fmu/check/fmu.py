@@ -1,4 +1,4 @@
-"""An FMU as checks see it: the archive, its files unpacked, and what its model description says."""
+"""An FMU as checks see it: the archive, its unpacked files, and its model description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from linkwork.errors import FmuError
-from linkwork.fmu.check.model_description import Description
+from linkwork.fmu.description import FILE, Description
 
 LARGEST = 4 << 30  # bytes that are unpacked at most
 
@@ -31,11 +31,11 @@ class Fmu:
     @cached_property
     def root(self) -> ElementTree.Element:
         """The model description."""
-        return ElementTree.parse(self.folder / "modelDescription.xml").getroot()
+        return ElementTree.parse(self.folder / FILE).getroot()
 
     @cached_property
     def description(self) -> Description:
-        """What the model description says, in the same words for each version."""
+        """The content of the model description."""
         return Description(self.root)
 
     def has(self, name: str) -> bool:
@@ -61,7 +61,7 @@ def unpack(path: Path, folder: Path) -> Fmu:
         with zipfile.ZipFile(path) as archive:
             if sum(one.file_size for one in archive.infolist()) > LARGEST:
                 raise FmuError(f"{path} would unpack to more than {LARGEST >> 30} GiB")
-            archive.extractall(folder)  # drops drives, leading slashes and dots that lead upwards
+            archive.extractall(folder)  # drops drives, leading slashes and parent folders
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as problem:
-        raise FmuError(f"{path} is no zip archive that can be read ({problem}); write the FMU anew") from problem
+        raise FmuError(f"{path} is no zip archive that can be read ({problem}); write the FMU again") from problem
     return Fmu(path, folder)

@@ -8,18 +8,16 @@ from ctypes import byref, c_double, c_int, c_size_t, c_uint32
 from typing import Any
 
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.model_description import Description, Variable
 from linkwork.fmu.check.report import NotApplicable
+from linkwork.fmu.description import Description, Variable
+from linkwork.fmu.library import load
 
-MOST_ITERATIONS = 10  # of an event, until discrete states must have settled
+NAME = "check"  # of each instance
+MOST_ITERATIONS = 10  # of the discrete states at an event
 
 
 class EndlessEvent(Exception):
-    """Discrete states ask for another iteration for ever."""
-
-
-class NotLoaded(Exception):
-    """The library cannot be loaded, or lacks functions."""
+    """Discrete states request another iteration without end."""
 
 
 class Instance:
@@ -30,36 +28,28 @@ class Instance:
         self.options = options
         self.kind = kind
         self.messages: list[str] = []
+        self._listener: Any = None
         self.n = fmu.description.n_states
         self.time = fmu.description.experiment["startTime"] or 0.0
-        self.fmu = _load(fmu, kind, fmu.description.token if token is None else token)
+        identifier = fmu.description.kinds[kind].get("modelIdentifier")
+        token = fmu.description.token if token is None else token
+        self.fmu = load(fmu.description.version, kind, str(fmu.folder), identifier, token, NAME)
         self.instantiate()
 
     def instantiate(self) -> None:
-        """Make the instance, anew after `release`."""
-
-        def log(_environment: Any, *rest: Any) -> None:
-            self.messages.append((rest[-1] or b"").decode(errors="replace"))
+        """Make the instance, also again after `release`."""
+        from linkwork.fmu.messages import Listener, log_message
 
         if self.description.fmi3:
-            self.fmu.instantiate(loggingOn=True, logMessage=lambda _e, *rest: log(None, *rest), **self.options)
+            self.fmu.instantiate(loggingOn=True, logMessage=log_message(self.messages, least=0), **self.options)
             return
-        from fmpy import calloc, fmi2, free
-
-        callbacks = fmi2.fmi2CallbackFunctions()
-        callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(log)
-        callbacks.allocateMemory = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
-        callbacks.freeMemory = fmi2.fmi2CallbackFreeMemoryTYPE(free)
-        with contextlib.suppress(Exception):  # it writes arguments into the text, where FMPy has it for the platform
-            from fmpy.logging import addLoggerProxy
-
-            addLoggerProxy(byref(callbacks))
-        self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
+        self._listener = Listener(NAME, self.messages, least=0)
+        self.fmu.instantiate(callbacks=self._listener.callbacks, loggingOn=True)
 
     # ---- life
 
     def enter(self) -> None:
-        """Go to Initialization Mode."""
+        """Enter Initialization Mode."""
         given = self.description.experiment
         tolerance, stop = given["tolerance"], given["stopTime"]
         if self.description.fmi3:
@@ -69,19 +59,19 @@ class Instance:
             self.fmu.enterInitializationMode()
 
     def start(self) -> None:
-        """Leave Initialization Mode, towards Continuous-Time or Step Mode."""
+        """Leave Initialization Mode and enter Continuous-Time or Step Mode."""
         self.fmu.exitInitializationMode()
         if self.kind == "ME":
-            self.settle()
+            self.update_discrete_states()
             self.fmu.enterContinuousTimeMode()
 
-    def settle(self) -> bool:
-        """Iterate discrete states until they rest; return whether states are said to have changed.
+    def update_discrete_states(self) -> bool:
+        """Iterate the discrete states to a fixed point; return whether the FMU reports changed continuous states.
 
         Raises
         ------
         EndlessEvent
-            If they do not.
+            If they request another iteration every time.
         """
         update = self.fmu.updateDiscreteStates if self.description.fmi3 else self.fmu.newDiscreteStates
         changed = False
@@ -93,9 +83,9 @@ class Instance:
         raise EndlessEvent
 
     def event(self) -> bool:
-        """Handle an event in Model Exchange; return whether states are said to have changed."""
+        """Handle an event in Model Exchange; return whether the FMU reports changed continuous states."""
         self.fmu.enterEventMode()
-        changed = self.settle()
+        changed = self.update_discrete_states()
         self.fmu.enterContinuousTimeMode()
         return changed
 
@@ -104,6 +94,8 @@ class Instance:
         component, self.fmu.component = self.fmu.component, None
         if component:
             (self.fmu.fmi3FreeInstance if self.description.fmi3 else self.fmu.fmi2FreeInstance)(component)
+        if self._listener:
+            self._listener.close()
 
     def free(self) -> None:
         """Free the instance and the library."""
@@ -171,7 +163,7 @@ class Instance:
     # ---- steps
 
     def step(self, length: float) -> tuple[bool, float]:
-        """Do a step; return whether it ended early as it may say, and the time that it says it reached."""
+        """Do a step; return the FMU's report: whether it ended early, and the time reached."""
         goal = self.time + length
         if not self.description.fmi3:
             self.fmu.doStep(self.time, length)
@@ -184,11 +176,11 @@ class Instance:
     # ---- states of the instance
 
     def save(self) -> Any:
-        """Keep its whole state; `drop` it at the end."""
+        """Return its whole state; `drop` it at the end."""
         return self.fmu.getFMUState()
 
     def restore(self, state: Any) -> None:
-        """Go back."""
+        """Restore a state."""
         self.fmu.setFMUState(state)
 
     def drop(self, state: Any) -> None:
@@ -200,7 +192,7 @@ class Instance:
     def directional(
         self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]
     ) -> list[float]:
-        """The directional derivative; a seed for each number known, a result for each unknown."""
+        """The directional derivative; a seed for each known number, a result for each unknown."""
         arguments = [_references(unknowns), _references(knowns), list(seed)]
         if self.description.fmi3:
             arguments.append(self._count(unknowns))
@@ -212,7 +204,7 @@ class Instance:
         return list(self.fmu.getAdjointDerivative(*references, list(seed), self._count(knowns)))
 
     def dependencies(self, unknown: Variable) -> list[tuple[int, int, int]]:
-        """What the library of FMI 3.0 says: elements of the unknown, and references and elements of what is known."""
+        """Dependencies by the library of FMI 3.0: element of the unknown, reference and element of the known."""
         component, count = self.fmu.component, c_size_t()
         self.fmu.fmi3GetNumberOfVariableDependencies(component, unknown.reference, byref(count))
         n = count.value
@@ -225,37 +217,13 @@ def _references(variables: Sequence[Variable]) -> list[int]:
     return [one.reference for one in variables if one.reference is not None]
 
 
-def _load(fmu: Fmu, kind: str, token: str | None) -> Any:
-    try:
-        return _fmpy_class(fmu.description, kind)(
-            guid=token,
-            unzipDirectory=str(fmu.folder),
-            modelIdentifier=fmu.description.kinds[kind].get("modelIdentifier"),
-            instanceName="check",
-        )
-    except Exception as problem:  # whatever FMPy makes of it
-        raise NotLoaded(f"the library cannot be loaded: {problem}") from problem
-
-
-def _fmpy_class(description: Description, kind: str) -> Any:
-    from fmpy import fmi2, fmi3
-
-    table = {
-        (True, "ME"): fmi2.FMU2Model,
-        (True, "CS"): fmi2.FMU2Slave,
-        (False, "ME"): fmi3.FMU3Model,
-        (False, "CS"): fmi3.FMU3Slave,
-    }
-    return table[description.fmi2, kind]
-
-
 def runnable(fmu: Fmu, *kinds: str, why: str = "") -> list[str]:
     """Return which of some interfaces can be run on this machine.
 
     Raises
     ------
     NotApplicable
-        If there is none; `why` names what was asked for.
+        If there is none; `why` names the interface.
     """
     from fmpy import platform, platform_tuple, sharedLibraryExtension
 

@@ -1,4 +1,4 @@
-"""Runs dynamic checks in processes of their own: a crash or a hang is a finding, and the others go on."""
+"""Runs dynamic checks in processes of their own: a crash or a hang is a finding, and the others continue."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from typing import IO, Any
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.report import Finding, Outcome, error
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
-def run_apart(fmu: Fmu, names: Sequence[str], limit: float, tell: Tell) -> list[Outcome]:
+def run_in_processes(fmu: Fmu, names: Sequence[str], limit: float, notify: Notify) -> list[Outcome]:
     """Run checks by name in other processes; `limit` is the longest a single one may take, in seconds."""
     outcomes: list[Outcome] = []
     while len(outcomes) < len(names):
-        outcomes += _one_process(fmu, names[len(outcomes) :], limit, tell)
+        outcomes += _one_process(fmu, names[len(outcomes) :], limit, notify)
     return outcomes
 
 
-def _one_process(fmu: Fmu, names: Sequence[str], limit: float, tell: Tell) -> list[Outcome]:
+def _one_process(fmu: Fmu, names: Sequence[str], limit: float, notify: Notify) -> list[Outcome]:
     """Run until the end or the first crash; there is at least one outcome."""
     # -P: nothing is imported from the folder in which it stands.
     command = [
@@ -44,7 +44,7 @@ def _one_process(fmu: Fmu, names: Sequence[str], limit: float, tell: Tell) -> li
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True, cwd=fmu.folder)
         try:
-            ended = _listen(process, outcomes, limit, tell)
+            ended = _listen(process, outcomes, limit, notify)
         finally:
             with contextlib.suppress(OSError):
                 process.kill()
@@ -57,8 +57,8 @@ def _one_process(fmu: Fmu, names: Sequence[str], limit: float, tell: Tell) -> li
     return outcomes
 
 
-def _listen(process: subprocess.Popen[str], outcomes: list[Outcome], limit: float, tell: Tell) -> bool:
-    """Gather what it says; return False if it hung."""
+def _listen(process: subprocess.Popen[str], outcomes: list[Outcome], limit: float, notify: Notify) -> bool:
+    """Gather its output; return False if it hung."""
     lines: queue.Queue[str | None] = queue.Queue()
     threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
     while True:
@@ -70,7 +70,7 @@ def _listen(process: subprocess.Popen[str], outcomes: list[Outcome], limit: floa
         if line is None:
             process.wait()
             return True
-        _note(json.loads(line), outcomes, tell)
+        _note(json.loads(line), outcomes, notify)
 
 
 def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
@@ -79,9 +79,9 @@ def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
     lines.put(None)
 
 
-def _note(line: dict[str, Any], outcomes: list[Outcome], tell: Tell) -> None:
+def _note(line: dict[str, Any], outcomes: list[Outcome], notify: Notify) -> None:
     if "begin" in line:
-        tell(line["begin"])
+        notify(line["begin"])
         outcomes.append(Outcome(line["begin"]))
     elif "skipped" in line:
         outcomes[-1].skipped = line["skipped"]
@@ -90,7 +90,7 @@ def _note(line: dict[str, Any], outcomes: list[Outcome], tell: Tell) -> None:
 
 
 def _abort(process: subprocess.Popen[str]) -> None:
-    """End what hangs so that it still tells where it was."""
+    """End a process that hangs so that it still reports where it was."""
     process.send_signal(signal.SIGABRT if sys.platform != "win32" else signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, running
-from linkwork.fmu.check.model_description import Number, Unknown, Variable
 from linkwork.fmu.check.report import NotApplicable
 from linkwork.fmu.check.sampling import MOST, creep, real_inputs, spread, step_length
+from linkwork.fmu.description import Number, Unknown, Variable
 
 
 @dataclass
 class Point:
-    """An instance that stands there, with its knowns and unknowns; entries tell what the latter may depend on."""
+    """An instance at the point, with its knowns and unknowns; entries have the dependencies of the latter."""
 
     instance: Instance
     states: list[Variable]
@@ -69,7 +69,7 @@ class Point:
         return True
 
     def moved(self, known: Number, by: float) -> list[float]:
-        """The unknowns with one known moved, which goes back afterwards."""
+        """The unknowns with one known moved, which is restored afterwards."""
         before = self._get(known.variable)
         after = [value + by * (i == known.index) for i, value in enumerate(before)]
         self._set(known.variable, after)
@@ -104,7 +104,7 @@ class Point:
         try:
             instance.set([parameter], values)
         finally:
-            instance.settle()
+            instance.update_discrete_states()
             instance.fmu.enterContinuousTimeMode()
             instance.set_states(x)
 
@@ -116,7 +116,7 @@ def point(fmu: Fmu, kind: str) -> Iterator[Point]:
     states = [state for state in one.states if state.real] if exchange else []
     kinds = ("output", "derivative", "indicator") if exchange else ("output",)
     entries = {e.variable.reference: e for k in kinds for e in one.unknowns(k) if e.variable and e.variable.real}
-    # What is known is no unknown, though a state may be an output.
+    # A known is no unknown, though a state may be an output.
     known = {state.reference for state in states}
     chosen = spread([entry for reference, entry in entries.items() if reference not in known], MOST)
     inputs = real_inputs(one)

@@ -58,7 +58,7 @@ def all_checks() -> dict[str, Check]:
 
 
 def choose(only: Iterable[str] | None, skip: Iterable[str] | None) -> list[Check]:
-    """Return the checks wanted; those without which nothing can be read run always.
+    """Return the requested checks; those without which nothing can be read run always.
 
     Raises
     ------
@@ -67,10 +67,10 @@ def choose(only: Iterable[str] | None, skip: Iterable[str] | None) -> list[Check
     """
     known = all_checks()
     chosen, left = ((None if names is None else set(_known(names, known))) for names in (only, skip))
-    return [one for one in known.values() if one.essential or _wanted(one.name, chosen, left)]
+    return [one for one in known.values() if one.essential or _requested(one.name, chosen, left)]
 
 
-def _wanted(name: str, chosen: set[str] | None, left: set[str] | None) -> bool:
+def _requested(name: str, chosen: set[str] | None, left: set[str] | None) -> bool:
     return (chosen is None or name in chosen) and name not in (left or ())
 
 
@@ -78,6 +78,6 @@ def _known(names: Iterable[str], known: dict[str, Check]) -> Iterator[str]:
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else "'linkwork check --list' tells them all"
+            hint = f"did you mean {near[0]!r}?" if near else "'linkwork check --list' lists them all"
             raise FmuError(f"there is no check {name!r}; {hint}")
         yield name

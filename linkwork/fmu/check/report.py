@@ -1,4 +1,4 @@
-"""What checks found: findings, the outcome of each check, and the report of all."""
+"""Results of checks: findings, the outcome of each check, and the report of all."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ class Finding:
 
 
 def error(text: str) -> Finding:
-    """What breaks the standard or a promise of the FMU."""
+    """Return a violation of the standard or of a declaration of the FMU."""
     return Finding("error", text)
 
 
 def warning(text: str) -> Finding:
-    """What is allowed and will hurt all the same."""
+    """Return a finding that is allowed and still harmful."""
     return Finding("warning", text)
 
 
 def note(text: str) -> Finding:
-    """What is worth knowing."""
+    """Return a finding for information."""
     return Finding("note", text)
 
 
 class NotApplicable(Exception):
-    """Raised by a check that has nothing to look at; the text says why."""
+    """Raised by a check that does not apply; the text has the reason."""
 
 
 @dataclass
 class Outcome:
-    """What one check came to; `skipped` says why it did not apply."""
+    """The outcome of one check; `skipped` is the reason why it did not apply."""
 
     name: str
     findings: list[Finding] = field(default_factory=list)
@@ -48,13 +48,13 @@ class Outcome:
         if self.skipped is not None and not self.findings:
             return f"not applicable: {self.skipped}"
         counts = [(level, sum(finding.level == level for finding in self.findings)) for level in LEVELS]
-        said = [f"{count} {level}{'s' * (count > 1)}" for level, count in counts if count]
-        return ", ".join(said) or "passed"
+        parts = [f"{count} {level}{'s' * (count > 1)}" for level, count in counts if count]
+        return ", ".join(parts) or "passed"
 
 
 @dataclass
 class Report:
-    """What all checks came to, in their order; `str(report)` is the table, the findings and the verdict."""
+    """The outcome of all checks, in their order; `str(report)` is the table, the findings and the verdict."""
 
     path: str
     version: str | None = None
@@ -68,8 +68,8 @@ class Report:
 
     def findings(self, *levels: str) -> list[Finding]:
         """Return the findings of some levels, by default of all."""
-        wanted = levels or LEVELS
-        return [one for outcome in self.outcomes for one in outcome.findings if one.level in wanted]
+        chosen = levels or LEVELS
+        return [one for outcome in self.outcomes for one in outcome.findings if one.level in chosen]
 
     @property
     def passed(self) -> bool:

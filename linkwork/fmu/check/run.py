@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from linkwork.errors import FmuError
 from linkwork.fmu.check.fmu import Fmu, unpack
-from linkwork.fmu.check.parent import Tell, run_apart
+from linkwork.fmu.check.parent import Notify, run_in_processes
 from linkwork.fmu.check.registry import Check, choose
 from linkwork.fmu.check.report import NotApplicable, Outcome, Report, error
 
@@ -26,7 +26,7 @@ def check_fmu(
     time_limit: float = TIME_LIMIT,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
-    """Check an FMU of FMI 2.0 or 3.0, whoever made it: its archive, its model description and what its library does.
+    """Check any FMU of FMI 2.0 or 3.0: its archive, its model description and the behaviour of its library.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def check_fmu(
     only, skip
         Names of checks to run, or to leave out.
     time_limit
-        The longest a single check may take [s]; a crash or a hang of the FMU is a finding, and the others go on.
+        The longest a single check may take [s]; a crash or a hang of the FMU is a finding, and the others continue.
     progress
         Called with the name of each check that begins.
 
     Returns
     -------
     Report
-        What each check found; `report.passed` tells whether there is no error, and `print(report)` shows all.
+        The findings of each check; `report.passed` is True if there is no error, and `print(report)` shows all.
 
     Raises
     ------
@@ -54,33 +54,33 @@ def check_fmu(
         raise FmuError(f"time_limit is {time_limit!r}; give a positive number of seconds")
     if any(one.needs_fmpy for one in checks) and importlib.util.find_spec("fmpy") is None:
         raise FmuError("checking an FMU needs FMPy: pip install 'linkwork[fmu]'")
-    tell = progress or (lambda _name: None)
+    notify = progress or (lambda _name: None)
     with tempfile.TemporaryDirectory(prefix="linkwork-check-", ignore_cleanup_errors=True) as folder:
         fmu = unpack(Path(path), Path(folder).resolve())
         report = Report(str(path))
-        _run_all(fmu, checks, report, time_limit, tell)
+        _run_all(fmu, checks, report, time_limit, notify)
     return report
 
 
-def _run_all(fmu: Fmu, checks: list[Check], report: Report, limit: float, tell: Tell) -> None:
-    here, apart = ([one for one in checks if one.dynamic is dynamic] for dynamic in (False, True))
+def _run_all(fmu: Fmu, checks: list[Check], report: Report, limit: float, notify: Notify) -> None:
+    here, dynamic_ones = ([one for one in checks if one.dynamic is dynamic] for dynamic in (False, True))
     essential = [one for one in here if one.essential]
-    report.outcomes += [_run_here(one, fmu, tell) for one in essential]
+    report.outcomes += [_run_here(one, fmu, notify) for one in essential]
     unreadable = _unreadable(fmu)
     if unreadable:
         report.outcomes[-1].findings.append(error(unreadable))
         report.outcomes += [Outcome(one.name, skipped="nothing to read") for one in checks if not one.essential]
         return
     report.version = fmu.description.version
-    report.outcomes += [_run_here(one, fmu, tell) for one in here if not one.essential]
-    if apart and not (fmu.description.fmi2 or fmu.description.fmi3):
-        report.outcomes += [Outcome(one.name, skipped="not of FMI 2.0 or 3.0") for one in apart]
+    report.outcomes += [_run_here(one, fmu, notify) for one in here if not one.essential]
+    if dynamic_ones and not (fmu.description.fmi2 or fmu.description.fmi3):
+        report.outcomes += [Outcome(one.name, skipped="not of FMI 2.0 or 3.0") for one in dynamic_ones]
     else:
-        report.outcomes += run_apart(fmu, [one.name for one in apart], limit, tell)
+        report.outcomes += run_in_processes(fmu, [one.name for one in dynamic_ones], limit, notify)
 
 
 def _unreadable(fmu: Fmu) -> str | None:
-    """Say why the model description cannot be read, if so."""
+    """Return the reason why the model description cannot be read, if so."""
     try:
         if fmu.root.tag != "fmiModelDescription":
             return f"modelDescription.xml begins with {fmu.root.tag!r}, not fmiModelDescription"
@@ -91,8 +91,8 @@ def _unreadable(fmu: Fmu) -> str | None:
     return None
 
 
-def _run_here(check: Check, fmu: Fmu, tell: Tell) -> Outcome:
-    tell(check.name)
+def _run_here(check: Check, fmu: Fmu, notify: Notify) -> Outcome:
+    notify(check.name)
     outcome = Outcome(check.name)
     try:
         for finding in check.body(fmu):

@@ -1,4 +1,4 @@
-"""What dynamic checks look at: a bounded choice of variables, and the step with which they go."""
+"""Samples for dynamic checks: a bounded choice of variables, and the step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from linkwork.fmu.check.instance import Instance
-from linkwork.fmu.check.model_description import Description, Number, Variable
+from linkwork.fmu.description import Description, Number, Variable
 
 Item = TypeVar("Item")
 MOST = 200  # variables that are read at a time
@@ -22,7 +22,7 @@ def spread(items: Sequence[Item], most: int) -> list[Item]:
 
 
 def watched(one: Description) -> list[Variable]:
-    """Real variables that tell what the model does: outputs, or what is local where there are none."""
+    """Real variables that show the behaviour: outputs, or local ones where there are none."""
     for causality in ("output", "local"):
         found = [v for v in one.variables if v.causality == causality and v.real]
         if found:
@@ -69,7 +69,7 @@ def small_step(instance: Instance, longest: float) -> tuple[float, list[float]]:
 
 
 def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[float]]:
-    """Go on in Model Exchange by small explicit steps, to a point that is not special; return states on the way."""
+    """Integrate in Model Exchange by small explicit steps, to a regular point; return the states of each step."""
     rows = []
     for _ in range(count):
         time, x = small_step(instance, length)

@@ -31,7 +31,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it: an answer, or how it failed and why."""
+    """The outcome: an answer, or the kind and reason of a failure."""
 
     task: Task
     answer: Result | None
@@ -42,12 +42,12 @@ class Outcome:
 class Runner(Protocol):
     """Runs tasks in any order.
 
-    `capacity` tasks should be under way at a time: enough to keep all busy, few enough to fit into memory.
+    `capacity` tasks should be running at a time: enough to keep all busy, few enough to fit into memory.
     """
 
     @property
     def capacity(self) -> int:
-        """How many tasks should be under way."""
+        """How many tasks should be running."""
         ...
 
     def submit(self, task: Task) -> None:
@@ -59,7 +59,7 @@ class Runner(Protocol):
         ...
 
     def close(self) -> None:
-        """End whatever is still under way."""
+        """End all running tasks."""
         ...
 
 

@@ -23,7 +23,7 @@ from linkwork.cosim.sweep.runners.base import LOST, Notify, Outcome, Task
 from linkwork.errors import CosimError
 
 CONNECT = 5.0  # s
-LONELY = 5.0  # s without workers, after which that is said
+LONELY = 5.0  # s without workers, after which that is reported
 BATCH = 0.2  # s that a batch of points should take: Dask itself takes some milliseconds for each
 BATCH_SIZE = 8e6  # bytes that its results may have
 MOST = 64  # points in it
@@ -37,13 +37,13 @@ class ClusterRunner:
     Parameters
     ----------
     job
-        What is run, without the parameters of a point.
+        The run, without the parameters of a point.
     scheduler
         Its address, such as ``tcp://192.168.0.5:8786``.
     time_limit
         The longest that a point may take [s].
     notify
-        Takes what is worth knowing.
+        Called with each notice.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class ClusterRunner:
 
     @property
     def capacity(self) -> int:
-        """How many tasks should be under way: two batches for each thread of a worker."""
+        """How many tasks should be running: two batches for each thread of a worker."""
         return 2 * self._size * max(self._threads, 2)
 
     def submit(self, task: Task) -> None:
@@ -102,7 +102,7 @@ class ClusterRunner:
         future.add_done_callback(lambda done: self._landed.put(done.key))
 
     def close(self) -> None:
-        """End whatever is still under way."""
+        """End all running tasks."""
         with contextlib.suppress(Exception):  # the scheduler may have gone
             if self._client.status == "running":
                 self._client.cancel([future for _, future in self._flying.values()], force=True)
@@ -131,21 +131,21 @@ class ClusterRunner:
         self._looked = now
         if self._client.status != "running":
             raise CosimError(
-                f"the scheduler at {self._address} has gone; what is finished is kept, "
-                "and the same sweep goes on from there"
+                f"the scheduler at {self._address} is gone; finished points are kept, "
+                "and the same sweep continues from there"
             )
         try:
             there = self._client.sync(self._client.scheduler.ncores, callback_timeout=CONNECT)
             self._threads = sum(there.values())
         except OSError:
-            return  # it reconnects, or its status tells
+            return  # it reconnects, or its status shows the failure
         if self._threads:
             self._seen, self._told = now, False
         elif now - self._seen > LONELY and not self._told:
             self._notify(f"the scheduler at {self._address} has no workers; waiting: dask worker {self._address}")
             self._told = True
 
-    # ---- what comes back --------------------------------------------------------------------------------
+    # ---- answers
 
     def _wait(self, timeout: float) -> list[str]:
         keys: list[str] = []
@@ -156,7 +156,7 @@ class ClusterRunner:
         return keys
 
     def _gather(self, keys: list[str]) -> list[Outcome]:
-        """Fetch what has landed, all at once."""
+        """Fetch all finished answers at once."""
         flown = [self._flying.pop(key) for key in keys if key in self._flying]
         try:
             batches = self._client.gather([future for _, future in flown]) if flown else []

@@ -17,7 +17,7 @@ class LocalRunner:
     Parameters
     ----------
     job
-        What is run, without the parameters of a point.
+        The run, without the parameters of a point.
     workers
         The number of processes; None: one for each core this process may use.
     time_limit
@@ -35,7 +35,7 @@ class LocalRunner:
 
     @property
     def capacity(self) -> int:
-        """How many tasks should be under way: a child that is done finds its next one waiting."""
+        """How many tasks should be running: a child that is done finds its next one waiting."""
         return 2 * self._most
 
     def submit(self, task: Task) -> None:
@@ -55,7 +55,7 @@ class LocalRunner:
             return None
 
     def close(self) -> None:
-        """End whatever is still under way."""
+        """End all running tasks."""
         self._closing = True
         for _ in self._threads:
             self._tasks.put(None)

@@ -25,14 +25,14 @@ IDLE = 60.0  # s after which a child that nobody asks ends
 
 
 class Shipment(WorkerPlugin):
-    """FMUs, and what is to be done with them.
+    """FMUs, and the run to be done with them.
 
     Parameters
     ----------
     name
         Of its own among all shipments.
     job
-        What is run, without the parameters of a point.
+        The run, without the parameters of a point.
     files
         For each component its FMU's file name and content.
     time_limit
@@ -47,7 +47,7 @@ class Shipment(WorkerPlugin):
         self._time_limit = time_limit
 
     def setup(self, worker: Any) -> None:
-        """Lay the FMUs out; called by the worker."""
+        """Write the FMUs to a folder; called by the worker."""
         self._folder = Path(worker.local_directory) / self.name
         self._children: queue.SimpleQueue[tuple[float, Child]] = queue.SimpleQueue()
         self._over = threading.Event()
@@ -106,7 +106,7 @@ def run_shipped(name: str, tasks: Sequence[Task]) -> bytes:
     if isinstance(shipment, Shipment):
         outcomes = [shipment.run(task) for task in tasks]
     else:
-        text = f"the worker {worker.address} has not got the FMUs; its log tells why"
+        text = f"the worker {worker.address} has not got the FMUs; its log has the reason"
         outcomes = [Outcome(task, None, LOST, text) for task in tasks]
     return pickle.dumps((time.monotonic() - begin, outcomes), protocol=5)  # one piece: Dask is slow with many
 

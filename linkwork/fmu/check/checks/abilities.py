@@ -8,10 +8,10 @@ from typing import Any
 
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, runnable, running
-from linkwork.fmu.check.model_description import Description, Variable
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error
 from linkwork.fmu.check.sampling import MOST, real_inputs, spread, step_length, watched
+from linkwork.fmu.description import Description, Variable
 
 _UPDATES = "providesIntermediateUpdate"
 _RETURNS = "canReturnEarlyAfterIntermediateUpdate"
@@ -19,7 +19,11 @@ _OF_RATE = 1e-2  # relative error of a rate, and of what it does
 _STEPS = 50  # communication steps that are one, so that the integrator takes some of its own
 
 
-@check("abilities", "what is declared works when it is tried: interpolation, rates, intermediate updates", dynamic=True)
+@check(
+    "abilities",
+    "declared capabilities work when tried: interpolation, rates, intermediate updates",
+    dynamic=True,
+)
 def abilities(fmu: Fmu) -> Iterator[Finding]:
     """Try each ability of Co-Simulation that is declared."""
     runnable(fmu, "CS", why="no Co-Simulation")
@@ -31,7 +35,7 @@ def abilities(fmu: Fmu) -> Iterator[Finding]:
             yield from (error(f"it declares {name}, but {said}") for said in attempt(fmu))
         except Exception as problem:  # a status other than OK
             said = "; ".join(getattr(problem, "__notes__", ()))
-            yield error(f"it declares {name}, but {problem}" + (f" The FMU says: {said}" if said else ""))
+            yield error(f"it declares {name}, but {problem}" + (f" The FMU reports: {said}" if said else ""))
 
 
 def _declares(one: Description, name: str) -> bool:
@@ -53,7 +57,7 @@ def _interpolation(fmu: Fmu) -> Iterator[str]:
 
 
 def _on_a_line(fmu: Fmu, inputs: list[Variable], variables: list[Variable], parts: int, end: float) -> list[float]:
-    """What comes of inputs that go from zero to their end in a step, or in parts of it."""
+    """Values after inputs that go from zero to their end in a step, or in parts of it."""
     length, n = 5 * step_length(fmu.description), len(inputs)
     with running(fmu, "CS") as instance:
         for part in range(parts):
@@ -87,7 +91,7 @@ def _rates(fmu: Fmu) -> Iterator[str]:
         rest = 2 * abs(near - slope) + abs(b - 2 * c + d) / h
         noise = 10 * (one.experiment["tolerance"] or 1e-6) * max(1.0, abs(c)) / h
         if not abs(rate - slope) <= _OF_RATE * abs(slope) + rest + noise:
-            yield f"the rate of {variable.name} is given as {rate:.9g}; differences say {slope:.9g}"
+            yield f"the rate of {variable.name} is given as {rate:.9g}; differences give {slope:.9g}"
             return
 
 
@@ -135,7 +139,7 @@ def _early(fmu: Fmu) -> Iterator[str]:
         goal = instance.time + _long(fmu.description)
         early, reached = instance.step(goal - instance.time)
         if asked and not (early and asked[0] <= reached < goal):
-            yield f"a step to {goal:g}, asked to end at {asked[0]:g}, went on to {reached:g} (earlyReturn {early})"
+            yield f"a step to {goal:g}, asked to end at {asked[0]:g}, continued to {reached:g} (earlyReturn {early})"
         if early:
             instance.step(goal - reached)
 
@@ -146,12 +150,12 @@ def _event_mode(fmu: Fmu) -> Iterator[str]:
     with running(fmu, "CS", started=False, eventModeUsed=True) as instance:
         instance.enter()
         instance.fmu.exitInitializationMode()
-        instance.settle()
+        instance.update_discrete_states()
         instance.fmu.enterStepMode()
         for _ in range(3):
             instance.step(h)
             instance.fmu.enterEventMode()
-            instance.settle()
+            instance.update_discrete_states()
             instance.fmu.enterStepMode()
         wrong = [v.name for v, x in _values(instance, watched(fmu.description)) if not math.isfinite(x)]
         if wrong:

@@ -1,4 +1,4 @@
-"""The zip archive and the files in it that say something of the model."""
+"""The zip archive and the files in it that describe the model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def archive(fmu: Fmu) -> Iterator[Finding]:
         yield error(f"there is no modelDescription.xml at the top of the archive{hint}")
 
 
-@check("schema", "what FMPy's validation says: XML schema, structure, names, start values", needs_fmpy=True)
+@check("schema", "FMPy's validation: XML schema, structure, names, start values", needs_fmpy=True)
 def schema(fmu: Fmu) -> Iterator[Finding]:
     """Pass on the messages of FMPy."""
     from fmpy.validation import validate_fmu
@@ -49,7 +49,7 @@ def documentation(fmu: Fmu) -> Iterator[Finding]:
     if any(name.startswith("documentation/") for name in fmu.names):
         yield warning("documentation/ has no index.html, the page that importers open; add it")
     else:
-        yield note("there is no documentation/index.html; a page that tells what the FMU does helps its users")
+        yield note("there is no documentation/index.html; a page that describes the FMU helps its users")
 
 
 @check("icons", "terminals name variables that exist, and their pictures are there")
@@ -63,13 +63,13 @@ def icons(fmu: Fmu) -> Iterator[Finding]:
         yield error(f"{_ICONS} is no XML that can be read: {problem}")
         return
     names = {one.name for one in fmu.description.variables}
-    names |= {alias for one in fmu.description.variables for alias, _ in one.aliases}
+    names |= {alias.name for one in fmu.description.variables for alias in one.aliases}
     for member in root.iter("TerminalMemberVariable"):
         if member.get("variableName") not in names:
             yield error(f"{_ICONS} names the variable {member.get('variableName')!r}, which there is not")
     if not fmu.has("terminalsAndIcons/icon.png"):
         level = error if root.find("GraphicalRepresentation/Icon") is not None else warning
-        yield level(f"{_ICONS} has no terminalsAndIcons/icon.png beside it; add the picture")
+        yield level(f"{_ICONS} has no terminalsAndIcons/icon.png with it; add the picture")
     for shown in root.iter("TerminalGraphicalRepresentation"):
         picture = f"terminalsAndIcons/{shown.get('iconBaseName')}.png"
         if shown.get("iconBaseName") and not fmu.has(picture):

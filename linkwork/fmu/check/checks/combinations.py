@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from linkwork.fmu.check.combinations import ALLOWED
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.model_description import REALS, Variable
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, error
+from linkwork.fmu.combinations import ALLOWED
+from linkwork.fmu.description import REALS, Variable
 
 
 @check("combinations", "causality, variability and initial go together as in the standard's table")

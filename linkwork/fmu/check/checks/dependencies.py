@@ -1,4 +1,4 @@
-"""Declared dependencies: what an unknown is not said to depend on may not move it, and the library says the same."""
+"""Declared dependencies: unknowns depend on no other variables, and the library reports the same dependencies."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, runnable, running
-from linkwork.fmu.check.model_description import Description, Unknown
 from linkwork.fmu.check.points import Point, point
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error
 from linkwork.fmu.check.sampling import spread
+from linkwork.fmu.description import Description, Unknown
 
 _STEP, _MOVED = 1e-3, 1e-10
 _COLUMNS, _OTHERS = 100, 40
@@ -52,7 +52,7 @@ def _references(entry: Unknown) -> set[int | None] | None:
 
 
 @check(
-    "elements", "dependencies of elements, as the library tells them, agree with the model description", dynamic=True
+    "elements", "dependencies of elements, as the library reports them, agree with the model description", dynamic=True
 )
 def elements(fmu: Fmu) -> Iterator[Finding]:
     """Compare fmi3GetVariableDependencies with ModelStructure."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import runnable
-from linkwork.fmu.check.model_description import Number, Variable
 from linkwork.fmu.check.points import Point, point
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error
+from linkwork.fmu.description import Number, Variable
 
 _DIRECTIONAL = ("providesDirectionalDerivatives", "providesDirectionalDerivative")
 _ADJOINT = "providesAdjointDerivatives"
@@ -61,7 +61,7 @@ def _refusals(kind: str, at: Point) -> Iterator[Finding]:
                 known = at.knowns([*at.states, *at.inputs], 1)[0]
                 at.instance.directional(some, [known.variable], [1.0] * known.count)
         except Exception as problem:  # a status other than OK
-            said = f" The FMU says: {at.instance.messages[-1]}" if at.instance.messages else ""
+            said = f" The FMU reports: {at.instance.messages[-1]}" if at.instance.messages else ""
             yield error(f"{kind}: there are no directional derivatives of {plural}: {problem}{said}")
             at.entries = [entry for entry in at.entries if entry.kind != group]
 
@@ -79,7 +79,7 @@ def _wrong(kind: str, at: Point, known: Number) -> Iterator[tuple[str, Finding]]
         allowed += _NOISE * (1.0 + abs(middle[i])) / step
         if not abs(given[i] - slope) <= allowed:
             text = f"{kind}: the derivative of {unknown.name} with respect to {known.name} is given as {given[i]:.9g}"
-            yield unknown.name, error(f"{text}; differences say {slope:.9g}")
+            yield unknown.name, error(f"{text}; differences give {slope:.9g}")
 
 
 @check("adjoint", "adjoint derivatives are the transpose of directional ones", dynamic=True)
@@ -88,10 +88,10 @@ def adjoint(fmu: Fmu) -> Iterator[Finding]:
     one = fmu.description
     kinds = [k for k in runnable(fmu, "ME", "CS") if one.able(k, _ADJOINT) and one.able(k, *_DIRECTIONAL)]
     if not kinds:
-        raise NotApplicable(f"it does not declare {_ADJOINT} beside directional ones")
+        raise NotApplicable(f"it declares directional derivatives without {_ADJOINT}")
     for kind in kinds:
         with point(fmu, kind) as at:
-            list(_refusals(kind, at))  # the check of derivatives tells them
+            list(_refusals(kind, at))  # the check of derivatives reports them
             if at.entries:
                 yield from _transpose(kind, at)
 

@@ -12,7 +12,7 @@ from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, warning
 from linkwork.fmu.check.sampling import differing, small_step, step_length
 
-_MOST, _LONGEST = 2000, 5.0  # small steps, and seconds, to look for a crossing
+_MOST, _LONGEST = 2000, 5.0  # small steps, and seconds, to look for a zero crossing
 _HALVES = 60
 
 
@@ -52,7 +52,7 @@ def events(fmu: Fmu) -> Iterator[Finding]:
             )
         elif changed:
             yield warning(
-                "an event without a cause says that values of states changed, which did not; importers that begin "
+                "an event without a cause reports that values of states changed, which did not; importers that begin "
                 "again then never come to an end"
             )
 
@@ -63,7 +63,7 @@ def events(fmu: Fmu) -> Iterator[Finding]:
     dynamic=True,
 )
 def crossings(fmu: Fmu) -> Iterator[Finding]:
-    """Go to the first crossing and handle its event twice, as importers do that differ on which side zero belongs."""
+    """Go to the first zero crossing and handle its event twice: importers differ on the sign that zero belongs to."""
     runnable(fmu, "ME", why="no Model Exchange")
     if not fmu.description.n_indicators:
         raise NotApplicable("no event indicators")
@@ -84,7 +84,7 @@ def crossings(fmu: Fmu) -> Iterator[Finding]:
 
 
 def _jumps(fmu: Fmu, before: list[float], after: list[float], told: bool) -> Iterator[Finding]:
-    """States that an event moves say so, and the event says it."""
+    """An event that changes states reports that."""
     numbers = fmu.description.numbers(fmu.description.states)
     moved = [number for number, a, b in zip(numbers, before, after, strict=True) if a != b]
     for number in moved:
@@ -92,11 +92,11 @@ def _jumps(fmu: Fmu, before: list[float], after: list[float], told: bool) -> Ite
             yield error(f"an event moves the state {number.name}, which has no reinit; mark it")
             break
     if moved and not told:
-        yield error(f"an event moves the state {moved[0].name}, but says that values of states did not change")
+        yield error(f"an event moves the state {moved[0].name}, but reports that values of states did not change")
 
 
 def _to_crossing(instance: Instance) -> int | None:
-    """Go on to where an indicator has just changed its side; return which, from 1."""
+    """Integrate until an indicator has just changed its sign; return its number, from 1."""
     one, end = instance.description, time.monotonic() + _LONGEST
     stop = one.experiment["stopTime"]
     for _ in range(_MOST):
@@ -122,5 +122,5 @@ def _to_crossing(instance: Instance) -> int | None:
 
 
 def _crossed(before: list[float], after: list[float]) -> int | None:
-    """The first indicator on another side than before, where zero belongs to what is below it."""
+    """The first indicator with another sign than before, where zero counts as negative."""
     return next((i for i, (a, b) in enumerate(zip(before, after, strict=True)) if (a > 0) != (b > 0)), None)

@@ -1,4 +1,4 @@
-"""What stands above the variables: identifiers, token, date, default experiment, order of elements."""
+"""The elements above the variables: identifiers, token, date, default experiment, order of elements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def header(fmu: Fmu) -> Iterator[Finding]:
     name = "guid" if one.fmi2 else "instantiationToken"
     if not one.token:
         yield error(
-            f"{name} is missing or empty; without it no importer can tell whether library and XML belong together"
+            f"{name} is missing or empty; without it no importer can decide whether library and XML belong together"
         )
     elif one.fmi2 and not _GUID.fullmatch(one.token):
         yield note(f"guid {one.token!r} does not look like a GUID; some importers expect {{8-4-4-4-12}} digits")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, runnable, running
-from linkwork.fmu.check.model_description import Variable
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note
 from linkwork.fmu.check.sampling import bits, creep, differing, real_inputs, step_length, steps, watched
+from linkwork.fmu.description import Variable
 
 _ONCE = "canBeInstantiatedOnlyOncePerProcess"
 
@@ -40,7 +40,7 @@ def token(fmu: Fmu) -> Iterator[Finding]:
     """Instantiate with a token of another FMU."""
     for kind in runnable(fmu, "ME", "CS"):
         with running(fmu, kind, started=False):
-            pass  # what fails below fails by the token alone
+            pass  # a failure below is due to the token alone
         try:
             instance = Instance(fmu, kind, token="{00000000-0000-0000-0000-00000000bad0}")
         except Exception:  # FMPy's way of telling that there is no instance
@@ -49,9 +49,9 @@ def token(fmu: Fmu) -> Iterator[Finding]:
         yield error(f"{kind}: a wrong token is accepted; return NULL, or library and XML may belong to two models")
 
 
-@check("independence", "two instances in turns do what each does alone", dynamic=True)
+@check("independence", "two instances called alternately do what each does alone", dynamic=True)
 def independence(fmu: Fmu) -> Iterator[Finding]:
-    """Run two instances in turns, the second with other inputs."""
+    """Run two instances alternately, the second with other inputs."""
     one = fmu.description
     variables, length = watched(one), step_length(one)
     for kind in runnable(fmu, "ME", "CS"):

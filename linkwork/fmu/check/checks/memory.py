@@ -21,7 +21,7 @@ _STATISTICS = Path("/proc/self/statm")
 def memory(fmu: Fmu) -> Iterator[Finding]:
     """Make, start and free instances, and look at what the process holds."""
     if not _STATISTICS.exists():
-        raise NotApplicable("this system does not tell what a process holds")
+        raise NotApplicable("this system does not report the memory of a process")
     for kind in runnable(fmu, "ME", "CS"):
         instance, began = Instance(fmu, kind), time.monotonic()
         before = count = 0

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.model_description import Variable
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, error
+from linkwork.fmu.description import Variable
 
 # The grammar of structured names: identifiers or quoted names with indices, joined by dots, or der(...) of such.
 _QUOTED = r"""'(?:[^'\\"\x00-\x1f]|\\['"?\\abfnrtv])+'"""
@@ -24,7 +24,7 @@ def names(fmu: Fmu) -> Iterator[Finding]:
     """Look at each name, aliases included."""
     structured = fmu.root.get("variableNamingConvention", "flat") == "structured"
     allowed, convention = (_STRUCTURED, "structured") if structured else (_FLAT, "flat")
-    all_of = [name for one in fmu.description.variables for name in (one.name, *(alias for alias, _ in one.aliases))]
+    all_of = [name for one in fmu.description.variables for name in (one.name, *(alias.name for alias in one.aliases))]
     for name, times in Counter(all_of).items():
         if times > 1:
             yield error(f"{times} variables are named {name!r}; names must differ")

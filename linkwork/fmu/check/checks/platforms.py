@@ -81,12 +81,12 @@ def needs(fmu: Fmu) -> Iterator[Finding]:
         try:
             library = read_elf(fmu.folder / where)
         except ValueError:
-            continue  # the check of exports says so
+            continue  # the check of exports reports it
         beside = {PurePosixPath(name).name for name in fmu.names}
         strange = [one for one in library.needs if not _SYSTEM.fullmatch(one) and one not in beside]
         if strange:
             yield warning(
-                f"{where} needs {', '.join(strange)}, which not every system has; link it in or pack it beside"
+                f"{where} needs {', '.join(strange)}, which not every system has; link it in or pack it as well"
             )
         if library.glibc and library.glibc > _OLDEST:
             version = ".".join(map(str, library.glibc))

@@ -1,4 +1,4 @@
-"""States of an instance: kept, gone back to, written out and read again."""
+"""States of an instance: saved, restored, serialised and deserialised."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, runnable, running
-from linkwork.fmu.check.model_description import Number, Variable
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error
 from linkwork.fmu.check.sampling import bits, creep, differing, step_length, steps, watched
+from linkwork.fmu.description import Number, Variable
 
 _KEEPS = ("canGetAndSetFMUState", "canGetAndSetFMUstate")
 _WRITES = ("canSerializeFMUState", "canSerializeFMUstate")
@@ -22,9 +22,9 @@ def _kinds(fmu: Fmu, names: tuple[str, str]) -> list[str]:
     return kinds
 
 
-@check("snapshots", "from a state gone back to, a run repeats itself to the bit", dynamic=True)
+@check("snapshots", "from a restored state, a run repeats itself to the bit", dynamic=True)
 def snapshots(fmu: Fmu) -> Iterator[Finding]:
-    """Keep a state, run on, go back, run again."""
+    """Save a state, run, restore it, run again."""
     variables, length = watched(fmu.description), step_length(fmu.description)
     numbers = fmu.description.numbers(variables)
     for kind in _kinds(fmu, _KEEPS):
@@ -36,7 +36,7 @@ def snapshots(fmu: Fmu) -> Iterator[Finding]:
             instance.time = time
             second = _go(instance, variables, length, 8)
             instance.drop(state)
-        yield from _compare(kind, numbers, first, second, "after going back to a kept state")
+        yield from _compare(kind, numbers, first, second, "after a saved state is restored")
 
 
 @check("serialisation", "a state written out serves another instance, and a truncated one is refused", dynamic=True)
@@ -60,9 +60,7 @@ def serialisation(fmu: Fmu) -> Iterator[Finding]:
         yield from _compare(kind, numbers, first, second, "from a state that was written out")
         for size in (len(data) - 1, len(data) // 2, 0):
             if _accepts(fmu, kind, data[:size]):
-                yield error(
-                    f"{kind}: {size} of the {len(data)} bytes of a state are accepted; refuse what is truncated"
-                )
+                yield error(f"{kind}: {size} of the {len(data)} bytes of a state are accepted; refuse truncated ones")
                 break
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import Instance, runnable, running
-from linkwork.fmu.check.model_description import Variable
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, warning
 from linkwork.fmu.check.sampling import STEPS, bits, real_inputs, step_length, steps, watched
+from linkwork.fmu.description import Variable
 
 _VARIABLE = "canHandleVariableCommunicationStepSize"
 _FACTOR = 1e3  # by which results may differ, in tolerances

@@ -1,4 +1,4 @@
-"""ModelStructure: the unknowns it must name, and what it says they depend on."""
+"""ModelStructure: the unknowns it must name, and their dependencies."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.model_description import REALS, Description, Unknown, Variable
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, error, warning
+from linkwork.fmu.description import REALS, Description, Unknown, Variable
 
 _KINDS = ("dependent", "constant", "fixed", "tunable", "discrete")
 _LIST = {

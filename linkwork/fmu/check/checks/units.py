@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.model_description import as_number
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, error
+from linkwork.fmu.description import as_number
 
 
 @check("units", "units and display units of variables are defined, and types declared exist")
@@ -25,7 +25,7 @@ def units(fmu: Fmu) -> Iterator[Finding]:
         declared = variable.given.get("declaredType")
         if declared is not None and declared not in one.types:
             yield error(f"{variable.name} has the type {declared!r}, which TypeDefinitions does not define")
-        shown = [("", variable.attribute("displayUnit")), *((f" of its alias {a}", d) for a, d in variable.aliases)]
+        shown = [("", variable.attribute("displayUnit")), *((f" of its alias {a}", d) for a, d, _ in variable.aliases)]
         yield from _unit(variable.name, variable.unit, shown, one.units)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.model_description import REALS, Description, Variable, as_number
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, error, warning
+from linkwork.fmu.description import REALS, Description, Variable, as_number
 
 _INTEGERS3 = {f"{sign}Int{bits}": (sign, bits) for sign in ("", "U") for bits in (8, 16, 32, 64)}
 
@@ -71,7 +71,7 @@ def starts(fmu: Fmu) -> Iterator[Finding]:
             yield error(f"{one.name} has a start value, which {why} forbids; drop it")
 
 
-@check("states", "reinit stands on continuous states only, and derivatives belong to a real variable")
+@check("states", "reinit is given for continuous states only, and derivatives belong to a real variable")
 def states(fmu: Fmu) -> Iterator[Finding]:
     """Look at the attributes `reinit` and `derivative`."""
     one = fmu.description
@@ -88,10 +88,10 @@ def _derivative(description: Description, variable: Variable) -> Iterator[Findin
     if state is None:
         yield error(f"derivative of {variable.name} names {variable.given['derivative']}, which is no variable")
     elif state is variable:
-        yield error(f"{variable.name} is said to be its own derivative; name the state")
+        yield error(f"{variable.name} is declared as its own derivative; name the state")
     elif state.type not in REALS or state.variability != "continuous":
-        yield error(f"{variable.name} is said to be the derivative of {state.name}, which is no continuous real")
+        yield error(f"{variable.name} is declared as the derivative of {state.name}, which is no continuous real")
     elif state.causality not in ("local", "output", "input"):
-        yield error(f"{variable.name} is said to be the derivative of the {state.causality} {state.name}")
+        yield error(f"{variable.name} is declared as the derivative of the {state.causality} {state.name}")
     elif state.unit is not None and state.unit == variable.unit != "1":
         yield warning(f"{variable.name} has the unit {variable.unit} of its state {state.name}; divide it by a time")

@@ -1,10 +1,10 @@
-"""Which variability goes with which causality, and what `initial` may then be: a table of both versions."""
+"""The table of causality and variability in FMI 2.0 and 3.0, with the values that `initial` may have."""
 
 from __future__ import annotations
 
 _A, _B, _C = ("exact",), ("calculated", "approx"), ("calculated", "exact", "approx")
 
-# (variability, causality): what `initial` may be, its default first; () where it must not be given.
+# (variability, causality): the values of `initial`, its default first; () where it must not be given.
 ALLOWED: dict[tuple[str, str], tuple[str, ...]] = {
     ("fixed", "structuralParameter"): _A,
     ("tunable", "structuralParameter"): _A,

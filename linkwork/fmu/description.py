@@ -1,16 +1,30 @@
-"""A model description of FMI 2.0 or 3.0, in the same words for each; what is missing or wrong stays so."""
+"""The one reader of modelDescription.xml, of FMI 2.0 and 3.0 alike.
+
+It is tolerant: a missing or wrong entry is None, so that broken descriptions can be checked. `Description.problems`
+names the entries without which an FMU cannot be run.
+"""
 
 from __future__ import annotations
 
 import math
+import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from linkwork.fmu.check.combinations import DEFAULT_INITIAL
+from linkwork.fmu.combinations import ALLOWED, DEFAULT_INITIAL
 
+FILE = "modelDescription.xml"
 REALS = ("Real", "Float32", "Float64")
+TYPES = (
+    *REALS,
+    *("Integer", "Boolean", "String", "Enumeration", "Binary", "Clock"),
+    *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)),
+)
 _KINDS = {"ModelExchange": "ME", "CoSimulation": "CS", "ScheduledExecution": "SE"}
 # Elements of ModelStructure: in FMI 2.0 groups of Unknown, in FMI 3.0 one of them each.
 UNKNOWNS = {
@@ -20,6 +34,14 @@ UNKNOWNS = {
     "indicator": ("", "EventIndicator"),
     "clocked": ("", "ClockedState"),
 }
+
+
+class Alias(NamedTuple):
+    """Another name of a variable in FMI 3.0."""
+
+    name: str
+    display_unit: str | None
+    description: str | None
 
 
 @dataclass(eq=False)
@@ -38,7 +60,7 @@ class Variable:
     declared: dict[str, str]
     start: str | None
     dimensions: list[Element] = field(default_factory=list)  # of FMI 3.0
-    aliases: list[tuple[str, str | None]] = field(default_factory=list)  # name, display unit; of FMI 3.0
+    aliases: list[Alias] = field(default_factory=list)  # of FMI 3.0
 
     @property
     def unit(self) -> str | None:
@@ -86,12 +108,12 @@ class Unknown:
 
     @property
     def name(self) -> str:
-        """The name of its variable, or the reference that leads nowhere."""
+        """The name of its variable, or its reference if there is no such variable."""
         return self.variable.name if self.variable else self.reference
 
 
 class Description:
-    """What a model description says."""
+    """The content of a model description."""
 
     def __init__(self, root: Element) -> None:
         self.root = root
@@ -134,7 +156,9 @@ class Description:
         start = entry.get("start", " ".join(starts) if starts else None)
         made = self._make(entry, entry.tag, dict(entry.attrib), start, position)
         made.dimensions = entry.findall("Dimension")
-        made.aliases = [(one.get("name", ""), one.get("displayUnit")) for one in entry.findall("Alias")]
+        made.aliases = [
+            Alias(one.get("name", ""), one.get("displayUnit"), one.get("description")) for one in entry.findall("Alias")
+        ]
         return made
 
     def _make(self, entry: Element, type_: str, given: dict[str, str], start: str | None, position: int) -> Variable:
@@ -169,7 +193,7 @@ class Description:
         return found
 
     def find(self, text: str | None) -> Variable | None:
-        """The variable that a `derivative` or an entry of ModelStructure means."""
+        """The variable that a `derivative` or an entry of ModelStructure refers to."""
         number = as_integer(text)
         if number is None:
             return None
@@ -206,7 +230,7 @@ class Description:
         return [one for one in found if one is not None]
 
     def size(self, variable: Variable) -> int:
-        """How many numbers a variable holds, with the start values of the parameters that say so."""
+        """How many numbers a variable holds, from the start values of its structural parameters."""
         sizes = []
         for one in variable.dimensions:
             parameter = self.find(one.get("valueReference"))
@@ -230,6 +254,39 @@ class Description:
             return sum(self.size(one.variable) for one in self.unknowns("indicator") if one.variable)
         return as_integer(self.root.get("numberOfEventIndicators")) or 0
 
+    def items(self, type_name: str) -> list[tuple[str, str]]:
+        """Name and value of each item of an enumeration."""
+        return [
+            (item.get("name", ""), item.get("value", ""))
+            for entry in self.root.findall("TypeDefinitions/*")
+            if entry.get("name") == type_name
+            for item in entry.iter("Item")
+        ]
+
+    def problems(self) -> Iterator[str]:
+        """Name each entry that is wrong and without which the FMU cannot be run."""
+        for kind, element in self.kinds.items():
+            if not element.get("modelIdentifier"):
+                yield f"the interface {kind} has no modelIdentifier"
+        for one in self.variables:
+            yield from (f"variable {one.name!r}: {problem}" for problem in self._problems_of(one))
+        for unknown in self.unknowns("output"):
+            if unknown.variable is None or None in unknown.knowns:
+                yield f"the output {unknown.name!r} of ModelStructure refers to a variable that does not exist"
+
+    def _problems_of(self, one: Variable) -> Iterator[str]:
+        declared = one.given.get("declaredType")
+        if one.reference is None:
+            yield "it has no valueReference that is a number"
+        if one.type not in TYPES:
+            yield f"it has no type of FMI {self.version}"
+        if declared is not None and declared not in self.types:
+            yield f"its declaredType {declared!r} is not defined"
+        if one.given_initial is None and (one.variability, one.causality) not in ALLOWED:
+            yield f"causality {one.causality!r} and variability {one.variability!r} are no allowed combination"
+        if one.dimensions and not self.size(one):
+            yield "its dimensions are not known"
+
     def able(self, kind: str, *names: str) -> bool:
         """Whether an interface is there and declares an ability, under one of its names in the versions."""
         element = self.kinds.get(kind)
@@ -241,6 +298,20 @@ class Description:
         element = self.root.find("DefaultExperiment")
         names = ("startTime", "stopTime", "stepSize", "tolerance")
         return {name: None if element is None else as_number(element.get(name)) for name in names}
+
+
+def read_description(path: Path) -> Description:
+    """Read the model description of an archive.
+
+    Raises
+    ------
+    KeyError
+        If the archive has none.
+    zipfile.BadZipFile, OSError, xml.etree.ElementTree.ParseError
+        If the archive or the XML cannot be read.
+    """
+    with zipfile.ZipFile(path) as archive, archive.open(FILE) as file:
+        return Description(ElementTree.parse(file).getroot())
 
 
 def as_integer(text: str | None) -> int | None:

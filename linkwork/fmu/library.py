@@ -1,0 +1,71 @@
+"""Loads the library of an FMU through FMPy, for each version and interface."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from linkwork.errors import FmuError
+
+
+class NotLoaded(FmuError):
+    """The library cannot be loaded; `missing` names a function that it does not export, if that is the reason."""
+
+    def __init__(self, text: str, missing: str | None = None) -> None:
+        super().__init__(text)
+        self.missing = missing
+
+
+def load(version: str, interface: str, folder: str, identifier: str | None, token: str | None, name: str) -> Any:
+    """Return FMPy's object for an instance and restore the working directory also where that fails.
+
+    Parameters
+    ----------
+    version
+        Of FMI: begins with ``"2."`` or ``"3."``.
+    interface
+        ``"ME"`` or ``"CS"``.
+    folder
+        The folder in which the FMU is unpacked.
+    identifier, token
+        Model identifier and instantiation token (GUID) from the model description.
+    name
+        Of the instance.
+
+    Raises
+    ------
+    NotLoaded
+        If the library cannot be loaded or does not export a function.
+    """
+    kind = _class(version, interface)
+    here = os.getcwd()
+    fmu = kind.__new__(kind)
+    try:
+        fmu.__init__(guid=token, unzipDirectory=folder, modelIdentifier=identifier, instanceName=name)
+    except Exception as problem:  # any error of FMPy or ctypes
+        if hasattr(fmu, "dll"):
+            fmu.freeLibrary()
+        raise _not_loaded(problem, version, folder) from problem
+    finally:
+        os.chdir(here)  # FMPy stays in the FMU's folder where loading fails
+    return fmu
+
+
+def _class(version: str, interface: str) -> Any:
+    from fmpy import fmi2, fmi3
+
+    if version.startswith("2."):
+        return fmi2.FMU2Model if interface == "ME" else fmi2.FMU2Slave
+    return fmi3.FMU3Model if interface == "ME" else fmi3.FMU3Slave
+
+
+def _not_loaded(problem: Exception, version: str, folder: str) -> NotLoaded:
+    text = str(problem)
+    missing = re.search(r"fmi[23]\w+", text) if isinstance(problem, AttributeError) else None
+    if missing:
+        return NotLoaded(f"its library has no function {missing[0]}, which FMI {version} requires", missing[0])
+    text = re.sub(r"^Failed to load shared library [^\n]*?\.(so|dll|dylib)\. ", "", text)
+    while folder in text:
+        text = text.replace(folder + os.sep, "")
+    return NotLoaded(f"its library cannot be loaded: {text}")
