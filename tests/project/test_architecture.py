@@ -48,7 +48,7 @@ PYTHON_ARROWS = {
         "scikits_odes_sundials",
         "sksundae",
     },
-    "linkwork.fmu.check": {"numpy", "fmpy", "linkwork.errors"},
+    "linkwork.fmu.check": {"numpy", "fmpy", "linkwork.errors", "linkwork._util"},
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
         *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", "linkwork.draw.block_diagram"),

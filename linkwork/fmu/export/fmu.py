@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwork._util.progress import ProgressOption
 from linkwork.errors import ExportError
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
@@ -57,7 +58,7 @@ def export_fmu(
     tolerance: float = 1e-7,
     platforms: Iterable[str] | None = None,
     sources: bool = False,
-    progress: bool | None = None,
+    progress: ProgressOption = None,
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
 
@@ -90,7 +91,7 @@ def export_fmu(
     sources
         Whether the C sources go in as well, so that a tool can compile the FMU for itself.
     progress
-        Whether to tell on standard error what is being compiled. Default: on a terminal.
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
     Returns
     -------
