@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.files import atomic_path
 
 try:
     from matplotlib.figure import Figure
@@ -65,7 +66,8 @@ def plot_columns(
     all_axes[0].set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
     figure.align_ylabels()
     if path is not None:
-        figure.savefig(path, dpi=130)
+        with atomic_path(path) as part:
+            figure.savefig(part, dpi=130)
     return figure
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray, quoted
+from linkwork._util.checks import FloatArray
+from linkwork._util.names import quoted
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.native import Block, Stage
 from linkwork.errors import LinkworkError, MechanismError, SingularityError

@@ -39,10 +39,12 @@ PYTHON_ARROWS = {
     "linkwork.coarse_graining": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
     },
+    "linkwork._util.names": set(),
     "linkwork.solvers": {
         "numpy",
         "scipy",
         "linkwork.errors",
+        "linkwork._util.names",
         "linkwork.core._core",
         "cffi",
         "scikits_odes_sundials",

@@ -31,7 +31,7 @@ def test_progress_on_a_terminal(system, terminal, solver, inputs):
     lines = terminal.getvalue().split("\r")
     shown = [line for line in lines if line.strip()]
     assert len(shown) > 3
-    assert all(line.endswith("s of 2.5 s") for line in shown)
+    assert all(line.rstrip().endswith("s of 2.5 s") for line in shown)
     parts = [float(line.split("%")[0]) for line in shown]
     assert parts == sorted(parts)
     assert 0.0 < parts[0] < 50.0 < parts[-1] <= 100.0

@@ -8,12 +8,12 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from linkwork._util.names import suggest
 from linkwork.cosim.system.references import known
 from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError
@@ -212,8 +212,7 @@ def _check_file(path: Path) -> None:
         raise CosimError(f"{path} is a folder, and an FMU is one file; name the file that it was unpacked from")
     if not path.is_file():
         there = [one.name for one in path.parent.glob("*.fmu")] if path.parent.is_dir() else []
-        near = get_close_matches(path.name, there, n=3)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        hint = f"; {suggest(path.name, there)}" if there else ""
         raise CosimError(f"there is no FMU {path}{hint}")
 
 

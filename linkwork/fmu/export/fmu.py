@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwork._util.files import FAST, SMALL, write_archive
 from linkwork._util.progress import ProgressOption
 from linkwork.errors import ExportError
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
-from linkwork.fmu.export.archive import FAST, SMALL, write_archive
 from linkwork.fmu.export.content import Content, Experiment
 from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.interface import interface_bytes
@@ -121,7 +121,7 @@ def export_fmu(
         files = _files(content, system, fmi, sources)
         for platform, library in libraries(platforms, progress).items():
             files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
-        write_archive(target, files, FAST if len(content.rows) > _MANY else SMALL)
+        write_archive(target, files, ExportError, FAST if len(content.rows) > _MANY else SMALL)
     return target
 
 

@@ -1,9 +1,9 @@
 """The shared libraries that go into an FMU: this platform's is there, others are compiled."""
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.sources import fmu_libraries
 from linkwork.errors import ExportError
@@ -46,7 +46,5 @@ def _known(platforms: Iterable[str]) -> list[str]:
         raise ExportError(f"no platform is given; choose from {', '.join(PLATFORMS)}")
     for platform in wanted:
         if platform not in PLATFORMS:
-            close = difflib.get_close_matches(platform, PLATFORMS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ExportError(f"unknown platform {platform!r}{hint} (there are {', '.join(PLATFORMS)})")
+            raise ExportError(f"there is no platform {platform!r}: {suggest(platform, PLATFORMS)}")
     return wanted
