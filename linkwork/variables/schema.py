@@ -9,8 +9,6 @@ from typing import Literal
 from linkwork._util.names import suggest
 from linkwork.errors import LinkworkError, MechanismError
 
-LOADS = {"rad": "N.m", "m": "N"}
-
 Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time", "indicator"]
 Type = Literal["real", "boolean", "integer", "enumeration"]
 

@@ -14,9 +14,8 @@ from linkwork.errors import ExportError
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     target = tmp_path / "a.txt"
     target.write_text("old")
-    with pytest.raises(KeyboardInterrupt), atomic_path(target) as part:
-        part.write_text("half")
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        write(target, content=interrupted)
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -43,22 +42,26 @@ def test_the_temporary_file_has_the_suffix(tmp_path):
 
 @pytest.mark.parametrize("error", [None, ExportError])
 def test_failures_name_the_path_and_the_remedy(tmp_path, error):
-    with pytest.raises(
-        error or FileNotFoundError, match=r"cannot write .*a.txt: there is no folder .*no; make it first"
-    ):
+    with pytest.raises(error or FileNotFoundError, match=r"write .*a.txt: there is no folder .*no; make it first"):
         write(tmp_path / "no" / "a.txt", error)
     with pytest.raises(error or IsADirectoryError, match="it is a folder; name a file"):
         write(tmp_path, error)
-    with (
-        pytest.raises(error or OSError, match=r"cannot write .*a.txt: .*; free some space"),
-        atomic_path(tmp_path / "a.txt", error),
-    ):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with pytest.raises(error or OSError, match=r"cannot write .*a.txt: .*; free some space"):
+        write(tmp_path / "a.txt", error, content=full)
 
 
-def write(path: Path, error: type[Exception] | None) -> None:
+def interrupted(part):
+    part.write_text("half")
+    raise KeyboardInterrupt
+
+
+def full(part):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def write(path, error=None, content=lambda part: part.write_text("")):
     with atomic_path(path, error) as part:
-        part.write_text("")
+        content(part)
 
 
 @pytest.mark.skipif(not Path("/dev/null").exists(), reason="a device of Unix")

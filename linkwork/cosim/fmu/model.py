@@ -14,6 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from linkwork._util.names import suggest
+from linkwork._util.units import BASE_UNITS
 from linkwork.cosim.system.references import known
 from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError
@@ -277,7 +278,7 @@ def _unit(one: Any) -> Unit:
     base = one.baseUnit
     if base is None:
         return Unit(one.name)
-    exponents = tuple(int(getattr(base, name) or 0) for name in ("kg", "m", "s", "A", "K", "mol", "cd", "rad"))
+    exponents = tuple(int(getattr(base, name) or 0) for name in BASE_UNITS)
     return Unit(one.name, exponents, float(base.factor), float(base.offset))
 
 
