@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 
+from linkwork._util.names import suggest
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Options, Solver
 from linkwork.solvers.problem import Problem
@@ -36,10 +36,7 @@ def solver_class(name: str) -> type[Solver]:
         If there is none of that name.
     """
     if name not in _CLASSES:
-        by_lower_case = {known.lower(): known for known in _CLASSES}
-        close = get_close_matches(str(name).lower(), by_lower_case, n=1, cutoff=0.5)
-        hint = f"; did you mean {by_lower_case[close[0]]!r}?" if close else ""
-        raise SolverError(f"there is no solver {name!r} among {', '.join(_CLASSES)}{hint}")
+        raise SolverError(f"there is no solver {name!r}: {suggest(name, _CLASSES)}")
     module, attribute = _CLASSES[name].split(":")
     found: type[Solver] = getattr(import_module(module), attribute)
     return found

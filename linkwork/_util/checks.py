@@ -1,11 +1,9 @@
-"""Values as a user gives them: checked, listed in messages, and compared with the known names."""
+"""Checks of values that a user gives."""
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,34 +13,6 @@ from linkwork.errors import MechanismError
 FloatArray = NDArray[np.float64]
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-def quoted(names: Iterable[str], most: int = 8) -> str:
-    """List names for a message; the middle of a long list is left out.
-
-    >>> quoted(["a", "b"])
-    "'a', 'b'"
-    """
-    listed = [repr(name) for name in names]
-    if len(listed) > most:
-        listed = [*listed[: most - 1], f"... ({len(listed) - most} more)", listed[-1]]
-    return ", ".join(listed)
-
-
-def suggest(name: object, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown name: the nearest known one, or all of them.
-
-    >>> suggest("cranc", ["crank", "rod"])
-    "did you mean 'crank'?"
-    """
-    known = list(known)
-    near = []
-    if isinstance(name, str):
-        near = [other for other in known if other.lower() == name.lower()]
-        near = near or difflib.get_close_matches(name, known, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return f"known are {quoted(known)}" if known else "there is none yet"
 
 
 def check_name(name: object, what: str) -> str:

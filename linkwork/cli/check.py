@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from linkwork.fmu.check.registry import all_checks
@@ -34,10 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         only=arguments.only,
         skip=arguments.skip,
         time_limit=arguments.time_limit,
-        progress=_show if sys.stderr.isatty() else None,
     )
-    if sys.stderr.isatty():
-        _show("")
     print(json.dumps(report.to_dict(), indent=2) if arguments.json else report)
     return 0 if report.passed else 1
 
@@ -53,11 +49,6 @@ def _list(as_json: bool) -> int:
     for one in checks:
         print(f"{one.name:<{width}}  {one.reason}")
     return 0
-
-
-def _show(name: str) -> None:
-    sys.stderr.write(f"\r\033[K{f'checking {name} ...' if name else ''}")
-    sys.stderr.flush()
 
 
 def _checks(text: str) -> list[str]:

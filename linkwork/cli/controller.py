@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork import controllers
-from linkwork._util.checks import suggest
+from linkwork._util.names import suggest
 from linkwork.errors import FmuError
 
 SUMMARIES = {

@@ -32,7 +32,7 @@ def isolated(child: Child, plan: Plan, tee: Tee, *, quiet: bool) -> RunOutcome:
     from linkwork.cosim.isolated.job import Job
 
     with Progress(False if quiet else None, plan.start, plan.stop) as shown:
-        tee.watch = shown.show
+        tee.watch = shown.reach
         result, problem = _outcome(plan, lambda: child.run(Job(plan.system, plan.settings), tee))
     try:
         tee.end(result.about())

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, quoted
+from linkwork._util.checks import FloatArray
+from linkwork._util.names import quoted
 from linkwork.coarse_graining.particles import GivenJoint, read_joints, read_particles, read_segments
 from linkwork.coarse_graining.rigid_bodies import Momenta, RigidBodies, momenta, summed_up
 from linkwork.errors import MechanismError, SingularityError

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, finite, length, numbers, quoted
+from linkwork._util.checks import FloatArray, finite, length, numbers
+from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Spherical
 from linkwork.mechanism.joints import JointKind

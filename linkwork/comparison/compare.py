@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.progress import Progress, ProgressOption
 from linkwork.comparison.measure import cpu_time, energy_drift, errors, keeps_energy, loop_residual
-from linkwork.comparison.progress import Told
 from linkwork.comparison.reference import Reference, Task, find_reference
 from linkwork.comparison.runs import ComparisonRun, in_short, parse_runs
 from linkwork.comparison.table import Comparison, ComparisonRow
@@ -36,7 +36,7 @@ def compare(
     t_eval: ArrayLike | None = None,
     inputs: Mapping[str, InputValue] | None = None,
     repeat: int = 3,
-    progress: bool | None = None,
+    progress: ProgressOption = None,
 ) -> Comparison:
     """Compare formulations and solvers on one mechanism: error, loop residuals, energy drift and cost.
 
@@ -66,7 +66,7 @@ def compare(
     repeat
         How often a run is timed, at least; those of more than a second are timed once.
     progress
-        Tell on standard error what runs; by default only on a terminal.
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
     Returns
     -------
@@ -104,10 +104,9 @@ def compare(
     times = _times(t_eval, number(t_end, "t_end"), system, given)
     task = Task(mech, times, _columns(columns, system), inputs)
     comparison = Comparison(mech.name, float(t_end), None if task.columns is None else list(task.columns))
-    told = Told(progress, len(chosen) * len(tolerances))
     try:
-        with told:
-            _fill(comparison, task, chosen, tolerances, given, _repeats(repeat), told)
+        with Progress(progress) as shown:
+            _fill(comparison, task, chosen, tolerances, given, _repeats(repeat), shown)
     except KeyboardInterrupt as interrupt:
         interrupt.comparison = comparison  # type: ignore[attr-defined]
         raise
@@ -121,15 +120,15 @@ def _fill(
     tolerances: list[float],
     given: Result | ComparisonRun | None,
     repeat: int,
-    told: Told,
+    progress: Progress,
 ) -> None:
     """Add reference and rows."""
-    comparison.reference = find_reference(task, given, tolerances[-1], told.show)
+    total = len(runs) * len(tolerances)
+    comparison.reference = find_reference(task, given, tolerances[-1], lambda what: progress.count(0, total, what))
     for run in runs:
         for rtol in tolerances:
-            told.show(f"{run} at rtol {in_short(rtol)}")
+            progress.count(len(comparison.rows), total, f"{run} at rtol {in_short(rtol)}")
             comparison.rows.append(_row(task, run, rtol, comparison.reference, repeat))
-            told.done()
 
 
 def _row(task: Task, run: ComparisonRun, rtol: float, right: Reference, repeat: int) -> ComparisonRow:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
 
+from linkwork._util.files import atomic_path
 from linkwork.comparison.runs import in_short
 from linkwork.draw.plotting import GREY, INK, PALE
 
@@ -38,7 +39,8 @@ def plot_work_precision(comparison: Comparison, path: str | os.PathLike[str] | N
     _band(axes, comparison.floor)
     _dress(axes, comparison)
     if path is not None:
-        figure.savefig(path, dpi=130)
+        with atomic_path(path) as part:
+            figure.savefig(part, dpi=130)
     return figure
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from linkwork._util.checks import suggest
+from linkwork._util.names import suggest
 from linkwork.compiler.methods import METHODS
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Mechanism

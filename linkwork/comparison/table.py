@@ -6,9 +6,9 @@ import csv
 import math
 import os
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linkwork._util.files import atomic_path
 from linkwork.comparison.runs import ComparisonRun
 from linkwork.errors import LinkworkError
 
@@ -115,10 +115,7 @@ class Comparison:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as CSV, all digits, what is None empty."""
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {target.parent} for {target.name}; make it first")
-        with target.open("w", newline="", encoding="utf-8") as file:
+        with atomic_path(path) as part, part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, HEADER)
             writer.writeheader()
             writer.writerows(asdict(row) for row in self.rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from linkwork._util.checks import quoted
+from linkwork._util.names import quoted
 from linkwork.compiler.methods import METHODS, Expected, size_of
 from linkwork.compiler.topology import Cluster, Topology
 from linkwork.errors import MechanismError

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from linkwork._util.checks import suggest
+from linkwork._util.names import suggest
 from linkwork.compiler.topology import Topology
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Command, Impulse, Mechanism, PointSpringDamper, Wrench

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.rotations import quaternions_of
 from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
@@ -179,9 +180,9 @@ def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
         np.concatenate([body.com for body in bodies]),
         np.concatenate([body.inertia[upper] for body in bodies]),
         np.concatenate([joint.parent_frame.position for joint in joints]),
-        quaternions(np.array([joint.parent_frame.rotation for joint in joints]) @ axes).ravel(),
+        quaternions_of(np.array([joint.parent_frame.rotation for joint in joints]) @ axes).ravel(),
         np.concatenate([joint.child_frame.position for joint in joints]),
-        quaternions(np.array([joint.child_frame.rotation for joint in joints]) @ axes).ravel(),
+        quaternions_of(np.array([joint.child_frame.rotation for joint in joints]) @ axes).ravel(),
         stiffness,
         damping,
         free,
@@ -240,29 +241,3 @@ def _canonical_axes(kinds: Iterable[JointKind]) -> FloatArray:
             known[key] = kind.canonical_axes
         found.append(known[key])
     return np.array(found)
-
-
-def quaternions(rotations: FloatArray) -> FloatArray:
-    """Return the unit quaternions [w, x, y, z], w >= 0, (n, 4), of rotation matrices (n, 3, 3)."""
-    r = rotations.transpose(1, 2, 0)
-    squares = 1.0 + np.array(
-        [
-            r[0, 0] + r[1, 1] + r[2, 2],
-            r[0, 0] - r[1, 1] - r[2, 2],
-            r[1, 1] - r[0, 0] - r[2, 2],
-            r[2, 2] - r[0, 0] - r[1, 1],
-        ]
-    )
-    largest = squares.argmax(axis=0)  # what is divided by
-    square = squares.max(axis=0)
-    products = np.array(
-        [
-            [square, r[2, 1] - r[1, 2], r[0, 2] - r[2, 0], r[1, 0] - r[0, 1]],
-            [r[2, 1] - r[1, 2], square, r[0, 1] + r[1, 0], r[0, 2] + r[2, 0]],
-            [r[0, 2] - r[2, 0], r[0, 1] + r[1, 0], square, r[1, 2] + r[2, 1]],
-            [r[1, 0] - r[0, 1], r[0, 2] + r[2, 0], r[1, 2] + r[2, 1], square],
-        ]
-    )
-    q: FloatArray = products[largest, :, np.arange(len(rotations))]
-    q /= np.linalg.norm(q, axis=1, keepdims=True)
-    return np.where(q[:, :1] < 0, -q, q)

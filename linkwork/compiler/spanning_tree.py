@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from linkwork._util.checks import quoted
+from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.mechanism import GROUND, Mechanism
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from linkwork._util.checks import quoted
+from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Frame, Joint, Lock, Mechanism, Pin, Release, Stop, Unlock
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from linkwork._util.units import base_exponents
 from linkwork.errors import ExportError, FmuError
-from linkwork.fmu.export.units import base_exponents
 
 _FIXED_DATE = "2000-01-01T00:00:00Z"  # the same files give the same FMU
 

@@ -20,11 +20,11 @@ from uuid import UUID
 import pythonfmu
 from pythonfmu import Fmi2Slave
 
-from linkwork._util.checks import suggest
+from linkwork._util.files import write_archive
+from linkwork._util.names import suggest
 from linkwork.controllers import adapter
 from linkwork.controllers.model_description import describe
-from linkwork.errors import ExportError, FmuError
-from linkwork.fmu.export.archive import write_archive
+from linkwork.errors import FmuError
 
 _OURS = (adapter.FACTS, "settings.json")
 
@@ -80,10 +80,7 @@ def package(
     extra = {} if requirements is None else {"resources/requirements.txt": _read(Path(requirements))}
     with tempfile.TemporaryDirectory(prefix="linkwork_") as staged:
         content = _content(source, files, class_name, Path(staged))
-    try:
-        write_archive(target, content | extra)
-    except ExportError as error:
-        raise FmuError(str(error)) from error
+    write_archive(target, content | extra, FmuError)
     return target
 
 

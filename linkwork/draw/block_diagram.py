@@ -13,6 +13,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from matplotlib.path import Path as Way
 from matplotlib.textpath import TextPath
 
+from linkwork._util.files import atomic_path
 from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.system.definition import Connection, SystemDefinition
 from linkwork.cosim.system.references import split
@@ -77,10 +78,8 @@ def _save(figure: Figure, path: Path) -> None:
     dpi = min(DPI, MOST_PIXELS / largest)
     if dpi < LEAST_DPI and path.suffix.lower() == ".png":
         raise CosimError(f"the picture of {largest:.0f} inches is too large for {path.name}; save it as .svg")
-    try:
-        figure.savefig(path, dpi=dpi)
-    except OSError as problem:
-        raise CosimError(f"cannot write {path}: {problem.strerror or problem}; choose another place") from problem
+    with atomic_path(path, CosimError) as part:
+        figure.savefig(part, dpi=dpi)
 
 
 def _models(system: SystemDefinition, given: Mapping[str, FmuModel] | None) -> dict[str, FmuModel]:

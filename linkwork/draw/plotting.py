@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.files import atomic_path
+from linkwork._util.units import axis_label
 
 try:
     from matplotlib.figure import Figure
@@ -18,17 +20,6 @@ except ImportError as missing:
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-QUANTITIES = {
-    "rad": "angle",
-    "rad/s": "angular speed",
-    "rad/s2": "angular acceleration",
-    "m": "length",
-    "m/s": "speed",
-    "m/s2": "acceleration",
-    "N": "force",
-    "N.m": "torque",
-    "J": "energy",
-}
 INK, GREY, PALE = "#22303c", "#8a96a3", "#dfe4ea"
 COLORS = ("#d1495b", "#e09f3e", "#2e6f95", "#3d8b6e", "#7b5ea7", "#5fa8d3", "#9c6644", "#5c677d", "#b5838d", "#8ab17d")
 MOST_IN_LEGEND = 16  # rows; more names make more columns
@@ -59,13 +50,14 @@ def plot_columns(
             axes.plot(t, columns[name], label=name, color=colors[name], linewidth=1.5, drawstyle=style)
         for time in events:
             axes.axvline(time, color=GREY, linewidth=0.6, zorder=1)
-        axes.set_ylabel(f"{QUANTITIES.get(unit, 'value')} [{_printed(unit)}]" if unit else "value")
+        axes.set_ylabel(axis_label(unit))
         _dress(axes, len(names))
     all_axes[-1].set_xlabel("time [s]", color=INK)
     all_axes[0].set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
     figure.align_ylabels()
     if path is not None:
-        figure.savefig(path, dpi=130)
+        with atomic_path(path) as part:
+            figure.savefig(part, dpi=130)
     return figure
 
 
@@ -79,11 +71,6 @@ def _colors(panels: Iterable[list[str]]) -> dict[str, str]:
         for k, (name, owner) in enumerate(zip(panel, owners, strict=True)):
             colors[name] = COLORS[(position.setdefault(owner, len(position)) if apart else k) % len(COLORS)]
     return colors
-
-
-def _printed(unit: str) -> str:
-    """Return a unit as it is printed: "rad/s2" as "rad/s²", "N.m" as "N·m"."""
-    return unit.replace("2", "²").replace(".", "·")
 
 
 def _dress(axes: Axes, count: int) -> None:

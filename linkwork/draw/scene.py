@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.rotations import matrix_of
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import GROUND, Mechanism, PointSpringDamper
 from linkwork.mechanism.forces import of_kind
@@ -75,7 +76,7 @@ def drawn(system: Model, most: int) -> Drawn | None:
     poses = {GROUND: (np.zeros(3), np.eye(3))}
     for k, name in enumerate(mech.bodies):
         if k in chosen:
-            poses[name] = positions[k], _matrix(turns[k])
+            poses[name] = positions[k], matrix_of(turns[k])
     return _with_joints(mech, poses)
 
 
@@ -106,14 +107,3 @@ def _with_joints(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]
                     bodies[body].points.append(at(body, point))
     rods, springs = lines
     return Drawn(bodies, joints, rods, springs, mech.gravity)
-
-
-def _matrix(quaternion: FloatArray) -> FloatArray:
-    w, x, y, z = quaternion
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, check_name, finite, number, quoted, shortened, suggest
+from linkwork._util.checks import FloatArray, check_name, finite, number, shortened
+from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from linkwork._util.checks import quoted, suggest
+from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action, named
 from linkwork.mechanism.checks import check_body_known, lost_bodies

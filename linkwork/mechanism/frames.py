@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_finite, length, numbers
+from linkwork._util.rotations import matrix_of
 from linkwork.errors import MechanismError
 
 _SLACK = 1e-3  # a rotation or quaternion typed with four digits is accepted, and made exact
@@ -106,22 +107,6 @@ def unit(vector: FloatArray) -> FloatArray:
     return result
 
 
-def rotation_from_z(axis: FloatArray) -> FloatArray:
-    """Return a rotation (3, 3) whose third column is the unit vector `axis`, the shortest one from z.
-
-    >>> rotation_from_z(np.array([1.0, 0.0, 0.0]))[:, 2]
-    array([1., 0., 0.])
-    """
-    x, y, z = axis
-    if z < -0.5:  # turned half about x first, to stay away from the opposite direction
-        half_turn = np.diag([1.0, -1.0, -1.0])
-        opposite: FloatArray = half_turn @ rotation_from_z(np.array([x, -y, -z]))
-        return opposite
-    f = 1.0 / (1.0 + z)
-    turned: FloatArray = np.array([[1 - f * x * x, -f * x * y, x], [-f * x * y, 1 - f * y * y, y], [-x, -y, z]])
-    return turned
-
-
 def _deviation(matrix: FloatArray) -> float:
     if not np.abs(matrix).max() <= 2.0:  # far off or NaN; the product below might overflow
         return np.inf
@@ -138,13 +123,4 @@ def _nearest_rotation(matrix: FloatArray) -> FloatArray:
 def _from_quaternion(quaternion: FloatArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):  # a length far from 1 gives no rotation, which is refused later
         norm = np.linalg.norm(quaternion)
-        if abs(norm - 1.0) <= _SLACK:
-            quaternion = quaternion / norm
-        w, x, y, z = quaternion
-        return np.array(
-            [
-                [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
-                [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
-                [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
-            ]
-        )
+        return matrix_of(quaternion / norm if abs(norm - 1.0) <= _SLACK else quaternion)

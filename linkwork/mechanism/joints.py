@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_finite, number, numbers
+from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
-from linkwork.mechanism.frames import rotation_from_z, unit
+from linkwork.mechanism.frames import unit
 
 KINDS: dict[str, type[JointKind]] = {}
 

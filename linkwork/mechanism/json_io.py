@@ -30,14 +30,14 @@ import dataclasses
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray, quoted
+from linkwork._util.checks import FloatArray
+from linkwork._util.files import atomic_path
+from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import JointKind
@@ -79,18 +79,8 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
 def save(mech: Mechanism, path: str | os.PathLike[str]) -> None:
     """Write the mechanism; the file appears whole or not at all."""
     text = _formatted(to_dict(mech)) + "\n"
-    target = Path(path).resolve()  # a symbolic link stays one
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, temporary)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_path(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
 def _body(body: Body) -> dict[str, Any]:

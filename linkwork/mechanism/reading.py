@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from linkwork._util.checks import quoted, suggest
+from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import ACTIONS
 from linkwork.mechanism.closures import Pin

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, suggest
+from linkwork._util.checks import FloatArray
+from linkwork._util.names import suggest
 from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Impulse, Mechanism

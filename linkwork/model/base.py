@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, number, suggest
+from linkwork._util.checks import FloatArray, number
+from linkwork._util.names import suggest
 from linkwork.compiler.compile import CompiledMechanism, compile_mechanism
 from linkwork.compiler.method_choice import MethodRequest
 from linkwork.compiler.methods import Expected

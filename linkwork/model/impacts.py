@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray, suggest
+from linkwork._util.checks import FloatArray
+from linkwork._util.names import suggest
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray, quoted, suggest
+from linkwork._util.checks import FloatArray
+from linkwork._util.names import quoted, suggest
 from linkwork.compiler.numbering import suffixes
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.mechanism import Lock, Pin, Release, Stop, Unlock

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.files import atomic_path
 from linkwork.core.native import Stage
 from linkwork.errors import LinkworkError
 from linkwork.solvers import Solution
@@ -135,17 +135,10 @@ class Result:
         """Write time and columns (all by default) as CSV, all digits; the file appears whole or not at all."""
         columns = self._scalars(names)
         columns.pop("time", None)
-        target = Path(path)
-        if not target.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {target.parent} for {target.name}; make it first")
-        temporary = target.with_name(f".{target.name}.part")
         table = np.column_stack([self.t, *columns.values()])
         header = ",".join(["time", *map(_quoted, columns)])
-        try:
-            np.savetxt(temporary, table, fmt="%.17g", delimiter=",", header=header, comments="")
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with atomic_path(path) as part:
+            np.savetxt(part, table, fmt="%.17g", delimiter=",", header=header, comments="")
 
     def _scalars(self, names: Iterable[str] | None) -> dict[str, FloatArray]:
         """Return scalar columns by name; a quantity of several numbers gives its elements."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray, quoted
-from linkwork._util.progress import Progress
+from linkwork._util.checks import FloatArray
+from linkwork._util.names import quoted
+from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.native import Block, Stage
 from linkwork.errors import LinkworkError, MechanismError, SingularityError
 from linkwork.model.base import ASSEMBLY_TOLERANCE
@@ -30,7 +31,7 @@ class Run:
     ) -> None:
         self.system = system
         self.block: Block = system.block()
-        self.progress = Progress(None, 0.0, 0.0)
+        self.progress = Progress(False)
         self.inputs = inputs
         self.t_start = t_start
         self.gains = gains
@@ -138,7 +139,7 @@ class Run:
             self.turns.append((t, self.block.step_accepted()))
         return Restart(after)
 
-    def go_to(self, t_end: float, progress: bool | None) -> None:
+    def go_to(self, t_end: float, progress: ProgressOption) -> None:
         """Prepare for a run to an end."""
         self.progress = Progress(progress, self.t_start, t_end)
         if t_end < self.t_start:  # what draws loops together forward drives them apart backward
@@ -157,7 +158,7 @@ class Run:
             events=self.indicators if watched else None,
             on_event=self.on_event if watched else None,
             on_step=self.count_revolutions if self.turning else None,
-            on_progress=self.progress.show if self.progress.wanted else None,
+            on_progress=self.progress.reach if self.progress.active else None,
             compiled=compiled,
         )
 

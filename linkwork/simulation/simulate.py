@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite
+from linkwork._util.progress import ProgressOption
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.errors import LinkworkError, MechanismError, SolverError
 from linkwork.mechanism import Mechanism
@@ -47,7 +48,7 @@ def simulate(
     first_step: float | None = None,
     max_steps: int | None = None,
     loop_gain: ArrayLike | None = None,
-    progress: bool | None = None,
+    progress: ProgressOption = None,
 ) -> Result:
     """Simulate a mechanism from its start values.
 
@@ -90,7 +91,7 @@ def simulate(
         them drift. By default as fast as the loops move. Runs backward go without, and so do "ggl" and "chou", which
         keep all constraints by themselves.
     progress
-        Show the time reached on standard error; by default only on a terminal.
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
     Returns
     -------

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from linkwork._util.units import LOADS
 from linkwork.compiler.numbering import suffixes
 from linkwork.variables.couplings import coupling_variables
 from linkwork.variables.dependencies import Names
 from linkwork.variables.distances import distance_variables
 from linkwork.variables.forces import force_inputs, force_outputs, force_parameters
 from linkwork.variables.namer import Layout, Namer
-from linkwork.variables.schema import LOADS, Variable
+from linkwork.variables.schema import Variable
 from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
 from linkwork.variables.transitions import (
     event_indicators,

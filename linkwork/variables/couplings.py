@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from linkwork._util.units import LOADS
 from linkwork.mechanism.couplings import POWERS
-from linkwork.variables.schema import LOADS
 from linkwork.variables.templates import Entity, Quantity, load, output, parameter
 
 if TYPE_CHECKING:

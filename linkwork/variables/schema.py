@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from linkwork._util.names import suggest
 from linkwork.errors import LinkworkError, MechanismError
-
-LOADS = {"rad": "N.m", "m": "N"}
 
 Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time", "indicator"]
 Type = Literal["real", "boolean", "integer", "enumeration"]
@@ -114,7 +112,7 @@ def matching(
     >>> matching(r, "arm.q", ["output"], "outputs")
     Traceback (most recent call last):
         ...
-    linkwork.errors.MechanismError: outputs: the mechanism has no variable 'arm.q'; did you mean 'arm.r' ...
+    linkwork.errors.MechanismError: outputs: the mechanism has no variable 'arm.q': did you mean 'arm.r' ...
     """
     beginnings = (f"{name}.", f"{name}[")
     found = [v for v in variables if v.name == name or v.name.startswith(beginnings)]
@@ -126,6 +124,4 @@ def matching(
         raise error(f"{begin}{found[0].name!r} is no {' or '.join(kinds)}: its kind is {found[0].kind!r}")
     full = [v.name for v in variables if v.kind in kinds]
     names = dict.fromkeys([*full, *(n.split("[")[0] for n in full), *(n.split(".")[0] for n in full)])
-    close = difflib.get_close_matches(name, names, n=3)
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-    raise error(f"{begin}the mechanism has no variable {name!r}{hint}")
+    raise error(f"{begin}the mechanism has no variable {name!r}: {suggest(name, names)}")

@@ -87,7 +87,7 @@ def test_without_fmpy_the_message_names_it(latched, monkeypatch):
 def test_progress_names_each_check(latched):
     names = []
     lw.check_fmu(latched["2.0"], only=["names", "units"], progress=names.append)
-    assert names == ["archive", "names", "units"]
+    assert [one.text for one in names] == ["archive", "names", "units"]
 
 
 def test_checking_loads_nothing_heavy():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from linkwork._util.rotations import quaternions_of
 from linkwork.compiler.numbering import number
-from linkwork.compiler.serialise import quaternions, serialise
+from linkwork.compiler.serialise import serialise
 from linkwork.compiler.topology import topology
 from linkwork.compiler.topology_variants import Changes
 from linkwork.mechanism import (
@@ -105,7 +106,7 @@ def test_quaternions_of_every_turn():
     given = np.array([*np.eye(4), *rng.normal(size=(50, 4))])
     given /= np.linalg.norm(given, axis=1, keepdims=True) * np.where(given[:, :1] < 0, -1, 1)
     turns = np.array([rotation_matrix(unit, "turn") for unit in given])
-    np.testing.assert_allclose(quaternions(turns), given, atol=1e-15)
+    np.testing.assert_allclose(quaternions_of(turns), given, atol=1e-15)
 
 
 def test_springs_between_points_and_wrenches_stand_in_their_order():

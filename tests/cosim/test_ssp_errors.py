@@ -92,7 +92,7 @@ def test_paths_that_leave_the_archive(refused, name: str) -> None:
 
 def test_no_description(fmu, tmp_path: Path) -> None:
     path = write(tmp_path / "none.ssp", {"Other.ssd": description(""), "a.fmu": fmu})
-    with pytest.raises(CosimError, match=r"has no SystemStructure.ssd.*there are: Other\.ssd"):
+    with pytest.raises(CosimError, match=r"has no SystemStructure.ssd.*known are 'Other\.ssd'"):
         System.load(path)
 
 
@@ -130,7 +130,7 @@ def test_another_root_and_another_version(refused) -> None:
     ("system", "said"),
     [
         (body(both(source="resources/bath.fmu")), "<Component> 'a': its source 'resources/bath.fmu' is missing"),
-        (body(both(source="resources/bath.fmu")), "there are: resources/both.fmu"),
+        (body(both(source="resources/bath.fmu")), "did you mean 'resources/both.fmu'"),
         (body(both(source="http://example.org/x.fmu")), "is no file of this archive; put it there"),
         (body(both(source="/tmp/x.fmu")), "is no file of this archive; put it there"),
         (body(both(source="../x.fmu")), "is no file of this archive; put it there"),
@@ -141,8 +141,8 @@ def test_another_root_and_another_version(refused) -> None:
         (body(both(), both()), "another element has this name"),
         (body(both("s.a"), f'<ssd:System name="s">{body(both())}</ssd:System>'), "two components 's.a'"),
         (body("<ssd:Component source='resources/both.fmu'/>"), "attribute 'name' is missing"),
-        (body(both(), links=connection("a/z", "a/x")), "<Connection>: 'a' has no connector 'z'; there are: y, x"),
-        (body(both(), links=connection("c/y", "a/x")), "there is no element 'c'; there are: a"),
+        (body(both(), links=connection("a/z", "a/x")), "<Connection>: 'a' has no connector 'z'; known are 'y', 'x'"),
+        (body(both(), links=connection("c/y", "a/x")), "there is no element 'c'; known are 'a'"),
         (body(both(), links=connection("in", "a/x")), "the system has no connector 'in'; there is none"),
         (body(both(), links=connection("a/y", "a/y")), "both give or both take"),
         (body(both(), links=connection("a/y", "a/x") * 2), "'a.x' has another connection already"),

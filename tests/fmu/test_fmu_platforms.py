@@ -55,7 +55,7 @@ def test_flags_are_those_of_the_build(checkout):
     ("platforms", "text"),
     [
         (["x86_64-window"], "did you mean 'x86_64-windows'"),
-        (["amiga"], "x86_64-linux, aarch64-linux"),
+        (["amiga"], "known are 'x86_64-linux', 'aarch64-linux'"),
         ([], "no platform is given"),
     ],
 )

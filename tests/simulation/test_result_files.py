@@ -160,5 +160,5 @@ def test_plot_of_no_rows(needs):
 
 def test_csv_into_a_missing_folder_names_the_folder(tmp_path):
     result = lw.simulate(four_bar().mechanism, 0.1)
-    with pytest.raises(FileNotFoundError, match=r"no folder .*absent for a.csv"):
+    with pytest.raises(FileNotFoundError, match=r"write .*a.csv: there is no folder .*absent"):
         result.to_csv(tmp_path / "absent" / "a.csv")

@@ -59,7 +59,7 @@ def test_a_part_cut_in_half_is_dropped_and_its_points_are_open(tmp_path, points)
     store.close()
     half = tmp_path / "results" / "part-000001.parquet"
     os.truncate(half, half.stat().st_size // 2)
-    (tmp_path / "results" / ".part-000002.parquet.tmp").write_bytes(b"begun")
+    (tmp_path / "results" / ".part-000002.0a1b.part.parquet").write_bytes(b"begun")
     assert SweepResult(tmp_path).done == 2
     said = []
     store = Store(tmp_path, header(points), points, said.append)

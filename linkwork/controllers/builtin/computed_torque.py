@@ -142,7 +142,7 @@ def computed_torque(
 
 
 def _refuse(mechanism: Mechanism, actuated: Sequence[str]) -> None:
-    from linkwork._util.checks import suggest
+    from linkwork._util.names import suggest
     from linkwork.model.compile import compile
     from linkwork.model.mobility import degrees_of_freedom
 

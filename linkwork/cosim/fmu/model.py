@@ -8,14 +8,15 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
+from linkwork._util.names import suggest
+from linkwork._util.units import BASE_UNITS
 from linkwork.cosim.system.references import known
-from linkwork.cosim.system.units import BASE, UNKNOWN, Unit
+from linkwork.cosim.system.units import UNKNOWN, Unit
 from linkwork.errors import CosimError
 from linkwork.fmu.description import Description, read_description
 from linkwork.fmu.description import Variable as DescribedVariable
@@ -218,8 +219,7 @@ def _check_file(path: Path) -> None:
         raise CosimError(f"{path} is a folder, and an FMU is one file; name the file that it was unpacked from")
     if not path.is_file():
         there = [one.name for one in path.parent.glob("*.fmu")] if path.parent.is_dir() else []
-        near = get_close_matches(path.name, there, n=3)
-        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        hint = f"; {suggest(path.name, there)}" if there else ""
         raise CosimError(f"there is no FMU {path}{hint}")
 
 
@@ -277,7 +277,7 @@ def _unit(one: Element) -> Unit:
     base = one.find("BaseUnit")
     if base is None:
         return Unit(one.get("name", ""))
-    exponents = tuple(int(base.get(name, 0)) for name in BASE)
+    exponents = tuple(int(base.get(name, 0)) for name in BASE_UNITS)
     return Unit(one.get("name", ""), exponents, float(base.get("factor", 1.0)), float(base.get("offset", 0.0)))
 
 

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from linkwork._util.files import atomic_path
 from linkwork.cosim.recording.sink import cannot_write
 from linkwork.errors import CosimError
 
@@ -97,7 +98,7 @@ def complete(path: Path, about: Mapping[str, Any]) -> None:
     with stream_of(path).open("rb") as file:
         reader = pa.ipc.open_stream(file)
         schema = reader.schema.with_metadata({"linkwork": json.dumps(about)})
-        with pq.ParquetWriter(path, schema) as writer:
+        with atomic_path(path, CosimError) as part, pq.ParquetWriter(part, schema) as writer:
             for table in _groups(batches(reader), schema):
                 writer.write_table(table)
     stream_of(path).unlink()

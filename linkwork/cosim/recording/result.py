@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork._util.files import atomic_path
 from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.system.references import known
+from linkwork.errors import CosimError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -140,15 +142,11 @@ class Result:
         from linkwork.cosim.recording.sink import check_place
 
         check_place(path)
-        temporary = path.with_name(f".{path.name}.part")
-        try:
-            sink = kind(temporary)
+        with atomic_path(path, CosimError) as part:
+            sink = kind(part)
             sink.begin(self.names, self.units, self.types)
             sink.rows(self.t, list(self._columns.values()))
             sink.end(self.about())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
 
     def about(self) -> dict[str, Any]:
         """Return all but the columns as plain data."""

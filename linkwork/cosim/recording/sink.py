@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from linkwork._util.files import write_failure
 from linkwork.errors import CosimError
 
 SUFFIXES = (".csv", ".parquet")
@@ -44,4 +45,4 @@ def check_place(path: Path) -> None:
 
 def cannot_write(path: Path, problem: OSError) -> CosimError:
     """Return the error for a file that cannot be written."""
-    return CosimError(f"cannot write {path}: {problem.strerror or problem}; choose another place or free some space")
+    return CosimError(write_failure(path, problem))

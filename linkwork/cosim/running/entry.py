@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from linkwork._util.progress import ProgressOption
 from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters import Jacobi, Master
 from linkwork.cosim.network.build import build
@@ -31,7 +32,7 @@ def run(
     inputs: Externals | None = None,
     record: str | Iterable[str] | None = None,
     tolerance: float | None = None,
-    progress: bool | None = None,
+    progress: ProgressOption = None,
     sink: Sink | None = None,
     models: dict[Path, FmuModel] | None = None,
 ) -> Result:
@@ -57,7 +58,7 @@ def run(
     tolerance
         Handed to the FMUs' own integrators; None: their own choice.
     progress
-        Whether to show how far it has come; None: on a terminal only.
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
     sink
         Takes the rows as they come, such as `recording.sinks.open_sink` gives; None: they are kept in memory.
     models

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from linkwork._util.progress import Progress
+from linkwork._util.progress import Progress, ProgressOption
 from linkwork.cosim.masters import Master
 from linkwork.cosim.masters.base import MasterRun
 from linkwork.cosim.network.finiteness import Finiteness, NotFinite
@@ -33,7 +33,7 @@ class Run:
         begin: float,
         end: float,
         tolerance: float | None,
-        progress: bool | None,
+        progress: ProgressOption,
     ) -> Result:
         """Initialise, step to the end, and free everything; return the recorded result."""
         with Interruption() as interruption:
@@ -64,7 +64,7 @@ class Run:
             before, time = time, stepper.advance(time, end)
             stall_detection.check(before, time)
             self._record(time)
-            shown.show(time)
+            shown.reach(time)
             interruption.check()
         if time < end:
             enders = ", ".join(repr(one.name) for one in self.network.each() if one.wants_end)

@@ -2,51 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 import zlib
-from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from linkwork.cosim.ssp.elements import Element, fault, near
+from linkwork._util.names import suggest
+from linkwork.cosim.ssp.elements import Element, fault
 from linkwork.errors import CosimError
-
-EPOCH = (1980, 1, 1, 0, 0, 0)
-
-
-def write_archive(path: Path, files: Mapping[str, bytes | Path]) -> None:
-    """Write an archive that depends on its content only, and appears when it is complete.
-
-    Raises
-    ------
-    CosimError
-        If it cannot be written or a file not be read.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in files.items():
-                data = content if isinstance(content, bytes) else content.read_bytes()
-                archive.writestr(_entry(name), data)
-        part.replace(path)
-    except OSError as problem:
-        part.unlink(missing_ok=True)
-        raise CosimError(
-            f"cannot write {path}: {problem.strerror or problem}; choose a folder that exists"
-        ) from problem
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, EPOCH)
-    info.compress_type = zipfile.ZIP_STORED if name.endswith(".fmu") else zipfile.ZIP_DEFLATED  # FMUs are zips
-    info.create_system = 3  # Unix, wherever it is written
-    info.external_attr = 0o644 << 16
-    return info
 
 
 class Archive:
@@ -85,7 +49,7 @@ class Archive:
             If it is damaged or not there.
         """
         if name not in self.names:
-            raise CosimError(f"{self.where} has no file {name!r}; {near(name, self.names)}")
+            raise CosimError(f"{self.where} has no file {name!r}; {suggest(name, self.names)}")
         try:
             return self._zip.read(name)
         except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as problem:
@@ -122,7 +86,7 @@ class Archive:
         parts = urlsplit(source)
         if parts.scheme or parts.netloc or not parts.path or name is None or source.startswith("/"):
             raise fault(element, f"its source {source!r} is no file of this archive; put it there, under resources/")
-        raise fault(element, f"its source {source!r} is missing in the archive; {near(name, self.names)}")
+        raise fault(element, f"its source {source!r} is missing in the archive; {suggest(name, self.names)}")
 
 
 def _leaves(name: str) -> bool:

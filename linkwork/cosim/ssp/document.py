@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from linkwork._util.names import suggest
 from linkwork.cosim.ssp.archive import Archive
-from linkwork.cosim.ssp.elements import Element, below, fault, near, parse
+from linkwork.cosim.ssp.elements import Element, below, fault, parse
 from linkwork.cosim.ssp.tables import Tables, tables_of
 from linkwork.errors import CosimError
 
@@ -34,7 +35,7 @@ class Document:
         """
         if file not in archive.names:
             there = [name for name in archive.names if name.endswith(".ssd")]
-            raise CosimError(f"{archive.where} has no {file}, which an SSP begins with; {near(file, there)}")
+            raise CosimError(f"{archive.where} has no {file}, which an SSP begins with; {suggest(file, there)}")
         root = parse(archive.read(file), f"{archive.where}: {file}", "SystemStructureDescription")
         return cls(archive, file, root, tables_of(root), depth)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from linkwork.errors import CosimError
@@ -167,10 +166,3 @@ def fault(element: Element, text: str) -> CosimError:
     called = f" {name!r}" if name else ""
     where = element.getroottree().docinfo.URL
     return CosimError(f"{where}, line {element.sourceline}: <{local(element)}>{called}: {text}")
-
-
-def near(name: str, names: object) -> str:
-    """What a name could have meant, for an error's text."""
-    there = [str(one) for one in names]  # type: ignore[attr-defined]
-    close = get_close_matches(name, there, n=3, cutoff=0.6) or there[:8]
-    return f"there are: {', '.join(close)}" if close else "there is none"

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
+from linkwork._util.names import suggest
 from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.ssp.archive import Archive
 from linkwork.cosim.ssp.document import STRUCTURE, Document, content
-from linkwork.cosim.ssp.elements import Element, below, fault, local, near, own_annotation, text_of
+from linkwork.cosim.ssp.elements import Element, below, fault, local, own_annotation, text_of
 from linkwork.cosim.ssp.tables import Tables, tables_of
 from linkwork.cosim.ssp.values import Given
 from linkwork.cosim.system.definition import Value
@@ -180,12 +181,12 @@ class Structure:
     def _end(self, element: Element, side: str, path: str, owners: dict[str, str]) -> Node:
         name, connector = element.get(f"{side}Element") or None, text_of(element, f"{side}Connector")
         if name is not None and name not in owners:
-            raise fault(element, f"there is no element {name!r}; {near(name, owners)}")
+            raise fault(element, f"there is no element {name!r}; {suggest(name, owners)}")
         node = (path if name is None else owners[name], connector)
         if node not in self.ports:
             there = [other for owner, other in self.ports if owner == node[0]]
             whose = "the system" if name is None else repr(name)
-            raise fault(element, f"{whose} has no connector {connector!r}; {near(connector, there)}")
+            raise fault(element, f"{whose} has no connector {connector!r}; {suggest(connector, there)}")
         return node
 
     def _may(self, node: Node, path: str, role: set[str]) -> bool:
@@ -212,7 +213,7 @@ def _unit(element: Element, tables: Tables) -> Unit | None:
 def _dictionary(reference: Element, dictionaries: dict[str, str]) -> str:
     name = text_of(reference, "dictionary")
     if name not in dictionaries:
-        raise fault(reference, f"there is no signal dictionary {name!r}; {near(name, dictionaries)}")
+        raise fault(reference, f"there is no signal dictionary {name!r}; {suggest(name, dictionaries)}")
     return dictionaries[name]
 
 

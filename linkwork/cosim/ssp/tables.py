@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from linkwork._util.units import BASE_UNITS
 from linkwork.cosim.ssp.elements import Element, add, below, fault, number_of, text_of
-from linkwork.cosim.system.units import BASE, Unit
+from linkwork.cosim.system.units import Unit
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Tables:
         if self.units:
             parent = add(root, "ssd:Units")
             for name, unit in self.units.items():
-                powers = {key: str(n) for key, n in zip(BASE, unit.exponents or (), strict=True) if n}
+                powers = {key: str(n) for key, n in zip(BASE_UNITS, unit.exponents or (), strict=True) if n}
                 if unit.factor != 1.0:
                     powers["factor"] = repr(unit.factor)
                 if unit.offset != 0.0:
@@ -81,7 +82,7 @@ def tables_of(root: Element, outside: Tables | None = None) -> Tables:
 
 def _unit(name: str, element: Element) -> Unit:
     for base in below(element, "BaseUnit"):
-        exponents = tuple(int(number_of(base, key, 0)) for key in BASE)
+        exponents = tuple(int(number_of(base, key, 0)) for key in BASE_UNITS)
         factor = number_of(base, "factor", 1.0)
         if not factor:
             raise fault(base, "its factor is zero")

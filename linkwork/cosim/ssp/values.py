@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from linkwork._util.names import suggest
 from linkwork.cosim.ssp.elements import (
     Element,
     add,
@@ -16,7 +17,6 @@ from linkwork.cosim.ssp.elements import (
     below,
     fault,
     local,
-    near,
     new,
     number_of,
     own_annotation,
@@ -134,7 +134,7 @@ def _item(text: str, element: Element, tables: Tables) -> int:
         return int(text)
     except ValueError:
         there = [item for items in tables.enumerations.values() for item in items]
-        raise fault(element, f"no enumeration of the file has an item {text!r}; {near(text, there)}") from None
+        raise fault(element, f"no enumeration of the file has an item {text!r}; {suggest(text, there)}") from None
 
 
 def _own(one: Element) -> Value:

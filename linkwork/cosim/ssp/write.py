@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from linkwork._util.files import write_archive
 from linkwork.cosim.fmu.model import REAL, FmuModel, Variable, read_model
-from linkwork.cosim.ssp.archive import write_archive
 from linkwork.cosim.ssp.document import STRUCTURE
 from linkwork.cosim.ssp.elements import Element, add, annotation, new, to_bytes
 from linkwork.cosim.ssp.tables import Tables
@@ -36,7 +36,7 @@ def write_ssp(system: SystemDefinition, path: Path) -> Path:
     except ValueError as problem:  # of lxml
         raise CosimError(f"a name or text of {system!r} has a character that XML cannot hold: {problem}") from problem
     files |= {source: fmu for fmu, source in sources.items()}
-    write_archive(path, files)
+    write_archive(path, files, CosimError)
     return path
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork._util.files import atomic_path
 from linkwork.cosim.recording.result import Result
 from linkwork.errors import CosimError
 
@@ -24,34 +23,14 @@ except ImportError as missing:
     raise CosimError("sweeps keep their results as Parquet: pip install 'linkwork[sweep]'") from missing
 
 
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a file written under another name, and rename it when it is on the disk."""
-    temporary = path.with_name(f".{path.name}.tmp")
-    write(temporary)
-    with open(temporary, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # Windows opens no folders
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def write_part(path: Path, answers: Sequence[tuple[int, Result]]) -> None:
     """Write what points gave; all have the same columns."""
     points = np.repeat([point for point, _ in answers], [len(one.t) for _, one in answers])
     columns = {POINT: points.astype(np.int64), TIME: np.concatenate([one.t for _, one in answers])}
     columns |= {name: np.concatenate([one[name] for _, one in answers]) for name in answers[0][1].names}
     whole = pa.table(columns)
-    write_atomically(
-        path, lambda place: pq.write_table(whole, place, row_group_size=ROWS_IN_GROUP, use_dictionary=[POINT])
-    )
+    with atomic_path(path) as part:
+        pq.write_table(whole, part, row_group_size=ROWS_IN_GROUP, use_dictionary=[POINT])
 
 
 def points_of(path: Path) -> NDArray[np.int64] | None:
@@ -77,4 +56,5 @@ def read_points(path: Path) -> Any:
 def write_points(path: Path, columns: dict[str, Any], count: int) -> None:
     """Write the parameters of points."""
     whole = pa.table({POINT: np.arange(count), **{name: pa.array(values.tolist()) for name, values in columns.items()}})
-    write_atomically(path, lambda place: pq.write_table(whole, place))
+    with atomic_path(path) as part:
+        pq.write_table(whole, part)

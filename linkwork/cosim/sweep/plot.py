@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from linkwork._util.files import atomic_path
 from linkwork.cosim.system.references import known
 
 try:
@@ -34,5 +35,6 @@ def plot_points(frame: DataFrame, x: str, y: str, title: str, path: str | os.Pat
     axes.set_title(f"{title}: {len(frame)} points", loc="left", fontsize="medium")
     axes.grid(alpha=0.3)
     if path is not None:
-        figure.savefig(path, dpi=130)
+        with atomic_path(path) as part:
+            figure.savefig(part, dpi=130)
     return figure

@@ -1,55 +1,35 @@
-"""A line on standard error with the progress of a sweep."""
+"""The progress of a sweep: finished and failed points, their rate and the remaining time."""
 
 from __future__ import annotations
 
-import sys
 import time
+
+from linkwork._util.progress import Progress
 
 
 class SweepProgress:
-    """Shows points done, failed, a second, and the time left; `wanted` None means: on a terminal only."""
+    """Counts the points of a sweep and reports them."""
 
-    def __init__(self, wanted: bool | None, count: int) -> None:
-        self.wanted = sys.stderr.isatty() if wanted is None else wanted
-        self._count = count
-        self._next, self._width = 0.0, 0
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress, self._total = progress, total
         self.begin(0)
 
     def begin(self, done: int) -> None:
-        """Report the number of points done before."""
+        """Start the clock with the number of points that are finished already."""
         self._at_first, self._began = done, time.monotonic()
 
     def show(self, done: int, failed: int) -> None:
-        """Report the number of points done."""
-        now = time.monotonic()
-        if not self.wanted or now < self._next:
+        """Report the numbers of finished and of failed points, if due."""
+        if not self._progress.due:
             return
-        self._next = now + 0.2
-        speed = (done + failed - self._at_first) / max(now - self._began, 1e-9)
-        left = f", {_time((self._count - done - failed) / speed)} left" if speed > 0 else ""
-        self._write(f"  {done} of {self._count} points, {failed} failed, {speed:.3g} points/s{left}")
-
-    def say(self, text: str) -> None:
-        """Put a line above."""
-        if self.wanted:
-            self.clear()
-            sys.stderr.write(f"note: {text}\n")
-            sys.stderr.flush()
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._width:
-            sys.stderr.write("\r" + self._width * " " + "\r")
-            sys.stderr.flush()
-            self._width = 0
-
-    def _write(self, line: str) -> None:
-        sys.stderr.write("\r" + line.ljust(self._width))
-        sys.stderr.flush()
-        self._width = len(line)
+        ended, total = done + failed, self._total
+        speed = (ended - self._at_first) / max(time.monotonic() - self._began, 1e-9)
+        left = f", {_duration((total - ended) / speed)} left" if speed > 0 else ""
+        text = f"{done} of {total} points, {failed} failed, {speed:.3g} points/s{left}"
+        self._progress.show(text, ended / total if total else None)
 
 
-def _time(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -20,6 +20,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork._util.files import atomic_path, is_part
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.sweep import parts
 from linkwork.cosim.sweep.identity import differences
@@ -116,7 +117,7 @@ class Store:
             self._lock.close()
 
     def _take_stock(self) -> None:
-        for rest in (self.folder / RESULTS).glob(".*.tmp"):
+        for rest in (self.folder / RESULTS).glob(".*.part*"):
             rest.unlink()
         for path in sorted((self.folder / RESULTS).glob("part-*.parquet")):
             self._next_part = int(path.stem.partition("-")[2]) + 1
@@ -141,14 +142,13 @@ def _open_folder(folder: Path, header: Mapping[str, Any], points: Points, notify
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(
-            one.name not in (POINTS, f".{POINTS}.tmp", f".{HEADER}.tmp", RESULTS, ".lock") for one in folder.iterdir()
-        ):
+        if any(one.name not in (POINTS, RESULTS, ".lock") and not is_part(one.name) for one in folder.iterdir()):
             raise CosimError(f"{folder} is not empty and holds no sweep; give the sweep a folder of its own")
         (folder / RESULTS).mkdir(exist_ok=True)
         parts.write_points(folder / POINTS, points.columns, len(points))
         text = json.dumps(header, indent=2) + "\n"
-        parts.write_atomically(folder / HEADER, lambda place: place.write_text(text, encoding="utf-8"))
+        with atomic_path(folder / HEADER) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as problem:
         what = f"{folder} is a file" if folder.is_file() else problem.strerror or problem
         raise CosimError(f"cannot write to {folder}: {what}; choose another folder or free some space") from problem

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork._util.progress import Progress, ProgressOption
 from linkwork.cosim.fmu.model import Variable, read_model
 from linkwork.cosim.isolated.job import KEEP, Job
 from linkwork.cosim.masters import Master
@@ -44,7 +45,7 @@ def sweep(
     scheduler: str | None = None,
     retries: int = 2,
     time_limit: float | None = None,
-    progress: bool | None = None,
+    progress: ProgressOption = None,
     notify: Callable[[str], None] | None = None,
 ) -> SweepResult:
     """Run a system at many points.
@@ -74,7 +75,7 @@ def sweep(
     time_limit
         The longest that a point may take [s].
     progress
-        Whether to show a line on standard error; None: on a terminal only.
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
     notify
         Takes notices as they come; they are in `SweepResult.notices` as well.
 
@@ -95,24 +96,24 @@ def sweep(
     settings = {"stop": stop, "master": master, "record": None if patterns is None else list(patterns)}
     header = identity(system, points, settings, keep)
     notices: list[str] = []
-    line = SweepProgress(progress, len(points))
+    shown = Progress(progress)
 
     def tell(text: str) -> None:
         notices.append(text)
-        line.clear()
+        shown.clear()
         if notify:
             notify(text)
         else:
-            line.say(text)
+            shown.note(text)
 
     store = Store(Path(folder), header, points, tell)
     aborted = False
     try:
         if not store.finished.all():
             runner = _runner(Job(system, settings, keep), workers, scheduler, time_limit, tell)
-            aborted = _run(store, points, runner, retries, line)
+            aborted = _run(store, points, runner, retries, SweepProgress(shown, len(points)))
     finally:
-        line.clear()
+        shown.clear()
         store.close()
     result = SweepResult(folder)
     result.aborted, result.notices = aborted, notices

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import TypeVar
 
+from linkwork._util.names import suggest
 from linkwork.errors import CosimError
 
 T = TypeVar("T")
@@ -17,15 +17,12 @@ def known(name: str, table: Mapping[str, T], what: str, where: str = "") -> T:
     Raises
     ------
     CosimError
-        If it is not there; names that are near are suggested.
+        If it is not there, with the nearest names.
     """
     if name in table:
         return table[name]
-    near = get_close_matches(name, table, n=3, cutoff=0.6)
-    few = list(table) if len(table) <= 8 else []
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are: {', '.join(few)}" if few else ""
     place = f" in {where}" if where else ""
-    raise CosimError(f"there is no {what} {name!r}{place}{'; ' + hint if hint else ''}")
+    raise CosimError(f"there is no {what} {name!r}{place}; {suggest(name, table)}")
 
 
 def split(reference: str, components: Mapping[str, object]) -> tuple[str, str]:

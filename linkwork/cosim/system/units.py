@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from linkwork._util.units import BASE_UNITS
 from linkwork.errors import CosimError
-
-BASE = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 
 @dataclass(frozen=True)
@@ -53,5 +52,7 @@ def _without_angle(unit: Unit) -> tuple[int, ...]:
 
 
 def _text(unit: Unit) -> str:
-    base = ".".join(f"{name}{'' if n == 1 else n}" for name, n in zip(BASE, unit.exponents or (), strict=True) if n)
+    base = ".".join(
+        f"{name}{'' if n == 1 else n}" for name, n in zip(BASE_UNITS, unit.exponents or (), strict=True) if n
+    )
     return f"{unit.name!r} ({base or 'a number'})"

@@ -11,24 +11,23 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import IO, Any
 
+from linkwork._util.progress import Progress
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.report import Finding, Outcome, error
 
-Notify = Callable[[str], None]
 
-
-def run_in_processes(fmu: Fmu, names: Sequence[str], limit: float, notify: Notify) -> list[Outcome]:
+def run_in_processes(fmu: Fmu, names: Sequence[str], limit: float, progress: Progress) -> list[Outcome]:
     """Run checks by name in other processes; `limit` is the longest a single one may take, in seconds."""
     outcomes: list[Outcome] = []
     while len(outcomes) < len(names):
-        outcomes += _one_process(fmu, names[len(outcomes) :], limit, notify)
+        outcomes += _one_process(fmu, names[len(outcomes) :], limit, progress)
     return outcomes
 
 
-def _one_process(fmu: Fmu, names: Sequence[str], limit: float, notify: Notify) -> list[Outcome]:
+def _one_process(fmu: Fmu, names: Sequence[str], limit: float, progress: Progress) -> list[Outcome]:
     """Run until the end or the first crash; there is at least one outcome."""
     # -P: nothing is imported from the folder in which it stands.
     command = [
@@ -44,7 +43,7 @@ def _one_process(fmu: Fmu, names: Sequence[str], limit: float, notify: Notify) -
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True, cwd=fmu.folder)
         try:
-            ended = _listen(process, outcomes, limit, notify)
+            ended = _listen(process, outcomes, limit, progress)
         finally:
             with contextlib.suppress(OSError):
                 process.kill()
@@ -57,7 +56,7 @@ def _one_process(fmu: Fmu, names: Sequence[str], limit: float, notify: Notify) -
     return outcomes
 
 
-def _listen(process: subprocess.Popen[str], outcomes: list[Outcome], limit: float, notify: Notify) -> bool:
+def _listen(process: subprocess.Popen[str], outcomes: list[Outcome], limit: float, progress: Progress) -> bool:
     """Gather its output; return False if it hung."""
     lines: queue.Queue[str | None] = queue.Queue()
     threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
@@ -70,7 +69,7 @@ def _listen(process: subprocess.Popen[str], outcomes: list[Outcome], limit: floa
         if line is None:
             process.wait()
             return True
-        _note(json.loads(line), outcomes, notify)
+        _note(json.loads(line), outcomes, progress)
 
 
 def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
@@ -79,9 +78,9 @@ def _read(stream: IO[str], lines: queue.Queue[str | None]) -> None:
     lines.put(None)
 
 
-def _note(line: dict[str, Any], outcomes: list[Outcome], notify: Notify) -> None:
+def _note(line: dict[str, Any], outcomes: list[Outcome], progress: Progress) -> None:
     if "begin" in line:
-        notify(line["begin"])
+        progress.show(line["begin"])
         outcomes.append(Outcome(line["begin"]))
     elif "skipped" in line:
         outcomes[-1].skipped = line["skipped"]

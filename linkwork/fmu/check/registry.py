@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from linkwork._util.names import suggest
 from linkwork.errors import FmuError
 from linkwork.fmu.check.report import Finding
 
@@ -77,7 +77,5 @@ def _requested(name: str, chosen: set[str] | None, left: set[str] | None) -> boo
 def _known(names: Iterable[str], known: dict[str, Check]) -> Iterator[str]:
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else "'linkwork check --list' lists them all"
-            raise FmuError(f"there is no check {name!r}; {hint}")
+            raise FmuError(f"there is no check {name!r}: {suggest(name, known)}; 'linkwork check --list' prints all")
         yield name

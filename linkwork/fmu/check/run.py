@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 
+from linkwork._util.progress import Progress, ProgressOption
 from linkwork.errors import FmuError
 from linkwork.fmu.check.fmu import Fmu, unpack
-from linkwork.fmu.check.parent import Notify, run_in_processes
+from linkwork.fmu.check.parent import run_in_processes
 from linkwork.fmu.check.registry import Check, choose
 from linkwork.fmu.check.report import NotApplicable, Outcome, Report, error
 
@@ -24,7 +25,7 @@ def check_fmu(
     only: Iterable[str] | None = None,
     skip: Iterable[str] | None = None,
     time_limit: float = TIME_LIMIT,
-    progress: Callable[[str], None] | None = None,
+    progress: ProgressOption = None,
 ) -> Report:
     """Check any FMU of FMI 2.0 or 3.0: its archive, its model description and the behaviour of its library.
 
@@ -37,7 +38,7 @@ def check_fmu(
     time_limit
         The longest a single check may take [s]; a crash or a hang of the FMU is a finding, and the others continue.
     progress
-        Called with the name of each check that begins.
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
     Returns
     -------
@@ -54,29 +55,29 @@ def check_fmu(
         raise FmuError(f"time_limit is {time_limit!r}; give a positive number of seconds")
     if any(one.needs_fmpy for one in checks) and importlib.util.find_spec("fmpy") is None:
         raise FmuError("checking an FMU needs FMPy: pip install 'linkwork[fmu]'")
-    notify = progress or (lambda _name: None)
     with tempfile.TemporaryDirectory(prefix="linkwork-check-", ignore_cleanup_errors=True) as folder:
         fmu = unpack(Path(path), Path(folder).resolve())
         report = Report(str(path))
-        _run_all(fmu, checks, report, time_limit, notify)
+        with Progress(progress) as shown:
+            _run_all(fmu, checks, report, time_limit, shown)
     return report
 
 
-def _run_all(fmu: Fmu, checks: list[Check], report: Report, limit: float, notify: Notify) -> None:
+def _run_all(fmu: Fmu, checks: list[Check], report: Report, limit: float, progress: Progress) -> None:
     here, dynamic_ones = ([one for one in checks if one.dynamic is dynamic] for dynamic in (False, True))
     essential = [one for one in here if one.essential]
-    report.outcomes += [_run_here(one, fmu, notify) for one in essential]
+    report.outcomes += [_run_here(one, fmu, progress) for one in essential]
     unreadable = _unreadable(fmu)
     if unreadable:
         report.outcomes[-1].findings.append(error(unreadable))
         report.outcomes += [Outcome(one.name, skipped="nothing to read") for one in checks if not one.essential]
         return
     report.version = fmu.description.version
-    report.outcomes += [_run_here(one, fmu, notify) for one in here if not one.essential]
+    report.outcomes += [_run_here(one, fmu, progress) for one in here if not one.essential]
     if dynamic_ones and not (fmu.description.fmi2 or fmu.description.fmi3):
         report.outcomes += [Outcome(one.name, skipped="not of FMI 2.0 or 3.0") for one in dynamic_ones]
     else:
-        report.outcomes += run_in_processes(fmu, [one.name for one in dynamic_ones], limit, notify)
+        report.outcomes += run_in_processes(fmu, [one.name for one in dynamic_ones], limit, progress)
 
 
 def _unreadable(fmu: Fmu) -> str | None:
@@ -91,8 +92,8 @@ def _unreadable(fmu: Fmu) -> str | None:
     return None
 
 
-def _run_here(check: Check, fmu: Fmu, notify: Notify) -> Outcome:
-    notify(check.name)
+def _run_here(check: Check, fmu: Fmu, progress: Progress) -> Outcome:
+    progress.show(check.name)
     outcome = Outcome(check.name)
     try:
         for finding in check.body(fmu):

@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from linkwork._util.progress import Progress
 from linkwork.core.sources import FLAGS, fmu_sources, source_dir
 from linkwork.errors import ExportError
 
@@ -28,11 +29,8 @@ _COMPILE = ("-std=c11", *FLAGS, "-g0", "-fno-sanitize=undefined", "-fPIC", "-fvi
 _LINK = ("-shared", "-s")
 _SHOWN_LINES = 12
 
-Tell = Callable[[str, int, int], None]
-"""Told what is under way, how much of it is done, and of how much."""
 
-
-def cross_library(platform: str, tell: Tell) -> Path:
+def cross_library(platform: str, progress: Progress) -> Path:
     """Return the library of a platform, compiled unless an earlier export did.
 
     Raises
@@ -48,7 +46,7 @@ def cross_library(platform: str, tell: Tell) -> Path:
             library.parent.mkdir(parents=True, exist_ok=True)
             # Beside its last place, so that it gets there in one step: another process may build the same.
             with tempfile.TemporaryDirectory(prefix=".building-", dir=library.parent) as folder:
-                _build(platform, sources, Path(folder) / library.name, tell).replace(library)
+                _build(platform, sources, Path(folder) / library.name, progress).replace(library)
         except OSError as error:
             raise ExportError(
                 f"cannot keep the library for {platform} in {library.parent}: {error.strerror or error}; "
@@ -97,7 +95,7 @@ def _key(sources: Mapping[str, Path], version: str) -> str:
     return digest.hexdigest()[:20]
 
 
-def _build(platform: str, sources: Mapping[str, Path], library: Path, tell: Tell) -> Path:
+def _build(platform: str, sources: Mapping[str, Path], library: Path, progress: Progress) -> Path:
     files = [name for name in sources if name.endswith(".c")]
     # The mechanics take by far the longest, so they come first.
     files.sort(key=lambda name: "mechanics" not in name)
@@ -108,16 +106,16 @@ def _build(platform: str, sources: Mapping[str, Path], library: Path, tell: Tell
             pool.submit(_compile, platform, sources[name], target): name
             for name, target in zip(files, objects, strict=True)
         }
-        tell(f"{platform}: {files[0]}", 0, steps)
+        progress.count(0, steps, f"{platform}: {files[0]}")
         try:
             for done, job in enumerate(as_completed(jobs), start=1):
                 job.result()
-                tell(f"{platform}: {jobs[job]}", done, steps)
+                progress.count(done, steps, f"{platform}: {jobs[job]}")
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
     _zig(platform, [*_LINK, "-o", str(library), *map(str, objects), "-lm"], "linking")
-    tell(f"{platform}: linked", steps, steps)
+    progress.count(steps, steps, f"{platform}: linked")
     return library
 
 

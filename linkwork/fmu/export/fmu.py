@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwork._util.files import FAST, SMALL, write_archive
+from linkwork._util.progress import ProgressOption
 from linkwork.errors import ExportError
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
-from linkwork.fmu.export.archive import FAST, SMALL, write_archive
 from linkwork.fmu.export.content import Content, Experiment
 from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.interface import interface_bytes
@@ -57,7 +58,7 @@ def export_fmu(
     tolerance: float = 1e-7,
     platforms: Iterable[str] | None = None,
     sources: bool = False,
-    progress: bool | None = None,
+    progress: ProgressOption = None,
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
 
@@ -90,7 +91,7 @@ def export_fmu(
     sources
         Whether the C sources go in as well, so that a tool can compile the FMU for itself.
     progress
-        Whether to tell on standard error what is being compiled. Default: on a terminal.
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
     Returns
     -------
@@ -120,7 +121,7 @@ def export_fmu(
         files = _files(content, system, fmi, sources)
         for platform, library in libraries(platforms, progress).items():
             files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
-        write_archive(target, files, FAST if len(content.rows) > _MANY else SMALL)
+        write_archive(target, files, ExportError, FAST if len(content.rows) > _MANY else SMALL)
     return target
 
 

@@ -1,10 +1,10 @@
 """The shared libraries that go into an FMU: this platform's is there, others are compiled."""
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-from linkwork._util.progress import Steps
+from linkwork._util.names import suggest
+from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.sources import fmu_libraries
 from linkwork.errors import ExportError
 from linkwork.fmu.export.cross import TARGETS, cross_library
@@ -12,7 +12,7 @@ from linkwork.fmu.export.cross import TARGETS, cross_library
 PLATFORMS = tuple(TARGETS)
 
 
-def libraries(platforms: Iterable[str] | None = None, progress: bool | None = None) -> dict[str, Path]:
+def libraries(platforms: Iterable[str] | None = None, progress: ProgressOption = None) -> dict[str, Path]:
     """Return the shared library of each platform, by FMI 3 platform tuple such as ``aarch64-linux``.
 
     Parameters
@@ -20,7 +20,7 @@ def libraries(platforms: Iterable[str] | None = None, progress: bool | None = No
     platforms
         Which; None: the one that this installation brings along.
     progress
-        Whether standard error tells what is being compiled; None: on a terminal.
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
     Raises
     ------
@@ -36,8 +36,8 @@ def libraries(platforms: Iterable[str] | None = None, progress: bool | None = No
         shipped = {}
     if wanted is None:
         return shipped
-    with Steps(progress) as steps:
-        return {platform: shipped.get(platform) or cross_library(platform, steps.show) for platform in wanted}
+    with Progress(progress) as shown:
+        return {platform: shipped.get(platform) or cross_library(platform, shown) for platform in wanted}
 
 
 def _known(platforms: Iterable[str]) -> list[str]:
@@ -46,7 +46,5 @@ def _known(platforms: Iterable[str]) -> list[str]:
         raise ExportError(f"no platform is given; choose from {', '.join(PLATFORMS)}")
     for platform in wanted:
         if platform not in PLATFORMS:
-            close = difflib.get_close_matches(platform, PLATFORMS, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            raise ExportError(f"unknown platform {platform!r}{hint} (there are {', '.join(PLATFORMS)})")
+            raise ExportError(f"there is no platform {platform!r}: {suggest(platform, PLATFORMS)}")
     return wanted

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from linkwork._util.units import base_exponents, display_unit
 from linkwork.fmu.export.content import Content, Entry, Experiment, GroupTemplate, VariableGroup
 from linkwork.fmu.export.settings import SOLVERS
-from linkwork.fmu.export.units import base_exponents, display_unit
 from linkwork.variables.schema import Variable
 
 # Fixed, so that the same mechanism always gives the same bytes.

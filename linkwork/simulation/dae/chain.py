@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork.compiler.serialise import quaternions
+from linkwork._util.rotations import conjugate, product, quaternions_of, rate, rotate, running_product, spin
 from linkwork.core.chain_kernels import UNKNOWNS, ChainBodies, ChainKernels, FloatArray
 from linkwork.errors import MechanismError
 from linkwork.mechanism import GROUND, Frame, Joint, Mechanism, Spherical
-from linkwork.simulation.dae.quaternions import conjugate, product, rate, running_product, spin, turned
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -65,8 +64,8 @@ class Chain:
         return cls(
             names=tuple(order),
             bodies=_bodies(mech, order, before, behind),
-            inner_turn=quaternions(np.array([frame.rotation for frame in before])),
-            outer_turn=quaternions(np.array([frame.rotation for frame in behind])),
+            inner_turn=quaternions_of(np.array([frame.rotation for frame in before])),
+            outer_turn=quaternions_of(np.array([frame.rotation for frame in behind])),
             reversed=np.array([link.reversed for link in system.topology.links]),
             q_index=np.array([np.arange(4) + system.numbering.q[joint.name].start for joint in along]),
             u_index=np.array([np.arange(3) + system.numbering.u[joint.name].start for joint in along]),
@@ -89,12 +88,12 @@ class Chain:
         back = self.reversed
         turns[back] = conjugate(turns[back])
         between = product(product(self.inner_turn, turns), conjugate(self.outer_turn))
-        added = turned(self.outer_turn, speeds)  # in the axes of the body behind
-        added[back] = -turned(conjugate(between[back]), turned(self.inner_turn[back], speeds[back]))
+        added = rotate(self.outer_turn, speeds)  # in the axes of the body behind
+        added[back] = -rotate(conjugate(between[back]), rotate(self.inner_turn[back], speeds[back]))
         x = np.zeros((self.n, UNKNOWNS))
         p = running_product(between)
-        w = np.cumsum(turned(p, added), axis=0)  # in the world
-        x[:, _P], x[:, _S] = p, rate(p, turned(conjugate(p), w))
+        w = np.cumsum(rotate(p, added), axis=0)  # in the world
+        x[:, _P], x[:, _S] = p, rate(p, rotate(conjugate(p), w))
         return self.kernels().close(x.ravel())
 
     def states(self, x: ArrayLike) -> FloatArray:
@@ -112,13 +111,13 @@ class Chain:
         first[..., 0] = 1.0
         between = product(conjugate(np.concatenate([first, p[..., :-1, :]], axis=-2)), p)
         before = np.concatenate([np.zeros_like(w[..., :1, :]), w[..., :-1, :]], axis=-2)
-        relative = w - turned(conjugate(between), before)
+        relative = w - rotate(conjugate(between), before)
         turns = product(product(conjugate(self.inner_turn), between), self.outer_turn)
-        speeds = turned(conjugate(self.outer_turn), relative)
+        speeds = rotate(conjugate(self.outer_turn), relative)
         back = self.reversed
         turns[..., back, :] = conjugate(turns[..., back, :])
-        inner = turned(between[..., back, :], -relative[..., back, :])
-        speeds[..., back, :] = turned(conjugate(self.inner_turn[back]), inner)
+        inner = rotate(between[..., back, :], -relative[..., back, :])
+        speeds[..., back, :] = rotate(conjugate(self.inner_turn[back]), inner)
         result = np.empty((*given.shape[:-1], 7 * self.n))
         result[..., self.q_index] = turns
         result[..., 4 * self.n + self.u_index] = speeds

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from linkwork._util.checks import suggest
+from linkwork._util.names import suggest
 from linkwork.errors import MechanismError
 from linkwork.simulation.dae.formulation import Formulation
 

@@ -1,4 +1,4 @@
-"""Units as FMI wants them: exponents of the SI base units, and how angles are shown."""
+"""Units: their exponents of the SI base units, their quantities, and how they are shown."""
 
 import math
 import re
@@ -6,6 +6,8 @@ from collections import Counter
 
 from linkwork.errors import ExportError
 
+BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")  # those of FMI, in its order
+LOADS = {"rad": "N.m", "m": "N"}  # unit of the force of a coordinate, by the unit of the coordinate
 # name: exponents of the base units; none of them needs a factor
 _SYMBOLS: dict[str, dict[str, int]] = {
     "m": {"m": 1},
@@ -14,6 +16,8 @@ _SYMBOLS: dict[str, dict[str, int]] = {
     "rad": {"rad": 1},
     "A": {"A": 1},
     "K": {"K": 1},
+    "mol": {"mol": 1},
+    "cd": {"cd": 1},
     "N": {"kg": 1, "m": 1, "s": -2},
     "J": {"kg": 1, "m": 2, "s": -2},
     "W": {"kg": 1, "m": 2, "s": -3},
@@ -22,6 +26,17 @@ _SYMBOLS: dict[str, dict[str, int]] = {
 }
 _TOKEN = re.compile(r"([A-Za-z]+)(-?\d+)?|[./(]|1|\)")
 _DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s2": "deg/s2"}
+_QUANTITIES = {
+    "rad": "angle",
+    "rad/s": "angular speed",
+    "rad/s2": "angular acceleration",
+    "m": "length",
+    "m/s": "speed",
+    "m/s2": "acceleration",
+    "N": "force",
+    "N.m": "torque",
+    "J": "energy",
+}
 
 
 def base_exponents(unit: str) -> dict[str, int]:
@@ -68,3 +83,14 @@ def display_unit(unit: str) -> tuple[str, float] | None:
     ('deg/s', 57.29577951308232)
     """
     return (_DEGREES[unit], 180.0 / math.pi) if unit in _DEGREES else None
+
+
+def axis_label(unit: str) -> str:
+    """Return the label of a plot's axis: the quantity and its unit.
+
+    >>> axis_label("rad/s2"), axis_label("N.m/rad"), axis_label("")
+    ('angular acceleration [rad/s²]', 'value [N·m/rad]', 'value')
+    """
+    if not unit:
+        return "value"
+    return f"{_QUANTITIES.get(unit, 'value')} [{unit.replace('2', '²').replace('.', '·')}]"

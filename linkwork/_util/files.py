@@ -1,0 +1,137 @@
+"""Files and zip archives that are written as a whole: an interrupted or failed write leaves the old file."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from uuid import uuid4
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+SMALL, FAST = 9, 1  # levels of compression of files in pieces
+WHOLE = 6  # for libraries above all: higher levels hardly make them smaller
+
+_REMEDIES = {
+    errno.ENOSPC: "free some space or choose another folder",
+    errno.EDQUOT: "free some space or choose another folder",
+    errno.EFBIG: "raise the limit of the file size or choose another file system",
+}
+
+
+@contextlib.contextmanager
+def atomic_path(path: str | os.PathLike[str], error: type[Exception] | None = None) -> Iterator[Path]:
+    """Give a path in the same folder to write to, with the same suffix; at the end that file replaces `path`.
+
+    Symbolic links are followed, permissions of an existing file are kept, and devices are written directly. A failure
+    is raised as `error`, by default as the type of `OSError` that it is.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written; the text names the path and the remedy.
+    """
+    target = Path(path).resolve()
+    direct = target.exists() and not target.is_file() and not target.is_dir()
+    part = target if direct else target.with_name(f".{target.stem}.{uuid4().hex}.part{target.suffix}")
+    try:
+        _check(target)
+        yield part
+        if not direct:
+            _replace(part, target)
+    except OSError as problem:
+        raise (error or type(problem))(write_failure(path, problem)) from problem
+    finally:
+        if not direct:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+
+def is_part(name: str) -> bool:
+    """Tell whether a file name is that of an unfinished file.
+
+    >>> is_part(".points.0a1b.part.parquet"), is_part("points.parquet")
+    (True, False)
+    """
+    return name.startswith(".") and ".part" in name
+
+
+def write_failure(path: str | os.PathLike[str], problem: OSError) -> str:
+    """Return the message about a file that cannot be written, with the remedy."""
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        return f"cannot write {path}: there is no folder {Path(path).parent}; make it first"
+    if Path(path).is_dir():
+        return f"cannot write {path}: it is a folder; name a file"
+    remedy = _REMEDIES.get(problem.errno or 0, "choose another folder")
+    return f"cannot write {path}: {problem.strerror or problem}; {remedy}"
+
+
+def write_archive(
+    path: Path,
+    files: Mapping[str, bytes | Path | Iterable[bytes]],
+    error: type[Exception] | None = None,
+    level: int = SMALL,
+) -> None:
+    """Write files, by their path in the archive, to a zip archive whose bytes depend on nothing but their content.
+
+    A file may come in pieces: while one is compressed, the next is made. `level` is that of their compression.
+
+    Raises
+    ------
+    OSError
+        Or `error`: if the archive cannot be written or a file cannot be read.
+    """
+    with atomic_path(path, error) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            if isinstance(data, bytes | Path):
+                content = data if isinstance(data, bytes) else data.read_bytes()
+                archive.writestr(_entry(name), content, compresslevel=WHOLE)
+            else:
+                _write_pieces(archive, _entry(name), data, level)
+
+
+def _check(target: Path) -> None:
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+
+
+def _replace(part: Path, target: Path) -> None:
+    """Put a file in its place when it is on the disk."""
+    with open(part, "rb+") as file:
+        os.fsync(file.fileno())
+    if target.exists():
+        shutil.copymode(target, part)
+    os.replace(part, target)
+    with contextlib.suppress(OSError):  # Windows opens no folders
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _write_pieces(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, pieces: Iterable[bytes], level: int) -> None:
+    entry._compresslevel = level  # type: ignore[attr-defined]  # of ZipFile.open, which has no argument for it
+    with archive.open(entry, "w") as file, ThreadPoolExecutor(1) as pool:
+        done: Future[int] | None = None
+        for piece in pieces:
+            if done is not None:
+                done.result()
+            done = pool.submit(file.write, piece)
+        if done is not None:
+            done.result()
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _EPOCH)
+    info.compress_type = zipfile.ZIP_STORED if name.endswith(".fmu") else zipfile.ZIP_DEFLATED  # FMUs are zips
+    info.create_system = 3  # Unix, wherever it is written
+    info.external_attr = (0o755 if name.startswith("binaries/") else 0o644) << 16
+    return info

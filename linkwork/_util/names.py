@@ -1,0 +1,49 @@
+"""Names in messages: lists of them, and the nearest one to an unknown name. It imports nothing of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+MOST_SUGGESTED = 3
+MOST_LISTED = 8
+
+
+def quoted(names: Iterable[str], most: int = MOST_LISTED) -> str:
+    """List names for a message; the middle of a long list is left out.
+
+    >>> quoted(["a", "b"])
+    "'a', 'b'"
+    """
+    listed = [repr(name) for name in names]
+    if len(listed) > most:
+        listed = [*listed[: most - 1], f"... ({len(listed) - most} more)", listed[-1]]
+    return ", ".join(listed)
+
+
+def nearest(name: object, known: Iterable[str]) -> list[str]:
+    """Return the known names that an unknown one resembles, the nearest first.
+
+    >>> nearest("Radua", ["Radau", "RK45"])
+    ['Radau']
+    """
+    names = list(known)
+    if not isinstance(name, str):
+        return []
+    same = [other for other in names if other.lower() == name.lower()]
+    return same or get_close_matches(name, names, n=MOST_SUGGESTED)
+
+
+def suggest(name: object, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: the nearest known names, or all of them.
+
+    >>> suggest("cranc", ["crank", "rod"])
+    "did you mean 'crank'?"
+    >>> suggest("wheel", ["crank", "rod"])
+    "known are 'crank', 'rod'"
+    """
+    names = list(dict.fromkeys(known))
+    near = nearest(name, names)
+    if near:
+        return f"did you mean {' or '.join(map(repr, near))}?"
+    return f"known are {quoted(names)}" if names else "there is none yet"

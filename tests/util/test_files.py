@@ -1,0 +1,82 @@
+"""Files that are written as a whole."""
+
+import errno
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from linkwork._util.files import atomic_path, write_archive
+from linkwork.errors import ExportError
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    target = tmp_path / "a.txt"
+    target.write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        write(target, content=interrupted)
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links and modes of Unix")
+def test_links_and_permissions_stay(tmp_path):
+    target, link = tmp_path / "a.txt", tmp_path / "link.txt"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    with atomic_path(link) as part:
+        part.write_text("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_the_temporary_file_has_the_suffix(tmp_path):
+    with atomic_path(tmp_path / "a.png") as part:
+        assert part.suffix == ".png"
+        assert part.parent == tmp_path.resolve()
+        part.write_bytes(b"")
+
+
+@pytest.mark.parametrize("error", [None, ExportError])
+def test_failures_name_the_path_and_the_remedy(tmp_path, error):
+    with pytest.raises(error or FileNotFoundError, match=r"write .*a.txt: there is no folder .*no; make it first"):
+        write(tmp_path / "no" / "a.txt", error)
+    with pytest.raises(error or IsADirectoryError, match="it is a folder; name a file"):
+        write(tmp_path, error)
+    with pytest.raises(error or OSError, match=r"cannot write .*a.txt: .*; free some space"):
+        write(tmp_path / "a.txt", error, content=full)
+
+
+def interrupted(part):
+    part.write_text("half")
+    raise KeyboardInterrupt
+
+
+def full(part):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def write(path, error=None, content=lambda part: part.write_text("")):
+    with atomic_path(path, error) as part:
+        content(part)
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="a device of Unix")
+def test_a_device_is_written_directly():
+    with atomic_path("/dev/null") as part:
+        part.write_text("gone")
+    assert not Path("/dev/null").is_file()
+
+
+def test_archives_depend_on_their_content_alone(tmp_path):
+    content = {"a.txt": b"a", "binaries/x.so": b"x", "pieces.xml": [b"<a", b"/>"], "inner.fmu": b"zip"}
+    for name in ("one.zip", "two.zip"):
+        write_archive(tmp_path / name, {key: iter(v) if isinstance(v, list) else v for key, v in content.items()})
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
+        assert archive.read("pieces.xml") == b"<a/>"
+        assert archive.getinfo("binaries/x.so").external_attr >> 16 == 0o755
+        assert archive.getinfo("inner.fmu").compress_type == zipfile.ZIP_STORED
