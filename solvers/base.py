@@ -150,7 +150,7 @@ class Solver(ABC):
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take steps and fill the output; return the crossings, shape (n_events,), if the last ended at an event."""
         crossings = self.step()
-        if not output.wanted:
+        if not output.times_given:
             output.append(self.t, self.y)
         elif (due := output.due(self.t)).size:
             output.fill(self.dense(due))

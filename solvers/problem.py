@@ -171,8 +171,8 @@ class Problem:
             raise SolverError(f"events returned {z.size} indicators at t = {t:.17g} but {self.n_events} at the start")
         return z
 
-    def wanted(self, crossings: IntArray) -> IntArray:
-        """Return the crossings without those in a direction that was not asked for."""
+    def requested(self, crossings: IntArray) -> IntArray:
+        """Return the zero crossings in the requested directions."""
         if self.directions is None:
             return crossings
         directions = np.asarray(self.directions, dtype=np.int32)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite
+from linkwork._util.progress import Progress
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
-from linkwork.errors import LinkworkError, MechanismError, SolverError
+from linkwork.errors import MechanismError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.compile import compile
@@ -17,17 +18,15 @@ from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
 from linkwork.model.state import State
 from linkwork.simulation.dae.registry import FormulationRequest
+from linkwork.simulation.diagnosis import check_motions, explain
 from linkwork.simulation.inputs import Inputs, InputValue
+from linkwork.simulation.recorder import SimulationRecorder
 from linkwork.simulation.result import Result
-from linkwork.simulation.run import Run
-from linkwork.simulation.segments import Settings, run_in_segments
-from linkwork.solvers import Solution
+from linkwork.simulation.run import Run, Settings
+from linkwork.solvers import Options
 from linkwork.solvers.base import SMALLEST_RTOL
-from linkwork.solvers.driver import ChatteringError
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
-VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is to blame
-BEYOND = 1e-3  # of a run: how far past its end to look why it ended
 
 
 def simulate(
@@ -133,25 +132,23 @@ def simulate(
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
     _check_run(system, state, start, end)
-    run = Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
-    settings = Settings(solver, *_of_steps(rtol, atol), t_eval, max_step, first_step, max_steps)
-    run.go_to(end, progress)
-    run.formulation = request.make(run)
+    gains = _gains(loop_gain) if end >= start else np.zeros(2)  # backward, the feedback would drive loops apart
+    recorder = SimulationRecorder(system, given, gains, start, end, t_eval)
+    settings = Settings(solver, Options(*_of_steps(rtol, atol), max_step, first_step), max_steps)
+    run = Run(system, given, state, recorder, request)
+    run.progress = Progress(progress, start, end)
     try:
         with run.progress:
-            solution = run_in_segments(run, end, settings)
+            run.integrate(settings)
+        result = recorder.result()
+        check_motions(run, result, rtol)
     except BaseException as error:
-        partial = getattr(error, "solution", None)
-        if not isinstance(partial, Solution):
-            raise
-        _keep(error, run.result(partial))
-        if isinstance(error, SolverError) and (cause := _explain(error, run, partial, end)) is not None:
-            raise error from cause
+        recorder.attach_to(error)
+        if isinstance(error, SolverError) and isinstance(error.result, Result):
+            cause = explain(error, run, error.result)
+            if cause is not None:
+                raise error from cause
         raise
-    result = run.result(solution)
-    if (violation := run.motion_violation(result, rtol)) is not None:
-        _keep(violation, result)
-        raise violation
     return result
 
 
@@ -166,17 +163,6 @@ def _check_run(system: Model, state: State, start: float, end: float) -> None:
             "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
             "or take the loads of the structure at rest from `reactions` of its assembled state"
         )
-
-
-def _explain(error: SolverError, run: Run, partial: Solution, end: float) -> LinkworkError | None:
-    """Add to the message of a failure what lies behind it; return that, if the mechanics know."""
-    fault = run.fault()
-    beyond = run.out_of_reach(partial, end) if fault is None else None
-    if isinstance(error, ChatteringError):
-        error.args = (f"{error}. The last transitions were {run.last_transitions()}",)
-    if fault is not None or beyond is not None:
-        error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
-    return fault or beyond
 
 
 def _time(value: object, what: str) -> float:
@@ -209,11 +195,3 @@ def _of_steps(rtol: float, atol: float | None) -> tuple[float, float]:
     """Tolerances of the solver's steps; what is out of range is left for the solver to refuse as it was given."""
     wanted = (rtol, rtol if atol is None else atol)
     return max(wanted[0] * STEP_SHARE, min(wanted[0], SMALLEST_RTOL)), wanted[1] * STEP_SHARE
-
-
-def _keep(error: BaseException, result: Result) -> None:
-    """Leave what was computed on the exception; some foreign ones take no attributes."""
-    try:
-        error.result = result  # type: ignore[attr-defined]
-    except (AttributeError, TypeError):
-        error.add_note("(what was computed until then could not be kept on this exception)")

@@ -76,7 +76,7 @@ class IDA(InterpolatingSolver):
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps without coming back; all that Python does counts here."""
-        if isinstance(self._backend, MultiStepBackend) and output.wanted and not self._watched:
+        if isinstance(self._backend, MultiStepBackend) and output.times_given and not self._watched:
             self._glide(self._backend, output, tries)
             return None
         crossings = None
@@ -102,7 +102,7 @@ class IDA(InterpolatingSolver):
             self.t, self.y = self._tip, self._tip_y
             if wanted and flag != TOO_MUCH_WORK:
                 # IDA takes a time next to the end for the end
-                rows = 1 if self.t != self.t_end else output.t.size - output.count
+                rows = 1 if self.t != self.t_end else output.limit - output.count
                 output.fill(np.tile(self.y, (rows, 1)))
 
     @property

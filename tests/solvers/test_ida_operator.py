@@ -115,7 +115,7 @@ def test_an_operator_that_becomes_singular() -> None:
     operator.factor = until
     with pytest.raises(SolverError, match="the operator says: no inverse there") as caught:
         solve(served, 1.0, "ida", 1e-6)
-    assert 0.4 < caught.value.solution.t_end <= 0.51
+    assert 0.4 < caught.value.result.t_end <= 0.51
 
 
 @pytest.mark.parametrize("name", ["factor", "solve", "rate_times"])
@@ -133,4 +133,4 @@ def test_what_an_operator_raises_arrives_unchanged(name: str) -> None:
     with pytest.raises(KeyError) as caught:
         solve(served, 1.0, "ida", 1e-6)
     assert caught.value is mine
-    assert caught.value.solution.t_end > 0.0
+    assert caught.value.result.t_end > 0.0

@@ -13,21 +13,16 @@ starts or starts again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork.core.native import Block
 from linkwork.errors import MechanismError, SingularityError
+from linkwork.model.model import Model
 from linkwork.simulation.dae.formulation import Formulation
+from linkwork.simulation.inputs import Inputs
 from linkwork.solvers import Implicit
-
-if TYPE_CHECKING:
-    from linkwork.model.model import Model
-    from linkwork.simulation.inputs import Inputs
-    from linkwork.simulation.run import Run
 
 BoolArray = NDArray[np.bool_]
 
@@ -152,6 +147,6 @@ class GGL(Formulation):
         self._ask(t)
 
 
-def formulate(run: Run) -> GGL:
+def formulate(system: Model, block: Block, inputs: Inputs) -> GGL:
     """Return the equations of a run, which are computed in its block."""
-    return GGL(run.system, run.block, run.inputs)
+    return GGL(system, block, inputs)
