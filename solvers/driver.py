@@ -65,7 +65,7 @@ def solve(
     Raises
     ------
     SolverError
-        If an argument makes no sense or the run cannot go on.
+        If an argument makes no sense or the run cannot continue.
     Exception
         Whatever a function of the problem raises, unchanged.
 

@@ -128,9 +128,9 @@ class Recorder:
         where = f"the integration stopped at t = {self.t:.17g}"
         try:
             error.result = self.result()  # type: ignore[attr-defined]
-            where += "; the attribute 'result' of this exception holds what was computed until then"
+            where += "; the attribute 'result' of this exception holds the partial result"
         except (AttributeError, TypeError):  # some foreign exceptions take no attributes
-            where += " (what was computed until then could not be kept on this exception)"
+            where += " (this exception takes no partial result)"
         error.add_note(where)
 
 

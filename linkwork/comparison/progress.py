@@ -1,4 +1,4 @@
-"""A line on standard error that tells which run of a comparison is under way."""
+"""A line on standard error with the present run of a comparison."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WIDTH = 70
 
 
 class Told:
-    """Shows what runs, of so many runs in all; `wanted` None means: on a terminal only."""
+    """Shows the present run and the number of runs; `wanted` None: on a terminal only."""
 
     def __init__(self, wanted: bool | None, total: int) -> None:
         self.wanted = sys.stderr.isatty() if wanted is None else wanted
@@ -19,7 +19,7 @@ class Told:
         return self
 
     def show(self, what: str) -> None:
-        """Tell what runs now."""
+        """Show the present run."""
         if self.wanted:
             sys.stderr.write("\r" + f"  {self._done} of {self._total} done; {what}"[:WIDTH].ljust(WIDTH))
             sys.stderr.flush()

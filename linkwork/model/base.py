@@ -1,4 +1,4 @@
-"""A compiled mechanism: its names, its states and what is computed at them."""
+"""A compiled mechanism: its names, its states and the quantities computed at them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Energy(NamedTuple):
 
 
 class ModelBase:
-    """A compiled mechanism: its names, its states and what is computed at them.
+    """A compiled mechanism: its names, its states and the quantities computed at them.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class ModelBase:
 
     @property
     def levels(self) -> int:
-        """How often divide and conquer joins assemblies until all bodies are in one: its longest way."""
+        """Number of levels at which divide and conquer joins subassemblies until one has all bodies."""
         return self._native.levels
 
     @property
@@ -211,9 +211,9 @@ class ModelBase:
         Parameters
         ----------
         q, u
-            Start values by joint name beside or instead of those of `Mechanism.start`. They are kept where the loops
-            allow it, before those of the description, and the first given longest; the others serve as guesses. What
-            is not given is found; it starts at zero.
+            Start values by joint name, added to or replacing those of `Mechanism.start`. They are kept where the loops
+            allow it, before those of the description, and the first given longest; the others serve as guesses. All
+            other coordinates and speeds start at zero.
         tolerance
             Largest gap of a loop or distance that is accepted, m.
         time
@@ -245,7 +245,7 @@ class ModelBase:
         for given, slices, name in ((q, self.numbering.q, "q"), (u, self.numbering.u, "u")):
             if not isinstance(given, Mapping | None):
                 raise MechanismError(f"{name} must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
-            starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "held"))
+            starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "priority"))
             for rank, (joint, value) in enumerate((given or {}).items(), start=1):
                 span, what = self.arguments.span(slices, joint, name), f"{name} of joint {joint!r}"
                 values = one(vector(value, span, what), what)
@@ -274,7 +274,7 @@ class ModelBase:
         block.enter(one(coordinates, "q"), speeds, inputs, number(time, "time"))
         return self.state_of(block)
 
-    # ---- what is computed ----
+    # ---- computed quantities ----
 
     def accelerations(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
@@ -315,7 +315,7 @@ class ModelBase:
         return self._each(state, u, None, (n,), lambda block: block["coupling_residual"][:n], time)
 
     def distance_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
-        """Return how far apart the points of every distance are, less its length (..., distances), m.
+        """Return the distance between the points of every distance less its length (..., distances), m.
 
         In the order of `distance_names`.
         """
@@ -431,7 +431,7 @@ class ModelBase:
         return result
 
     def _prepared(self, state: State | ArrayLike | None) -> Block:
-        """Return the block, with the modes of a state and its turns of cut joints; None, or arrays: as at first."""
+        """Return the block with the discrete state and the revolutions of a state; None, or arrays: as at first."""
         block = self._block
         if self.sizes.transitions:
             block.put_modes(state.modes if isinstance(state, State) else self.modes_at_first)

@@ -16,7 +16,7 @@ InputValue = ArrayLike | Callable[[float], ArrayLike]
 
 
 class Inputs:
-    """The inputs of a simulation: driving loads, applied forces and torques, and what is added to motions.
+    """The inputs of a simulation: driving loads, applied forces and torques, and additions to motions.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Inputs:
     Attributes
     ----------
     names
-        Of what is given.
+        Of the given inputs.
     constant
         All inputs (n_inputs,) as far as they are constant, else at rest.
     commands
@@ -126,7 +126,7 @@ class Inputs:
 
 
 def _numbers(value: Any, span: slice) -> FloatArray:
-    """Return the numbers for the inputs of a span; TypeError or ValueError if it is none of that size."""
+    """Return the numbers for the inputs of a span; TypeError or ValueError if the size is wrong."""
     size = span.stop - span.start
     if size == 1:
         return np.array(float(value))

@@ -28,13 +28,13 @@ class Result:
     """A simulated motion.
 
     Every variable of the system is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]`` (nt, 3).
-    What was not asked for costs nothing. Where a quantity does not exist, as at the end of a run that failed, it is not
+    Columns are computed on demand. Where a quantity does not exist, as at the end of a run that failed, it is not
     a number.
 
     Attributes
     ----------
     system
-        What was simulated.
+        The simulated mechanism.
     t
         Times, (nt,), s.
     y
@@ -96,7 +96,7 @@ class Result:
 
     @cached_property
     def _rows(self) -> FloatArray:
-        """Everything computed at every time: (nt, numbers); the angles of cut joints are followed from row to row."""
+        """Everything computed at every time: (nt, numbers); the angles of cut joints are unwrapped from row to row."""
         system, block = self.system, self.system.block()
         block.put("correction_gain", self._gains, Stage.NONE)
         first, last = self._span

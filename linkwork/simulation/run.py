@@ -77,7 +77,7 @@ class Run:
     def _must_count_revolutions(self) -> bool:
         """Whether the revolutions of the cut joints matter.
 
-        They do for springs and couplings, and where rows are further apart than steps.
+        They do for springs and couplings, and where the spacing of rows exceeds the steps.
         """
         stiffness = self.block.reals[self.system.fields["stiffness"].span][self.system.numbering.nu :]
         coupled = {t.joint for coupling in self.system.mechanism.couplings.values() for t in coupling.terms.values()}

@@ -24,7 +24,7 @@ class Chou(Formulation):
     Parameters
     ----------
     chain
-        What is to move.
+        The chain of bodies.
     scheme
         How the Newton matrix is had: 1 by differences, 2 exact, 3 reduced to 3 unknowns a body, 4 by two sweeps.
     """

@@ -29,7 +29,7 @@ class FormulationRequest:
     Raises
     ------
     MechanismError
-        If there is none of that name, or the solver or an option does not go with it.
+        If the name is unknown, or the solver or an option does not go with it.
     """
 
     name: str
