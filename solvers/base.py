@@ -4,22 +4,22 @@ A solver promises:
 
 1. `start(t, y)` makes it ready at (t, y). It is called once before the first step and again whenever the state or the
    derivative has jumped; nothing remembered from before the jump may be used. A first step that was asked for is used
-   at every start, otherwise one is chosen anew.
+   at every start, otherwise one is chosen again.
 2. `step()` advances by one accepted step in the direction of `t_end`, of at most `max_step`, and never beyond `t_end`;
    it reaches `t_end` exactly. Without events it returns None.
 3. If an indicator changes between z <= 0 and z > 0, the step ends just after the first change: `t` is within some
-   units in the last place of it and on its far side. `step()` then returns the crossings, +1, -1 or 0 for each
-   indicator. Several indicators that change together are reported together. What is exactly zero at a start and
+   units in the last place of it and beyond it. `step()` then returns the zero crossings, +1, -1 or 0 for each
+   indicator. Several that change together are reported together. An indicator that is exactly zero at a start and
    leaves zero is no event.
 4. `dense(t)` gives the states within the last step (its cut part, if it ended at an event) to the method's dense order;
    at the end of the step it equals `y` to the bit.
 5. `run(output, tries)` takes one or more of the same steps and fills the rows of the output that they cover. It returns
-   at `t_end`, at an event with its crossings, or earlier: no further step begins once `tries` steps are accepted or
+   at `t_end`, at an event with its zero crossings, or earlier: no step begins once `tries` steps are accepted or
    rejected. Whatever it raises, the rows of the steps before are filled. By default it takes one step.
-6. `statistics` is counted while the run goes on, up to date whenever `step` or `run` ends, and survives restarts.
+6. `statistics` is counted during the run, up to date whenever `step` or `run` ends, and survives restarts.
 7. A derivative that is not finite makes the step shorter; at a start it is an error.
-8. A class that solves problems with `implicit` equations says so by `takes_implicit`; the others never see them.
-9. What cannot be met raises `SolverError` with a text from `failure`, which says what to do next. The last good (t, y)
+8. A class that solves problems with `implicit` equations declares it by `takes_implicit`; the others never see them.
+9. A failure raises `SolverError` with a text from `failure`, which states the remedy. The last good (t, y)
    stays readable. An exception of the problem's functions passes through as the same object.
 
 `solve` in `linkwork.solvers.driver` does the rest, the same for all: outputs, handlers, the limit of steps, partial
@@ -44,7 +44,7 @@ SMALLEST_RTOL = 100 * float(np.finfo(np.float64).eps)
 
 
 class Failure(StrEnum):
-    """Why a run cannot go on, and what to do about it."""
+    """Why a run cannot continue, and the remedy."""
 
     STEP_TOO_SMALL = (
         "the error or the domain of the derivative cannot be met with any step; the solution may grow without bound "
@@ -54,7 +54,7 @@ class Failure(StrEnum):
     NOT_FINITE = (
         "the state, its derivative or an event indicator is not finite there; check the start values and parameters"
     )
-    STOPPED = "the compiled derivative or event function asked to stop; see the message of its owner"
+    STOPPED = "the compiled derivative or event function asked to stop; see its own message"
     NOT_CONVERGED = (
         "the method's equations could not be solved; check the jacobian, relax rtol and atol, or try another solver"
     )
@@ -74,7 +74,7 @@ class Failure(StrEnum):
 
 
 def failure(kind: Failure, solver: str, t: float, y: FloatArray, reason: str | None = None) -> SolverError:
-    """Return the exception that says where and why the run stopped and what to do."""
+    """Return the exception that states where and why the run stopped and the remedy."""
     size = float(np.linalg.norm(y))
     text = f"{solver} stopped at t = {t:.17g}, where the norm of the state is {size:.6g}: {kind}"
     return SolverError(text if reason is None else f"{text}; {reason}")
@@ -141,16 +141,16 @@ class Solver(ABC):
 
     @abstractmethod
     def step(self) -> IntArray | None:
-        """Take one step; return the crossings, shape (n_events,), if it ended at an event."""
+        """Take one step; return the zero crossings, shape (n_events,), if it ended at an event."""
 
     @abstractmethod
     def dense(self, t: FloatArray) -> FloatArray:
         """Return the states, shape (nt, n), at times within the last step, shape (nt,)."""
 
     def run(self, output: Output, tries: int) -> IntArray | None:
-        """Take steps and fill the output; return the crossings, shape (n_events,), if the last ended at an event."""
+        """Take steps and fill the output; return the zero crossings, (n_events,), if the last ended at an event."""
         crossings = self.step()
-        if not output.wanted:
+        if not output.times_given:
             output.append(self.t, self.y)
         elif (due := output.due(self.t)).size:
             output.fill(self.dense(due))

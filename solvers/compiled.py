@@ -66,9 +66,9 @@ class CompiledSolver(Solver):
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps in one call of C, fewer where each of them costs a matrix."""
-        output.make_room()
+        output.reserve()
         t, y = _doubles(output.t), _doubles(output.y)
-        rows = ffi.new("lw_ode_output *", (output.wanted, output.t.size, output.count, t, y))
+        rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, t, y))
         if self.name != "dopri5":
             tries = max(1, tries // (1 + self.problem.n // 2))
         try:

@@ -1,26 +1,23 @@
-"""Running a solver: outputs, event handlers, limits and partial results, the same for all solvers."""
+"""Running a solver: recorder, event handlers and limits, the same for all solvers."""
 
 from __future__ import annotations
-
-import math
-from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Failure, Options, Solver
-from linkwork.solvers.output import Output
-from linkwork.solvers.problem import Action, Continue, FloatArray, IntArray, Problem, Restart, Terminate
+from linkwork.solvers.problem import Action, Continue, IntArray, Problem, Restart, Terminate
+from linkwork.solvers.recorder import Recorder
 from linkwork.solvers.registry import create
-from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
+from linkwork.solvers.solution import Solution, Status
 
-# Tries of a step between two chances for a signal such as Ctrl-C: half a second at 0.3 ms for a derivative.
+# Step attempts between two checks for a signal such as Ctrl-C: half a second at 0.3 ms per derivative.
 BATCH = 256
 
-# That many events in a row within this part of the time already run mean that they accumulate at a point.
-CROWD = 100
-CROWDED = 1e-10
+# So many events in succession within this part of the elapsed time accumulate at a point.
+CHATTERING_EVENTS = 100
+CHATTERING_SPAN = 1e-10
 
 
 class ChatteringError(SolverError):
@@ -68,85 +65,49 @@ def solve(
     Raises
     ------
     SolverError
-        If an argument makes no sense or the run cannot go on.
+        If an argument makes no sense or the run cannot continue.
     Exception
         Whatever a function of the problem raises, unchanged.
 
-    However a run fails, its attribute `solution` holds what was computed until then, on a `SolverError` and on any
-    foreign exception that takes attributes and has none of that name; a note on the exception tells the time.
+    However a run fails, the attribute `result` of the exception holds the solution computed until then, on a
+    `SolverError` and on any foreign exception that takes attributes; a note on the exception states the time.
     """
     options = Options(rtol, rtol if atol is None else atol, max_step, first_step)
-    if not (math.isfinite(problem.t0) and math.isfinite(t_end)):
-        raise SolverError(f"the run from t0 = {problem.t0} to t_end = {t_end} must be between finite times")
+    recorder = Recorder(problem.t0, t_end, t_eval)
+    try:
+        integrate(problem, recorder.t_end, recorder, solver, options, max_steps)
+    except BaseException as error:
+        recorder.attach_to(error)
+        raise
+    return recorder.solution()
+
+
+def integrate(
+    problem: Problem, t_end: float, recorder: Recorder, solver: str, options: Options, max_steps: int | None = None
+) -> None:
+    """Integrate a problem to `t_end`, the whole run or a part of it, into a recorder; arguments as of `solve`.
+
+    Raises
+    ------
+    Exception
+        Without a result: the caller attaches that of the recorder to it.
+    """
     if max_steps is not None and max_steps < 1:
         raise SolverError(f"max_steps = {max_steps}; give at least 1, or None for no limit")
-    record = _Record(problem, t_end, t_eval)
-    method = create(solver, problem, float(t_end), options)
+    method = create(solver, problem, t_end, options)
+    recorder.begin(problem, t_end, method.statistics)
     try:
-        message = _run(method, record, max_steps)
+        status, message = _run(method, recorder, max_steps)
     except BaseException as error:
-        _keep(error, record.solution(method.statistics, Status.FAILED, str(error)))
+        recorder.end(Status.FAILED, str(error))
         raise
-    status = Status.FINISHED if record.t == t_end and not record.terminated else Status.TERMINATED
-    return record.solution(method.statistics, status, message)
+    recorder.end(status, message)
 
 
-class _Record:
-    """What a run has produced so far."""
-
-    def __init__(self, problem: Problem, t_end: float, t_eval: npt.ArrayLike | None) -> None:
-        self.t = problem.t0
-        self.y: FloatArray = problem.y0.copy()
-        self.terminated = False
-        self.events: list[EventRecord] = []
-        times = None if t_eval is None else _checked_times(t_eval, problem.t0, t_end)
-        self.output = Output(problem.n, times, backwards=t_end < problem.t0)
-        if times is None:
-            self.output.append(self.t, self.y)
-        elif times.size and times[0] == self.t:
-            self.output.fill(self.y[np.newaxis])
-
-    def follow(self, method: Solver) -> None:
-        """Be where the solver is."""
-        self.t, self.y = method.t, method.y.copy()
-
-    def event(self, crossings: IntArray, y_after: FloatArray) -> None:
-        """Take over an event at the end of the last step."""
-        indices = tuple(int(i) for i in np.flatnonzero(crossings))
-        directions = tuple(int(crossings[i]) for i in indices)
-        self.events.append(EventRecord(self.t, indices, directions, self.y, y_after))
-        if y_after is not self.y and not self.output.wanted:
-            self.output.append(self.t, y_after)
-        self.y = y_after
-
-    def crowded(self, t_start: float) -> bool:
-        """Tell whether the last events accumulate at a point of time."""
-        if len(self.events) < CROWD:
-            return False
-        return abs(self.t - self.events[-CROWD].t) <= CROWDED * max(abs(self.t - t_start), abs(self.t))
-
-    def solution(self, statistics: Statistics, status: Status, message: str) -> Solution:
-        """Return everything as arrays."""
-        times, states = self.output.rows()
-        return Solution(times, states, self.t, self.y, self.events, statistics, status, message)
-
-
-def _checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
-    times = np.array(t_eval, dtype=np.float64)
-    if times.ndim != 1 or not np.isfinite(times).all():
-        raise SolverError("t_eval must be a vector of finite times")
-    direction = -1.0 if t_end < t0 else 1.0
-    if (np.diff(times) * direction <= 0.0).any():
-        raise SolverError("t_eval must be strictly " + ("increasing" if direction > 0.0 else "decreasing, as time is"))
-    outside = times[(times < min(t0, t_end)) | (times > max(t0, t_end))]
-    if outside.size:
-        raise SolverError(f"t_eval contains {outside[0]:.17g}, outside the run from {t0:.17g} to {t_end:.17g}")
-    return times
-
-
-def _run(method: Solver, record: _Record, max_steps: int | None) -> str:
+def _run(method: Solver, recorder: Recorder, max_steps: int | None) -> tuple[Status, str]:
     """Step to the end; return how the run ended."""
     problem, statistics = method.problem, method.statistics
+    chattering = _Chattering(recorder, problem.t0)
     method.start(problem.t0, problem.y0.copy())
     while method.t != method.t_end:
         tries = BATCH if problem.on_step is None else 1
@@ -155,25 +116,26 @@ def _run(method: Solver, record: _Record, max_steps: int | None) -> str:
         if tries <= 0:
             raise method.fail(Failure.TOO_MANY_STEPS)
         try:
-            crossings = method.run(record.output, tries)
+            crossings = method.run(recorder.output, tries)
         finally:
-            record.follow(method)
+            recorder.reach(method.t, method.y)
         if problem.on_progress is not None:
             problem.on_progress(method.t)
         action: Action | None = None if problem.on_step is None else problem.on_step(method.t, method.y.copy())
         if crossings is not None and not isinstance(action, Terminate):
-            action = _handle_event(method, record, problem.wanted(crossings))
+            action = _handle_event(method, recorder, problem.requested(crossings))
+            chattering.check()
         if isinstance(action, Terminate):
-            record.terminated = True
-            return f"ended at t = {method.t:.17g}, as the event handler or step hook asked"
+            message = f"ended at t = {method.t:.17g}, as the event handler or step hook asked"
+            return Status.TERMINATED, message
         if isinstance(action, Restart) and method.t != method.t_end:
             statistics.restarts += 1
-            method.start(method.t, record.y.copy())
-    return f"reached t = {method.t_end:.15g}"
+            method.start(method.t, recorder.y.copy())
+    return Status.FINISHED, f"reached t = {method.t_end:.15g}"
 
 
-def _handle_event(method: Solver, record: _Record, crossings: IntArray) -> Action | None:
-    """Ask the handler about an event and record it with the state after it."""
+def _handle_event(method: Solver, recorder: Recorder, crossings: IntArray) -> Action | None:
+    """Call the handler of an event and record it with the state after it."""
     if not crossings.any():
         return None
     method.statistics.events += 1
@@ -181,28 +143,31 @@ def _handle_event(method: Solver, record: _Record, crossings: IntArray) -> Actio
     action = None if handler is None else handler(method.t, method.y.copy(), crossings)
     if not isinstance(action, Continue | Restart | Terminate | None):
         raise SolverError(f"on_event returned {action!r}; return Continue(), Restart(y) or Terminate()")
-    y_after = record.y
+    y_after = recorder.y
     if isinstance(action, Restart | Terminate) and action.y is not None:
         y_after = np.array(action.y, dtype=np.float64)
-        if y_after.shape != record.y.shape:
-            raise SolverError(f"on_event returned a state of shape {y_after.shape} instead of {record.y.shape}")
-    record.event(crossings, y_after)
-    if record.crowded(method.problem.t0):
-        fired = ", ".join(str(i) for i in record.events[-1].indices)
-        raise ChatteringError(
-            f"{CROWD} events follow one another without end at t = {method.t:.17g}, the last of indicator {fired}; "
-            "let on_event bring the motion to rest or terminate"
-        )
+        if y_after.shape != recorder.y.shape:
+            raise SolverError(f"on_event returned a state of shape {y_after.shape} instead of {recorder.y.shape}")
+    recorder.event(crossings, y_after)
     return action
 
 
-def _keep(error: BaseException, solution: Solution) -> None:
-    """Attach a partial solution to an exception as far as it lets us."""
-    where = f"the integration stopped at t = {solution.t_end:.17g}"
-    if isinstance(error, SolverError) and error.result is None:
-        error.result = solution
-    if not hasattr(error, "solution"):
-        with suppress(AttributeError, TypeError):
-            error.solution = solution  # type: ignore[attr-defined]
-            where += "; the attribute 'solution' of this exception holds what was computed until then"
-    error.add_note(where)
+class _Chattering:
+    """Detection of events of one part of a run that accumulate at a point of time."""
+
+    def __init__(self, recorder: Recorder, t_start: float) -> None:
+        self._recorder = recorder
+        self._t_start = t_start
+        self._first = len(recorder.events)
+
+    def check(self) -> None:
+        """Raise `ChatteringError` if the last events accumulate."""
+        events, t = self._recorder.events, self._recorder.t
+        if len(events) - self._first < CHATTERING_EVENTS:
+            return
+        if abs(t - events[-CHATTERING_EVENTS].t) <= CHATTERING_SPAN * max(abs(t - self._t_start), abs(t)):
+            fired = ", ".join(str(i) for i in events[-1].indices)
+            raise ChatteringError(
+                f"{CHATTERING_EVENTS} events follow one another without end at t = {t:.17g}, the last of indicator "
+                f"{fired}; let on_event bring the motion to rest or terminate"
+            )

@@ -26,19 +26,19 @@ def _side(z: FloatArray) -> IntArray:
 
 
 class EventLocator:
-    """Remembers on which side of zero each indicator is, and finds the first change along a stretch of time."""
+    """Stores the sign of each indicator and finds the first zero crossing in a time interval."""
 
     def __init__(self) -> None:
         self._side: IntArray = np.empty(0, dtype=np.int32)
         self._looks: tuple[float, ...] = LOOKS
 
     def start(self, z: FloatArray) -> None:
-        """Begin at indicators z; exactly zero is on neither side yet."""
+        """Begin at indicators z; exactly zero has no sign yet."""
         self._side = np.where(z == 0.0, 0, _side(z)).astype(np.int32)
         self._looks = (TINY_LOOK, *LOOKS)
 
     def find(self, t_from: float, t_to: float, indicators: Indicators) -> tuple[float, IntArray] | None:
-        """Return the time just after the first change in the stretch and the crossings there, or None."""
+        """Return the time just after the first change in the interval and the zero crossings there, or None."""
         left = t_from
         looks, self._looks = self._looks, LOOKS
         for look in looks:
@@ -67,7 +67,7 @@ class EventLocator:
         return right, crossings
 
     def _past(self, t: float, z: FloatArray, limit: float, indicators: Indicators) -> tuple[float, FloatArray]:
-        # what changes at the same time but for rounding belongs to the same event
+        # indicators that change at the same time but for rounding belong to the same event
         past = t + math.copysign(16 * _EPS * max(abs(t), abs(limit)), limit - t)
         if abs(limit - t) <= abs(past - t):
             return t, z
@@ -78,7 +78,7 @@ class EventLocator:
         self, index: np.intp, left: float, right: float, z_right: FloatArray, indicators: Indicators
     ) -> tuple[float, FloatArray]:
         def value(t: float) -> float:
-            return float(indicators(t)[index]) or -_TINY  # zero belongs to the negative side
+            return float(indicators(t)[index]) or -_TINY  # zero counts as negative
 
         scale = _EPS * max(abs(left), abs(right)) or _TINY
         began_changed = _side(np.array(value(left))) != self._side[index]

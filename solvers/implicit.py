@@ -1,4 +1,4 @@
-"""Differential-algebraic equations: what a problem has beside or instead of an explicit derivative."""
+"""Differential-algebraic equations: part of a problem in addition to or instead of an explicit derivative."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Implicit:
     Parameters
     ----------
     residual
-        (t, y, y') to F, (n,). What is not finite makes the solver try a shorter step.
+        (t, y, y') to F, (n,). A value that is not finite makes the solver try a shorter step.
     jacobian
         (t, y, y', cj) to dF/dy + cj dF/dy', (n, n). Without it, and without an operator, differences are taken.
     operator

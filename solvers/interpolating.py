@@ -12,7 +12,7 @@ from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
 
 class InterpolatingSolver(Solver):
-    """A solver that is at its backend's tip, or at an event on the way there.
+    """A solver that is at its backend's tip, or at an event before it.
 
     After an event without a restart the rest of the same step is used, so events that change nothing cost no accuracy.
     """

@@ -1,4 +1,4 @@
-"""The rows a run gives out, filled while it goes on."""
+"""The rows of a run, filled by the solver as it steps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from linkwork.solvers.problem import FloatArray
 
-FIRST_ROOM = 256
+FIRST_CAPACITY = 256
 
 
 class Output:
@@ -14,50 +14,63 @@ class Output:
 
     Attributes
     ----------
-    wanted
-        The times are given, and their states are to be found; otherwise every step makes a row, and so does a jump.
+    times_given
+        The times are given, and their states are to be computed; otherwise every step makes a row, and so does a jump.
     t, y
-        Times (nt,) and states (nt, n). Those wanted have their room from the beginning, the others get more as needed.
+        Times (nt,) and states (nt, n). Arrays of given times have their final size; the others grow.
     count
         Number of rows filled.
+    limit
+        Number of rows that the solver may fill: the capacity, or the number of given times in this part of the run.
     """
 
     def __init__(self, n: int, times: FloatArray | None, backwards: bool) -> None:
-        self.wanted = times is not None
-        self.t: FloatArray = np.empty(FIRST_ROOM) if times is None else times
+        self.times_given = times is not None
+        self.t: FloatArray = np.empty(FIRST_CAPACITY) if times is None else times
         self.y: FloatArray = np.empty((self.t.size, n))
         self.count = 0
+        self.limit = self.t.size
         self._sign = -1.0 if backwards else 1.0
         self._ascending = self._sign * (np.empty(0) if times is None else times)
 
     @property
     def complete(self) -> bool:
-        """Whether all wanted times have their states."""
-        return self.wanted and self.count == self.t.size
+        """Whether all given times of this part of the run have their states."""
+        return self.times_given and self.count == self.limit
+
+    def stop_before(self, t: float) -> None:
+        """Leave the given times from t on to the next part of the run."""
+        if self.times_given:
+            self.limit = int(np.searchsorted(self._ascending, self._sign * t))
+
+    def resume(self) -> None:
+        """Fill all given times from here on."""
+        self.limit = self.t.size
 
     def due(self, t: float) -> FloatArray:
-        """Return the wanted times up to t that have no states yet, shape (nt,)."""
-        if self.complete or self._sign * t < self._ascending[self.count]:  # so it is after most steps
+        """Return the given times up to t that have no states yet, shape (nt,)."""
+        if self.complete or self._sign * t < self._ascending[self.count]:  # the usual case after a step
             return self.t[:0]
-        return self.t[self.count : int(np.searchsorted(self._ascending, self._sign * t, side="right"))]
+        return self.t[self.count : min(self.limit, int(np.searchsorted(self._ascending, self._sign * t, side="right")))]
 
     def fill(self, states: FloatArray) -> None:
-        """Take the states, shape (nt, n), of the next wanted times."""
+        """Store the states, shape (nt, n), of the next given times."""
         self.y[self.count : self.count + len(states)] = states
         self.count += len(states)
 
     def append(self, t: float, y: FloatArray) -> None:
-        """Make a row of a time and its states, shape (n,)."""
-        self.make_room()
+        """Add a row with a time and its states, shape (n,)."""
+        self.reserve()
         self.t[self.count] = t
         self.y[self.count] = y
         self.count += 1
 
-    def make_room(self) -> None:
-        """Have room for another row at least, where the times are not given."""
-        if not self.wanted and self.count == self.t.size:
+    def reserve(self) -> None:
+        """Provide capacity for one more row at least, where the times are not given."""
+        if not self.times_given and self.count == self.t.size:
             self.t = np.concatenate([self.t, np.empty_like(self.t)])
             self.y = np.concatenate([self.y, np.empty_like(self.y)])
+            self.limit = self.t.size
 
     def rows(self) -> tuple[FloatArray, FloatArray]:
         """Return the times and states filled so far."""

@@ -1,4 +1,4 @@
-"""What is to be integrated: an initial value problem, its events, and what to do at them."""
+"""The problem for a solver: an initial value problem, its events, and the actions at them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IntArray: TypeAlias = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Continue:
-    """Go on as if nothing had happened."""
+    """Continue as if nothing had happened."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class CompiledFunctions:
     events
         Address of the event indicators; 0 if there are none.
     jacobian
-        Address of an `lw_ode_jacobian` as `linkwork.h` says; 0: solvers that need one take differences of the
+        Address of an `lw_ode_jacobian` as in `linkwork.h`; 0: solvers that need one take differences of the
         derivative.
     """
 
@@ -102,15 +102,15 @@ class Problem:
     directions
         For each indicator +1 (only from z <= 0 to z > 0), -1 (only the other way) or 0 (both, the default).
     on_event
-        (t, y, crossings) to an `Action`, called just after an event; None means `Continue`. `crossings` has +1, -1
+        (t, y, `crossings`) to an `Action`, called just after an event; None means `Continue`. `crossings` has +1, -1
         or 0 for each indicator. Without a handler events are recorded and the run continues.
     on_step
         (t, y), called at the end of every accepted step, and before `on_event` where the step ends at an event. It may
         return `Terminate()` to end the run; to abort with an error it raises. Without it a compiled solver takes many
         steps at a time, which is several times faster where the derivative is compiled too.
     on_progress
-        (t), called now and then with the time reached: after every burst of steps, which a solver takes without coming
-        back here. It costs nothing, unlike `on_step`, and tells nothing exactly.
+        (t), called now and then with the time reached: after every batch of steps, which a solver takes without coming
+        back here. It costs nothing, unlike `on_step`, and its times are arbitrary.
     compiled
         The derivative and the events as C functions.
     implicit
@@ -171,8 +171,8 @@ class Problem:
             raise SolverError(f"events returned {z.size} indicators at t = {t:.17g} but {self.n_events} at the start")
         return z
 
-    def wanted(self, crossings: IntArray) -> IntArray:
-        """Return the crossings without those in a direction that was not asked for."""
+    def requested(self, crossings: IntArray) -> IntArray:
+        """Return the zero crossings in the requested directions."""
         if self.directions is None:
             return crossings
         directions = np.asarray(self.directions, dtype=np.int32)

@@ -33,7 +33,7 @@ def solver_class(name: str) -> type[Solver]:
     Raises
     ------
     SolverError
-        If there is none of that name.
+        If the name is unknown.
     """
     if name not in _CLASSES:
         raise SolverError(f"there is no solver {name!r}: {suggest(name, _CLASSES)}")
@@ -48,7 +48,7 @@ def create(name: str, problem: Problem, t_end: float, options: Options) -> Solve
     Raises
     ------
     SolverError
-        If there is none of that name, or the problem has implicit equations and the solver takes only explicit ones.
+        If the name is unknown, or the problem has implicit equations and the solver takes only explicit ones.
     """
     found = solver_class(name)
     if problem.implicit is not None and not found.takes_implicit:
@@ -57,7 +57,7 @@ def create(name: str, problem: Problem, t_end: float, options: Options) -> Solve
 
 
 def ida_is_available() -> bool:
-    """Tell whether a backend of "ida" is installed."""
+    """Return whether a backend of "ida" is installed."""
     from linkwork.solvers.ida.backends import find_backend
 
     try:

@@ -91,7 +91,7 @@ class SciPySolver(InterpolatingSolver):
         return state
 
     def _remembering(self, function: Callable[[float, FloatArray], Any]) -> Callable[[float, FloatArray], Any]:
-        """Wrap a function of the problem so that what it raises can be told from what SciPy raises."""
+        """Wrap a function of the problem so that what it raises is distinguished from SciPy's own exceptions."""
 
         def call(t: float, y: FloatArray) -> Any:
             try:

@@ -20,7 +20,7 @@ class Status(StrEnum):
 class Statistics:
     """What a run has cost.
 
-    `rejected` is None where the method does not say. `event_evaluations` counts calls of all indicators together;
+    `rejected` is None where the method does not report it. `event_evaluations` counts calls of all indicators together;
     `events` counts times at which something was recorded, `restarts` those at which the solver started again.
     """
 

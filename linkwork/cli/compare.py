@@ -19,7 +19,7 @@ from linkwork.errors import LinkworkError, MechanismError
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
-    from linkwork.comparison.table import Comparison
+    from linkwork.comparison.comparison import Comparison
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Running what is to be compared, and measuring it."""
+"""Running and measuring a comparison."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite, number
 from linkwork._util.progress import Progress, ProgressOption
+from linkwork.comparison.comparison import Comparison
 from linkwork.comparison.measure import cpu_time, energy_drift, errors, keeps_energy, loop_residual
 from linkwork.comparison.reference import Reference, Task, find_reference
 from linkwork.comparison.runs import ComparisonRun, in_short, parse_runs
-from linkwork.comparison.table import Comparison, ComparisonRow
+from linkwork.comparison.table import ComparisonRow
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
@@ -54,11 +55,11 @@ def compare(
     rtol
         Tolerances, (n,); absolute ones are the same.
     reference
-        What is right: a `Result` of the same times, or a run, which is then a thousand times tighter than the
-        tightest of the others, but not below 1e-13. By default "auto/DOP853". Another formulation and solver tell how
+        Reference solution: a `Result` of the same times, or a run, which is then a thousand times tighter than the
+        tightest of the others, but not below 1e-13. By default "auto/DOP853". Another formulation and solver show how
         wrong that may be itself.
     columns
-        What to compare beside coordinates and speeds, such as "coupler.r"; the plot shows this.
+        Variables compared in addition to coordinates and speeds, such as "coupler.r"; the plot shows this.
     t_eval
         Times at which runs are compared, (nt,), s; by default 101 over the run. Times of events are left out.
     inputs

@@ -1,4 +1,4 @@
-"""What is measured of a run: how far it is from another, how far its loops are open, what its energy does, its cost.
+"""Measures of a run: error against another run, loop residual, energy drift and cost.
 
 The error of a number x that should have been x' is |x - x'| / max(1, largest |x'| of the run): absolute, in SI units,
 where that is small, and relative where it is large, as the tolerances of a solver are meant. A unit quaternion and its
@@ -24,7 +24,7 @@ BoolArray = NDArray[np.bool_]
 
 SLOW = 1.0  # s: a run that takes longer is timed once
 ENOUGH = 0.02  # s: as long are short runs repeated
-AT_REST = 1e-12  # part of its energy below which what moves is nothing but rounding
+AT_REST = 1e-12  # part of its energy below which motion is rounding alone
 _ELEMENT = re.compile(r"(?P<vector>.+)\[(?P<number>\d+)\]")
 
 

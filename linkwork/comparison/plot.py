@@ -11,24 +11,23 @@ from matplotlib.ticker import LogFormatter
 
 from linkwork._util.files import atomic_path
 from linkwork.comparison.runs import in_short
+from linkwork.comparison.table import ComparisonTable
 from linkwork.draw.plotting import GREY, INK, PALE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from linkwork.comparison.table import Comparison
-
-# The palette of Okabe and Ito, told apart by the colour-blind too; markers and dashes tell lines apart without colour.
+# The palette of Okabe and Ito, distinct for colour-blind readers; markers and dashes distinguish lines without colour.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 DASHES = ("-", "--", ":")
 MILLISECONDS = 1e3
 
 
-def plot_work_precision(comparison: Comparison, path: str | os.PathLike[str] | None = None) -> Figure:
+def plot_work_precision(comparison: ComparisonTable, path: str | os.PathLike[str] | None = None) -> Figure:
     """Plot error over CPU time, and save the picture if a path is given.
 
-    Errors that the reference cannot tell are drawn hollow, on the edge of the band below which it tells nothing.
+    Errors that the reference does not resolve are drawn hollow, on the edge of its resolution band.
     """
     figure = Figure(figsize=(9.0, 5.5), layout="constrained", facecolor="white")
     axes = figure.subplots()
@@ -44,7 +43,7 @@ def plot_work_precision(comparison: Comparison, path: str | os.PathLike[str] | N
     return figure
 
 
-def _line(axes: Axes, comparison: Comparison, run: str, k: int) -> None:
+def _line(axes: Axes, comparison: ComparisonTable, run: str, k: int) -> None:
     rows = [row for row in comparison.of(run) if row.error is not None and math.isfinite(row.error)]
     if not rows:
         axes.plot([], [], linestyle="none", label=f"{run} (failed)")
@@ -61,14 +60,14 @@ def _line(axes: Axes, comparison: Comparison, run: str, k: int) -> None:
 
 
 def _band(axes: Axes, floor: float) -> None:
-    """Where the reference tells nothing, if the picture comes near it."""
+    """Draw the band that the reference does not resolve, if the axes come near it."""
     lowest, highest = axes.get_ylim()
     if floor > 0.1 * lowest:
         axes.axhspan(min(lowest, 0.3 * floor), floor, color=PALE, label="error of the reference", zorder=0)
     axes.set_ylim(min(lowest, 0.3 * floor) if floor > 0.1 * lowest else lowest, highest)
 
 
-def _dress(axes: Axes, comparison: Comparison) -> None:
+def _dress(axes: Axes, comparison: ComparisonTable) -> None:
     what = "states" if comparison.columns is None else _shortened(", ".join(comparison.columns))
     axes.xaxis.set_major_formatter(LogFormatter())  # plain numbers
     axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))  # where there is less than a decade
@@ -85,8 +84,8 @@ def _dress(axes: Axes, comparison: Comparison) -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small", labelcolor=INK)
 
 
-def _unit(comparison: Comparison) -> str:
-    """Return the unit of what is compared, if that is one."""
+def _unit(comparison: ComparisonTable) -> str:
+    """Return the unit of the compared variables, if they share one."""
     if comparison.reference is None:
         return "SI units"
     system = comparison.reference.result.system

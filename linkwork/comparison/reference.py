@@ -1,4 +1,4 @@
-"""What runs are compared with: a tight run, and how wrong it may be itself by a second one that is made differently."""
+"""The reference of a comparison: a tight run, and an estimate of its own error from a second, different run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from linkwork.simulation.simulate import simulate
 TIGHTER = 1e-3  # than the tightest run
 TIGHTEST = 1e-13  # each step has a tenth of it, which is what double precision can keep
 USUAL = ComparisonRun("auto", "DOP853")
-NEAR_EVENT = 1e-3  # of the spacing of the output: which times are not compared, since runs differ in what was first
+NEAR_EVENT = (
+    1e-3  # of the spacing of the output: times so near an event are not compared, since runs differ in the order
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Task:
     t_eval
         Times at which runs are compared, (nt,), s, to the end of the run.
     columns
-        What is compared; None: all coordinates and speeds.
+        Variables compared; None: all coordinates and speeds.
     """
 
     mechanism: Mechanism
@@ -78,7 +80,7 @@ class Reference:
     errors
         How wrong it may be; None: unknown.
     checked_by
-        What tells so, in words.
+        Source of this estimate, in words.
     compared
         Which times count, (nt,), booleans.
     """
@@ -102,7 +104,7 @@ class Reference:
         return {"run": self.origin, "checked_by": self.checked_by or None, **(found or {"error": None})}
 
     def floor(self) -> Errors:
-        """Errors below which nothing can be told: twice the reference's own, and not less than rounding."""
+        """Smallest error that the reference resolves: twice its own, and not less than rounding."""
         rounding = float(np.finfo(np.float64).eps)
         return Errors(*(2.0 * max(rounding, value) for value in self.errors or (0.0, 0.0, 0.0)))
 
@@ -127,7 +129,7 @@ def find_reference(
     except (SolverError, SingularityError) as error:
         raise SolverError(
             f"the reference, {run} at rtol {in_short(rtol)}, failed: {error}. Give another, such as "
-            "reference='auto/Radau', or a Result of your own"
+            "reference='auto/Radau', or a Result"
         ) from error
     compared = _compared(result)
     found, by = _check(task, run, rtol, result, compared, tell)
@@ -154,7 +156,7 @@ def _check(
 
 
 def _compared(result: Result) -> BoolArray:
-    """Which times are not those of an event, on whose side a run is by chance."""
+    """Which times are not those of an event, before or after which a run is by chance."""
     t = result.t
     near = NEAR_EVENT * (t[-1] - t[0]) / max(1, len(t) - 1)
     happened = np.array([event.t for event in result.events])

@@ -94,7 +94,7 @@ class ComparisonRun:
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """What `simulate` is to be told beside tolerances and times."""
+        """Arguments of `simulate` in addition to tolerances and times."""
         return {"solver": self.solver, **DAE_FORMULATIONS.get(self.formulation, {})}
 
     def __str__(self) -> str:

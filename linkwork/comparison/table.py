@@ -9,14 +9,11 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.files import atomic_path
+from linkwork.comparison.reference import Reference
 from linkwork.comparison.runs import ComparisonRun
-from linkwork.errors import LinkworkError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
-
-    from linkwork.comparison.reference import Reference
 
 
 @dataclass(frozen=True)
@@ -28,14 +25,14 @@ class ComparisonRow:
     run, rtol
         As text, and the accuracy asked for; `atol` is the same.
     error, error_q, error_u
-        Against the reference: of what is compared, of all coordinates, of all speeds. Of a value x' the error is
+        Against the reference: of the compared variables, of all coordinates, of all speeds. Of a value x' the error is
         |x - x'| / max(1, largest |x'|), in SI units.
     error_floor
         Twice what the reference may be wrong by itself: a smaller `error` means at most about this.
     residual
         Largest residual of all loops, couplings and distances, m, or in the unit of the coupling.
     energy_drift
-        Largest change of the energy, relative to what is in motion; None where it need not stay the same.
+        Largest change of the energy, relative to the energy in motion; None where it need not stay constant.
     steps, rejected, evaluations, jacobian_evaluations
         As the solver counts them.
     cpu_time
@@ -66,8 +63,8 @@ class ComparisonRow:
 
 
 @dataclass
-class Comparison:
-    """Formulations and solvers beside each other.
+class ComparisonTable:
+    """Formulations and solvers compared with each other.
 
     Attributes
     ----------
@@ -78,7 +75,7 @@ class Comparison:
     reference
         What they were compared with; None as long as it was not computed.
     columns
-        What `error` is of; None: all coordinates and speeds.
+        Variables that `error` measures; None: all coordinates and speeds.
     """
 
     name: str
@@ -89,7 +86,7 @@ class Comparison:
 
     @property
     def floor(self) -> float:
-        """Error below which nothing can be told."""
+        """Smallest error that the reference resolves."""
         return self.reference.floor().columns if self.reference else 0.0
 
     def of(self, run: str) -> list[ComparisonRow]:
@@ -114,35 +111,11 @@ class Comparison:
         return pd.DataFrame([asdict(row) for row in self.rows], columns=HEADER)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as CSV, all digits, what is None empty."""
+        """Write the rows as CSV, all digits; None gives an empty cell."""
         with atomic_path(path) as part, part.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, HEADER)
             writer.writeheader()
             writer.writerows(asdict(row) for row in self.rows)
-
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Plot error over CPU time, a line for each run; needs matplotlib (extra `viz`).
-
-        Raises
-        ------
-        LinkworkError
-            If no run came to its end.
-        """
-        from linkwork.comparison.plot import plot_work_precision
-
-        if all(row.failed for row in self.rows):
-            raise LinkworkError("no run came to its end, so there is nothing to plot: the rows tell why")
-        return plot_work_precision(self, path)
-
-    def __str__(self) -> str:
-        from linkwork.comparison.text import as_text
-
-        return as_text(self)
-
-    def __repr__(self) -> str:
-        failed = sum(row.failed for row in self.rows)
-        runs = len({row.run for row in self.rows})
-        return f"Comparison({self.name!r}: {len(self.rows)} rows of {runs} runs{f', {failed} failed' * (failed > 0)})"
 
 
 def _known(value: Any) -> Any:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from linkwork.comparison.runs import in_short
-
-if TYPE_CHECKING:
-    from linkwork.comparison.table import Comparison, ComparisonRow
+from linkwork.comparison.table import ComparisonRow, ComparisonTable
 
 HEADINGS = (
     "run",
@@ -27,7 +24,7 @@ HEADINGS = (
 NONE = "-"
 
 
-def as_text(comparison: Comparison) -> str:
+def as_text(comparison: ComparisonTable) -> str:
     """Return the table with a heading and notes."""
     good = [row for row in comparison.rows if not row.failed]
     lines = [f"{comparison.name}: {comparison.t_end:g} s, {_compared(comparison)}"]
@@ -37,7 +34,7 @@ def as_text(comparison: Comparison) -> str:
 
 
 def _failures(rows: list[ComparisonRow]) -> Iterator[str]:
-    """What fails alike at several tolerances is said once."""
+    """A failure common to several tolerances is printed once."""
     alike: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if row.failed:
@@ -46,13 +43,13 @@ def _failures(rows: list[ComparisonRow]) -> Iterator[str]:
         yield f"  {run} at rtol {', '.join(tolerances)} failed: {message}"
 
 
-def _compared(comparison: Comparison) -> str:
+def _compared(comparison: ComparisonTable) -> str:
     if comparison.columns is None:
         return "errors of all coordinates q and speeds u"
     return f"errors of {', '.join(comparison.columns)}, of all coordinates q and of all speeds u"
 
 
-def _cells(comparison: Comparison, row: ComparisonRow) -> tuple[str, ...]:
+def _cells(comparison: ComparisonTable, row: ComparisonRow) -> tuple[str, ...]:
     floor = comparison.reference.floor() if comparison.reference else (0.0, 0.0, 0.0)
     errors = zip((row.error, row.error_q, row.error_u), floor, strict=True)
     counts = (row.steps, row.evaluations, row.jacobian_evaluations, row.rejected)
@@ -81,7 +78,7 @@ def _table(rows: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def _notes(comparison: Comparison) -> Iterator[str]:
+def _notes(comparison: ComparisonTable) -> Iterator[str]:
     reference = comparison.reference
     if reference is not None:
         yield f"reference: {reference.origin}; {reference.accuracy}"

@@ -24,7 +24,7 @@ class Arguments:
     def __init__(self, model_bytes: bytes, numbering: Numbering, changes: FloatArray) -> None:
         self._model_bytes = model_bytes
         self._numbering = numbering
-        self._changes = changes  # inputs of transitions, where nothing else is said
+        self._changes = changes  # inputs of transitions by default
 
     @property
     def changes(self) -> FloatArray:
@@ -97,7 +97,7 @@ class Arguments:
         return inputs
 
     def loads(self, tau: Loads) -> FloatArray:
-        """Return loads of all joints, applied forces and torques (..., n_loads); what is not given is zero."""
+        """Return loads of all joints, applied forces and torques (..., n_loads); zero by default."""
         n = self._numbering
         if tau is None:
             return self.no_loads
@@ -122,7 +122,7 @@ class Arguments:
         spans = self._numbering.load_spans(applied, "applied")
         for name, span in spans.items():
             if span.start < self._numbering.nu_all:
-                raise MechanismError(f"applied: {name!r} is a load in a joint, and those are what is asked for")
+                raise MechanismError(f"applied: {name!r} is a load in a joint, and joint loads are the unknowns here")
         return self._named_loads(applied, spans)
 
     def _named_loads(self, given: Mapping[str, ArrayLike], spans: Mapping[str, slice]) -> FloatArray:
@@ -170,7 +170,7 @@ def one(array: FloatArray, what: str) -> FloatArray:
 
 
 def sized(values: ArrayLike, size: int, what: str, slices: Mapping[str, slice]) -> FloatArray:
-    """Return finite numbers (..., size); `slices` tells which joint's stand where."""
+    """Return finite numbers (..., size); `slices` locates the numbers of each joint."""
     array = _numbers(values, size, what)
     if array.ndim == 0 or array.shape[-1] != size:
         of = "coordinates" if what == "q" else "speeds"

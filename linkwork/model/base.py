@@ -1,4 +1,4 @@
-"""A compiled mechanism: its names, its states and what is computed at them."""
+"""A compiled mechanism: its names, its states and the quantities computed at them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Energy(NamedTuple):
 
 
 class ModelBase:
-    """A compiled mechanism: its names, its states and what is computed at them.
+    """A compiled mechanism: its names, its states and the quantities computed at them.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class ModelBase:
 
     @property
     def levels(self) -> int:
-        """How often divide and conquer joins assemblies until all bodies are in one: its longest way."""
+        """Number of levels at which divide and conquer joins subassemblies until one has all bodies."""
         return self._native.levels
 
     @property
@@ -212,9 +212,9 @@ class ModelBase:
         Parameters
         ----------
         q, u
-            Start values by joint name beside or instead of those of `Mechanism.start`. They are kept where the loops
-            allow it, before those of the description, and the first given longest; the others serve as guesses. What
-            is not given is found; it starts at zero.
+            Start values by joint name, added to or replacing those of `Mechanism.start`. They are kept where the loops
+            allow it, before those of the description, and the first given longest; the others serve as guesses. All
+            other coordinates and speeds start at zero.
         tolerance
             Largest gap of a loop or distance that is accepted, m.
         time
@@ -275,7 +275,7 @@ class ModelBase:
         block.enter(one(coordinates, "q"), speeds, inputs, number(time, "time"))
         return self.state_of(block)
 
-    # ---- what is computed ----
+    # ---- computed quantities ----
 
     def accelerations(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
@@ -316,7 +316,7 @@ class ModelBase:
         return self._each(state, u, None, (n,), lambda block: block["coupling_residual"][:n], time)
 
     def distance_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
-        """Return how far apart the points of every distance are, less its length (..., distances), m.
+        """Return the distance between the points of every distance less its length (..., distances), m.
 
         In the order of `distance_names`.
         """
@@ -432,7 +432,7 @@ class ModelBase:
         return result
 
     def _prepared(self, state: State | ArrayLike | None) -> Block:
-        """Return the block, with the modes of a state and its turns of cut joints; None, or arrays: as at first."""
+        """Return the block with the discrete state and the revolutions of a state; None, or arrays: as at first."""
         block = self._block
         if self.sizes.transitions:
             block.put_modes(state.modes if isinstance(state, State) else self.modes_at_first)

@@ -19,11 +19,11 @@ def compile(mech: Mechanism, method: MethodRequest = "auto", reference: str = "a
         How loops are solved: "rcr", recursive coordinate reduction (Anderson and Critchley 2003), "embedding",
         constraint embedding (Jain 2012), each with the loops that share joints together; "multipliers", Lagrange
         multipliers of all loops at once on the open tree, whose cost grows with the cube of their number; "dca", divide
-        and conquer (Mukherjee and Anderson 2007), which joins bodies to ever larger assemblies and whose long way is
+        and conquer (Mukherjee and Anderson 2007), which joins bodies to ever larger subassemblies and whose long way is
         the logarithm of their number, so that threads can share it (LINKWORK_THREADS in the environment); or "auto",
         for each group of loops that share joints whichever of the first two is expected to cost less. A dictionary
         gives the method of some groups by the name of any of their joints, as in ``{"C": "embedding"}``.
-        `Model.explain` tells what was chosen, and why.
+        `Model.explain` reports the choice and its reason.
     reference
         The point of each body about which "multipliers" takes inertias, wrenches and constraints (Kang and Yoon 2003):
         "joint", that of the joint that carries it; "centroid", its centre of mass; "origin", the one that passes the
@@ -38,7 +38,7 @@ def compile(mech: Mechanism, method: MethodRequest = "auto", reference: str = "a
     Raises
     ------
     MechanismError
-        If the description is wrong or asks for what is not supported, or if a method cannot take it; the text names the
+        If the description is wrong or asks for an unsupported feature, or if a method cannot; the text names the
         body or joint.
     """
     return Model(compile_mechanism(mech, method, reference))

@@ -1,4 +1,4 @@
-"""What became of a mechanism: tree and cuts, how its loops are solved and why, what moves freely at a state."""
+"""Report on a compiled mechanism: tree and cuts, method of its loops and reason, independent joints at a state."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _title(system: ModelBase) -> str:
 
 
 def _fate(couplings: Iterable[Coupling]) -> str:
-    """What becomes of that which has no freedom."""
+    """Lines on the groups that have no degree of freedom."""
     return "it moves as prescribed" if any(coupling.motion for coupling in couplings) else "nothing can move"
 
 
@@ -128,7 +128,7 @@ def _transitions(system: ModelBase) -> list[str]:
 
 
 def _joints_around(system: ModelBase, loop: Loop) -> list[str]:
-    """Return the joints of a loop but for its cut joint, from there to its root and back on the other side."""
+    """Return the joints of a loop but for its cut joint, from there to its root and back along the other branch."""
     names, links = list(system.mechanism.joints), system.topology.links
     branches: list[list[str]] = []
     for end in (loop.parent, loop.child):
@@ -140,7 +140,7 @@ def _joints_around(system: ModelBase, loop: Loop) -> list[str]:
 
 
 def _about_the_whole(system: ModelBase) -> str:
-    """What else there is to say of the method of a whole mechanism."""
+    """Further lines on the method of a whole mechanism."""
     if system.method == "dca":
         return f"on {system.levels} levels"
     return f"each body about its {'joint' if system.reference == 'auto' else system.reference}"
@@ -244,11 +244,11 @@ def _ears(system: ModelBase, cluster: Cluster, found: AtState | None) -> Iterato
         adds = f"adds {_listed(added)}" if added else "adds no body"
         closes = f"closed by {names[topology.loops[step.loop].joint]}, " if step.loop >= 0 else ""
         known = f"; conditioning {found.conditioning[step.loop]:.2g}" if found and step.loop >= 0 else ""
-        yield f"  ear {number}: {closes}{adds}{known}"
+        yield f"  loop {number}: {closes}{adds}{known}"
     if len(shown) < len(cluster.loop_steps):
         least = min((found.conditioning[loop] for loop in cluster.loops), default=1.0) if found else 1.0
         known = f"; conditioning {least:.2g} at least" if found and cluster.loops else ""
-        yield f"  ... {len(cluster.loop_steps) - len(shown)} more ears like these{known}"
+        yield f"  ... {len(cluster.loop_steps) - len(shown)} more loops like these{known}"
 
 
 def equation(mech: Mechanism, name: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VelocityJump:
-    """What came of transitions that were carried out at once.
+    """Result of applying transitions instantaneously.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Event:
 
 
 def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> VelocityJump:
-    """Return what comes of transitions, by name, carried out together at a state."""
+    """Return the result of transitions, by name, carried out together at a state."""
     known = list(system.mechanism.transitions)
     if not isinstance(transitions, Iterable):
         raise MechanismError(f"jump: give names of transitions such as ['latch'], not {transitions!r}")

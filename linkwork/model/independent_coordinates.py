@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
-RANK_TOLERANCE = 1e-6  # of a singular value beside the largest: as in the core
+RANK_TOLERANCE = 1e-6  # of a singular value relative to the largest: as in the core
 GOOD = 0.02  # a choice with a smaller one is taken only if it was asked for
 NO_LENGTH = 1e-9  # m; a lever arm that is rounding
 
@@ -47,7 +47,7 @@ class IndependentCoordinates:
 
 @dataclass(frozen=True)
 class _Group:
-    """What is independent or not as a whole: a coordinate with its speed, or all of a joint with a quaternion."""
+    """Coordinates that are independent only together: one with its speed, or all of a joint with a quaternion."""
 
     name: str
     q: tuple[int, ...]
@@ -56,7 +56,7 @@ class _Group:
 
 
 def choose_independent_coordinates(
-    system: ModelBase, state: State | None = None, wanted: Sequence[str] | None = None
+    system: ModelBase, state: State | None = None, requested: Sequence[str] | None = None
 ) -> IndependentCoordinates:
     """Choose coordinates that determine all others, with their speeds.
 
@@ -66,11 +66,11 @@ def choose_independent_coordinates(
     Parameters
     ----------
     system
-        Of any number of loops, couplings and distances; transitions may not change its freedoms.
+        Of any number of loops, couplings and distances; transitions may not change its degrees of freedom.
     state
         A regular pose, around which the choice is to be good; by default the assembled start.
-    wanted
-        Names of coordinates instead, as many as there are freedoms: ``["A"]`` of a joint, ``["P[2]"]`` or
+    requested
+        Names of coordinates instead, as many as degrees of freedom: ``["A"]`` of a joint, ``["P[2]"]`` or
         ``["P.q[2]"]`` of one of several.
 
     Raises
@@ -78,7 +78,7 @@ def choose_independent_coordinates(
     MechanismError
         On a name or number that is wrong, and on transitions that lock, unlock, pin, release or stop.
     SingularityError
-        If the pose is singular, or what is wanted does not determine the others.
+        If the pose is singular, or the requested coordinates do not determine the others.
     """
     _check_transitions(system)
     state = system.assemble() if state is None else state
@@ -87,10 +87,10 @@ def choose_independent_coordinates(
     rank = _rank(matrix)
     dof = system.numbering.nu - rank
     _check_pose(system, state, dof)
-    if wanted is None:
+    if requested is None:
         return _joined(_choose(groups, matrix, rank))
-    chosen = _wanted(system, groups, wanted)
-    _check_wanted(system, chosen, matrix, dof)
+    chosen = _requested(system, groups, requested)
+    _check_requested(system, chosen, matrix, dof)
     return _joined(chosen)
 
 
@@ -98,12 +98,12 @@ def _check_transitions(system: ModelBase) -> None:
     for name, transition in system.mechanism.transitions.items():
         if isinstance(transition.action, Lock | Unlock | Pin | Release | Stop):
             raise MechanismError(
-                f"transition {name!r} changes what is free to move, and so which states are independent; {_REMEDY}"
+                f"transition {name!r} changes the degrees of freedom, and so which states are independent; {_REMEDY}"
             )
 
 
 def _check_pose(system: ModelBase, state: State, dof: int) -> None:
-    """A singular pose has more freedoms than those around it."""
+    """A singular pose has more degrees of freedom than those around it."""
     outside = sum(system.mechanism.joints[name].kind.nu for name in free_joints(system))
     regular = min(degrees_of_freedom(system, state), outside + sum(cluster.dof for cluster in system.expected))
     if dof > regular:
@@ -164,7 +164,7 @@ def _rank(matrix: FloatArray) -> int:
 
 
 def _conditioning(matrix: FloatArray, dependent: Sequence[int], rank: int) -> float:
-    """The last singular value that columns have beside the largest of all, if the rank is theirs as well."""
+    """The smallest singular value of columns relative to the largest of all, if they have the full rank."""
     if rank == 0:
         return 1.0
     if min(len(dependent), matrix.shape[0]) < rank:
@@ -225,16 +225,16 @@ def _pivots(matrix: FloatArray, first: Sequence[int], columns: Sequence[int], ra
 # ---- what the user wants ----
 
 
-def _wanted(system: ModelBase, groups: list[_Group], wanted: Sequence[str]) -> list[_Group]:
-    if isinstance(wanted, str):
-        wanted = [wanted]
+def _requested(system: ModelBase, groups: list[_Group], requested: Sequence[str]) -> list[_Group]:
+    if isinstance(requested, str):
+        requested = [requested]
     known: dict[str, list[_Group]] = {}
     for group in groups:
         joint, bracket, element = group.name.partition("[")
         for name in {group.name, f"{joint}.q{bracket}{element}", joint, f"{joint}.q"}:
             known.setdefault(name, []).append(group)
     chosen: list[_Group] = []
-    for name in wanted:
+    for name in requested:
         joint = re.split(r"[.\[]", str(name))[0]
         if joint in system.numbering.cut:
             raise MechanismError(
@@ -247,7 +247,7 @@ def _wanted(system: ModelBase, groups: list[_Group], wanted: Sequence[str]) -> l
     return chosen
 
 
-def _check_wanted(system: ModelBase, chosen: list[_Group], matrix: FloatArray, dof: int) -> None:
+def _check_requested(system: ModelBase, chosen: list[_Group], matrix: FloatArray, dof: int) -> None:
     count = sum(len(group.u) for group in chosen)
     if count != dof:
         raise MechanismError(

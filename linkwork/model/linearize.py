@@ -38,12 +38,12 @@ def linearize(
         "minimal": independent coordinates and speeds, all others follow. "full": all coordinates and speeds of the tree
         joints, with the feedback that keeps loops closed.
     independents
-        Names of the coordinates that are states, as many as there are freedoms, such as ``["A"]``; by default those
+        Names of the coordinates that are states, as many as degrees of freedom, such as ``["A"]``; by default those
         whose start was given, else those on which the others depend most smoothly.
     inputs
         Names of inputs, or beginnings of names up to a dot or bracket; by default all that are real and continuous.
     outputs
-        The same of what is computed; by default the states.
+        The same of the outputs; by default the states.
     tau
         Loads at the operating point, as for `Model.accelerations`.
     time
@@ -52,7 +52,7 @@ def linearize(
     Raises
     ------
     MechanismError
-        On an unknown name, and where transitions change what is free to move: ``states="full"`` takes them as they are.
+        On an unknown name, and where transitions change the degrees of freedom: ``states="full"`` is allowed.
     SingularityError
         If the pose is singular or the independent coordinates do not determine the others in it.
 

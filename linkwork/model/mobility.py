@@ -1,4 +1,4 @@
-"""What moves freely at a state: the speeds that the mechanics choose as independent ones."""
+"""Mobility at a state: the speeds that the mechanics choose as independent ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AtState(NamedTuple):
     independents
         Names of the speeds of each cluster that they chose to express the others.
     conditioning
-        Of each loop: the smallest pivot of its closure beside the largest, 0..1.
+        Of each loop: the smallest pivot of its closure relative to the largest, 0..1.
     """
 
     independents: list[list[str]]
@@ -57,7 +57,7 @@ def count_dof(system: ModelBase, found: AtState) -> int:
 
 
 def is_immobile(system: ModelBase, state: State) -> bool:
-    """Whether it has joints that could move, of which none has a freedom at a state or moves as prescribed."""
+    """Whether it has joints, of which none has a degree of freedom at a state or moves as prescribed."""
     if any(coupling.motion for coupling in system.mechanism.couplings.values()) or system.numbering.nu == 0:
         return False
     if _speeds_outside(system):

@@ -37,11 +37,11 @@ class Model(ModelBase):
     """
 
     def explain(self, state: State | None = None) -> str:
-        """Return as text what became of the mechanism, and what moves freely at a state.
+        """Return a report on the compiled mechanism and on its mobility at a state.
 
         Its spanning tree and cut joints; which loops are solved together, in what order and by which method, and why;
         the speeds that were chosen as independent ones, and how well conditioned the closures are. Long lists are
-        shortened. Without a state it looks at the assembled start; where the loops cannot be closed, it says so.
+        shortened. Without a state it reports on the assembled start, or that the loops cannot be closed.
         """
         from linkwork.model.explain import explain
 
@@ -67,7 +67,7 @@ class Model(ModelBase):
         MechanismError
             On an unknown name, and where transitions contradict each other; the text names them.
         AssemblyError
-            Where frames that are pinned are apart.
+            Where pinned frames do not coincide.
         """
         return jump(self, state, transitions)
 

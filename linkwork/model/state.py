@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
-    """An array over the tree joints (..., nu) or (..., nq) that remembers the values of the cut joints beside it.
+    """An array over the tree joints (..., nu) or (..., nq) that also stores the values of the cut joints.
 
-    It is an ordinary array in every other respect; what is computed from it forgets them.
+    It is an ordinary array in every other respect; arrays computed from it do not have them.
     """
 
     cut: FloatArray | None = None
@@ -35,7 +35,7 @@ class JointArray(np.ndarray[Any, np.dtype[np.float64]]):
         return _joined(np.array(self), None if self.cut is None else self.cut.copy())
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """Give what is computed back as an ordinary array, or as a number."""
+        """Return computed values as an ordinary array, or as a number."""
         return array.view(np.ndarray)[()]
 
 
@@ -60,7 +60,7 @@ class State:
     time
         s; it matters where motions are prescribed.
     motion
-        Inputs of these motions, (n_motion,), as `model.numbering.motions` tells.
+        Inputs of these motions, (n_motion,), in the order of `model.numbering.motions`.
     modes
         What transitions have brought about so far, for the core: which joints are locked, open, at rest on stops.
 

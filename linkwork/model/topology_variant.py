@@ -1,4 +1,4 @@
-"""The structures of a mechanism whose joints open and close: which one a state is in."""
+"""Topology variants of a mechanism whose joints open and close, and the variant of a state."""
 
 from __future__ import annotations
 

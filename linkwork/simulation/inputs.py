@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray
 from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError
-from linkwork.solvers import Solution
 
 InputValue = ArrayLike | Callable[[float], ArrayLike]
 
 
 class Inputs:
-    """The inputs of a simulation: driving loads, applied forces and torques, and what is added to motions.
+    """The inputs of a simulation: driving loads, applied forces and torques, and additions to motions.
 
     Parameters
     ----------
@@ -33,7 +32,7 @@ class Inputs:
     Attributes
     ----------
     names
-        Of what is given.
+        Of the given inputs.
     constant
         All inputs (n_inputs,) as far as they are constant, else at rest.
     commands
@@ -67,7 +66,7 @@ class Inputs:
 
     def switches(self, t: float) -> FloatArray:
         """Return +1 or -1 for each command that is a function of time: on or off."""
-        return np.array([1.0 if _asked(command, t) else -1.0 for command in self.commands])
+        return np.array([1.0 if command(t) else -1.0 for command in self.commands])
 
     @property
     def driving(self) -> list[slice]:
@@ -80,7 +79,7 @@ class Inputs:
             return self.constant
         inputs = self.constant.copy()
         for label, span, function in self._functions:
-            value = _asked(function, t)
+            value: Any = function(t)
             try:
                 inputs[span] = _numbers(value, span)
             except (TypeError, ValueError):
@@ -127,7 +126,7 @@ class Inputs:
 
 
 def _numbers(value: Any, span: slice) -> FloatArray:
-    """Return the numbers for the inputs of a span; TypeError or ValueError if it is none of that size."""
+    """Return the numbers for the inputs of a span; TypeError or ValueError if the size is wrong."""
     size = span.stop - span.start
     if size == 1:
         return np.array(float(value))
@@ -135,15 +134,6 @@ def _numbers(value: Any, span: slice) -> FloatArray:
     if array.dtype.kind not in "fiu" or array.shape != (size,):
         raise TypeError
     return array
-
-
-def _asked(function: Callable[[float], ArrayLike], t: float) -> Any:
-    try:
-        return function(t)
-    except BaseException as error:
-        if isinstance(getattr(error, "solution", None), Solution):
-            del error.solution  # type: ignore[attr-defined]  # of another run, before this one or within it
-        raise
 
 
 def _command(value: InputValue, label: str) -> InputValue:

@@ -14,28 +14,27 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
 from linkwork.core.native import Stage
 from linkwork.errors import LinkworkError
-from linkwork.solvers import Solution
+from linkwork.model.impacts import Event
+from linkwork.model.model import Model
+from linkwork.simulation.discrete_state import DiscreteState
+from linkwork.solvers import Statistics
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-    from linkwork.model.impacts import Event
-    from linkwork.model.model import Model
-    from linkwork.simulation.event_log import EventLog
 
 
 class Result:
     """A simulated motion.
 
     Every variable of the system is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]`` (nt, 3).
-    What was not asked for costs nothing. Where a quantity does not exist, as at the end of a run that failed, it is not
+    Columns are computed on demand. Where a quantity does not exist, as at the end of a run that failed, it is not
     a number.
 
     Attributes
     ----------
     system
-        What was simulated.
+        The simulated mechanism.
     t
         Times, (nt,), s.
     y
@@ -49,26 +48,32 @@ class Result:
     def __init__(
         self,
         system: Model,
-        solution: Solution,
+        t: FloatArray,
+        y: FloatArray,
+        *,
         inputs: FloatArray,
-        turns: Sequence[tuple[float, FloatArray]],
         gains: FloatArray,
-        event_log: EventLog | None = None,
+        revolutions: Sequence[tuple[float, FloatArray]],
+        discrete: Sequence[DiscreteState],
+        events: Sequence[Event],
+        statistics: Statistics,
+        message: str,
     ) -> None:
         self.system = system
-        self.t = solution.t
-        self.y = solution.y
-        self._event_log = event_log
-        self.statistics = solution.statistics
-        self.message = solution.message
+        self.t = t
+        self.y = y
+        self.statistics = statistics
+        self.message = message
+        self._events = events
+        self._discrete = discrete  # of each row, if there are transitions
         self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
         self._gains = gains  # of the feedback on loops
-        self._turns = turns  # (time, coordinates of the cut joints) at the start and wherever else they are known
+        self._revolutions = revolutions  # (time, coordinates of the cut joints) at the start and where they are known
 
     @property
     def events(self) -> list[Event]:
-        """What happened on the way, in order."""
-        return [] if self._event_log is None else list(self._event_log.events)
+        """Events by transitions, in the order in which they happened."""
+        return list(self._events)
 
     def __getitem__(self, name: str) -> FloatArray:
         column = self.system.column(name)
@@ -91,7 +96,7 @@ class Result:
 
     @cached_property
     def _rows(self) -> FloatArray:
-        """Everything computed at every time: (nt, numbers); the angles of cut joints are followed from row to row."""
+        """Everything computed at every time: (nt, numbers); the angles of cut joints are unwrapped from row to row."""
         system, block = self.system, self.system.block()
         block.put("correction_gain", self._gains, Stage.NONE)
         first, last = self._span
@@ -100,15 +105,14 @@ class Result:
         happened = slice(at.start - first, at.stop - first)
         rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
-        known = -1
-        modes = None if self._event_log is None else self._event_log.modes_of_rows(self.t)
-        given = zip(self.t, self.y, self._inputs, self._latest_turns(), strict=True)
-        for i, (t, y, inputs, latest) in enumerate(given):
-            if modes is not None and (i == 0 or modes[i] is not modes[i - 1]):
-                block.put_modes(modes[i])
-            if latest != known:
-                known = latest
-                block.count_revolutions(self._turns[known][1])
+        latest = -1
+        given = zip(self.t, self.y, self._inputs, self._latest_revolutions(), strict=True)
+        for i, (t, y, inputs, revolution) in enumerate(given):
+            if self._discrete and (i == 0 or self._discrete[i] is not self._discrete[i - 1]):
+                self._discrete[i].enter(block)
+            if revolution != latest:
+                latest = revolution
+                block.count_revolutions(self._revolutions[latest][1])
             block.enter(y[:nq], y[nq:], inputs, t)
             block.step_accepted()
             rows[i, : computed - first] = block.reals[first:computed]
@@ -118,9 +122,9 @@ class Result:
                 rows[i] = block.reals[first:last]
         return rows
 
-    def _latest_turns(self) -> list[int]:
-        """For each time, which entry of the turns is the last before it."""
-        times = np.array([t for t, _ in self._turns])
+    def _latest_revolutions(self) -> list[int]:
+        """Return for each time the index of the last entry of the revolutions before it."""
+        times = np.array([t for t, _ in self._revolutions])
         direction = -1.0 if times[-1] < times[0] else 1.0
         after = np.searchsorted(direction * times, direction * self.t, side="right")
         return [max(int(k) - 1, 0) for k in after]

@@ -1,199 +1,189 @@
-"""One simulation: the block it computes in, its inputs, what happens to it, and the problem for the solver."""
+"""One simulation: segments between time events, from one discrete state to the next."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.names import quoted
-from linkwork._util.progress import Progress, ProgressOption
+from linkwork._util.progress import Progress
 from linkwork.core.native import Block, Stage
-from linkwork.errors import LinkworkError, MechanismError, SingularityError
-from linkwork.model.base import ASSEMBLY_TOLERANCE
+from linkwork.errors import MechanismError, SingularityError
 from linkwork.model.model import Model
 from linkwork.model.state import State
-from linkwork.simulation.dae.formulation import Formulation
-from linkwork.simulation.event_log import EventLog
+from linkwork.simulation.dae.formulation import Formulation, in_unknowns
+from linkwork.simulation.dae.registry import FormulationRequest
+from linkwork.simulation.discrete_state import DiscreteState, Start, carry_out
 from linkwork.simulation.inputs import Inputs
-from linkwork.simulation.result import Result
-from linkwork.solvers import CompiledFunctions, Problem, Solution
+from linkwork.simulation.recorder import SimulationRecorder
+from linkwork.solvers import CompiledFunctions, Options, Problem
+from linkwork.solvers.driver import integrate
 from linkwork.solvers.problem import IntArray, Restart
 
-VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is to blame
-BEYOND = 1e-3  # of a run: how far past its end to look why it ended
+
+@dataclass(frozen=True)
+class Settings:
+    """Solver, accuracy and limits of all segments."""
+
+    solver: str
+    options: Options
+    max_steps: int | None
 
 
 class Run:
-    """One simulation: the block it computes in, its inputs, and the problem for the solver."""
+    """One simulation: the block in which it computes, its inputs, and the problem of each segment for the solver.
+
+    Attributes
+    ----------
+    recorder
+        The record of the run.
+    """
 
     def __init__(
-        self, system: Model, inputs: Inputs, state: State, t_start: float, gains: FloatArray, *, sparse: bool
+        self, system: Model, inputs: Inputs, state: State, recorder: SimulationRecorder, request: FormulationRequest
     ) -> None:
         self.system = system
+        self.inputs = inputs
+        self.recorder = recorder
         self.block: Block = system.block()
         self.progress = Progress(False)
-        self.inputs = inputs
-        self.t_start = t_start
-        self.gains = gains
-        self.y0 = np.concatenate(system.arguments.states(state, None))
-        self.turns = [(t_start, system.arguments.turns(state))]
-        self.turning = self._must_count_revolutions(sparse)
-        system.enter(self.block, state)
-        self.block.put("correction_gain", gains, Stage.NONE)
-        self.block.enter(*system.arguments.states(state, None), inputs.constant, t_start)
-        self.formulation: Formulation | None = None
-        self.event_log = EventLog(system, self.block, t_start) if system.sizes.transitions else None
-        if self.event_log is not None:
-            self.enter(t_start, self.y0)
-            self.y0 = self.event_log.start(self.y0)
+        self._start = self._started(state)
+        self._counting = self._must_count_revolutions()
+        self._formulation: Formulation | None = request.make(system, self.block, inputs)
+        if self._formulation is not None:
+            recorder.states = self._formulation.states
 
-    def _must_count_revolutions(self, sparse: bool) -> bool:
-        """Whether it matters how often cut joints have turned.
+    def _started(self, state: State) -> Start:
+        """Bring the block to the start of the run and carry out the transitions that are due there."""
+        system, block, t = self.system, self.block, self.recorder.t_start
+        states = system.arguments.states(state, None)
+        system.enter(block, state)
+        block.put("correction_gain", self.recorder.gains, Stage.NONE)
+        block.enter(*states, self.inputs.constant, t)
+        self.recorder.revolutions(t, system.arguments.turns(state))
+        y = np.concatenate(states)
+        if not system.sizes.transitions:
+            return Start(t, y, None)
+        self.enter(t, y)
+        change = carry_out(system, block, t, y, starting=True)
+        if change is not None:
+            self.recorder.change(change)
+            return Start(t, change.y, change.discrete)
+        discrete = DiscreteState.of(block)
+        self.recorder.discrete(discrete)
+        return Start(t, y, discrete)
 
-        Springs and couplings need to know, and so do rows further apart than steps.
+    def _must_count_revolutions(self) -> bool:
+        """Whether the revolutions of the cut joints matter.
+
+        They do for springs and couplings, and where the spacing of rows exceeds the steps.
         """
         stiffness = self.block.reals[self.system.fields["stiffness"].span][self.system.numbering.nu :]
         coupled = {t.joint for coupling in self.system.mechanism.couplings.values() for t in coupling.terms.values()}
         needed = bool(stiffness.any()) or not coupled.isdisjoint(self.system.numbering.cut)
-        return needed or (sparse and self.system.numbering.nq_cut > 0)
+        return needed or (self.recorder.times_given and self.system.numbering.nq_cut > 0)
+
+    # ---- segments ----
+
+    def integrate(self, settings: Settings) -> None:
+        """Integrate to the end of the run, segment by segment."""
+        start, options = self._start, settings.options
+        while True:
+            until = self._next_time()
+            problem, steps = self._problem(start), settings.max_steps
+            if steps is not None and self.recorder.started:
+                steps = max(1, steps - self.recorder.statistics.steps)
+            integrate(problem, until, self.recorder, settings.solver, options, steps)
+            reached = self._states(self.recorder.y)
+            start = self._next_start(replace(start, t=until, y=reached))
+            if until == self.recorder.t_end:
+                break
+            options = replace(options, first_step=None)
+        if not np.array_equal(start.y, reached):
+            self.recorder.last_row(until, self._problem(start).y0)
+
+    def _next_time(self) -> float:
+        """Return the end of the run, or the time of the next time event."""
+        end = self.recorder.t_end
+        return min(end, self.block.next_event_time()) if self.system.sizes.transitions else end
+
+    def _next_start(self, end: Start) -> Start:
+        """Carry out the transitions that are due at the end of a segment; return the start of the next one."""
+        if not self.system.sizes.transitions or self.block.next_event_time() > end.t:
+            return end if end.discrete is None else replace(end, discrete=DiscreteState.of(self.block))
+        y = self.on_event(end.t, end.y, np.empty(0, dtype=np.int32)).y
+        return Start(end.t, end.y if y is None else np.asarray(y), DiscreteState.of(self.block))
+
+    def _states(self, unknowns: FloatArray) -> FloatArray:
+        return unknowns if self._formulation is None else self._formulation.states(unknowns)
+
+    def _problem(self, start: Start) -> Problem:
+        """Return the problem of the segment from a start on."""
+        if start.discrete is not None:
+            start.discrete.enter(self.block)
+        watched = self._indicators > 0
+        compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses(events=watched))
+        problem = Problem(
+            self.derivative,
+            start.t,
+            start.y,
+            jacobian=self.jacobian,
+            events=self.indicators if watched else None,
+            on_event=self.on_event if watched else None,
+            on_step=self.count_revolutions if self._counting else None,
+            on_progress=self.progress.reach if self.progress.active else None,
+            compiled=compiled,
+        )
+        return problem if self._formulation is None else in_unknowns(self._formulation, problem)
+
+    # ---- functions of the problem ----
 
     def enter(self, t: float, y: FloatArray) -> None:
-        """Be at a time and states, with the inputs of that time."""
+        """Bring the block to a time and states, with the inputs at that time."""
         nq = self.system.numbering.nq
         self.block.enter(y[:nq], y[nq:], self.inputs.at(t), t)
 
     def derivative(self, t: float, y: FloatArray) -> FloatArray:
-        """As the solver wants it: not a number where it does not exist."""
+        """Return the derivative for the solver; NaN where it does not exist."""
         self.enter(t, y)
         try:
             return np.concatenate([self.block["qdot"], self.block["udot"]])
         except (SingularityError, MechanismError):
             return np.full(y.size, np.nan)
 
-    def fault(self) -> LinkworkError | None:
-        """What is wrong at the last state that was tried, if anything."""
-        try:
-            self.block.evaluate(Stage.DERIVATIVES)
-        except LinkworkError as fault:
-            return fault
-        return None
-
-    def out_of_reach(self, solution: Solution, t_end: float) -> LinkworkError | None:
-        """Why the mechanism cannot follow its prescribed motions on from the last state, if so."""
-        if not self.system.numbering.motions or not solution.t.size:
-            return None
-        y, nq, block = solution.y[-1], self.system.numbering.nq, self.system.block()
-        ahead = float(solution.t[-1]) + BEYOND * (t_end - self.t_start)
-        block.reals[self.system.fields["q_start"].span][:nq] = y[:nq]
-        try:
-            block.put_motion(ahead, self.inputs.at(ahead)[self.system.numbering.driven])
-            block.assemble(ASSEMBLY_TOLERANCE)
-        except LinkworkError as fault:
-            return fault
-        return None
-
-    def motion_violation(self, result: Result, rtol: float) -> LinkworkError | None:
-        """What is wrong where a motion given as a function is not followed: its numbers do not fit each other."""
-        if not self.inputs.driving or result.t.size < 2:
-            return None
-        given, n = self.inputs.over(result.t), self.system.numbering
-        self.enter(float(result.t[-1]), result.y[-1])
-        lacks = self.block["coupling_residual"]
-        for span in self.inputs.driving:
-            number = (span.start - n.n_loads) // 3
-            if abs(lacks[number]) > (VIOLATION_SHARE + 10 * rtol) * float(np.ptp(given[:, span.start])) > 0:
-                return MechanismError(
-                    f"inputs: the motion of {self.system.coupling_names[number]!r} is not followed, it is off by "
-                    f"{abs(lacks[number]):.3g} at t = {result.t[-1]:.6g} s: the rate and the acceleration that its "
-                    "function returns must be the derivatives of the value"
-                )
-        return None
-
     def jacobian(self, t: float, y: FloatArray) -> FloatArray:
-        """As the solver wants it: not a number where it does not exist."""
+        """Return the Jacobian for the solver; NaN where it does not exist."""
         self.enter(t, y)
         try:
             return self.system.block_jacobian(self.block)
         except (SingularityError, MechanismError):
             return np.full((y.size, y.size), np.nan)
 
-    def count_revolutions(self, t: float, y: FloatArray) -> None:
-        """Follow the cut joints from step to step."""
-        self.enter(t, y)
-        self.turns.append((t, self.block.step_accepted()))
-
     def indicators(self, t: float, y: FloatArray) -> FloatArray:
-        """Of transitions, and of commands that are functions of time: these change sign as they switch."""
+        """Return the event indicators: of transitions, and of commands that are functions of time."""
         self.enter(t, y)
         try:
             return np.concatenate([self.block.event_indicators(), self.inputs.switches(t)])
         except (SingularityError, MechanismError):
-            return np.full(self.watched, np.nan)
-
-    def on_event(self, t: float, y: FloatArray, crossings: IntArray) -> Restart:
-        """Carry out what is due; the solver starts again from there."""
-        assert self.event_log is not None
-        self.enter(t, y)
-        after = self.event_log.handle(t, y)
-        if after is not None:
-            self.turns.append((t, self.block.step_accepted()))
-        return Restart(after)
-
-    def go_to(self, t_end: float, progress: ProgressOption) -> None:
-        """Prepare for a run to an end."""
-        self.progress = Progress(progress, self.t_start, t_end)
-        if t_end < self.t_start:  # what draws loops together forward drives them apart backward
-            self.gains = np.zeros(2)
-            self.block.put("correction_gain", self.gains, Stage.NONE)
-
-    def problem(self, t: float, y: FloatArray) -> Problem:
-        """What the solver is to do from a time on."""
-        watched = self.watched > 0
-        compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses(events=watched))
-        return Problem(
-            self.derivative,
-            t,
-            y,
-            jacobian=self.jacobian,
-            events=self.indicators if watched else None,
-            on_event=self.on_event if watched else None,
-            on_step=self.count_revolutions if self.turning else None,
-            on_progress=self.progress.reach if self.progress.active else None,
-            compiled=compiled,
-        )
+            return np.full(self._indicators, np.nan)
 
     @property
-    def watched(self) -> int:
-        """How many indicators tell of events."""
+    def _indicators(self) -> int:
+        """Number of event indicators."""
         return int(self.system.sizes.event_indicators) + len(self.inputs.commands)
 
-    def next_time(self, t_end: float) -> float:
-        """The end of the run, or the time of the next transition that has one."""
-        return t_end if self.event_log is None else min(t_end, self.block.next_event_time())
+    def on_event(self, t: float, y: FloatArray, zero_crossings: IntArray) -> Restart:
+        """Carry out the transitions that are due; the solver restarts from the states after them."""
+        self.enter(t, y)
+        change = carry_out(self.system, self.block, t, y)
+        if change is None:
+            return Restart(None)
+        self.recorder.change(change)
+        self.recorder.revolutions(t, self.block.step_accepted())
+        return Restart(change.y)
 
-    def pass_time(self, t: float, y: FloatArray) -> FloatArray:
-        """Carry out what is due at a time at which the solver has stopped; return the states from there on."""
-        if self.event_log is None or self.block.next_event_time() > t:
-            return y
-        after = self.on_event(t, y, np.empty(0, dtype=np.int32)).y
-        self.event_log.begin_segment()
-        return y if after is None else np.asarray(after)
-
-    def last_transitions(self) -> str:
-        """Names of those of the last two events."""
-        events = self.event_log.events[-2:] if self.event_log is not None else []
-        return quoted(dict.fromkeys(name for event in events for name in event.transitions))
-
-    def end_segment(self, rows: int) -> None:
-        """A leg of the run had so many rows."""
-        if self.event_log is not None:
-            self.event_log.end_segment(rows)
-
-    def move_last_row(self) -> None:
-        """The last row is that after the last event."""
-        if self.event_log is not None:
-            self.event_log.move_last_row()
-
-    def result(self, solution: Solution) -> Result:
-        """What came of it, or as much as did."""
-        return Result(self.system, solution, self.inputs.over(solution.t), self.turns, self.gains, self.event_log)
+    def count_revolutions(self, t: float, y: FloatArray) -> None:
+        """Track the cut joints from step to step."""
+        self.enter(t, y)
+        self.recorder.revolutions(t, self.block.step_accepted())

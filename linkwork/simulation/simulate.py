@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite
-from linkwork._util.progress import ProgressOption
+from linkwork._util.progress import Progress, ProgressOption
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
-from linkwork.errors import LinkworkError, MechanismError, SolverError
+from linkwork.errors import MechanismError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.model.compile import compile
@@ -18,17 +18,15 @@ from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
 from linkwork.model.state import State
 from linkwork.simulation.dae.registry import FormulationRequest
+from linkwork.simulation.diagnosis import check_motions, explain
 from linkwork.simulation.inputs import Inputs, InputValue
+from linkwork.simulation.recorder import SimulationRecorder
 from linkwork.simulation.result import Result
-from linkwork.simulation.run import Run
-from linkwork.simulation.segments import Settings, run_in_segments
-from linkwork.solvers import Solution
+from linkwork.simulation.run import Run, Settings
+from linkwork.solvers import Options
 from linkwork.solvers.base import SMALLEST_RTOL
-from linkwork.solvers.driver import ChatteringError
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
-VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is to blame
-BEYOND = 1e-3  # of a run: how far past its end to look why it ended
 
 
 def simulate(
@@ -63,8 +61,8 @@ def simulate(
         Where to start; by default the system is assembled from the start values of the description.
     inputs
         Driving loads by joint name, N m or N, and applied wrenches as "push.F": numbers, or functions of time; arrays
-        where the input has several elements, one of which is also known as "S[2]" or "push.F[1]". What is left out is
-        zero. What is to be added to a motion that is prescribed, by name of its drive: a function of time that returns
+        where the input has several elements, one of which is also known as "S[2]" or "push.F[1]". By default they are
+        zero. Additions to a prescribed motion, by name of its drive: a function of time that returns
         value, rate and acceleration (the latter are not found by differences, and they must fit), or a constant value.
         Of transitions: "latch.command", true or false or a function of time that is, and "kick.impulse.f",
         "kick.impulse.t".
@@ -79,7 +77,7 @@ def simulate(
         How the Newton matrix of "chou" is made and solved: 1 differences of the full system, 2 the full system, 3 the
         reduced system, 4 (default) in time and memory that grow linearly with the bodies.
     rtol, atol
-        Accuracy wanted of the states y: atol + rtol |y|; `atol` is `rtol` if left out. Each step of the solver gets a
+        Target accuracy of the states y: atol + rtol |y|; `atol` is `rtol` if left out. Each step of the solver gets a
         tenth of it. What the motion itself amplifies comes on top.
     t_eval
         Times of the output, (nt,), s; by default every step. At an event there are rows before and after it; of times
@@ -105,7 +103,7 @@ def simulate(
     AssemblyError
         If the loops cannot be closed at the start.
     SolverError
-        If the run cannot go on; its attribute `result` holds what was computed until then.
+        If the run cannot continue; its attribute `result` holds the partial result.
     Exception
         Whatever a function among `inputs` raises, unchanged; its attribute `result` likewise.
 
@@ -134,25 +132,23 @@ def simulate(
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
     _check_run(system, state, start, end)
-    run = Run(system, given, state, start, _gains(loop_gain), sparse=t_eval is not None)
-    settings = Settings(solver, *_of_steps(rtol, atol), t_eval, max_step, first_step, max_steps)
-    run.go_to(end, progress)
-    run.formulation = request.make(run)
+    gains = _gains(loop_gain) if end >= start else np.zeros(2)  # backward, the feedback would open loops
+    recorder = SimulationRecorder(system, given, gains, start, end, t_eval)
+    settings = Settings(solver, Options(*_of_steps(rtol, atol), max_step, first_step), max_steps)
+    run = Run(system, given, state, recorder, request)
+    run.progress = Progress(progress, start, end)
     try:
         with run.progress:
-            solution = run_in_segments(run, end, settings)
+            run.integrate(settings)
+        result = recorder.result()
+        check_motions(run, result, rtol)
     except BaseException as error:
-        partial = getattr(error, "solution", None)
-        if not isinstance(partial, Solution):
-            raise
-        _keep(error, run.result(partial))
-        if isinstance(error, SolverError) and (cause := _explain(error, run, partial, end)) is not None:
-            raise error from cause
+        recorder.attach_to(error)
+        if isinstance(error, SolverError) and isinstance(error.result, Result):
+            cause = explain(error, run, error.result)
+            if cause is not None:
+                raise error from cause
         raise
-    result = run.result(solution)
-    if (violation := run.motion_violation(result, rtol)) is not None:
-        _keep(violation, result)
-        raise violation
     return result
 
 
@@ -163,25 +159,14 @@ def _check_run(system: Model, state: State, start: float, end: float) -> None:
         raise MechanismError("a mechanism with transitions runs forward only: what happened cannot be undone")
     if not system.sizes.transitions and is_immobile(system, state):
         raise MechanismError(
-            f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no freedom, and "
-            "no motion is prescribed; leave out what holds it (`explain` of the system tells which groups do not move) "
-            "or take the loads of the structure at rest from `reactions` of its assembled state"
+            f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no degree of "
+            "freedom, and no motion is prescribed; leave out constraints (`explain` of the system lists the immobile "
+            "groups) or take the loads of the structure at rest from `reactions` of its assembled state"
         )
 
 
-def _explain(error: SolverError, run: Run, partial: Solution, end: float) -> LinkworkError | None:
-    """Add to the message of a failure what lies behind it; return that, if the mechanics know."""
-    fault = run.fault()
-    beyond = run.out_of_reach(partial, end) if fault is None else None
-    if isinstance(error, ChatteringError):
-        error.args = (f"{error}. The last transitions were {run.last_transitions()}",)
-    if fault is not None or beyond is not None:
-        error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
-    return fault or beyond
-
-
 def _time(value: object, what: str) -> float:
-    """A time as a number; what is not finite is left for the solver to refuse."""
+    """A time as a number; the solver refuses one that is not finite."""
     if not isinstance(value, int | float | np.number):
         raise MechanismError(f"{what} must be a number, s, not {value!r}")
     return float(value)
@@ -207,14 +192,6 @@ def _assembled(system: Model, inputs: Inputs, start: float) -> State:
 
 
 def _of_steps(rtol: float, atol: float | None) -> tuple[float, float]:
-    """Tolerances of the solver's steps; what is out of range is left for the solver to refuse as it was given."""
+    """Tolerances of the solver's steps; one out of range stays as given, for the solver to refuse."""
     wanted = (rtol, rtol if atol is None else atol)
     return max(wanted[0] * STEP_SHARE, min(wanted[0], SMALLEST_RTOL)), wanted[1] * STEP_SHARE
-
-
-def _keep(error: BaseException, result: Result) -> None:
-    """Leave what was computed on the exception; some foreign ones take no attributes."""
-    try:
-        error.result = result  # type: ignore[attr-defined]
-    except (AttributeError, TypeError):
-        error.add_note("(what was computed until then could not be kept on this exception)")

@@ -1,6 +1,6 @@
 """The variables of a system by name, as users, results and FMUs see them. Each is an offset into the core's block.
 
-What all bodies or all joints have is one list of quantities here; add a variable to the list of its owner.
+What all bodies or all joints have is one list of quantities here; add a variable to the list of its entity.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ class _Catalog(Namer):
             yield Entity(pattern, (name, "", ""), (b,), partial(self.depends.path, b))
 
     def totals(self) -> Iterator[Entity]:
-        """Energies, and what each loop lacks."""
+        """Energies, and the residual of each loop."""
         energies = [
             output(f"{{0}}.{what}", f"energy_{what}", "J", f"{what} energy", dependency=dependency)
             for what, dependency in (("kinetic", 1), ("potential", 0))

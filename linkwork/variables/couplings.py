@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def coupling_variables(namer: Namer) -> Iterator[Entity]:
-    """Return what has the variables of couplings: parameters, inputs of motions, and what is computed."""
+    """Return the variables of couplings: parameters, inputs of motions, and outputs."""
     first_term = 0
     for i, coupling in enumerate(namer.mech.couplings.values()):
         units = _units(namer, coupling)
@@ -57,7 +57,7 @@ def _motion(unit: str) -> Iterator[Quantity]:
 
 
 def _outputs(unit: str) -> Iterator[Quantity]:
-    """The rules: of what is lacking, of the load."""
+    """The rules: of the residual, of the load."""
     yield output("{0}.residual", "coupling_residual", unit, "terms less offset and motion")
     text = "on each of its joints acts the slope of its term times this"
     yield output("{0}.load", "coupling_load", LOADS[unit], text, dependency=1)

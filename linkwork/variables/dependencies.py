@@ -1,6 +1,6 @@
 """Which states and inputs a variable depends on, and whether on time.
 
-Lists longer than `MOST` are left out, which stands for "all": true, and it keeps what is written linear in the size of
+Lists longer than `MOST` are left out, which stands for "all": true, which keeps the output linear in the size of
 the mechanism.
 """
 
@@ -75,7 +75,7 @@ class Dependencies:
         return [*(f"{drive}.{kind}_in" for drive in drives for kind in what), *(["time"] if drives else [])]
 
     def coupling_residual(self, index: int) -> Names:
-        """Of what a coupling lacks: the coordinates named, or all of its cluster where a cut joint is among them."""
+        """Of the residual of a coupling: its coordinates, or all of its cluster where a cut joint is among them."""
         coupling, place = self._couplings[index], self._topology.couplings[index]
         drives = [coupling.name] if coupling.motion else []
         if all(joint in self._link_of_joint for joint, _ in place.terms):
@@ -110,7 +110,7 @@ class Dependencies:
         return self._names_in_tree(links[::-1], "q"), self._names_in_tree(links[::-1], "q", "u")
 
     def between(self, first: str, second: str) -> tuple[Names, Names]:
-        """Of the distance of two bodies and of its rate: the tree joints on the ways to where these meet."""
+        """Of the distance of two bodies and of its rate: the tree joints up to their nearest common ancestor."""
         ends, links = [self._link_of_name[first], self._link_of_name[second]], []
         while ends[0] != ends[1]:
             link = max(ends)  # a link's parent has a lower number

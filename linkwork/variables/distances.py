@@ -18,14 +18,14 @@ _COUPLING = 1  # among the places of a distance: its number among the couplings;
 _QUANTITIES = (  # the rules: of the positions, of the force
     parameter("{0}.r1[]", "distance_points", "m", "end of the distance in {1}", elements=_AXES),
     parameter("{0}.r2[]", "distance_points", "m", "end of the distance in {2}", elements=_AXES, offset=3),
-    parameter("{0}.length", "coupling_offset", "m", "how far apart its points are", of=_COUPLING),
+    parameter("{0}.length", "coupling_offset", "m", "distance between its points", of=_COUPLING),
     output("{0}.residual", "coupling_residual", "m", "distance less length", of=_COUPLING),
     output("{0}.force", "distance_force", "N", "pulls both ends towards each other; below zero: pushes", dependency=1),
 )
 
 
 def distance_variables(namer: Namer) -> Iterator[Entity]:
-    """Return what has the variables of distances."""
+    """Return the variables of distances."""
     couplings = namer.layout.sizes.couplings - namer.layout.sizes.distances
     for i, one in enumerate(namer.mech.distances.values()):
         depends = partial(_depends, namer, i, one.bodies)

@@ -67,7 +67,7 @@ class Namer:
         depends: Callable[[], tuple[Names, ...]] = lambda: _NO_NAMES,
         labels: tuple[str, str] = ("", ""),
     ) -> Entity:
-        """Return the owner of some quantities."""
+        """Return the entity of some quantities."""
         of_it = tuple(quantities)
         return Entity(self.pattern(of_it, lambda: of_it), (name, *labels), places, depends)
 

@@ -65,7 +65,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A quantity of one or more numbers that stand side by side in the block."""
+    """A quantity of one or more adjacent numbers in the block."""
 
     first: int
     count: int

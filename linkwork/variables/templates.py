@@ -27,12 +27,12 @@ WITH_START = ("parameter", "start", "input")
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """One number, or several side by side in the block, that everything of one kind has: the mass of bodies.
+    """One number, or several adjacent ones in the block, that every entity of one kind has: the mass of bodies.
 
     Attributes
     ----------
     name, text
-        Name and description with ``{0}`` for the owner's name, ``{1}`` and ``{2}`` for what else it names, and ``[]``
+        Name and description with ``{0}`` for the entity's name, ``{1}`` and ``{2}`` for what else it names, and ``[]``
         where the index of a number stands, as in ``"der({0}.q[])"``.
     kind, type, discrete, jumps, minimum, maximum, tunable
         As of the variables.
@@ -41,13 +41,13 @@ class Quantity:
     unit
         Of all numbers, or of each.
     elements
-        What stands for ``[]`` in the name of each number.
+        Replacement of ``[]`` in the name of each number.
     of
-        Which of its owner's places counts in the field.
+        Which of its entity's indices counts in the field.
     offset
         Of the first number behind that place.
     rule
-        Which of its owner's dependencies holds, or which for each number.
+        Which of its entity's dependencies holds, or which for each number.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Quantity:
         return self.count > 1 and units == 1 and self.elements == indices(self.count)
 
     def variable(self, i: int, first: int) -> Variable:
-        """Return the variable of number `i`, in which the owner's name and place are still open."""
+        """Return the variable of number `i`, in which the entity's name and index are still open."""
         name, unit = (
             self.name.replace("[]", self.elements[i]),
             self.unit if isinstance(self.unit, str) else self.unit[i],
@@ -121,7 +121,7 @@ def indices(count: int) -> tuple[str, ...]:
 
 
 class Place(NamedTuple):
-    """Where numbers stand that are behind the block: of the first owner, and how many each has."""
+    """Where numbers stand that are behind the block: of the first entity, and how many each has."""
 
     first: int
     columns: int
@@ -135,11 +135,11 @@ class Pattern:
     quantities
         As given.
     variables
-        Their numbers one by one, in which the owner's name and place are still open.
+        Their numbers one by one, in which the entity's name and index are still open.
     spans
         Where the numbers of each quantity stand among all.
     rules
-        For each number, which of its owner's dependencies holds.
+        For each number, which of its entity's dependencies holds.
     """
 
     def __init__(self, quantities: Sequence[Quantity], fields: Mapping[str, Field | Place]) -> None:
@@ -157,7 +157,7 @@ class Pattern:
             self._steps += [(v.reference, field.columns, quantity.of) for v in more]
 
     def references(self, places: tuple[int, ...]) -> list[int]:
-        """Return the offsets of the numbers in the block, for an owner with these places."""
+        """Return the offsets of the numbers in the block, for an entity with these indices."""
         return [first + step * places[of] for first, step, of in self._steps]
 
     @cached_property
@@ -200,7 +200,7 @@ class Entity:
 
 
 def made(v: Variable, labels: Sequence[str], at: int, block: FloatArray, depends: Names = None) -> Variable:
-    """Return a variable of a pattern with what it has of its owner: names, place, start value and dependencies."""
+    """Return a variable of a pattern with the names, index, start value and dependencies of its entity."""
     return Variable(
         v.name.format(*labels),
         at,

@@ -59,11 +59,11 @@ def _parameters(namer: Namer, transition: Transition) -> Iterator[Quantity]:
         case _, Time():
             yield parameter("{0}.time", "transition_value", "s", "when it happens")
         case _, Crossing() as crossing:
-            yield parameter("{0}.value", "transition_value", _crossing_unit(namer, crossing), "what is crossed")
+            yield parameter("{0}.value", "transition_value", _crossing_unit(namer, crossing), "trigger level")
 
 
 def transition_inputs(namer: Namer) -> Iterator[Entity]:
-    """Commands and blows."""
+    """Commands and impulses."""
     for i, (name, one) in enumerate(namer.mech.transitions.items()):
         if isinstance(one.when, Command):
             text = f"makes the transition happen where it becomes true{_end(namer, one)}"

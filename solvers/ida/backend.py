@@ -26,13 +26,13 @@ RESIDUAL_FAILURES = (-9, -12)
 ERROR_TEST_FAILURES = (-2, -3)
 
 
-# What makes up for steps being told in single precision, and for the pace of IDA's time.
+# Margin for steps reported in single precision, and for the scale of IDA's time.
 SHRINK = 1.0 - 2e-7
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What IDA is to be told.
+    """Settings of IDA.
 
     Attributes
     ----------

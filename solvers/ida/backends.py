@@ -32,7 +32,7 @@ def find_backend() -> type[Backend]:
     Raises
     ------
     SolverError
-        If there is none; it says what to install.
+        If there is none; the text names the package to install.
     """
     for needed, here in BACKENDS.items():
         try:

@@ -37,7 +37,7 @@ class CoupledIDA:
         self._made = _Made(sundials, (self._y, self._rate, self._between))
         self._reached = sundials.ffi.new("double *")
         self._steps = sundials.ffi.new("long *")
-        self._taken = 0  # steps, as far as they were told
+        self._taken = 0  # steps reported so far
         self._first_step = settings.first_step
         self._set_up(settings)
 
@@ -45,11 +45,11 @@ class CoupledIDA:
         """Make IDA ready, or ready again."""
         equations, user = self._equations, self._user
         self._y[:], self._rate[:] = y, rate
-        user.t0, user.time_scale, user.cj, user.factor_needed = equations.origin, equations.pace, equations.cj, 1
+        user.t0, user.time_scale, user.cj, user.factor_needed = equations.origin, equations.scale, equations.cj, 1
         self._taken = 0
         self._call("IDAReInit", 0.0, *self._made.vectors[:2])
         self._call("IDASetStopTime", equations.span)
-        # IDA's own choice would depend on the first time that is wanted
+        # IDA's own choice would depend on the first requested time
         self._call("IDASetInitStep", self._first_step or 1.0 / equations.cj)
 
     def step(self) -> tuple[int, float, FloatArray]:
@@ -138,7 +138,7 @@ def _free(sundials: Sundials, context: Pointer, ida: Pointer, solver: Pointer, v
 
 
 def _enter(user: Pointer, compiled: CompiledImplicit, work: FloatArray, sundials: Sundials) -> None:
-    """Tell the core's side of the coupling what to call."""
+    """Give the core the functions to call."""
     for name in ("context", "residual", "factor", "solve", "rate_times"):
         kind = core_ffi.typeof(getattr(user.equations, name))
         setattr(user.equations, name, core_ffi.cast(kind, getattr(compiled, name)))

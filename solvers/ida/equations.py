@@ -1,7 +1,7 @@
 """A problem in the form that IDA takes.
 
-IDA's time s begins at 0 with every start and always runs forwards: t = origin + pace s, dy/dt = (dy/ds) / pace, and
-the Newton matrix for IDA's cj is that of the problem for cj / pace. The pace is +1 or -1 but for rounding, by which it
+IDA's time s begins at 0 with every start and always runs forwards: t = origin + scale s, dy/dt = (dy/ds) / scale, and
+the Newton matrix for IDA's cj is that of the problem for cj / scale. The scale is +1 or -1 but for rounding, which
 makes the end of the run a number of single precision: scikits.odes takes options, the stop time too, in no better one.
 
 An operator (linkwork.solvers.implicit) serves IDA's GMRES without a preconditioner hook: the residual is multiplied by
@@ -26,7 +26,7 @@ from linkwork.solvers.implicit import Residual
 from linkwork.solvers.problem import FloatArray, Problem
 from linkwork.solvers.solution import Statistics
 
-# What IDA is told by a callback.
+# Status that a callback returns to IDA.
 DONE, SHORTER, FATAL = 0, 1, -1
 
 FEW = 1000  # numbers
@@ -40,14 +40,14 @@ class Equations:
     ----------
     n
         Number of states IDA has: one that stands still where the problem has none.
-    origin, pace, span
+    origin, scale, span
         Of IDA's time s; the run ends at s = span.
     raised
         What a function of the problem has raised; IDA ends at it.
     not_finite
-        The last callback asked for a shorter step, because of what is not a finite number.
+        The last callback asked for a shorter step, because of a number that is not finite.
     singular
-        What the operator said when it last found no inverse; for whoever sees progress to forget.
+        Message of the operator when it last found no inverse; cleared after a successful step.
     last_matrix
         The last Newton matrix that IDA was given.
     cj
@@ -60,7 +60,7 @@ class Equations:
         self.t_end = t_end
         self.origin = problem.t0
         self.span = 0.0
-        self.pace = 1.0
+        self.scale = 1.0
         self.raised: BaseException | None = None
         self.not_finite = False
         self.singular: str | None = None
@@ -76,18 +76,18 @@ class Equations:
         """Let s begin at t, before the end; the length of the first step is only a guess."""
         self.origin = t
         self.span = float(np.float32(abs(self.t_end - t))) or 1.0
-        self.pace = (self.t_end - t) / self.span
+        self.scale = (self.t_end - t) / self.span
         self.raised, self.not_finite, self.singular, self.last_matrix = None, False, None, None
         self.cj, self._stale = 1.0 / first_step, True
 
     def time(self, s: float) -> float:
         """Return the time of the problem, never beyond the end."""
-        t = self.origin + self.pace * s
-        return t if (self.t_end - t) * self.pace > 0.0 else self.t_end
+        t = self.origin + self.scale * s
+        return t if (self.t_end - t) * self.scale > 0.0 else self.t_end
 
     def own_time(self, t: float) -> float:
         """Return the s of a time of the problem."""
-        return (t - self.origin) / self.pace
+        return (t - self.origin) / self.scale
 
     def f(self, t: float, y: FloatArray, ydot: FloatArray) -> FloatArray:
         """Return F, (n,), counted and its shape checked."""
@@ -110,7 +110,7 @@ class Equations:
         """Give F, or P^-1 F where there is an operator."""
         self._statistics.evaluations += 1
         try:
-            t, ydot = self.time(s), rate.copy() if self.pace == 1.0 else rate / self.pace
+            t, ydot = self.time(s), rate.copy() if self.scale == 1.0 else rate / self.scale
             values = self._f(t, y.copy(), ydot)
             if self.operator is not None:
                 values = np.asarray(values, dtype=np.float64)
@@ -134,7 +134,7 @@ class Equations:
         if not all_finite(residual):
             return SHORTER
         try:
-            out[:] = self.matrix(self.time(s), y, rate / self.pace, cj / self.pace, residual)
+            out[:] = self.matrix(self.time(s), y, rate / self.scale, cj / self.scale, residual)
             self.not_finite, self.last_matrix = not np.isfinite(out).all(), out
         except BaseException as error:
             self.raised = error
@@ -153,8 +153,8 @@ class Equations:
         try:
             out[:] = v
             if self.operator is not None and cj != self._ck and all_finite(v):
-                scale = (cj - self._ck) / self.pace
-                out += scale * np.asarray(self.operator.solve(np.asarray(self.operator.rate_times(v.copy()))))
+                factor = (cj - self._ck) / self.scale
+                out += factor * np.asarray(self.operator.solve(np.asarray(self.operator.rate_times(v.copy()))))
         except BaseException as error:
             self.raised = error
             return FATAL
@@ -201,7 +201,7 @@ class Equations:
     def _widths(self, y: FloatArray, coming: FloatArray) -> FloatArray:
         """Return steps of differences, (n,), towards the coming change.
 
-        What is near zero is stepped by its tolerance, as IDA does, but within bounds that the largest state sets: below
+        A state near zero is stepped by its tolerance, as IDA does, but within bounds that the largest state sets: below
         them rounding is all that is seen, above them curvature.
         """
         sizes = np.maximum(np.abs(y), np.abs(coming))
@@ -211,13 +211,13 @@ class Equations:
         return np.copysign(np.maximum(_ROOT_EPS * sizes, tolerance), coming)
 
     def _factored(self, t: float, y: FloatArray, rate: FloatArray) -> bool:
-        """Factor the operator for the cj last heard of; tell whether that went well."""
+        """Factor the operator for the last cj; return whether that succeeded."""
         assert self.operator is not None
         self._statistics.jacobian_evaluations += 1
         try:
-            self.operator.factor(t, y.copy(), rate / self.pace, self.cj / self.pace)
+            self.operator.factor(t, y.copy(), rate / self.scale, self.cj / self.scale)
         except np.linalg.LinAlgError as error:
-            self.singular = f"the operator says: {error}"
+            self.singular = f"the operator reports: {error}"
             self.cj *= 4.0  # IDA tries a step of a quarter next
             return False
         self._ck, self._stale = self.cj, False
@@ -233,6 +233,6 @@ class Equations:
 
 
 def all_finite(values: FloatArray) -> bool:
-    """Tell whether all of a vector's numbers are finite."""
+    """Return whether all numbers of a vector are finite."""
     # the sum of squares is found in less time, which may overflow; of many numbers BLAS may use threads for it
     return (values.size <= FEW and isfinite(values.dot(values))) or bool(np.isfinite(values).all())

@@ -1,7 +1,7 @@
 """The solver: IDA's steps, with events located on its interpolant as for other solvers.
 
-IDA's own root functions are not used: they are looked at only where steps end, take a zero for a root on either side,
-and stop short of the far side.
+IDA's own root functions are not used: they are checked only where steps end, take a zero for a root both ways,
+and stop short of the sign change.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
 # That many steps that together change the time by nothing but its last digits, or the state by nothing that the
-# tolerances see, mean that the run is stuck; equations of too high an index go on like that without end.
+# tolerances see, mean that the run is stuck; equations of too high an index continue like that without end.
 STRETCH = 50
 LAST_DIGITS = 64.0 * STRETCH * float(np.finfo(np.float64).eps)
 UNSEEN = 0.01
-STUCK = -1000  # beside IDA's flags
+STUCK = -1000  # in addition to IDA's flags
 
 
 class IDA(InterpolatingSolver):
@@ -72,11 +72,11 @@ class IDA(InterpolatingSolver):
         if self.problem.implicit is not None and y.size:
             self._check_start(ydot, weights, min(step, span))
         padding = self._equations.n - y.size
-        self._backend.start(np.pad(y, (0, padding)), np.pad(ydot * self._equations.pace, (0, padding)))
+        self._backend.start(np.pad(y, (0, padding)), np.pad(ydot * self._equations.scale, (0, padding)))
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps without coming back; all that Python does counts here."""
-        if isinstance(self._backend, MultiStepBackend) and output.wanted and not self._watched:
+        if isinstance(self._backend, MultiStepBackend) and output.times_given and not self._watched:
             self._glide(self._backend, output, tries)
             return None
         crossings = None
@@ -91,7 +91,7 @@ class IDA(InterpolatingSolver):
         return bool(self.problem.n_events) or self.problem.on_step is not None
 
     def _glide(self, backend: MultiStepBackend, output: Output, tries: int) -> None:
-        """Go from one wanted time to the next."""
+        """Integrate from one output time to the next."""
         while tries > 0 and self.t != self.t_end:
             wanted = not output.complete
             target = float(output.t[output.count]) if wanted else self.t_end
@@ -102,7 +102,7 @@ class IDA(InterpolatingSolver):
             self.t, self.y = self._tip, self._tip_y
             if wanted and flag != TOO_MUCH_WORK:
                 # IDA takes a time next to the end for the end
-                rows = 1 if self.t != self.t_end else output.t.size - output.count
+                rows = 1 if self.t != self.t_end else output.limit - output.count
                 output.fill(np.tile(self.y, (rows, 1)))
 
     @property
@@ -118,7 +118,7 @@ class IDA(InterpolatingSolver):
                 return
 
     def _follow(self, flag: int, s: float, y: FloatArray, steps: int) -> None:
-        """Be where IDA is after so many steps that went well, then say what did not."""
+        """Take over IDA's time and state after so many successful steps, then report a failure."""
         if self._equations.raised is not None:
             raised, self._equations.raised = self._equations.raised, None
             raise raised
@@ -162,7 +162,7 @@ class IDA(InterpolatingSolver):
         s = min(max(self._equations.own_time(t), self._began_s), self._tip_s)
         return self._backend.at(s)[: self.problem.n]
 
-    # ---- what goes wrong ----
+    # ---- failures ----
 
     def _check_start(self, ydot: FloatArray, weights: FloatArray, step: float) -> None:
         """Refuse start values that do not fit the equations."""

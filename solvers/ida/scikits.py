@@ -20,7 +20,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 class ScikitsIDA:
-    """A `Backend`. scikits.odes swallows exceptions, but takes what the equations return: go on, step shorter, end."""
+    """A `Backend`. scikits.odes swallows exceptions, but takes the status of the equations."""
 
     def __init__(self, equations: Equations, settings: Settings) -> None:
         self._equations = equations
@@ -45,7 +45,7 @@ class ScikitsIDA:
     def step(self) -> tuple[int, float, FloatArray]:
         """Take one step, which a negative time asks for."""
         if self._looked:
-            self.at(self._tip)  # IDA goes on from the time last asked for
+            self.at(self._tip)  # IDA continues from the time last asked for
             self._looked = False
         y = np.empty(self._equations.n)
         flag, s = self._method.step(-self._equations.span, y, self._rate)
@@ -82,4 +82,4 @@ def _options(equations: Equations, settings: Settings) -> dict[str, Any]:
 
 
 def _quiet(*details: object) -> None:
-    """Print nothing; the flag that IDA returns says it too."""
+    """Print nothing; the flag that IDA returns is enough."""

@@ -22,7 +22,7 @@ NAMED = 4
 
 
 class SingularError(Exception):
-    """The Newton matrix has no inverse; the text says what is wrong with it."""
+    """The Newton matrix has no inverse; the text states the reason."""
 
 
 def first_step(weights: FloatArray, ydot: FloatArray, span: float, longest: float | None) -> float:
@@ -44,13 +44,13 @@ def correction(
     SingularError
         If the Newton matrix has no inverse.
     """
-    cj = np.sign(equations.pace) / (PROBE_STEP * step)
+    cj = np.sign(equations.scale) / (PROBE_STEP * step)
     if equations.operator is not None:
         try:
             equations.operator.factor(t, y.copy(), ydot.copy(), cj)
             return np.asarray(equations.operator.solve(f.copy()))
         except np.linalg.LinAlgError as error:
-            raise SingularError(f"the operator says: {error}") from error
+            raise SingularError(f"the operator reports: {error}") from error
     matrix = equations.matrix(t, y, ydot, cj, f)
     if not np.isfinite(matrix).all():
         return np.full_like(f, np.nan)
@@ -64,13 +64,13 @@ def correction(
 
 
 def largest(f: FloatArray) -> str:
-    """Say which equation has the largest residual."""
+    """Name the equation that has the largest residual."""
     index = int(np.abs(f).argmax())
     return f"equation {index} has the largest residual, {f[index]:.3g}"
 
 
 def deficiency(matrix: FloatArray) -> str | None:
-    """Say which equations depend on one another and which states they leave open, or None where none do."""
+    """Name the equations that depend on one another and which states they leave open, or None where none do."""
     for axis in (1, 0, 1, 0):
         scale = np.abs(matrix).max(axis=axis, keepdims=True)
         matrix = matrix / np.where(scale > 0.0, scale, 1.0)

@@ -12,12 +12,12 @@ from linkwork.solvers.ida.backend import CALLBACK_FAILURE, MOST_FAILURES, Settin
 from linkwork.solvers.ida.equations import FATAL, Equations, all_finite
 from linkwork.solvers.problem import FloatArray
 
-# Tolerance of the states that stay out of the error test, which scikit-sundae cannot tell IDA, by that of the others.
+# Tolerance of the states that stay out of the error test, which scikit-sundae cannot set, relative to the others.
 SLACK = 1e10
 
 
 class CallbackError(Exception):
-    """Tells IDA to end: scikit-sundae takes nothing but exceptions for that."""
+    """Ends IDA: scikit-sundae takes nothing but exceptions for that."""
 
 
 class SundaeIDA:
@@ -37,7 +37,7 @@ class SundaeIDA:
     def step(self) -> tuple[int, float, FloatArray]:
         """Take one step."""
         if self._looked:
-            self.at(self._tip)  # IDA goes on from the time last asked for
+            self.at(self._tip)  # IDA continues from the time last asked for
             self._looked = False
         try:
             result = self._method.step(self._span, "onestep", self._span)
@@ -69,7 +69,7 @@ def _options(equations: Equations, settings: Settings) -> dict[str, Any]:
     }
 
     def residual(s: float, y: FloatArray, rate: FloatArray, out: FloatArray) -> None:
-        if equations.not_finite and not all_finite(y):  # of IDA's own making, from what it was told before
+        if equations.not_finite and not all_finite(y):  # made by IDA itself, from earlier values
             out.fill(np.nan)
             return
         _told(equations.residual(s, y, rate, out), out)

@@ -1,4 +1,4 @@
-"""The library of SUNDIALS itself, found beside the package that brought it and called without compiling anything."""
+"""The library of SUNDIALS itself, found next to the package that installed it and called without compiling anything."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Sundials:
     major: int
 
     def silence(self, context: Any, ida: Any) -> None:
-        """Print no messages: the flags say the same."""
+        """Print no messages: the flags are enough."""
         if self.major == 6:
             self.lib.IDASetErrFile(ida, self.ffi.NULL)
         else:

@@ -64,7 +64,7 @@ def test_closed_scenes_have_no_lack_and_only_their_motions(scene):
     for k in range(3):
         u = at.speeds(scene.oracle.random_speeds(np.random.default_rng(k)))
         assert largest(matrix @ u) < 1e-9 * (1.0 + largest(u))
-    assert np.array_equal(at.ggl.slack[: at.ggl.rows], at.ggl.slack[at.ggl.rows :])
+    assert np.array_equal(at.ggl.relaxation[: at.ggl.rows], at.ggl.relaxation[at.ggl.rows :])
 
 
 def test_rows_are_the_rates_of_what_is_lacking(sample):

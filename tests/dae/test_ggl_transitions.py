@@ -71,8 +71,8 @@ def test_lock_of_a_ball_holds_its_speeds():
     at.states = np.concatenate([at.block["q"], at.block["u"]]).copy()
     at.start()
     rows = at.ggl.rows
-    assert (at.ggl.slack[:rows] == 0).sum() == 3
-    assert (at.ggl.slack[rows:] == 0).sum() == 0
+    assert (at.ggl.relaxation[:rows] == 0).sum() == 3
+    assert (at.ggl.relaxation[rows:] == 0).sum() == 0
     solution = at.run(0.5, 1e-9)
     ball = at.system.numbering.u["S"]
     speeds = at.ggl.states(solution.y)[:, at.nq :][:, ball]

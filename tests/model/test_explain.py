@@ -26,7 +26,7 @@ cut joints: each closes a loop of the tree
   D revolute, ground - rocker: with A, B, C
 
 1 loop, on ground: 3 bodies, 4 speeds in 6 equations
-  ear 1: closed by D, adds crank, coupler, rocker; conditioning 0.73
+  loop 1: closed by D, adds crank, coupler, rocker; conditioning 0.73
   method rcr, expected to cost least: recursive coordinate reduction, ear by ear
   expected multiplications: rcr 288, embedding 409
   1 freedom: all speeds follow from B.u in this pose"""
@@ -83,7 +83,7 @@ def test_reversed_joints_roots_and_couplings():
     assert "1 loop, on cart: 2 bodies, 3 speeds in 6 equations\n" in text
     assert "1 coupling, on ground: 2 bodies, 2 speeds in 1 equation\n" in text
     assert "  gear: slide + 0.25 W - 0.5 W^2 = 0.125\n" in text
-    assert "  ear 1: adds cart\n" in text
+    assert "  loop 1: adds cart\n" in text
     assert "  0 freedoms: nothing can move\n" in text
     assert text.startswith("robot: 4 bodies, 5 joints, 1 loop, 1 coupling, 1 freedom in the given state\n")
 
@@ -164,7 +164,7 @@ def test_where_loops_cannot_be_closed():
     mech.add_joint("B", lw.Revolute((0, 1, 0)), "ground", "bar", parent_frame=lw.Frame((1, 0, 0)))
     text = lw.compile(mech).explain()
     assert text.startswith("short: 1 body, 2 joints, 1 loop\n")
-    assert "  ear 1: closed by B, adds bar\n" in text
+    assert "  loop 1: closed by B, adds bar\n" in text
     assert "freedom" not in text
     assert "nothing is known of its motion: the loop closed by joint 'B' cannot be closed" in text
 
@@ -178,7 +178,7 @@ def test_long_lists_are_shortened():
     for line in (
         "  ... 993 more bodies",
         "  ... 492 more cut joints",
-        "  ... 492 more ears like these; conditioning 0.",
+        "  ... 492 more loops like these; conditioning 0.",
         "  not embedding: 3000 equations are too many for one matrix, which holds 1000 at most",
         "  2 freedoms: ",
     ):

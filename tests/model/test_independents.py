@@ -107,6 +107,6 @@ def test_changing_freedoms_are_refused(action):
     if isinstance(action, lw.Unlock):
         mech.add_transition("before", lw.Lock("A"), when=lw.Time(0.1))
     mech.add_transition("latch", action, **({} if isinstance(action, lw.Stop) else {"when": lw.Time(0.5)}))
-    with pytest.raises(lw.MechanismError, match=r'changes what is free.*states="full"'):
+    with pytest.raises(lw.MechanismError, match=r'changes the degrees of freedom.*states="full"'):
         lw.linearize(mech)
     assert lw.linearize(mech, states="full").A.shape == (6, 6)

@@ -6,7 +6,7 @@ import pytest
 from linkwork.errors import SolverError
 from linkwork.solvers import Continue, Problem, Restart, Solution, driver, solve
 from linkwork.solvers.base import Options
-from linkwork.solvers.output import FIRST_ROOM, Output
+from linkwork.solvers.output import FIRST_CAPACITY, Output
 from linkwork.solvers.registry import create
 from support.problems import ball, every_solver, oscillator
 
@@ -72,10 +72,10 @@ def test_a_failure_within_a_burst_keeps_the_rows_before(solver: str, with_times:
     times = np.linspace(0.0, 10.0, 1001) if with_times else None
     with pytest.raises(RuntimeError, match="mine") as caught:
         solve(Problem(derivative, 0.0, [1.0, 0.0]), 10.0, solver, 1e-7, t_eval=times, max_step=0.01)
-    solution: Solution = caught.value.solution
+    solution: Solution = caught.value.result
     assert 8.9 < solution.t_end <= 9.0
     assert solution.t_end - 0.01 < solution.t[-1] <= solution.t_end
-    assert len(solution.t) > 3 * FIRST_ROOM
+    assert len(solution.t) > 3 * FIRST_CAPACITY
     assert np.allclose(solution.y[:, 0], np.cos(solution.t), atol=1e-4)
     if not with_times:
         assert len(solution.t) == solution.statistics.steps + 1
@@ -88,7 +88,7 @@ def test_the_limit_of_steps_holds_beyond_a_burst(solver: str, with_times: bool) 
     times = np.linspace(0.0, 10.0, 1001) if with_times else None
     with pytest.raises(SolverError, match="raise it") as caught:
         solve(oscillator(), 10.0, solver, 1e-6, t_eval=times, max_step=0.01, max_steps=most)
-    solution = caught.value.solution
+    solution = caught.value.result
     assert solution.statistics.steps == most
     assert solution.t_end - 0.01 < solution.t[-1] <= solution.t_end
 

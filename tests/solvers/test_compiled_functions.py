@@ -71,7 +71,7 @@ def test_a_compiled_function_that_stops() -> None:
     problem = Problem(lambda t, y: np.zeros(2), 0.0, [1.0, 0.0], events=lambda t, y: y[:1], compiled=compiled)
     with pytest.raises(SolverError, match="asked to stop") as caught:
         solve(problem, 1.0, max_step=0.1)
-    assert 0.3 < caught.value.solution.t_end <= 0.5
+    assert 0.3 < caught.value.result.t_end <= 0.5
 
 
 def test_compiled_events_need_python_ones() -> None:
@@ -110,7 +110,7 @@ def test_a_signal_ends_a_run_that_is_all_in_c(times: np.ndarray | None) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
-    solution = caught.value.solution
+    solution = caught.value.result
     assert solution.t_end > 1.0
     assert solution.t[-1] == (solution.t_end if times is None else 0.0)
     assert len(solution.t) == (solution.statistics.steps + 1 if times is None else 1)

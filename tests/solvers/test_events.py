@@ -165,4 +165,4 @@ def test_events_that_accumulate_are_an_error_that_names_the_indicator(solver: st
     )
     with pytest.raises(SolverError, match=r"without end.* indicator 1;") as caught:
         solve(problem, 2.0, solver)
-    assert math.isclose(caught.value.solution.t_end, 1.0, rel_tol=1e-6)
+    assert math.isclose(caught.value.result.t_end, 1.0, rel_tol=1e-6)

@@ -207,7 +207,7 @@ def test_the_number_of_steps_is_limited(made, t_eval):
     problem, _ = decay()
     with pytest.raises(SolverError, match="max_steps is used up") as caught:
         solve(problem, 1.0, "ida", 1e-10, max_steps=17, t_eval=t_eval)
-    solution = caught.value.solution
+    solution = caught.value.result
     assert made
     assert solution.statistics.steps == 17
     assert solution.y_end == pytest.approx([math.exp(-solution.t_end)], rel=1e-6)

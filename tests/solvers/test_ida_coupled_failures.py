@@ -21,7 +21,7 @@ def failing(problem, text, t_end=2.0, **options):
     with pytest.raises(SolverError, match=f"ida stopped at t = .*{text}") as caught:
         solve(problem, t_end, "ida", 1e-8, **options)
     assert len(str(caught.value).splitlines()) == 1
-    return caught.value.solution
+    return caught.value.result
 
 
 @pytest.mark.parametrize("t_eval", [None, np.linspace(0.0, 2.0, 11)])

@@ -18,7 +18,7 @@ every_backend = pytest.mark.usefixtures("backend")
 def failing(problem: Problem, text: str, t_end: float = 1.0, tolerance: float = 1e-8) -> Solution:
     with pytest.raises(SolverError, match=WHERE + f".*{text}") as caught:
         solve(problem, t_end, "ida", tolerance)
-    solution: Solution = caught.value.solution
+    solution: Solution = caught.value.result
     assert caught.value.result is solution
     assert solution.status is Status.FAILED
     assert np.isfinite(solution.y_end).all()
@@ -148,7 +148,7 @@ def test_what_a_function_raises_arrives_unchanged(place: str, mine: BaseExceptio
     with pytest.raises(type(mine)) as caught:
         solve(Problem(inner.derivative, 0.0, inner.y0, implicit=implicit, events=functions["events"]), 1.0, "ida", 1e-7)
     assert caught.value is mine
-    assert 0.3 < caught.value.solution.t_end <= (0.51 if place != "jacobian" else 1.0)
+    assert 0.3 < caught.value.result.t_end <= (0.51 if place != "jacobian" else 1.0)
     assert "stopped at t =" in caught.value.__notes__[-1]
 
 
@@ -193,7 +193,7 @@ def test_a_jacobian_that_makes_no_sense(bad: np.ndarray, message: str) -> None:
     implicit = Implicit(problem.implicit.residual, lambda t, y, ydot, cj: bad)
     with pytest.raises(SolverError, match=message) as caught:
         solve(Problem(problem.derivative, 0.0, problem.y0, implicit=implicit), 1.0, "ida")
-    assert caught.value.solution.t_end == 0.0
+    assert caught.value.result.t_end == 0.0
 
 
 # ---- arguments ----

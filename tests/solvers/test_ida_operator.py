@@ -99,7 +99,7 @@ def test_a_singular_operator_at_the_start() -> None:
     problem = Problem(
         lambda t, y: -y, 0.0, [1.0, 1.0], implicit=Implicit(lambda t, y, ydot: np.full(2, ydot[0] + y[0]))
     )
-    with pytest.raises(SolverError, match=r"singular there.*the operator says: no inverse"):
+    with pytest.raises(SolverError, match=r"singular there.*the operator reports: no inverse"):
         solve(with_operator(problem)[0], 1.0, "ida")
 
 
@@ -113,9 +113,9 @@ def test_an_operator_that_becomes_singular() -> None:
             raise np.linalg.LinAlgError("no inverse there")
 
     operator.factor = until
-    with pytest.raises(SolverError, match="the operator says: no inverse there") as caught:
+    with pytest.raises(SolverError, match="the operator reports: no inverse there") as caught:
         solve(served, 1.0, "ida", 1e-6)
-    assert 0.4 < caught.value.solution.t_end <= 0.51
+    assert 0.4 < caught.value.result.t_end <= 0.51
 
 
 @pytest.mark.parametrize("name", ["factor", "solve", "rate_times"])
@@ -133,4 +133,4 @@ def test_what_an_operator_raises_arrives_unchanged(name: str) -> None:
     with pytest.raises(KeyError) as caught:
         solve(served, 1.0, "ida", 1e-6)
     assert caught.value is mine
-    assert caught.value.solution.t_end > 0.0
+    assert caught.value.result.t_end > 0.0

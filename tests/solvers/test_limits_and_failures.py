@@ -56,9 +56,9 @@ def test_rejected_steps_are_counted(solver: str) -> None:
 def test_limit_of_steps(solver: str) -> None:
     with pytest.raises(SolverError, match="raise it") as caught:
         solve(oscillator(), 100.0, solver, max_steps=7)
-    statistics = caught.value.solution.statistics
+    statistics = caught.value.result.statistics
     assert statistics.steps + (statistics.rejected or 0) == 7
-    assert len(caught.value.solution.t) == statistics.steps + 1
+    assert len(caught.value.result.t) == statistics.steps + 1
 
 
 @every_solver
@@ -136,7 +136,7 @@ def test_what_a_callback_raises_arrives_unchanged(solver: str, error: BaseExcept
         solve(problem, 1.0, solver)
     assert caught.value is error
     assert caught.value.__cause__ is None
-    solution: Solution = caught.value.solution
+    solution: Solution = caught.value.result
     assert solution.status is Status.FAILED
     assert 0.0 < solution.t_end < 0.8
     assert np.allclose(solution.y[:, 0], np.exp(-solution.t), atol=1e-6)
@@ -179,7 +179,7 @@ def test_a_start_that_is_not_finite(solver: str) -> None:
 def test_a_solution_that_blows_up_keeps_what_came_before(solver: str) -> None:
     with pytest.raises(SolverError, match="relax rtol and atol") as caught:
         solve(Problem(lambda t, y: y**2, 0.0, [1.0]), 2.0, solver, 1e-8, max_steps=50000)
-    solution = caught.value.solution
+    solution = caught.value.result
     assert caught.value.result is solution
     assert math.isclose(solution.t_end, 1.0, rel_tol=1e-5)
     before = solution.t < 0.99
@@ -193,7 +193,7 @@ def test_a_derivative_that_ends_shortens_the_steps(solver: str) -> None:
 
     with pytest.raises(SolverError, match="domain of the derivative") as caught:
         solve(Problem(derivative, 0.0, [0.0]), 2.0, solver)
-    assert math.isclose(caught.value.solution.t_end, 1.0, rel_tol=1e-9)
+    assert math.isclose(caught.value.result.t_end, 1.0, rel_tol=1e-9)
 
 
 # ---- arguments ----

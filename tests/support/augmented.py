@@ -35,7 +35,7 @@ class Augmented:
     @property
     def kept(self) -> Array:
         """Which rows of velocities hold."""
-        return self.ggl.slack[: self.ggl.rows] == 0
+        return self.ggl.relaxation[: self.ggl.rows] == 0
 
     def start(self) -> tuple[Array, Array]:
         return self.ggl.start(self.time, self.states)

@@ -178,7 +178,7 @@ def _independents(
         raise ExportError(f"there are no states {states!r}; choose 'full' or 'minimal'")
     from linkwork.model.independent_coordinates import choose_independent_coordinates
 
-    found = choose_independent_coordinates(system, wanted=wanted)
+    found = choose_independent_coordinates(system, requested=wanted)
     return tuple(found.q), tuple(found.u)
 
 

@@ -77,7 +77,7 @@ class Chain:
         return len(self.names)
 
     def kernels(self, dense: bool = False) -> ChainKernels:
-        """Return new kernels for its equations; `dense` makes room for the reduced matrix."""
+        """Return new kernels for its equations; `dense` allocates the reduced matrix."""
         return ChainKernels(self.bodies, dense)
 
     def unknowns(self, q: ArrayLike, u: ArrayLike) -> FloatArray:

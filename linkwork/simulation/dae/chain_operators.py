@@ -13,7 +13,7 @@ class ChainNewton:
     kernels
         Where it is computed.
     reduced
-        Scheme 3: the turns of the bodies by a dense LU, the rest by substitution; the kernels have room for that
+        Scheme 3: the rotations of the bodies by a dense LU, the rest by substitution; the kernels store that
         (`ChainKernels(bodies, dense=True)`). Otherwise scheme 4: two sweeps along the chain, O(n).
     """
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.core.chain_kernels import ChainKernels
+from linkwork.core.native import Block
 from linkwork.errors import MechanismError
+from linkwork.model.model import Model
 from linkwork.simulation.dae.chain import Chain
 from linkwork.simulation.dae.chain_operators import ChainNewton
 from linkwork.simulation.dae.formulation import Formulation
+from linkwork.simulation.inputs import Inputs
 from linkwork.solvers import Implicit
-
-if TYPE_CHECKING:
-    from linkwork.simulation.run import Run
 
 SCHEMES = (1, 2, 3, 4)
 
@@ -26,7 +24,7 @@ class Chou(Formulation):
     Parameters
     ----------
     chain
-        What is to move.
+        The chain of bodies.
     scheme
         How the Newton matrix is had: 1 by differences, 2 exact, 3 reduced to 3 unknowns a body, 4 by two sweeps.
     """
@@ -70,11 +68,11 @@ def _equations(kernels: ChainKernels, scheme: int) -> Implicit:
     return Implicit(residual, operator=ChainNewton(kernels, reduced=reduced), compiled=kernels.compiled(reduced))
 
 
-def formulate(run: Run, scheme: int = 4) -> Chou:
+def formulate(system: Model, block: Block, inputs: Inputs, scheme: int = 4) -> Chou:
     """Return the equations of a run; MechanismError where its mechanism is no such chain or inputs load it."""
-    chain = Chain.of(run.system)
-    if run.inputs.names:
+    chain = Chain.of(system)
+    if inputs.names:
         raise MechanismError(
-            f"formulation='chou' has no loads, but inputs gives {run.inputs.names[0]!r}; use formulation='ggl'"
+            f"formulation='chou' has no loads, but inputs gives {inputs.names[0]!r}; use formulation='ggl'"
         )
     return Chou(chain, scheme)

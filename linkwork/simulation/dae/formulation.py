@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.solvers import Action, Implicit, Problem, Restart, Solution, Terminate, solve
+from linkwork.solvers import Action, Implicit, Problem, Restart, Terminate
 from linkwork.solvers.problem import IntArray
-from linkwork.solvers.solution import EventRecord
 
 
 class Formulation(ABC):
@@ -34,20 +30,6 @@ class Formulation(ABC):
     @abstractmethod
     def states(self, unknowns: FloatArray) -> FloatArray:
         """Return the states [q; u], (..., nq + nu), of unknowns (..., n)."""
-
-
-def solve_in(formulation: Formulation | None, problem: Problem, t_end: float, *args: Any, **options: Any) -> Solution:
-    """Solve a problem in the states through the unknowns of a formulation, if any; arguments as of `solve`."""
-    if formulation is None:
-        return solve(problem, t_end, *args, **options)
-    try:
-        solution = solve(in_unknowns(formulation, problem), t_end, *args, **options)
-    except BaseException as error:
-        if isinstance(partial := getattr(error, "solution", None), Solution):
-            with suppress(AttributeError, TypeError):
-                error.solution = in_states(formulation, partial)  # type: ignore[attr-defined]
-        raise
-    return in_states(formulation, solution)
 
 
 def in_unknowns(formulation: Formulation, problem: Problem) -> Problem:
@@ -73,19 +55,3 @@ def in_unknowns(formulation: Formulation, problem: Problem) -> Problem:
         on_progress=problem.on_progress,
         implicit=formulation.implicit,
     )
-
-
-def in_states(formulation: Formulation, solution: Solution) -> Solution:
-    """Return a solution in the unknowns of a formulation as one in the states."""
-    states = formulation.states
-    return replace(
-        solution,
-        y=states(solution.y),
-        y_end=states(solution.y_end),
-        events=[_event_in_states(formulation, event) for event in solution.events],
-    )
-
-
-def _event_in_states(formulation: Formulation, event: EventRecord) -> EventRecord:
-    states = formulation.states
-    return replace(event, y_before=states(event.y_before), y_after=states(event.y_after))

@@ -5,15 +5,13 @@ speeds of the tree, and the integrals of multipliers as states, y = (q, u, Lambd
 
     q' - N(q) (u - J^T mu) = 0,  M u' + h - J^T lambda = 0,  Phi - s Mu' = 0,  J u + Phi_t + s Lambda' = 0
 
-(Gear, Leimkuhler and Gupta 1985). What a row lacks is in metres, its multiplier is a force. The slack s is 0 for rows
+(Gear, Leimkuhler and Gupta 1985). Residuals are in metres, multipliers are forces. The relaxation s is 0 for rows
 that are independent of each other, which hold exactly, and 1 for those that are zero (locks that are open) or follow
-from others (a planar loop of hinges in space): these get no multiplier instead. Both kinds are told apart where a run
+from others (a planar loop of hinges in space): these get no multiplier instead. The kinds are determined where a run
 starts or starts again.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +19,10 @@ from numpy.typing import NDArray
 from linkwork._util.checks import FloatArray
 from linkwork.core.native import Block
 from linkwork.errors import MechanismError, SingularityError
+from linkwork.model.model import Model
 from linkwork.simulation.dae.formulation import Formulation
+from linkwork.simulation.inputs import Inputs
 from linkwork.solvers import Implicit
-
-if TYPE_CHECKING:
-    from linkwork.model.model import Model
-    from linkwork.simulation.inputs import Inputs
-    from linkwork.simulation.run import Run
 
 BoolArray = NDArray[np.bool_]
 
@@ -48,7 +43,7 @@ class GGL(Formulation):
     ----------
     n, rows
         Number of states, nq + nu + 2 rows, and of constraints; the same whatever is open or unlocked.
-    slack
+    relaxation
         s of the rows of velocities, then of positions, (2 rows,).
     """
 
@@ -58,7 +53,7 @@ class GGL(Formulation):
         self.rows = block.model.constraint_rows
         self._nq, self._nu = system.numbering.nq, system.numbering.nu
         self.n = self._nq + self._nu + 2 * self.rows
-        self.slack: FloatArray = np.ones(2 * self.rows)
+        self.relaxation: FloatArray = np.ones(2 * self.rows)
         self._inputs = inputs if inputs is not None and inputs.vary else None
         self.implicit = Implicit(self.residual, self.jacobian, algebraic=self.algebraic)
 
@@ -71,14 +66,14 @@ class GGL(Formulation):
         """Return F (n,); not a number where it does not exist."""
         self._ask(t)
         try:
-            return self.block.dae_residual(t, y, ydot, self.slack)
+            return self.block.dae_residual(t, y, ydot, self.relaxation)
         except MechanismError:
             return np.full(self.n, np.nan)
 
     def jacobian(self, t: float, y: FloatArray, ydot: FloatArray, cj: float) -> FloatArray:
         """Return dF/dy + cj dF/dy' (n, n), exact to rounding."""
         self._ask(t)
-        return self.block.dae_jacobian(t, y, ydot, self.slack, cj)
+        return self.block.dae_jacobian(t, y, ydot, self.relaxation, cj)
 
     def start(self, t: float, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return y and y' (n,) that fit the states [q; u] (nq + nu,), and choose which rows hold from there on.
@@ -90,20 +85,20 @@ class GGL(Formulation):
         """
         self._enter(t, states)
         accelerations = self.block["acceleration"][: self._nu].copy()
-        self.slack = self.block.dae_rows()
+        self.relaxation = self.block.dae_rows()
         matrix = self.block.constraint_jacobian()
         y, ydot = np.zeros((2, self.n))
         y[: states.size] = states
         ydot[self._nq : states.size] = accelerations
-        lack = self.block.dae_residual(t, y, ydot, self.slack)
-        ydot[: self._nq] = -lack[: self._nq]
-        kept = self.slack[: self.rows] == 0
+        residual = self.block.dae_residual(t, y, ydot, self.relaxation)
+        ydot[: self._nq] = -residual[: self._nq]
+        kept = self.relaxation[: self.rows] == 0
         multipliers = ydot[states.size : states.size + self.rows]
-        multipliers[kept] = np.linalg.lstsq(matrix[kept].T, lack[self._nq : states.size], rcond=None)[0]
+        multipliers[kept] = np.linalg.lstsq(matrix[kept].T, residual[self._nq : states.size], rcond=None)[0]
         return y, ydot
 
     def _refuse_branches(self) -> None:
-        """Refuse a pose in which rows follow from others that do not do so beside it."""
+        """Refuse a pose in which rows follow from others, unlike in the poses near it."""
         lost = np.flatnonzero(self.block["loop_conditioning"] == 0.0)
         if lost.size:
             raise SingularityError(
@@ -116,12 +111,12 @@ class GGL(Formulation):
         return np.pad(states, (0, 2 * self.rows))
 
     def rates(self, t: float, y: FloatArray) -> FloatArray:
-        """Return y' (n,) that fits y; rows are chosen anew. Not a number where accelerations are not unique.
+        """Return y' (n,) that fits y; rows are chosen again. Not a number where accelerations are not unique.
 
         Raises
         ------
         SingularityError
-            Where accelerations are unique only because speeds tell the way out of a singular pose.
+            Where accelerations are unique only because speeds determine the branch out of a singular pose.
         """
         self._ask(t)  # an input that is no number is refused, not shunned
         try:
@@ -152,6 +147,6 @@ class GGL(Formulation):
         self._ask(t)
 
 
-def formulate(run: Run) -> GGL:
+def formulate(system: Model, block: Block, inputs: Inputs) -> GGL:
     """Return the equations of a run, which are computed in its block."""
-    return GGL(run.system, run.block, run.inputs)
+    return GGL(system, block, inputs)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from linkwork._util.names import suggest
+from linkwork.core.native import Block
 from linkwork.errors import MechanismError
+from linkwork.model.model import Model
 from linkwork.simulation.dae.formulation import Formulation
-
-if TYPE_CHECKING:
-    from linkwork.simulation.run import Run
+from linkwork.simulation.inputs import Inputs
 
 EXPLICIT = "ode"
 _MAKERS = {
@@ -29,7 +29,7 @@ class FormulationRequest:
     Raises
     ------
     MechanismError
-        If there is none of that name, or the solver or an option does not go with it.
+        If the name is unknown, or the solver or an option does not go with it.
     """
 
     name: str
@@ -47,13 +47,13 @@ class FormulationRequest:
         if self.options and self.name != "chou":
             raise MechanismError(f"scheme goes with formulation='chou', not with {self.name!r}: leave it out")
 
-    def make(self, run: Run) -> Formulation | None:
-        """Return the formulation of a run; None for the explicit equations, which need none."""
+    def make(self, system: Model, block: Block, inputs: Inputs) -> Formulation | None:
+        """Return the formulation of a run in a block; None for the explicit equations, which need none."""
         if self.name == EXPLICIT:
             return None
         module, attribute = _MAKERS[self.name].split(":")
         maker: Callable[..., Formulation] = getattr(import_module(module), attribute)
-        return maker(run, **self.options)
+        return maker(system, block, inputs, **self.options)
 
 
 def formulation_names() -> tuple[str, ...]:

@@ -1,0 +1,147 @@
+"""The record of a run: rows, events, statistics and the end, over all parts of the run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwork.errors import SolverError
+from linkwork.solvers.output import Output
+from linkwork.solvers.problem import FloatArray, IntArray, Problem
+from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
+
+
+class Recorder:
+    """Record of a run from `t_start` to `t_end`; the only source of its result, whether it ended or failed.
+
+    `integrate` fills it. A run may have several parts, each one a call of `integrate` from the end of the last one.
+
+    Parameters
+    ----------
+    t_start, t_end
+        Times of the whole run.
+    t_eval
+        Times of the rows, shape (nt,); without them every step makes a row. At the time of an event the row holds the
+        state before it; where one part ends and the next one starts, the state at the start of the next.
+
+    Attributes
+    ----------
+    t, y
+        Time and state (n,) reached, after the last event.
+    events
+        In the order in which they happened.
+    message, status
+        How the last part ended.
+
+    Raises
+    ------
+    SolverError
+        If the times are not finite or those of the rows are not a sequence within the run.
+    """
+
+    output: Output  #: the rows; exists once the first part has begun
+
+    def __init__(self, t_start: float, t_end: float, t_eval: npt.ArrayLike | None = None) -> None:
+        if not (math.isfinite(t_start) and math.isfinite(t_end)):
+            raise SolverError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
+        self.t_start, self.t_end = t_start, float(t_end)
+        self.t = t_start
+        self.y: FloatArray = np.empty(0)
+        self.events: list[EventRecord] = []
+        self.message = ""
+        self.status = Status.FAILED
+        self._times = None if t_eval is None else _checked_times(t_eval, t_start, t_end)
+        self._statistics: list[Statistics] = []
+
+    @property
+    def started(self) -> bool:
+        """Whether the run has begun, so that there is a result."""
+        return bool(self._statistics)
+
+    @property
+    def times_given(self) -> bool:
+        """Whether the times of the rows are given; otherwise every step makes a row."""
+        return self._times is not None
+
+    @property
+    def statistics(self) -> Statistics:
+        """Costs of all parts so far."""
+        if len(self._statistics) == 1:
+            return self._statistics[0]
+        total = Statistics()
+        for one in fields(Statistics):
+            values = [getattr(part, one.name) for part in self._statistics]
+            setattr(total, one.name, None if None in values else sum(values))
+        return total
+
+    # ---- filled by `integrate` ----
+
+    def begin(self, problem: Problem, t_end: float, statistics: Statistics) -> None:
+        """Begin a part of the run, from the start of a problem to `t_end`."""
+        if not self.started:
+            self.output = Output(problem.n, self._times, backwards=self.t_end < self.t_start)
+        self._statistics.append(statistics)
+        self.t, self.y = problem.t0, problem.y0.copy()
+        self.output.resume()
+        if t_end != self.t_end:
+            self.output.stop_before(t_end)
+        if not self.times_given:
+            self.output.append(self.t, self.y)
+        elif not self.output.complete and self.output.t[self.output.count] == self.t:
+            self.output.fill(self.y[np.newaxis])
+
+    def reach(self, t: float, y: FloatArray) -> None:
+        """Record the time and the state that the solver has reached."""
+        self.t, self.y = t, y.copy()
+
+    def event(self, crossings: IntArray, y_after: FloatArray) -> None:
+        """Record an event at the end of the last step."""
+        indices = tuple(int(i) for i in np.flatnonzero(crossings))
+        directions = tuple(int(crossings[i]) for i in indices)
+        self.events.append(EventRecord(self.t, indices, directions, self.y, y_after))
+        if y_after is not self.y and not self.times_given:
+            self.output.append(self.t, y_after)
+        self.y = y_after
+
+    def end(self, status: Status, message: str) -> None:
+        """Record how a part of the run ended."""
+        self.status, self.message = status, message
+
+    # ---- for the caller of the run ----
+
+    def solution(self) -> Solution:
+        """Return everything recorded so far as arrays."""
+        times, states = self.output.rows()
+        return Solution(times, states, self.t, self.y, self.events, self.statistics, self.status, self.message)
+
+    def result(self) -> object:
+        """Return the object that the caller of the run gets, also on an exception."""
+        return self.solution()
+
+    def attach_to(self, error: BaseException) -> None:
+        """Store the result on the exception that ended the run, as its attribute `result`; a note states the time."""
+        if not self.started:
+            return
+        where = f"the integration stopped at t = {self.t:.17g}"
+        try:
+            error.result = self.result()  # type: ignore[attr-defined]
+            where += "; the attribute 'result' of this exception holds the partial result"
+        except (AttributeError, TypeError):  # some foreign exceptions take no attributes
+            where += " (this exception takes no partial result)"
+        error.add_note(where)
+
+
+def _checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
+    times = np.array(t_eval, dtype=np.float64)
+    if times.ndim != 1 or not np.isfinite(times).all():
+        raise SolverError("t_eval must be a vector of finite times")
+    direction = -1.0 if t_end < t0 else 1.0
+    if (np.diff(times) * direction <= 0.0).any():
+        raise SolverError("t_eval must be strictly " + ("increasing" if direction > 0.0 else "decreasing, as time is"))
+    outside = times[(times < min(t0, t_end)) | (times > max(t0, t_end))]
+    if outside.size:
+        raise SolverError(f"t_eval contains {outside[0]:.17g}, outside the run from {t0:.17g} to {t_end:.17g}")
+    return times
