@@ -289,7 +289,7 @@ WRONG = [
     ("1 / 0", r"cannot be imported: ZeroDivisionError: .* \(line 3\)"),
     ("import sys\nsys.exit(3)", "cannot be imported: SystemExit: 3"),
     ("import nowhere_to_be_found", "install it, or add its file as a resource"),
-    ("import beside", r"it is beside the file: add it as a resource, .*beside.py"),
+    ("import beside", r"it is next to the file: add it as a resource, .*beside.py"),
     ("class A(Controller):\n  def __init__(self):\n    pass", "class A cannot be made: TypeError"),
     (
         "class A(Controller):\n  def __init__(self, **k):\n    super().__init__(**k)\n"

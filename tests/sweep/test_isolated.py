@@ -58,7 +58,7 @@ def test_a_process_serves_many_jobs(moody, child) -> None:
         (moods.ABORTS, r"FMU moody.fmu \(instance 'moody'\) crashed with SIGABRT in doStep at t = 0.06 s"),
         (
             moods.EXITS,
-            r"moody.fmu .* ended the process with exit code 7 in doStep at t = 0.06 s; it said: I am leaving",
+            r"moody.fmu .* ended the process with exit code 7 in doStep at t = 0.06 s; its output: I am leaving",
         ),
     ],
 )
