@@ -1,4 +1,4 @@
-"""Running what is to be compared, and measuring it."""
+"""Comparison of runs: each is simulated and measured."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def compare(
         tightest of the others, but not below 1e-13. By default "auto/DOP853". Another formulation and solver tell how
         wrong that may be itself.
     columns
-        What to compare beside coordinates and speeds, such as "coupler.r"; the plot shows this.
+        Columns to compare in addition to coordinates and speeds, such as "coupler.r"; the plot shows this.
     t_eval
         Times at which runs are compared, (nt,), s; by default 101 over the run. Times of events are left out.
     inputs
