@@ -6,7 +6,7 @@ class LinkworkError(Exception):
 
 
 class MechanismError(LinkworkError):
-    """The description of a mechanism is wrong or asks for what is not supported."""
+    """The description of a mechanism is wrong or asks for an unsupported feature."""
 
 
 class AssemblyError(LinkworkError):

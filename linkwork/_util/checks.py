@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def check_name(name: object, what: str) -> str:
-    """Return `name` if it can stand in an FMU variable name; `what` says whose it is ("body", "joint")."""
+    """Return `name` if it can stand in an FMU variable name; `what` is the kind of entity ("body", "joint")."""
     if not isinstance(name, str):
         raise MechanismError(f"the name of a {what} must be a string, not {name!r}")
     if not _NAME.fullmatch(name):

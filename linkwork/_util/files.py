@@ -52,7 +52,7 @@ def atomic_path(path: str | os.PathLike[str], error: type[Exception] | None = No
 
 
 def is_part(name: str) -> bool:
-    """Tell whether a file name is that of an unfinished file.
+    """Return whether a file name is that of an unfinished file.
 
     >>> is_part(".points.0a1b.part.parquet"), is_part("points.parquet")
     (True, False)

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check as the arguments say and print what was found; return 0 if there is no error, else 1."""
+    """Check by the arguments and print the findings; return 0 if there is no error, else 1."""
     if arguments.list:
         return _list(arguments.json)
     if arguments.fmu is None:
@@ -55,8 +55,8 @@ def _checks(text: str) -> list[str]:
     names = [one for one in text.split(",") if one]
     unknown = [one for one in names if one not in all_checks()]
     if unknown or not names:
-        said = ", ".join(unknown) or "nothing"
-        raise argparse.ArgumentTypeError(f"there is no check {said}; --list tells them all")
+        given = ", ".join(unknown) or "nothing"
+        raise argparse.ArgumentTypeError(f"there is no check {given}; --list prints all")
     return names
 
 

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare as the arguments say, and print; an interrupt leaves the rows so far.
+    """Compare by the arguments, and print; an interrupt leaves the rows so far.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.points < 2:
         raise MechanismError(f"--points must be at least 2, not {arguments.points}")
     if arguments.plot:
-        import_module("linkwork.comparison.plot")  # what it lacks is said before the runs, not after them
+        import_module("linkwork.comparison.plot")  # a missing package is reported before the runs
     mech = load_mechanism(arguments.mechanism)
     try:
         comparison = compare(
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise
     _give(comparison, arguments)
     if all(row.failed for row in comparison.rows):
-        raise LinkworkError("no run came to its end: the table tells why")
+        raise LinkworkError("no run came to its end: the table gives the reasons")
     return 0
 
 

@@ -28,19 +28,19 @@ _FROM_PYTHON = ("state_feedback", "computed_torque")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to a parser."""
     add = parser.add_argument
-    source_help = "a file with a controller, or a ready one: see --list and NAME --help"
+    source_help = "a file with a controller, or a built-in one: see --list and NAME --help"
     add("source", nargs="?", metavar="FILE.py|NAME", help=source_help)
     add("-o", "--output", type=Path, metavar="FMU", help="where to write it (default: the name, with .fmu)")
-    add("--list", action="store_true", help="print the ready controllers")
+    add("--list", action="store_true", help="print the built-in controllers")
     set_help = "start value of a parameter, or another setting as JSON; may be repeated"
     add("--set", type=_setting, action="append", default=[], dest="settings", metavar="NAME=VALUE", help=set_help)
-    resource_help = "file or folder that belongs beside FILE.py; may be repeated"
+    resource_help = "file or folder to put next to FILE.py in the FMU; may be repeated"
     add("--resource", type=Path, action="append", default=[], dest="resources", metavar="PATH", help=resource_help)
     add("--class", dest="class_name", metavar="NAME", help="which class of FILE.py, where there are several")
     add("--requirements", type=Path, metavar="FILE", help="a requirements.txt to carry, for 'pythonfmu deploy'")
-    add("--json", action="store_true", help="print what was written, or the list, as JSON")
+    add("--json", action="store_true", help="print the result or the list as JSON")
     parser.set_defaults(refuse=parser.error)
-    add("-h", "--help", action=_Help, help="print this; after the name of a ready one what it takes")
+    add("-h", "--help", action=_Help, help="print this; after the name of a built-in controller, its settings")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return _list(arguments.json)
     if arguments.source is None:
-        arguments.refuse("name a Python file or a ready controller, or --list them")
+        arguments.refuse("name a Python file or a built-in controller, or --list them")
     settings = dict(arguments.settings)
     path = _ready(arguments, settings) if Path(arguments.source).suffix != ".py" else _own(arguments, settings)
     size = path.stat().st_size
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _Help(argparse.Action):
-    """The usual help, and what can be set in the ready controller named before it."""
+    """The usual help, and the settings of the built-in controller named before it."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(nargs=0, **{**kwargs, "dest": argparse.SUPPRESS, "default": argparse.SUPPRESS})
@@ -69,7 +69,7 @@ class _Help(argparse.Action):
 
 
 def _about(name: str) -> str:
-    """What a ready controller takes: its function's arguments, and what they mean."""
+    """The settings of a built-in controller: the arguments of its function, and their meaning."""
     try:
         function = getattr(controllers, name)
     except ImportError as error:
@@ -99,15 +99,15 @@ def _ready(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
     name = arguments.source
     if name not in controllers.BUILTIN:
         hint = suggest(name, controllers.BUILTIN)
-        raise FmuError(f"{name!r} is neither a .py file nor a ready controller; {hint}")
+        raise FmuError(f"{name!r} is neither a .py file nor a built-in controller; {hint}")
     if name in _FROM_PYTHON:
         raise FmuError(f"{name} takes a mechanism: write it from Python, linkwork.controllers.{name}(...)")
     if arguments.resources or arguments.requirements or arguments.class_name:
-        arguments.refuse("--resource, --requirements and --class belong to a file of your own")
+        arguments.refuse("--resource, --requirements and --class need a controller file FILE.py")
     path = arguments.output or Path(f"{name}.fmu")
     try:
         written: Path = getattr(controllers, name)(path, **settings)
-    except (TypeError, ValueError) as error:  # arguments that it lacks, does not know or cannot read
+    except (TypeError, ValueError) as error:  # missing, unknown or unreadable arguments
         raise FmuError(
             f"{error}; give settings as --set NAME=VALUE, as linkwork.controllers.{name} has them"
         ) from error

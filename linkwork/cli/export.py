@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the export to a parser."""
     parser.add_argument("mechanism", type=Path, help="a .json file, or a .py file that defines mechanism()")
     parser.add_argument(
-        "-o", "--output", type=Path, help="the FMU to write (default: beside you, named after the file)"
+        "-o", "--output", type=Path, help="output FMU (default: <mechanism>.fmu in the current directory)"
     )
     parser.add_argument("--fmi", choices=("2.0", "3.0"), default="3.0", help="version of FMI (default: %(default)s)")
     parser.add_argument(
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--independents", nargs="+", metavar="NAME", help="with --states minimal: coordinates, as A.q (default: chosen)"
     )
-    parser.add_argument("--arrays", action="store_true", help="one array for what has several numbers (FMI 3.0 alone)")
+    parser.add_argument("--arrays", action="store_true", help="arrays for quantities of several numbers (FMI 3.0 only)")
     parser.add_argument("--stop-time", type=float, default=10.0, help="of the default experiment [s]")
     parser.add_argument("--step-size", type=float, default=0.01, help="of the default experiment [s]")
     parser.add_argument("--tolerance", type=float, default=1e-7, help="of the default experiment")
@@ -47,11 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"where it shall run (default: on this platform): {', '.join(PLATFORMS)}",
     )
     parser.add_argument("--sources", action="store_true", help="put the C sources in as well")
-    parser.add_argument("--json", action="store_true", help="print what was written as JSON")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export as the arguments say and print what was written; return the exit code."""
+    """Export by the arguments and print the result; return the exit code."""
     try:
         path = export_fmu(
             load_mechanism(arguments.mechanism),
@@ -118,7 +118,7 @@ def load_mechanism(path: Path) -> "Mechanism":
 
 @contextmanager
 def _neighbours_of(path: Path) -> Iterator[None]:
-    """Let a script import the files beside it, as it can when it is run."""
+    """Let a script import the files next to it, as it can when it is run."""
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)
     try:

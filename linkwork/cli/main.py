@@ -1,6 +1,6 @@
-"""The command line, ``linkwork COMMAND``: each command is written in the room of what it does.
+"""The command line, ``linkwork COMMAND``: each command is a module of this folder.
 
-Exit codes: 0 done; 1 failed, with one line on standard error that says why; 2 wrong usage.
+Exit codes: 0 done; 1 failed, with the reason in one line on standard error; 2 wrong usage.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ COMMANDS = {
     "compare": Command(
         "compare",
         "compare formulations and solvers on a mechanism",
-        "It tells error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
+        "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
         "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 --csv out.csv --plot out.png",
     ),
     "export": Command(
@@ -51,14 +51,14 @@ COMMANDS = {
     ),
     "check": Command(
         "check",
-        "check an FMU, whoever made it",
+        "check any FMU",
         "Its archive, its model description,\nand in a process of its own what its library does.",
         "linkwork check four_bar.fmu --skip memory",
     ),
     "controller": Command(
         "controller",
         "write a controller in Python as an FMU",
-        "A file of your own, or a ready one;\nfor Co-Simulation beside the FMUs of mechanisms.",
+        "A custom file or a built-in controller,\nfor Co-Simulation with the FMUs of mechanisms.",
         "linkwork controller pid -o pid.fmu --set kp=20 --set ki=5",
     ),
     "run": Command(
@@ -70,7 +70,7 @@ COMMANDS = {
     "sweep": Command(
         "sweep",
         "run a system of FMUs for many values of its parameters",
-        "Each point runs in a process apart, here\nor on a Dask cluster; the same command goes on where it stopped.",
+        "Each point runs in its own worker process, locally\nor on a Dask cluster. Run the command again to resume.",
         "linkwork sweep car.ssp --grid plant.mode=1,2,3 --latin plant.m=0.5..2 plant.c=1..10:log --samples 200 -o out",
     ),
 }
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130  # as shells expect of a program that was interrupted
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # who read has gone; nothing more can be said
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone
         return 1
     except (LinkworkError, OSError, ImportError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -93,14 +93,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def make_parser(wanted: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
-    """Return the parser of the command line, with the arguments of the commands that are wanted.
+    """Return the parser of the command line, with the arguments of the requested commands.
 
     Each command knows its function as `run`.
     """
     parser = argparse.ArgumentParser(
         prog="linkwork",
         description="Closed-chain multibody dynamics: simulate a mechanism, export it, run it with other FMUs.",
-        epilog="'linkwork COMMAND --help' tells more about a command.",
+        epilog="'linkwork COMMAND --help' describes a command.",
     )
     parser.add_argument("--version", action=_Version, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -110,7 +110,7 @@ def make_parser(wanted: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentPar
 
 
 class _Version(argparse.Action):
-    """Asks for the version only where it is wanted: looking it up takes a while."""
+    """Asks for the version only on request: looking it up takes a while."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
         super().__init__(option_strings, dest, nargs=0, help=help)

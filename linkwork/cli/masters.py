@@ -20,7 +20,7 @@ TOLERANCE = 1e-4
 def add_master_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the choice of a master algorithm to a parser; `master_of` makes it."""
     add = parser.add_argument_group("master algorithm").add_argument
-    add("--master", choices=MASTERS, default="jacobi", help="how FMUs take turns (default: %(default)s)")
+    add("--master", choices=MASTERS, default="jacobi", help="co-simulation master algorithm (default: %(default)s)")
     step_help = (
         "communication step [s], of adaptive the first one "
         "(default: the smallest that an FMU proposes, else a thousandth of the run)"

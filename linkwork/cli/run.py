@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--record", nargs="+", metavar="PATTERN", help=record_help)
     output_help = "write results as .csv or .parquet while it runs; may be repeated"
     add("-o", "--output", type=Path, action="append", default=[], metavar="FILE", help=output_help)
-    add("--columns", nargs="+", metavar="PATTERN", help="what to print and plot (default: what is recorded)")
+    add("--columns", nargs="+", metavar="PATTERN", help="variables to print and plot (default: the recorded ones)")
     add("--plot", type=picture, metavar="FILE", help="save a plot: .png, .svg or .pdf")
     add("--diagram", type=picture, metavar="FILE", help="draw the system: .png, .svg or .pdf")
     add("--in-process", action="store_true", help="run FMUs in this very process: quicker to start; a crash ends all")
@@ -60,12 +60,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run as the arguments say and print a summary; what came before a failure or an interrupt is written all the same.
+    """Run by the arguments and print a summary; results before a failure or an interrupt are written as well.
 
     Raises
     ------
     CosimError
-        If it cannot be run or fails on the way; the text says where the results so far are.
+        If it cannot be run or fails during the run; the text names the file of the results so far.
     """
     if arguments.in_process:
         plan = make_plan(arguments)
@@ -112,7 +112,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     for path in [*arguments.output, *(one for one in (arguments.plot, arguments.diagram) if one)]:
         check_place(path)
     if arguments.plot:
-        import linkwork.draw.plotting  # noqa: F401  (what it lacks is said before the run, not after it)
+        import linkwork.draw.plotting  # noqa: F401  (a missing package is reported before the run)
     system, models = load(arguments.system)
     start = system.experiment.start if arguments.start_time is None else arguments.start_time
     stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time

@@ -55,7 +55,7 @@ def as_text(summary: Mapping[str, Any], units: Mapping[str, str]) -> str:
     if summary["final"]:
         rows = [(name, _printed(value), units.get(name, "")) for name, value in summary["final"].items()]
         lines += [f"at t = {reached:g} s", *aligned(rows[:MOST_VALUES])]
-        lines += [f"  ... {len(rows) - MOST_VALUES} more; --columns says which"] if len(rows) > MOST_VALUES else []
+        lines += [f"  ... {len(rows) - MOST_VALUES} more; --columns selects"] if len(rows) > MOST_VALUES else []
     return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])
 
 

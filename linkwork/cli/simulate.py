@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     equations_help = f"{', '.join(formulation_names())}; those but the first need --solver ida (default: %(default)s)"
     add("--formulation", default="ode", metavar="NAME", help=equations_help)
     add("--scheme", type=int, metavar="N", help="of formulation chou: 1 to 4 (default: 4, linear cost)")
-    add("--rtol", type=float, default=1e-8, help="accuracy wanted of the states (default: %(default)g)")
+    add("--rtol", type=float, default=1e-8, help="relative tolerance of the states (default: %(default)g)")
     load_help = "constant load in a joint or on a body [N.m or N], as 'A', 'S[2]', 'push.F[1]'; may be repeated"
     add("--input", type=load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
     columns_help = "what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
@@ -43,10 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate as the arguments say; what was computed before a failure is written all the same."""
+    """Simulate by the arguments; results before a failure are written as well."""
     system = lw.compile(load_mechanism(arguments.mechanism), arguments.method)
     for name in arguments.columns or ():
-        system.column(name)  # what is wrong is said before the run, not after it
+        system.column(name)  # errors are reported before the run
     for path in (arguments.csv, arguments.plot):
         if path and not path.absolute().parent.is_dir():
             raise lw.LinkworkError(f"cannot write {path}: there is no folder {path.parent}")

@@ -33,9 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--samples", type=int, metavar="N", help="points of the Latin hypercube")
     add("--seed", type=int, default=0, metavar="N", help="of the Latin hypercube (default: %(default)s)")
     add("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
-    add("-o", "--output", type=Path, required=True, metavar="FOLDER", help="for the results; goes on if it is begun")
+    output_help = "folder of the results; an unfinished sweep in it is resumed"
+    add("-o", "--output", type=Path, required=True, metavar="FOLDER", help=output_help)
     add("--stop-time", type=number, metavar="T", help="end of each run [s] (default: the system's own)")
-    record_help = "what is recorded, such as 'plant.*' (default: all outputs and connected inputs)"
+    record_help = "variables to record, such as 'plant.*' (default: all outputs and connected inputs)"
     add("--record", nargs="+", metavar="PATTERN", help=record_help)
     add("--keep", choices=KEEP, default="all", help="of each run (default: %(default)s)")
     add("--workers", type=int, metavar="N", help="processes on this machine (default: one for each core)")
@@ -48,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Sweep as the arguments say; return 0 if all points have results, 1 if some failed, 130 after an interruption."""
+    """Sweep by the arguments; return 0 if all points have results, 1 if some failed, 130 after an interruption."""
     from linkwork.cosim.sweep.sweeping import sweep
 
     begin = time.perf_counter()
@@ -122,7 +123,7 @@ def summarise(result: SweepResult, wall: float) -> dict[str, Any]:
 
 def _as_text(summary: dict[str, Any]) -> str:
     failed = f", {summary['failed']} failed" if summary["failed"] else ""
-    interrupted = "interrupted; the same command goes on from here: " if summary["aborted"] else ""
+    interrupted = "interrupted; run the command again to resume: " if summary["aborted"] else ""
     counts = f"{interrupted}{summary['done']} of {summary['points']} points{failed}"
     lines = [f"{summary['name']}: {counts}, {summary['wall_time']:.3g} s; results in {summary['folder']}"]
     for one in summary["failures"]:
@@ -147,7 +148,7 @@ def _grid(text: str) -> tuple[str, list[Value]]:
         raise argparse.ArgumentTypeError(f"{values!r} is not start:stop:count, such as 1000:2000:5")
     found = [one.strip() for one in values.split(",")]
     if not all(found):
-        raise argparse.ArgumentTypeError(f"{text!r} lacks a value")
+        raise argparse.ArgumentTypeError(f"{text!r} has no value")
     return name, [value_of(one) for one in found]
 
 

@@ -38,7 +38,7 @@ class CoarseGrained:
         The rigid bodies by themselves, and in the mechanism; `before.total` and `after.total` have energy and momentum.
     mechanism
         The bodies by `names`, the first of them free, with the joints given; it starts as the joints left it, so that
-        `simulate` goes on from there. Gravity is zero.
+        `simulate` continues from there. Gravity is zero.
     state
         Of the mechanism after the joints came; `state.model` is the mechanism compiled.
     impulses

@@ -38,7 +38,7 @@ class GivenJoint:
 
 
 def read_particles(positions: ArrayLike, velocities: ArrayLike, masses: ArrayLike) -> Particles:
-    """Return the particles; what is wrong is refused, naming the first particle concerned."""
+    """Return the particles; errors name the first particle concerned."""
     n = length(positions)
     if n == 0:
         raise MechanismError("coarse_grain: there are no particles: positions must be n x 3 numbers")

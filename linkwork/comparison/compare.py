@@ -1,4 +1,4 @@
-"""Running and measuring a comparison."""
+"""Comparison of runs: each is simulated and measured."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def compare(
         tightest of the others, but not below 1e-13. By default "auto/DOP853". Another formulation and solver show how
         wrong that may be itself.
     columns
-        Variables compared in addition to coordinates and speeds, such as "coupler.r"; the plot shows this.
+        Columns to compare in addition to coordinates and speeds, such as "coupler.r"; the plot shows this.
     t_eval
         Times at which runs are compared, (nt,), s; by default 101 over the run. Times of events are left out.
     inputs

@@ -2,7 +2,7 @@
 
 A tree joint is named by the body it carries. A coupling joins the smallest part of the tree that holds both bodies of
 each of its joints: the child bodies alone would miss the joint of a hinge that carries another one named. A distance
-joins what stands between its two bodies.
+joins the bodies and sets on the path between its two bodies.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class Group:
     Attributes
     ----------
     root
-        The body that all of it stands on.
+        The root body, which all its links are outboard of.
     bodies
         Those whose tree joints it has, depth-first.
     unlooped
         Those of them whose tree joints lie on no loop, so that only a coupling or distance brings them in.
     loops, ties
-        What holds it together, by number.
+        Its constraints, by number.
     """
 
     root: int
@@ -84,7 +84,7 @@ class _Merged:
     Attributes
     ----------
     foot
-        For the leader of a set: the body it stands on.
+        For the leader of a set: its root body.
     """
 
     def __init__(self, tree: SpanningTree) -> None:
@@ -93,14 +93,14 @@ class _Merged:
         self.foot = tree.parent[:-1]
 
     def leader(self, body: int) -> int:
-        """Return what stands for the set of a body's tree joint."""
+        """Return the leader of the set of a body's tree joint."""
         leader = self._leader
         while leader[body] != body:
             leader[body] = body = leader[leader[body]]
         return body
 
     def find(self, joined: Sequence[int]) -> int:
-        """Return what stands for the set by which bodies have been joined."""
+        """Return the leader of the set by which bodies have been joined."""
         return self.leader(max(joined, key=self._tree.depth.__getitem__))
 
     def join(self, bodies: Sequence[int]) -> None:
@@ -113,7 +113,7 @@ class _Merged:
                 self._unite(passed[0], leader)
 
     def _between(self, first: int, second: int) -> list[int]:
-        """Return the leaders of the sets met on the way between two bodies."""
+        """Return the leaders of the sets on the path between two bodies."""
         depth = self._tree.depth
         passed = []
         while first != second:

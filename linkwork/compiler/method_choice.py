@@ -47,7 +47,7 @@ def choose(
     wish
         A method for all, or methods by the name of any joint of a cluster.
     partly
-        Joints named may lie in no cluster: other structures of the mechanism have theirs.
+        Joints named may lie in no cluster: other topology variants of the mechanism have theirs.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def check_among(what: str, given: object, known: Sequence[str]) -> None:
 
 
 def in_words(mech: Mechanism, topology: Topology, cluster: Cluster) -> str:
-    """Name a cluster by what closes its loops, or by its couplings or distances."""
+    """Name a cluster by its cut joints, its couplings or its distances."""
     names = list(mech.joints)
     cuts = [names[topology.loops[loop].joint] for loop in cluster.loops]
     if not cuts and cluster.distances:

@@ -1,7 +1,7 @@
 """The methods by which loops are solved: what each is, what it is expected to cost, and what it cannot take.
 
-Costs are multiplications of one evaluation of the derivatives, four side by side counted as one, for what differs
-between the methods: pivoting the closures, the motion of the links by independent coordinates, the reduced system, and
+Costs are multiplications of one evaluation of the derivatives, four in one vector operation counted as one, where the
+methods differ: pivoting the closures, the motion of the links by independent coordinates, the reduced system, and
 the feedback. Where each link is, its inertia and the closing points cost the same with all of them. Numbers that depend
 on the pose, as the ranks do, are those expected of regular poses.
 """
@@ -53,7 +53,7 @@ class Size:
     links, expected
         How many links it has, and what the core counted.
     moves
-        It stands on a body that moves.
+        Its root is a moving body.
     """
 
     loop_steps: Counter[tuple[int, int]]
@@ -90,7 +90,7 @@ class Method:
 
 
 def size_of(topology: Topology, cluster: Cluster, columns: Callable[[int], int], expected: Expected) -> Size:
-    """Return the size of a cluster; `columns` tells how many a joint has, by its position."""
+    """Return the size of a cluster; `columns` gives the number of columns of each joint, by its position."""
     loop_steps = Counter(
         (
             sum(columns(topology.links[link].joint) for link in step.links),
@@ -149,7 +149,7 @@ def _fours(count: int) -> int:
 
 
 def _elimination(columns: float, rows: float, rank: float, sides: int) -> float:
-    """Pivoted Gram-Schmidt: before each pivot the sizes of what remains, then it is taken out of that and the sides."""
+    """Pivoted Gram-Schmidt: before each pivot the sizes of what remains, then its elimination."""
     return rows * rank * (3 * (columns - rank / 2) + 2 * sides)
 
 

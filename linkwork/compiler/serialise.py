@@ -56,7 +56,7 @@ def serialise(
 ) -> bytes:
     """Return the model as bytes: topology, methods, default parameters and names, with a checksum.
 
-    `structures` tells how many others follow it: all but the first have none.
+    `structures` is the number of variants that follow it: all but the first have none.
     """
     tables = _integers(changes, topology, numbering, methods or Methods(), structures)
     body = b"".join(

@@ -51,7 +51,7 @@ class SpanningTree:
         self._head = self._chains()
 
     def meeting(self, first: int, second: int) -> int:
-        """Return the body where the paths from two bodies to ground meet.
+        """Return the first common body of the paths from two bodies to ground.
 
         Whole chains are jumped over; a path to ground leads through no more than log2(n) of them.
         """
@@ -112,7 +112,7 @@ class SpanningTree:
         )
 
     def _outboard(self, body: int) -> set[int]:
-        """Return the body and all that it carries."""
+        """Return the body and all outboard bodies."""
         waiting = [body]
         for carrier in waiting:
             waiting.extend(self.children[carrier])

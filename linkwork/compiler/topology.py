@@ -25,7 +25,7 @@ class Cluster:
     Attributes
     ----------
     root
-        The link that all of it stands on, -1: ground. Its own tree joint is not part of it.
+        The root link, -1: ground. Its own tree joint is not part of it.
     links
         Links whose tree joints are, ascending and contiguous.
     loops, couplings, distances

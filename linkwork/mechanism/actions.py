@@ -1,4 +1,4 @@
-"""What transitions do: here stops and blows; locks stand in `locks`, pins in `closures`.
+"""Actions of transitions: stops and applied impulses. Locks are in `locks`, pins in `closures`.
 
 A new kind is one class: its name in files, its fields, and what it must find in a mechanism.
 """
@@ -46,7 +46,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Stop(Action):
-    """A coordinate of a joint stays within bounds: it is thrown back from them, or comes to rest on them.
+    """A coordinate of a joint stays within bounds: it rebounds from them, or rests on them.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Stop(Action):
     lower, upper
         Bounds of the coordinate, rad or m; at least one of them.
     restitution
-        Speed after an impact beside that before, 0 to 1.
+        Coefficient of restitution: speed after an impact by that before it, 0 to 1.
     direction
         In a joint of several coordinates: the number of the one that is bounded, from 1; not of a quaternion.
 
@@ -107,7 +107,7 @@ class Stop(Action):
             )
         numbered = " or ".join(str(i + 1) for i in plain)
         if self.direction is None and kind.nq > 1:
-            raise MechanismError(f"{described} has several coordinates: say which one by direction={numbered}")
+            raise MechanismError(f"{described} has several coordinates: choose one by direction={numbered}")
         if self.element not in plain:
             raise MechanismError(
                 f"{described} has no angle or displacement {self.direction}: direction must be {numbered}"
@@ -134,7 +134,7 @@ class Stop(Action):
 
 @dataclass(frozen=True)
 class Impulse(Action):
-    """A blow to a body, as large as the inputs "kick.impulse.f[1..3]" and "kick.impulse.t[1..3]" say, world axes.
+    """An impulse on a body, given by the inputs "kick.impulse.f[1..3]" and "kick.impulse.t[1..3]", world axes.
 
     Parameters
     ----------
@@ -176,14 +176,14 @@ class Impulse(Action):
 
 
 def named(name: object, action: str, of: str) -> str:
-    """Return the name of a joint or a body; what is no name is refused."""
+    """Return the name of a joint or a body; other values are refused."""
     if not isinstance(name, str):
         raise MechanismError(f"{action}: {of} must be a name, not {name!r}")
     return name
 
 
 def counted_from_one(value: object, what: str) -> int:
-    """Return the number of a direction; what is no whole number from 1 is refused."""
+    """Return the number of a direction; other values than whole numbers from 1 are refused."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 1:
         raise MechanismError(f"{what} must be a whole number from 1, not {value!r}")
     return int(value)

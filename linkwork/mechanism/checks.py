@@ -75,7 +75,7 @@ def _listed(moments: Iterable[float]) -> str:
 
 
 def check(mech: Mechanism) -> None:
-    """Refuse a mechanism that cannot be compiled: no body, a name that leads nowhere, a body that hangs on nothing.
+    """Refuse a mechanism that cannot be compiled: no body, an unknown name, a body that hangs on nothing.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def check_body_known(mech: Mechanism, what: str, body: object) -> None:
 
 
 def check_joint_known(mech: Mechanism, joint: object, what: str) -> None:
-    """Refuse a joint that does not exist; `what` says who names it."""
+    """Refuse a joint that does not exist; `what` is the start of the message."""
     if not isinstance(joint, str) or joint not in mech.joints:
         if isinstance(joint, str) and joint in mech.transitions:
             raise MechanismError(f"{what}: {joint!r} is a transition: name a joint that add_joint added")

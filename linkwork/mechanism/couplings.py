@@ -52,7 +52,7 @@ class Coupling:
     offset
         In the unit of the first coordinate named, as everything in the equation.
     motion
-        What it prescribes as a function of time beside; None: nothing.
+        Prescribed function of time that is added; None: none.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Coupling:
 def coupling(
     mech: Mechanism, name: str, terms: Mapping[str, ArrayLike], offset: float, motion: Motion | None
 ) -> Coupling:
-    """Return a coupling of joints of `mech`; what is wrong is refused, naming coupling and joint."""
+    """Return a coupling of joints of `mech`; errors name coupling and joint."""
     what = f"coupling {name!r}"
     if not isinstance(terms, Mapping) or not terms:
         raise MechanismError(

@@ -1,4 +1,4 @@
-"""Distances: points of two bodies stay as far apart as a massless rod with a ball joint at either end holds them."""
+"""Distances: two points of two bodies keep their distance, as by a massless rod with a ball joint at either end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Distance:
 
 
 def distance(mech: Mechanism, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None) -> Distance:
-    """Return a distance between bodies of `mech`; what is wrong is refused, naming the distance."""
+    """Return a distance between bodies of `mech`; errors name the distance."""
     what = f"distance {name!r}"
     named = tuple(bodies) if isinstance(bodies, tuple | list) else ()
     if len(named) != 2:

@@ -60,7 +60,7 @@ class Force:
             check_body_known(mech, self.label, body)
 
     def check_new(self, mech: Mechanism) -> None:
-        """Refuse to stand beside the forces that a mechanism has."""
+        """Refuse a conflict with the forces of a mechanism."""
 
 
 class NamedForce(Force):

@@ -10,7 +10,7 @@ from linkwork._util.rotations import matrix_of
 from linkwork.errors import MechanismError
 
 _SLACK = 1e-3  # a rotation or quaternion typed with four digits is accepted, and made exact
-_EXACT = 1e-14  # what rounding leaves; not touched again, so that what was saved loads with the same bits
+_EXACT = 1e-14  # rounding errors; such a matrix stays as it is, so that a saved one loads with the same bits
 _PARALLEL = np.eye(3)
 _PARALLEL.setflags(write=False)
 
@@ -66,8 +66,8 @@ class Frame:
 def rotation_matrix(rotation: ArrayLike | None, what: str) -> FloatArray:
     """Return the matrix (3, 3), read-only, of a matrix, a quaternion [w, x, y, z] or None.
 
-    What is a rotation but for the digits it was typed with becomes exact; what is none is returned as it is, for
-    `check_rotation` to refuse.
+    A rotation with a few typed digits becomes exact; any other matrix is returned as it is, for `check_rotation` to
+    refuse.
 
     >>> rotation_matrix([0, 0, 0, 1], "rotation").diagonal()
     array([-1., -1., 1.])

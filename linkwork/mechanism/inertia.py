@@ -45,7 +45,7 @@ def sphere(mass: float, radius: float) -> FloatArray:
 
 
 def box(mass: float, size: Sequence[float]) -> FloatArray:
-    """Solid box of `size` (3,) m along x, y and z; a side of zero makes it a plate.
+    """Solid box of `size` (3,) m along x, y and z; a size of zero makes it a plate.
 
     >>> box(12.0, (1, 2, 3)).diagonal()
     array([13., 10., 5.])
@@ -66,5 +66,5 @@ def _about(axis: str, along: float, across: float, what: str) -> FloatArray:
 
 
 def _check_length(value: float, what: str) -> None:
-    if value <= 0:  # NaN passes: add_body refuses what comes out and names the body
+    if value <= 0:  # NaN passes: add_body refuses the result and names the body
         raise MechanismError(f"inertia.{what} must be positive, not {value!r} m")

@@ -51,7 +51,7 @@ class JointKind:
     quaternion
         Where the quaternion stands among the coordinates, None if there is none.
     frame_note
-        How the canonical joint frame lies, as the description of a parameter says it.
+        Orientation of the canonical joint frame, for the description of a parameter.
     """
 
     type_name: ClassVar[str]
@@ -173,7 +173,7 @@ class Prismatic(JointKind):
 
 
 class Universal(JointKind):
-    """A Cardan joint: two hinges whose axes are perpendicular and meet.
+    """A Cardan joint: two hinges whose axes are perpendicular and intersect.
 
     q are the angles in rad about `axis1`, fixed in the parent, and about `axis2`, fixed in the child; u are their rates
     in rad/s. The child is turned about axis2 first, then about axis1.
@@ -367,6 +367,6 @@ def _direction(vector: ArrayLike, what: str) -> FloatArray:
 
 def _perpendicular(vector: FloatArray, axis: FloatArray) -> FloatArray:
     """Return a unit vector that is nearly perpendicular to a unit vector as one that is; any other as it is."""
-    with np.errstate(invalid="ignore"):  # what is not finite is refused later
+    with np.errstate(invalid="ignore"):  # values that are not finite are refused later
         cosine = float(vector @ axis)
     return unit(vector - cosine * axis) if _EXACT < abs(cosine) <= _SLACK else vector

@@ -149,7 +149,7 @@ def _values(part: object) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON has it: lists for tuples, objects for what has parts."""
+    """As JSON has it: lists for tuples, objects for values of several parts."""
     match value:
         case tuple():
             return [_plain(item) for item in value]

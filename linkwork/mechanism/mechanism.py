@@ -26,7 +26,7 @@ from linkwork.mechanism.triggers import Trigger
 
 
 class Mechanism:
-    """Bodies, joints, couplings, distances, forces, transitions and start guesses; what is wrong is refused at once.
+    """Bodies, joints, couplings, distances, forces, transitions and start guesses; errors are raised at once.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ class Mechanism:
     def add_distance(self, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None = None) -> None:
         """Keep points of two bodies at a constant distance: a massless rod with a ball joint at either end.
 
-        It pushes as well as pulls, takes one freedom, and does no work. Rods whose mass counts are bodies.
+        It pushes as well as pulls, removes one degree of freedom, and does no work. Rods whose mass counts are bodies.
 
         Parameters
         ----------
@@ -291,7 +291,7 @@ class Mechanism:
         self.forces.append(force)
 
     def add_transition(self, name: str, action: Action, when: Trigger | None = None) -> None:
-        """Add a change at an instant: a lock, a latch, a closure of a loop, a stop, a blow.
+        """Add a change at an instant: a lock, a latch, a closure of a loop, a stop, an impulse.
 
         Parameters
         ----------

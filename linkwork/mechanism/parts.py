@@ -82,7 +82,7 @@ def joint(
     child_frame: Frame | None,
     cut: bool,
 ) -> Joint:
-    """Return a joint between bodies of `mech`; what is wrong is refused, naming the joint."""
+    """Return a joint between bodies of `mech`; errors name the joint."""
     what = f"joint {name!r}"
     if not isinstance(kind, JointKind):
         raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
@@ -118,7 +118,7 @@ def _given_frames(what: str, parent_frame: Frame | None, child_frame: Frame | No
 
 
 def check_frame(frame: object, what: str) -> None:
-    """Refuse what is no frame, or one whose values are none; `what` names it."""
+    """Refuse values other than a frame with a finite position and a rotation; `what` names it."""
     if not isinstance(frame, Frame):
         raise MechanismError(f"{what} must be a Frame(position, rotation), not {frame!r}")
     frame.check(what)

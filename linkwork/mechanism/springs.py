@@ -72,7 +72,7 @@ class SpringDamper(Force):
         name: str = "spring",
     ) -> PointSpringDamper: ...
     def __new__(cls, *args: Any, **given: Any) -> SpringDamper:
-        """Choose by what is given; the two classes themselves come here too, without arguments when they are copied."""
+        """Choose by the arguments; the two classes themselves come here too, without arguments when they are copied."""
         if cls is not SpringDamper:
             return super().__new__(cls)
         in_joint, between = bool(args) or "joint" in given, given.keys() & {"bodies", "points", "name"}

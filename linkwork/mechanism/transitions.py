@@ -1,4 +1,4 @@
-"""Transitions: what changes at once in a mechanism, and when."""
+"""Transitions: instantaneous changes of a mechanism, and their triggers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Transition:
             self.when.check(mech, self.label)
 
     def check_beside(self, mech: Mechanism, other: Transition) -> None:
-        """Refuse to stand beside another one of the same subject: to undo it at the same event, or to stop twice."""
+        """Refuse a second one of the same subject: to undo it at the same event, or to stop twice."""
         match self.action, other.action:
             case Stop() as one, Stop() as two if one.element == two.element:
                 raise MechanismError(
@@ -97,7 +97,7 @@ class Transition:
 
 
 def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None) -> Transition:
-    """Return a transition of `mech`; what is wrong is refused, naming it."""
+    """Return a transition of `mech`; errors name it."""
     what = f"transition {name!r}"
     if not isinstance(action, Action):
         raise MechanismError(f"{what}: give a Lock, Unlock, Pin, Release, Stop or Impulse first, not {action!r}")
@@ -107,7 +107,7 @@ def transition(mech: Mechanism, name: str, action: Action, when: Trigger | None)
         raise MechanismError(f"{what}: a Stop acts wherever its bounds are met: leave out when=")
     if not isinstance(action, Stop) and when is None:
         raise MechanismError(
-            f"{what}: say when: when=Time(0.7), Crossing('hinge.q', 0.5) or Command() for the input '{name}.command'"
+            f"{what}: give a trigger: when=Time(0.7), Crossing('hinge.q', 0.5) or Command() for '{name}.command'"
         )
     made = Transition(name, action, when)
     made.check(mech)

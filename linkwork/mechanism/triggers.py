@@ -180,7 +180,7 @@ class Crossing(Trigger):
         )
 
     def _watched(self, mech: Mechanism) -> Hashable:
-        """What is watched, however it was named."""
+        """The monitored quantity, independent of its notation."""
         if isinstance(self.quantity, PointDistance):
             return frozenset(zip(self.quantity.bodies, self.quantity.points, strict=True))
         return self.coordinate(mech)

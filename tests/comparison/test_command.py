@@ -110,7 +110,7 @@ def test_only_where_all_fail_it_fails(monkeypatch, capsys):
     assert main([*SHORT, "--runs", "RK45", "--rtol", "1e-4", "--plot", "a.png"]) == 1
     said = capsys.readouterr()
     assert "no run came to its end" in said.out
-    assert said.err == "error: no run came to its end: the table tells why\n"
+    assert said.err == "error: no run came to its end: the table gives the reasons\n"
     assert not Path("a.png").exists()
 
 

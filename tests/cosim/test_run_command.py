@@ -179,7 +179,7 @@ def test_the_adaptive_master(four_bar, capsys):
         (["--set", "A.q=1"], "'A.q' cannot be set, the FMU computes it"),
         (["--set", "A.tau=nan"], "is of type Float64"),
         (["--record", "A.qq"], "no variable 'A.qq' .*; did you mean 'A.q'"),
-        (["--columns", "x*"], r"no variable 'x\*' in the system 'four_bar'; there are such as"),
+        (["--columns", "x*"], r"no variable 'x\*' in the system 'four_bar'; known are 'time'"),
         (["--parameter-set", "stiff"], "no parameter set 'stiff'"),
         (["--tolerance", "1e-4"], "--tolerance is an option of --master adaptive, not of jacobi"),
         (["--master", "gauss-seidel", "--largest-step", "1"], "--largest-step is an option of --master adaptive"),

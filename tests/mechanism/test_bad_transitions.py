@@ -69,7 +69,7 @@ ADDED = {
     "no action": ("new", "lock", NOW, ("transition 'new': give a Lock, Unlock", "not 'lock'")),
     "class": ("new", lw.Lock, NOW, ("transition 'new': give a Lock",)),
     "no trigger": ("new", lw.Lock("hinge"), 0.7, ("transition 'new': when must be a Time", "not 0.7")),
-    "never": ("new", lw.Lock("hinge"), None, ("transition 'new': say when", "'new.command'")),
+    "never": ("new", lw.Lock("hinge"), None, ("transition 'new': give a trigger", "'new.command'")),
     "stop when": ("new", lw.Stop("hinge", 0), NOW, ("transition 'new': a Stop", "leave out when=")),
     "lock unknown": ("new", lw.Lock("hing"), NOW, ("transition 'new': there is no joint 'hing'", "'hinge'?")),
     "lock fixed": ("new", lw.Lock("stay"), NOW, ("joint 'stay' (Fixed) has nothing to lock", "another joint")),
@@ -215,11 +215,11 @@ LOCK = {"name": "latch", "type": "lock", "joint": "hinge"}
 PIN = {"name": "pin", "type": "pin", "parent": "lid", "child": "ground", "when": {"type": "input"}}
 FILES = {
     "a number": (7, ("transitions[0]", "a transition: an object")),
-    "unknown type": ({**LOCK, "type": "lok"}, ("transitions[0].type", "'latch' has the unknown type 'lok'", "'lock'?")),
+    "unknown type": ({**LOCK, "type": "lok"}, ("transitions[0].type", "'latch' has the unknown type 'lok'", "'lock'")),
     "unknown key": ({**LOCK, "joints": "A"}, ("transitions[0].joints", "did you mean 'joint'?")),
     "no joint": ({"name": "latch", "type": "lock"}, ("transitions[0]", "'joint' of 'latch' is missing")),
     "bad value": ({**LOCK, "directions": [0]}, ("transitions[0]", "whole number from 1")),
-    "no when": (LOCK, ("transitions[0]", "say when")),
+    "no when": (LOCK, ("transitions[0]", "give a trigger")),
     "trigger": ({**LOCK, "when": {"type": "tim"}}, ("transitions[0].when.type", "trigger has the unknown type 'tim'")),
     "no time": ({**LOCK, "when": {"type": "time"}}, ("transitions[0].when", "'t' is missing")),
     "when a number": ({**LOCK, "when": 3}, ("transitions[0].when", "a trigger: an object")),

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from linkwork.cosim.system.references import known
-from linkwork.errors import CosimError
 
 
 def fits(name: str, pattern: str) -> bool:
@@ -32,11 +31,6 @@ def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "var
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         fitting = [pattern] if pattern in table else [name for name in names if fits(name, pattern)]
         if not fitting:
-            try:
-                known(pattern, table, what, where)  # raises an error with the nearest names
-            except CosimError as problem:
-                if not names or ";" in str(problem):
-                    raise
-                raise CosimError(f"{problem}; there are such as {names[-1]!r}") from None
+            known(pattern, table, what, where)  # raises with the nearest names
         found |= dict.fromkeys(fitting)
     return list(found)
