@@ -2,14 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known while neighbours are matched, round by round. */
+/* State of the matching of neighbours, round by round. */
 typedef struct matching {
   lw_dca_plan *plan;
-  int32_t *first, *of_body; /* connections of each body, without those to nothing else but the ground */
+  int32_t *first, *of_body; /* constraints of each body, without those to the ground alone */
   int32_t *left;            /* of each body: how many are still to be made */
-  int32_t *owner;           /* of a body that is a handle: its assembly */
-  int32_t *round;           /* in which an assembly was made */
-  char *made;               /* of each connection */
+  int32_t *owner;           /* of a body that is a handle: its subassembly */
+  int32_t *round;           /* in which a subassembly was made */
+  char *made;               /* of each constraint */
   int32_t constraints;
 } matching;
 
@@ -38,7 +38,7 @@ static int32_t handle_of(const matching *m, int32_t a, int32_t i) {
   return m->plan->handle.at[x->first_handle + m->plan->remaining.at[x->first_remaining + i]];
 }
 
-/* ---- how two assemblies would do ---- */
+/* ---- cost of a join ---- */
 
 /* Handles of `a` that stay handles when it is joined to `b`. */
 static int32_t remaining_handles(const matching *m, int32_t a, int32_t b) {
@@ -57,7 +57,7 @@ static int32_t unmade_constraints(const matching *m, int32_t a) {
   for (int32_t i = 0; i < m->plan->subassembly[a].remaining; i++) count += m->left[handle_of(m, a, i)];
   return count;
 }
-/* Whether a join makes assemblies no more complex: one handle less, or a longer chain. */
+/* Whether a join makes no subassembly more complex: one handle less, or a longer chain. */
 static int is_simple(const matching *m, int32_t a, int32_t b, int32_t handles) {
   const int32_t before = m->plan->subassembly[a].remaining + m->plan->subassembly[b].remaining;
   return handles < before || (unmade_constraints(m, a) == 2 && unmade_constraints(m, b) == 2);
@@ -171,7 +171,7 @@ static int start(matching *m, int32_t bodies, int32_t constraints) {
   return 1;
 }
 
-/* What acts on one body alone is made by the body itself, and listed behind all others. */
+/* Constraints of one body alone are made by the body itself, and listed behind all others. */
 static void make_body_constraints(matching *m, int32_t bodies, int32_t constraints) {
   const lw_dca_plan *plan = m->plan;
   int32_t *alone = m->first; /* no longer in use */
@@ -191,7 +191,7 @@ static void make_body_constraints(matching *m, int32_t bodies, int32_t constrain
   }
 }
 
-/* Joins what is left from `first` on to neighbours. Returns how many it joined, -1: there is no memory; and how many
+/* Joins the remaining ones from `first` on to neighbours. Returns how many it joined, -1: no memory; and how many
  * stay alone. */
 static int32_t match_some(matching *m, int32_t first, int32_t end, int32_t round, int simple, int32_t *alone) {
   int32_t joined = 0;
@@ -206,7 +206,7 @@ static int32_t match_some(matching *m, int32_t first, int32_t end, int32_t round
   return joined;
 }
 
-#define ENOUGH 4 /* one in so many: else assemblies become more complex in this round */
+#define ENOUGH 4 /* one in so many: else subassemblies become more complex in this round */
 
 static int match_all(matching *m) {
   int32_t before = 0;

@@ -47,7 +47,7 @@ def test_at_rest_nothing_does(count, method):
 
 
 def test_multipliers_do_not_ask_the_speeds():
-    with pytest.raises(lw.SingularityError, match=r"multipliers cannot tell which way it goes; take method 'rcr'"):
+    with pytest.raises(lw.SingularityError, match=r"multipliers cannot select a branch; take method 'rcr'"):
         lw.compile(windows_in_line(2), "multipliers").assemble(u=along_the_windows(2))
 
 

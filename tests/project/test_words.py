@@ -15,6 +15,7 @@ from support.prose import Text, files, texts
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
 SOURCES: tuple[str, ...] = ()  # the folders whose comments, docstrings and messages are checked as well
+PYTHON = (*DOCUMENTS, "linkwork", "solvers")  # words that are right in C or of examples
 CLAUSE = "is|are|was|were|has|had|stands|comes|came|moves|holds|follows|changes|lies|goes|acts|fails|waits|runs|closes"
 
 SEARCHED_FOR = (
@@ -74,7 +75,7 @@ WORDS = (
     Word("unsettl(?:e|es|ed|ing)", "invalidate"),
     Word("(?:are|is|be) followed|follow(?:s|ed)? (?:over|a point|the points?|the rows?)", "track, propagate, unwrap"),
     Word("crossings?", "zero crossing, bifurcation, change point", ("zero crossings?",)),
-    Word("hubs?", "body with many joints"),
+    Word("hubs?", "body with many joints; hub is a part of a satellite", folders=(*PYTHON, "csrc")),
     Word("assemblies", "subassemblies, position assemblies", ("(?:position|velocity) assemblies",)),
     Word("assembly", "subassembly", folders=("csrc/dca",)),
     Word("connections?", "joint or constraint", folders=("csrc/dca",)),
@@ -89,12 +90,18 @@ WORDS = (
     Word("laid on|lays?|laid out by", "process, build", ("lays? out",)),
     # Python and co-simulation
     Word("happenings?", "event log"),
-    Word("legs?", "segment between time events", ("three legs", r"leg \d", "legs? of (?:a|the) (?:robot|ladder)")),
+    Word(
+        "legs?",
+        "segment between time events; leg is a part of a mechanism",
+        ("three legs", r"leg \d", "legs? of (?:a|the) (?:robot|ladder)"),
+        folders=PYTHON,
+    ),
     Word("wish(?:es|ed)?", "request, option"),
     Word("under way|headway", "running, progress, stall detection"),
     Word("crowded", "chattering"),
     Word("crumbs?|breadcrumbs?", "remainder, progress record"),
-    Word("glid(?:e|es|ing)|bursts?|strides?|shy", "multi-step, batch, probe step, shrink factor"),
+    Word("glid(?:e|es|ing)|bursts?|shy", "multi-step, batch, shrink factor"),
+    Word("strides?", "probe step; stride is the distance of array elements", folders=PYTHON),
     Word("banks?", "value type (Float64, Int32, String)"),
     Word("wires?|routes?", "connection, transfer"),
     Word("feeds?|fed|hungry|unfed", "connect; unconnected input"),
@@ -102,7 +109,7 @@ WORDS = (
     Word("guards?", "adapter, check", ("(?:include|header) guards?",)),
     Word("ready (?:ones?|controllers?|made)|ready-made", "built-in"),
     Word("owners?", "entity"),
-    Word("lwi", "interface file"),
+    Word("lwi", "interface file", (r"interface\.lwi",)),
     Word("(?:in|by|takes?|taking) turns", "alternately; master algorithm"),
     Word("(?:go|goes|going|gone|went) back", "restore, roll back"),
     Word("(?:go|goes|going|gone|went) on", "continue, resume"),
@@ -112,7 +119,7 @@ WORDS = (
     Word("ways? of the data", "data flow"),
     Word("on (?:the|its|their) ways?", "in the inward or outward pass, on the path, during"),
     Word("beside", "compared with, in addition to, next to"),
-    Word("apart", "separate, separated, except", (r"[\d.]+ (?:m|mm|s|ms|rad) apart",)),
+    Word("apart", "separate, separated, except", ("(?:far|m|mm|s|ms|rad) apart",)),
     Word("told|tells?", "report, state, print, specify"),
     Word("says?|said", "state, report"),
     Word("what", "a noun", folders=DOCUMENTS),
