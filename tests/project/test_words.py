@@ -14,7 +14,12 @@ from support.checkout import TOP
 from support.prose import Text, files, texts
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
-SOURCES: tuple[str, ...] = ()  # the folders whose comments, docstrings and messages are checked as well
+SOURCES = (  # folders and files whose comments, docstrings and messages are checked as well
+    *("fmu_src", "examples", "build_fmu.py"),
+    *(path.relative_to(TOP).as_posix() for path in sorted((TOP / "bench").iterdir()) if path.suffix in (".py", ".c")),
+    *("csrc/builder", "csrc/chou", "csrc/dae", "csrc/events", "csrc/include", "csrc/math", "csrc/model", "csrc/ode"),
+    *("csrc/singular", "csrc/state"),
+)
 PYTHON = (*DOCUMENTS, "linkwork", "solvers")  # words that are right in C or of examples
 CLAUSE = "is|are|was|were|has|had|stands|comes|came|moves|holds|follows|changes|lies|goes|acts|fails|waits|runs|closes"
 
