@@ -1,4 +1,4 @@
-"""FMUs of other makers beside ours, against closed forms."""
+"""FMUs of other makers together with ours, against closed forms."""
 
 import gc
 import math
@@ -143,7 +143,7 @@ def test_resources_are_found_in_folders_with_spaces_and_umlauts(version, tmp_pat
     assert run(system, 0.5)["one.number"].tolist()[0] == 42.5
 
 
-# ---- what it may say and do
+# ---- its messages and requests
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -19,6 +19,8 @@ SOURCES = (  # folders and files whose comments, docstrings and messages are che
     *(path.relative_to(TOP).as_posix() for path in sorted((TOP / "bench").iterdir()) if path.suffix in (".py", ".c")),
     *("csrc/builder", "csrc/chou", "csrc/dae", "csrc/events", "csrc/include", "csrc/math", "csrc/model", "csrc/ode"),
     *("csrc/singular", "csrc/state"),
+    *("tests/c", "tests/compiler", "tests/conftest.py", "tests/dae", "tests/data", "tests/fmu", "tests/mutation"),
+    *("tests/project", "tests/support"),
 )
 PYTHON = (*DOCUMENTS, "linkwork", "solvers")  # words that are right in C or of examples
 CLAUSE = "is|are|was|were|has|had|stands|comes|came|moves|holds|follows|changes|lies|goes|acts|fails|waits|runs|closes"
