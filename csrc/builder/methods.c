@@ -74,11 +74,11 @@ static void count_ear(cluster_size *s, int32_t columns, int32_t cuts) {
 
 /* Loops of cluster `k` in solution order, from `*ear` on; their links are those from *link on. */
 static cluster_size size_of(const plan *p, const topology *t, int32_t k, const lw_model *model, int32_t *ear,
-                            int32_t *link, ear_size *room) {
+                            int32_t *link, ear_size *sizes) {
   const joint_part *joint = p->builder->joint;
   lw_cluster_info expected = {0};
   lw_model_cluster(model, k, &expected);
-  cluster_size s = {.ear = room,
+  cluster_size s = {.ear = sizes,
                     .links = t->cluster[k][2],
                     .columns = expected.columns,
                     .rows = expected.rows,
@@ -96,8 +96,8 @@ static cluster_size size_of(const plan *p, const topology *t, int32_t k, const l
 }
 
 /* The method requested for a cluster by any of its joints; -1: none. */
-static lw_status find_wish(lw_builder *b, const topology *t, int32_t *wish, int partly) {
-  for (int32_t k = 0; k < t->clusters; k++) wish[k] = -1;
+static lw_status find_requested_methods(lw_builder *b, const topology *t, int32_t *requested, int partly) {
+  for (int32_t k = 0; k < t->clusters; k++) requested[k] = -1;
   for (int32_t j = 0; j < b->joint_methods; j++) {
     int32_t cluster = -1;
     if (b->joint_method[j] < 0) continue;
@@ -111,41 +111,41 @@ static lw_status find_wish(lw_builder *b, const topology *t, int32_t *wish, int 
       return lw_refuse(b, LW_ERROR_USAGE,
                        "method: joint '%s' is on no loop and in no coupling or distance; leave it out",
                        b->joint[j].name);
-    if (wish[cluster] >= 0 && wish[cluster] != b->joint_method[j])
+    if (requested[cluster] >= 0 && requested[cluster] != b->joint_method[j])
       return lw_refuse(b, LW_ERROR_USAGE,
                        "joint '%s' is in a loop that is solved together with another one: give one method for both",
                        b->joint[j].name);
-    wish[cluster] = b->joint_method[j];
+    requested[cluster] = b->joint_method[j];
   }
   return LW_OK;
 }
 
-static lw_status choose(lw_builder *b, const topology *t, int32_t k, const cluster_size *s, int32_t wish) {
-  if (wish < 0) wish = (int32_t)b->method;
+static lw_status choose(lw_builder *b, const topology *t, int32_t k, const cluster_size *s, int32_t requested) {
+  if (requested < 0) requested = (int32_t)b->method;
   const int fits = s->rows <= MOST_EMBEDDED_ROWS;
-  if (wish == LW_METHOD_EMBEDDING && !fits)
+  if (requested == LW_METHOD_EMBEDDING && !fits)
     return lw_refuse(
         b, LW_ERROR_USAGE,
         "embedding cannot take the loops of joint '%s': their %g equations are too many for one matrix, which "
         "holds %d at most; use another method there",
         b->joint[t->link[t->cluster[k][1]][1]].name, s->rows, MOST_EMBEDDED_ROWS);
-  int embed = wish == LW_METHOD_EMBEDDING;
-  if (wish == LW_METHOD_AUTO) embed = fits && cost_of_embedding(s) < cost_of_rcr(s);
+  int embed = requested == LW_METHOD_EMBEDDING;
+  if (requested == LW_METHOD_AUTO) embed = fits && cost_of_embedding(s) < cost_of_rcr(s);
   t->cluster[k][3] = embed ? LW_EMBEDDING : LW_RCR;
   return LW_OK;
 }
 
 lw_status lw_choose_methods(const plan *p, topology *t, const lw_model *model, int partly) {
   lw_builder *b = p->builder;
-  int32_t ear = 0, link = 0, *wish = malloc(sizeof *wish * ((size_t)t->clusters + 1));
-  ear_size *room = malloc(sizeof *room * ((size_t)t->ears + 1));
-  lw_status e = wish && room ? find_wish(b, t, wish, partly)
-                             : lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the choice of methods");
+  int32_t ear = 0, link = 0, *requested = malloc(sizeof *requested * ((size_t)t->clusters + 1));
+  ear_size *sizes = malloc(sizeof *sizes * ((size_t)t->ears + 1));
+  lw_status e = requested && sizes ? find_requested_methods(b, t, requested, partly)
+                                   : lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the choice of methods");
   for (int32_t k = 0; !e && k < t->clusters; k++) {
-    const cluster_size s = size_of(p, t, k, model, &ear, &link, room);
-    e = choose(b, t, k, &s, wish[k]);
+    const cluster_size s = size_of(p, t, k, model, &ear, &link, sizes);
+    e = choose(b, t, k, &s, requested[k]);
   }
-  free(wish);
-  free(room);
+  free(requested);
+  free(sizes);
   return e;
 }

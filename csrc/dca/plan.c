@@ -7,18 +7,18 @@ typedef struct matching {
   lw_dca_plan *plan;
   int32_t *first, *of_body; /* constraints of each body, without those to the ground alone */
   int32_t *left;            /* of each body: how many are still to be made */
-  int32_t *owner;           /* of a body that is a handle: its subassembly */
+  int32_t *subassembly_of;  /* of a body that is a handle: its subassembly */
   int32_t *round;           /* in which a subassembly was made */
   char *made;               /* of each constraint */
   int32_t constraints;
 } matching;
 
 static int append(lw_dca_list *list, int32_t value) {
-  if (list->length == list->room) {
-    const int32_t room = 2 * list->room + 64;
-    int32_t *at = realloc(list->at, sizeof *at * (size_t)room);
+  if (list->length == list->capacity) {
+    const int32_t capacity = 2 * list->capacity + 64;
+    int32_t *at = realloc(list->at, sizeof *at * (size_t)capacity);
     if (!at) return 0;
-    list->at = at, list->room = room;
+    list->at = at, list->capacity = capacity;
   }
   list->at[list->length++] = value;
   return 1;
@@ -29,7 +29,7 @@ static int joins_only(const matching *m, int32_t constraint, int32_t a, int32_t 
   const lw_dca_constraint *c = &m->plan->list[constraint];
   if (m->made[constraint]) return 0;
   for (int32_t i = c->first; i < c->first + c->ends; i++)
-    if (m->owner[m->plan->end[i]] != a && m->owner[m->plan->end[i]] != b) return 0;
+    if (m->subassembly_of[m->plan->end[i]] != a && m->subassembly_of[m->plan->end[i]] != b) return 0;
   return 1;
 }
 
@@ -71,7 +71,7 @@ static void try_ends(const matching *m, int32_t a, int32_t constraint, int32_t r
   const lw_dca_constraint *c = &m->plan->list[constraint];
   if (m->made[constraint]) return;
   for (int32_t i = c->first; i < c->first + c->ends; i++) {
-    const int32_t b = m->owner[m->plan->end[i]];
+    const int32_t b = m->subassembly_of[m->plan->end[i]];
     if (b == a || b == best->subassembly || m->round[b] >= round) continue;
     const int32_t handles = remaining_handles(m, a, b) + remaining_handles(m, b, a);
     if (handles < best->handles && (!simple || is_simple(m, a, b, handles))) *best = (neighbour){b, handles};
@@ -119,7 +119,7 @@ static int list_remaining_handles(matching *m, int32_t number) {
     const int32_t body = m->plan->handle.at[x->first_handle + i];
     if (m->left[body] == 0) continue;
     if (!append(&m->plan->remaining, i)) return 0;
-    m->owner[body] = number;
+    m->subassembly_of[body] = number;
     x->remaining++;
   }
   return 1;
@@ -148,7 +148,7 @@ static int join(matching *m, int32_t a, int32_t b, int32_t round) {
 
 static void list_constraints(matching *m, int32_t bodies, int32_t constraints) {
   const lw_dca_plan *plan = m->plan;
-  int32_t *next = m->owner; /* not in use yet */
+  int32_t *next = m->subassembly_of; /* not in use yet */
   for (int32_t k = 0; k < constraints; k++)
     for (int32_t i = 0; plan->list[k].ends > 1 && i < plan->list[k].ends; i++)
       m->left[plan->end[plan->list[k].first + i]]++;
@@ -312,8 +312,8 @@ static int provide(matching *m, int32_t bodies, int32_t constraints) {
   if (!m->first || !m->made || !m->plan->subassembly || !m->plan->constraint || !m->plan->handle_index) return 0;
   m->of_body = m->first + n + 1;
   m->left = m->of_body + ends;
-  m->owner = m->left + n;
-  m->round = m->owner + n;
+  m->subassembly_of = m->left + n;
+  m->round = m->subassembly_of + n;
   return 1;
 }
 

@@ -30,7 +30,7 @@ typedef struct lw_dca_fragment {
 } lw_dca_fragment;
 
 typedef struct lw_dca_list {
-  int32_t *at, length, room;
+  int32_t *at, length, capacity;
 } lw_dca_list;
 
 typedef struct lw_dca_plan {

@@ -96,23 +96,23 @@ static message_text marked_couplings(const lw_state *s) {
   return w;
 }
 
-static lw_status report_coupling(lw_state *s, int32_t i, double lack) {
+static lw_status report_coupling(lw_state *s, int32_t i, double residual) {
   const lw_model *m = s->model;
   if (m->coupling[i].distance >= 0)
     return lw_fail(s, LW_ERROR_ASSEMBLY,
                    "distance '%s' cannot be kept: in the nearest pose found its points are %.3g m too %s; check its "
                    "length and its points, or give start values nearer to a pose that has it",
-                   m->coupling_name[i], fabs(lack), lack < 0.0 ? "close" : "far apart");
+                   m->coupling_name[i], fabs(residual), residual < 0.0 ? "close" : "far apart");
   const double t = reals(s)[m->at.time];
   if (reals(s)[m->at.coupling_motion + 7 * i] != 0.0)
     return lw_fail(s, LW_ERROR_ASSEMBLY,
                    "the motion that '%s' prescribes is out of reach at t = %.6g s: the nearest pose found has the "
                    "residual %.3g; check its numbers, or give start values nearer to a pose that has it",
-                   m->coupling_name[i], t, fabs(lack));
+                   m->coupling_name[i], t, fabs(residual));
   return lw_fail(s, LW_ERROR_ASSEMBLY,
                  "coupling '%s' cannot be satisfied: the nearest pose found has the residual %.3g; check its "
                  "coefficients and its offset, or give start values nearer to a pose that satisfies it",
-                 m->coupling_name[i], fabs(lack));
+                 m->coupling_name[i], fabs(residual));
 }
 
 /* Name of the closure of a cluster's first loop: "joint 'C'"; without one "distance 'rod'" or "coupling 'gear'". */
