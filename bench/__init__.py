@@ -1,1 +1,1 @@
-"""Benchmarks: how long the core takes beside other libraries, in one run on one core; `python -m bench --help`."""
+"""Benchmarks: CPU time of the core compared with other libraries, in one run on one core; `python -m bench --help`."""

@@ -11,19 +11,19 @@ from bench.mechanisms import PEERS, Missing
 from bench.timing import limit_memory, pin_to_one_core
 
 BENCHMARKS = {
-    "forward_dynamics": "chains, trees and a four-bar beside Pinocchio's C++, which is compiled once (minutes)",
-    "closed_loops": "ladders and four-bars in series beside Pinocchio and MuJoCo, and larger ladders alone",
+    "forward_dynamics": "chains, trees and a four-bar against Pinocchio's C++, which is compiled once (minutes)",
+    "closed_loops": "ladders and four-bars in series against Pinocchio and MuJoCo, and larger ladders alone",
     "dca": "jumps of chains and ladders by divide and conquer, with one thread and two",
-    "dae": "chains as implicit equations by IDA: growth, schemes, the coupling beside one all in C (minutes)",
+    "dae": "chains as implicit equations by IDA: growth, schemes, the coupling against a program in C (minutes)",
     "start_up": "import, compile and export in a fresh process",
     "sweep": "a sweep of a four-bar by one process, by two and by a cluster of two workers",
-    "fmu": "Co-Simulation beside Pinocchio with SciPy, Model Exchange beside the core, size, export and start of FMUs",
-    "cosim": "communication steps of two FMUs by each master, beside the same calls in a bare loop",
+    "fmu": "Co-Simulation against Pinocchio with SciPy, Model Exchange against the core; size, export, start",
+    "cosim": "communication steps of two FMUs by each master, against the same calls in a bare loop",
 }
 
 
 def main() -> int:
-    """Run what is asked for; what lacks something says so and does not keep the others from running."""
+    """Run the requested benchmarks. One with a missing requirement reports it, and the others still run."""
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Benchmarks on one core.",

@@ -1,4 +1,4 @@
-"""Coupled closed loops: ladders and four-bars, Linkwork beside every library of the peers' folder."""
+"""Coupled closed loops: ladders and four-bars, Linkwork against every library of the peers' folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.report import Cell, Goal, Report
 from bench.session import Session
 from bench.timing import exponents, intervals
 
-COMPARED = {"ladder": (10, 100), "four-bars": (1,)}  # sizes at which derivatives are set beside accelerations
+COMPARED = {"ladder": (10, 100), "four-bars": (1,)}  # sizes at which derivatives are compared with accelerations
 DERIVATIVES_AIM = 1.8
 METHOD = """\
 CPU time of one evaluation on one core in us, the best of 25 batches of 16 ms in each of {rounds} rounds in which all
@@ -22,9 +22,9 @@ joints. In brackets the error, relative to the largest of all accelerations.
 Every loop is closed by a pin (three equations), in Linkwork a spherical joint. *legs*: ladders with all legs in the
 tree, cut at the far end of each rung; *deep*: one leg, rung, leg, rung, ..., cut at the top of each leg but the first.
 *pins*: four-bars as the peers have them; *hinges*: the same with revolute joints only.
-Errors are measured against the exact reduction to the known freedoms in extended precision. The peers' own reference,
+Errors are relative to the exact reduction to the known degrees of freedom, in extended precision. The peers' reference,
 the same in double precision, is shown by its error in the column *exact_qdd*: it loses digits on deep trees.
-Pinocchio: C++ from its headers, `-O3 -march=native`; lcaba with one and with three iterations; it has no room for the
+Pinocchio: C++ from its headers, `-O3 -march=native`; lcaba with one and with three iterations; it cannot hold the
 ladder of 300 with all legs in the tree. MuJoCo: the faster of sparse and dense Jacobian; loops as stiff as it allows.
 Linkwork: as in the package, built for any processor of this kind, which chooses its kernels at run time.
 *ratio*: to the fastest peer that is accurate enough; *to fastest*: to the fastest of all; both whichever way the peer
@@ -36,7 +36,9 @@ Outcomes = Mapping[str, Mapping[int, Outcome]]  # by variant and size
 def main(options: argparse.Namespace) -> None:
     """Measure, print and save."""
     session = Session(options)
-    report = Report("closed_loops", "Closed loops beside other libraries", ("linkwork", "pin", "mujoco", "numpy"))
+    report = Report(
+        "closed_loops", "Closed loops: Linkwork and other libraries", ("linkwork", "pin", "mujoco", "numpy")
+    )
     report.text(METHOD.format(rounds=session.rounds))
     goals: list[Goal] = []
     for family in families(session.peers):
@@ -102,8 +104,6 @@ def derivatives(report: Report, family: Family, outcomes: Outcomes) -> list[Goal
             rows.append([name, str(loops), *(own[stage].us if own else None for stage in STAGES), ratio])
             what = f"{family.name}, {name}, {loops}: derivatives to accelerations"
             goals.append(Goal(what, ratio, DERIVATIVES_AIM))
-    report.text(
-        "Derivatives of the states as a solver calls them, with the feedback of the loops, beside accelerations."
-    )
+    report.text("Derivatives of the states as a solver calls them, with the feedback of the loops, and accelerations.")
     report.table(["variant", "loops", *STAGES, "ratio"], rows)
     return goals

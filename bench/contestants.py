@@ -20,7 +20,7 @@ LOOP_PEERS = (*LOOP_MODES.values(), "MuJoCo")
 
 
 def pinocchio(peers: ModuleType, neutral: dict[str, Any], modes: dict[str, str]) -> dict[str, Timing]:
-    """Time algorithms of Pinocchio in the peers' C++ driver; none above the size for which its tensors have room."""
+    """Time algorithms of Pinocchio in the peers' C++ driver; none above the capacity of its tensors."""
     if len(neutral["q"]) > peers.PIN_MAX_NV:
         return {}
     results = peers.run_pin_cpp(neutral, list(modes), "con" if neutral["pins"] else "aba")

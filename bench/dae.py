@@ -1,4 +1,4 @@
-"""Chains as implicit equations solved by IDA: growth with the bodies, schemes, and the coupling beside one all in C."""
+"""Chains as implicit equations solved by IDA: growth with the bodies, schemes, coupling against a program in C."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def grow(report: Report, rounds: int) -> list[Goal]:
         rows.append([str(n), found["cpu"], *counts, 1e6 * each[n] / n, *memory])
     report.text(
         f"## Growth of scheme 4\n\nA run of `simulate` of {GROWTH_END:g} s with 11 rows, states converted both ways; "
-        "compiling apart. Memory: growth of the peak of a process by description, compiling and run."
+        "without compiling. Memory: growth of the peak of a process by description, compiling and run."
     )
     heading = ["bodies", "CPU [s]", "steps", "Newton iterations", "us an iteration and body"]
     report.table([*heading, "memory [MB]", "kB a body"], rows)
@@ -111,7 +111,7 @@ def in_process(n: int) -> dict[str, float]:
 
 
 def run_alone(n: int) -> dict[str, float]:
-    """Run a chain of n bodies once in this process, after one of few that loads what is needed."""
+    """Run a chain of n bodies once in this process, after one of few that loads all modules."""
     run_chain(lw.compile(zigzag.mechanism(2)), GROWTH_END)
     before = peak()
     system = lw.compile(zigzag.mechanism(n))
@@ -135,7 +135,7 @@ def peak() -> int:
     try:
         lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     except OSError:
-        raise Missing("there is no /proc/self/status, which tells the memory of a process") from None
+        raise Missing("there is no /proc/self/status, which gives the memory of a process") from None
     return 1024 * int(next(line.split()[1] for line in lines if line.startswith("VmHWM")))
 
 
@@ -166,7 +166,7 @@ def compare_schemes(report: Report) -> list[Goal]:
 
 
 def compare_couplings(report: Report, rounds: int) -> list[Goal]:
-    """`solve` beside IDA all in C, and with callbacks through Python."""
+    """`solve` against IDA in a C program, and with callbacks through Python."""
     driver = reason = None
     try:
         driver = build_driver("time_ida")
@@ -190,7 +190,7 @@ def compare_couplings(report: Report, rounds: int) -> list[Goal]:
         rows.append([str(n), *times, *steps, ratio, through.cpu / own.cpu, apart])
         goals.append(Goal(f"coupling, {n} bodies: CPU time of that of C alone", ratio, COUPLING_AIM))
     report.text(
-        f"## Coupling\n\n`solve` with scheme 4 beside `bench/time_ida.c`, a program without Python that gives IDA the "
+        f"## Coupling\n\n`solve` (scheme 4) against `bench/time_ida.c`, a program without Python that gives IDA the "
         f"two sweeps as its linear solver; {COUPLING_END:g} s with {POINTS} times of output, ms."
         + (f"\n\nLeft out: {reason}." if reason else "")
     )
@@ -214,7 +214,7 @@ def keep(best: dict[str, Run], name: str, run: Callable[[], Run]) -> None:
 
 
 def contestants(chain: Chain, driver: Path | None) -> dict[str, Callable[[], Run]]:
-    """Return what takes turns."""
+    """Return the runs, which are timed alternately."""
     x, equations = start(chain)
     problem = Problem(equations.rates, 0.0, x, implicit=equations.implicit)
     found = {"own": lambda: solved(problem), "callbacks": lambda: through_python(problem)}
@@ -263,7 +263,7 @@ def alone(driver: Path, chain: Chain, x: np.ndarray) -> Run:
 
 
 def compare_formulations(report: Report, rounds: int) -> None:
-    """The stabilised implicit equations beside the explicit ones."""
+    """The stabilised implicit equations compared with the explicit ones."""
     sys.path.insert(0, str(CHECKOUT / "examples"))
     ways: dict[str, dict[str, Any]] = {"ode, dopri5": {}, "ode, ida": {"solver": "ida"}}
     ways["ggl, ida"] = {"solver": "ida", "formulation": "ggl"}

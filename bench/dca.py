@@ -17,7 +17,7 @@ from linkwork.core.native import Jump, threads
 SIZES = (10, 100, 1000, 4096, 10000)
 SHARED = 4096  # bodies at which threads are measured
 EXPONENT_AIM, SPEED_UP_AIM = 1.05, 1.5
-FORMS = {"chain": "revolute", "ladder": "spherical"}  # and what closes the loops
+FORMS = {"chain": "revolute", "ladder": "spherical"}  # and the joints that close the loops
 
 
 def main(options: argparse.Namespace) -> None:
@@ -52,7 +52,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def measure(scene: Scene, rounds: int) -> tuple[float, float, float]:
-    """Return the best times with one thread and with two, s, and what the jump lacks of what is wanted."""
+    """Return the best times with one thread and with two, s, and the jump's residual."""
     q, u, _ = scene.motion
     block = scene.system.block()
     block.put("q", q)

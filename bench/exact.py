@@ -1,4 +1,4 @@
-"""Accelerations of a neutral mechanism whose freedoms are known: the measure of everyone's error.
+"""Accelerations of a neutral mechanism whose degrees of freedom are known: the reference for errors.
 
 Virtual power in the reduced coordinates y, for which the description gives qdot = G ydot and qddot = G yddot + g. In
 extended precision where the machine has it, and linear in the number of bodies, so that it serves the largest sizes.

@@ -1,4 +1,4 @@
-"""FMUs: Co-Simulation beside Pinocchio with SciPy, Model Exchange beside the core alone, size, export, start."""
+"""FMUs: Co-Simulation against Pinocchio with SciPy, Model Exchange against the core alone, size, export, start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def main(options: argparse.Namespace) -> None:
     """Measure, print and save."""
     report = Report("fmu", "FMUs", ("linkwork", "numpy", "scipy", "pin"))
     report.text(
-        "FMI 3.0, libraries called without any tool. CPU time on one core, best of many; wall where it says so."
+        "FMI 3.0, libraries called without any tool. CPU time on one core, best of many; wall time where noted."
     )
     goals = fmu_steps.section(report, options)
     goals += fmu_derivatives.section(report, options)

@@ -1,4 +1,4 @@
-"""One evaluation of the derivatives through an FMU for Model Exchange beside that by the core alone."""
+"""One evaluation of the derivatives through an FMU for Model Exchange, compared with the core alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def section(report: Report, options: argparse.Namespace) -> list[Goal]:
         )
         goals.append(Goal(f"Model Exchange, {name}: time of the derivatives to the core's", ratio, AIM))
     report.text(
-        "## Model Exchange\n\nSetTime, SetContinuousStates and GetContinuousStateDerivatives beside `lw_ode_mechanism` "
+        "## Model Exchange\n\nSetTime, SetContinuousStates and GetContinuousStateDerivatives, and `lw_ode_mechanism` "
         "of the core alone, by `bench/time_fmu.c`; each evaluation at other states and another time than before."
     )
     report.table(["mechanism", "core [us]", "FMU [us]", "more [ns]", "ratio", "derivatives differ"], rows)
@@ -45,7 +45,7 @@ def section(report: Report, options: argparse.Namespace) -> list[Goal]:
 
 
 def mechanisms(library: ModuleType, scripts: ModuleType) -> Mapping[str, Callable[[], lw.Mechanism]]:
-    """What is timed, by name: the first two as the peers describe them."""
+    """The timed mechanisms by name: the first two as the peers describe them."""
     return {
         "four-bar": partial(started, scripts.mech()),
         f"chain of {BODIES}": partial(started, library.chain(BODIES)),

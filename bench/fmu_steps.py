@@ -1,4 +1,4 @@
-"""Ten seconds of a four-bar by Co-Simulation beside Pinocchio with SciPy's DOP853: cost at equal error."""
+"""Ten seconds of a four-bar by Co-Simulation against Pinocchio with SciPy's DOP853: cost at equal error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AIM = 0.2
 SOLVERS = {"dopri5": 1, "rodas5p": 2}
 STEPS = {"one step of 10 s": 1, "steps of 0.01 s": 1000}
 TOLERANCES = tuple(10.0**-k for k in range(4, 13))
-LEVELS = (1e-4, 1e-6, 1e-8, 1e-10)  # of error; the last is beyond Pinocchio, whose loops drift apart
+LEVELS = (1e-4, 1e-6, 1e-8, 1e-10)  # of error; the last is beyond Pinocchio, whose loops drift
 MOST = 0.5  # s of repeating one run
 
 
@@ -52,7 +52,7 @@ def section(report: Report, options: argparse.Namespace) -> list[Goal]:
         "initialisation; Pinocchio without making its model. Each entry: CPU ms (error)."
     )
     report.table(["tolerance", *costs], _runs(costs))
-    report.text("At equal error, log cost over log error interpolated, ms; beyond what was reached, a dash:")
+    report.text("At equal error, log cost over log error interpolated, ms; a dash beyond the measured range:")
     at_levels = {who: [cost_at(runs, error) for error in LEVELS] for who, runs in costs.items()}
     heading = ["", *(f"error {error:g}" for error in LEVELS)]
     report.table(heading, [[who, *(ms and 1e3 * ms for ms in found)] for who, found in at_levels.items()])
@@ -105,7 +105,7 @@ def _by_pinocchio(peers: ModuleType, reference: np.ndarray, tolerance: float, ro
 
 
 def _best(work: Callable[[], None], prepare: Callable[[], None]) -> float:
-    """CPU time, s; what is fast runs more often."""
+    """CPU time, s; short runs are repeated more often."""
     best, spent = np.inf, 0.0
     while spent < MOST:
         prepare()

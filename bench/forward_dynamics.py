@@ -1,4 +1,4 @@
-"""Accelerations from q, u, tau of chains, trees and a four-bar: Linkwork beside Pinocchio."""
+"""Accelerations from q, u, tau of chains, trees and a four-bar: Linkwork against Pinocchio."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Linkwork: as in the package, built for any processor of this kind, which chooses
 
 @dataclass(frozen=True)
 class Row:
-    """What one scene took, us, the faster algorithm of Pinocchio, and how far the accelerations are apart."""
+    """CPU time of one scene, us, the faster algorithm of Pinocchio, and the difference of the accelerations."""
 
     scene: Scene
     accelerations: float
@@ -90,7 +90,7 @@ def main(options: argparse.Namespace) -> None:
     """Measure, print and save."""
     peers, fourbar = peer("peerlib", options.peers), peer("bench_fourbar", options.peers)
     driver = build_driver()
-    report = Report("forward_dynamics", "Forward dynamics beside Pinocchio", ("linkwork", "pin", "numpy"))
+    report = Report("forward_dynamics", "Forward dynamics compared with Pinocchio", ("linkwork", "pin", "numpy"))
     rows = {
         family: [measure(peers, driver, scene, options.rounds) for scene in scenes]
         for family, scenes in families(peers, fourbar).items()

@@ -1,4 +1,4 @@
-"""The peers' neutral descriptions as Linkwork mechanisms, so that all libraries meet the same numbers.
+"""The peers' neutral descriptions as Linkwork mechanisms, so that all libraries get the same numbers.
 
 The descriptions come from the folder of the peers' benchmarks, which is not part of the project.
 """
@@ -24,11 +24,11 @@ AXES = {"X": (1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1)}
 
 
 class Missing(Exception):
-    """Something a benchmark needs is not there; the text says what, in one line."""
+    """A requirement of a benchmark is missing; the text names it in one line."""
 
 
 def peer(name: str, folder: Path | None = None) -> ModuleType:
-    """Import a module of the peers' benchmarks from `folder`, else $LINKWORK_PEERS, else beside the checkout."""
+    """Import a module of the peers' benchmarks from `folder`, else $LINKWORK_PEERS, else next to the checkout."""
     folder = folder or Path(os.environ.get(PEERS, CHECKOUT.parent / "shared" / "peers"))
     if not (folder / f"{name}.py").exists():
         raise Missing(f"there is no {name}.py in the peers' folder; name that folder by --peers or ${PEERS}")

@@ -1,4 +1,4 @@
-"""Linkwork's methods beside each other on the ladder, and the three reference points on the quarter car."""
+"""Linkwork's methods compared on the ladder, and the three reference points on the quarter car."""
 
 from __future__ import annotations
 

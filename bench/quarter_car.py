@@ -1,4 +1,4 @@
-"""The multilink suspension of a quarter car: five bodies on a fixed chassis, three loops, one freedom."""
+"""The multilink suspension of a quarter car: five bodies on a fixed chassis, three loops, one degree of freedom."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import linkwork as lw
 from bench.mechanisms import Missing
 from linkwork.mechanism.joints import JointKind
 
-SPEED = {"ground_upper_arm": 1.0}  # rad/s, of the one freedom
+SPEED = {"ground_upper_arm": 1.0}  # rad/s, of the one degree of freedom
 
 
 def mechanism(cases: Path) -> lw.Mechanism:
     """Build it from the hard points in the folder of published cases, without its spring."""
     path = cases / "quarter_car_multilink.json"
     if not path.exists():
-        raise Missing(f"there is no {path.name} in a folder `cases` beside the peers'")
+        raise Missing(f"there is no {path.name} in a folder `cases` next to the peers'")
     case = json.loads(path.read_text(encoding="utf-8"))
     mech = lw.Mechanism("quarter_car")
     for name, body in case["bodies"].items():

@@ -48,7 +48,7 @@ class Report:
         self.blocks.append("\n".join(f"| {line} |" for line in lines))
 
     def goals(self, goals: Iterable[Goal]) -> None:
-        """Add a table of what was aimed at."""
+        """Add a table of the goals."""
         self.text("## Aims")
         self.table(["what", "found", "at most", "met"], [[*goal, goal.is_met] for goal in goals])
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Session:
-    """One run: the peers' module, the driver in C, how many rounds, and what was left out, with its reason."""
+    """One run: the peers' module, the driver in C, how many rounds, and the omitted parts with their reasons."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.peers: ModuleType = peer("peerlib", options.peers)
@@ -30,7 +30,7 @@ class Session:
         return Path(str(self.peers.__file__)).parent
 
     def attempt(self, what: str, work: Callable[[], T]) -> T | None:
-        """Return what `work` gives; where something is missing or refused, note why, and the benchmark goes on."""
+        """Return the result of `work`. On a missing requirement or a refusal note the reason and continue."""
         try:
             return work()
         except (Missing, lw.LinkworkError, MemoryError) as error:

@@ -18,7 +18,7 @@ from examples.four_bar import mechanism
 
 POINTS = 200
 STEP = 0.002  # s
-WORKS = {"all": 2.0, "summary": 10.0}  # what is kept of a point, and its length, s
+WORKS = {"all": 2.0, "summary": 10.0}  # stored results of a point, and its length, s
 AIM = 1.6  # times as fast with two
 RUNS = 3
 
@@ -83,7 +83,7 @@ def best(work: Any, count: int = 7) -> float:
 
 
 def all_cores() -> None:
-    """Undo the pinning of the other benchmarks: here cores are what is measured."""
+    """Undo the pinning of the other benchmarks: this one measures the effect of cores."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
 

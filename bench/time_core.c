@@ -1,7 +1,7 @@
 /* Times the core without Python: time_core MODEL MOTION, where MOTION holds the doubles q, u (tree joints), tau (all).
  * Prints for each stage its name and the CPU time of one evaluation in us, then the bytes of the state's block and of
  * the process at its peak (0: unknown), then the accelerations of the tree joints.
- * Best of many batches, because the machine may be shared; the stages take turns, so that both meet the same load. */
+ * Best of many batches, as the machine may be shared; the stages alternate, so that all run under the same load. */
 #include "linkwork.h"
 #include <stdio.h>
 #include <stdlib.h>

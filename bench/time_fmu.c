@@ -1,6 +1,6 @@
-/* Times one evaluation of the derivatives through an FMU beside that by the core alone: time_fmu LIBRARY RESOURCES TOKEN.
+/* Times one evaluation of the derivatives through an FMU and by the core alone: time_fmu LIBRARY RESOURCES TOKEN.
  * Prints the CPU time of both in us, then the largest difference of what they give.
- * Best of many batches, because the machine may be shared; the two take turns, so that both meet the same load. Each
+ * Best of many batches, as the machine may be shared; the two alternate, so that both run under the same load. Each
  * evaluation is at another point than the one before, as nothing new is computed where nothing has changed. */
 #include "fmi3.h"
 #include "linkwork.h"

@@ -41,7 +41,7 @@ def limit_memory() -> None:
 def in_turn(contestants: Iterable[Contestant], rounds: int) -> dict[str, Timing]:
     """Run all contestants in every round and return the best time of each name.
 
-    What takes longer than `SLOW` runs twice: many evaluations would not tell more.
+    An evaluation longer than `SLOW` runs twice: more runs would add no information.
     """
     best: dict[str, Timing] = {}
     running = list(contestants)
@@ -75,6 +75,6 @@ def intervals(sizes: Iterable[int]) -> list[str]:
 
 
 def exponents(times: Mapping[int, float | None]) -> list[float | None]:
-    """Return the exponents of `growth` for times by size, None beside a size without a time."""
+    """Return the exponents of `growth` for times by size, None next to a size without a time."""
     steps = pairwise(times.items())
     return [growth((n, m), (a, b))[0] if a and b else None for (n, a), (m, b) in steps]

@@ -1,6 +1,6 @@
 """A chain of slabs whose motion is about the same at any length: every fourth body begins as the one four before it.
 
-Stretched out to the side in a zigzag, the bodies turn such that the ends of each four neither part nor meet at first.
+In a horizontal zigzag, the bodies turn such that the distance of the ends of each four is constant at first.
 Free fall carries them, so the pull of the support does not add up along the chain; a hanging chain has waves the
 faster, the more bodies it has, and its steps grow shorter with it.
 """

@@ -1,8 +1,8 @@
-"""Andrews' squeezer: seven bodies, three loops, one freedom, a spring between points, driven by a constant torque.
+"""Andrews' squeezer: seven bodies, three loops, one degree of freedom, a spring between points, a constant torque.
 
 Parameters, start and published end are those of the Test Set for IVP Solvers (Mazzia and Magherini; Hairer and Wanner,
-Solving Ordinary Differential Equations II, VII.7). The published end is good to about 10 digits in the angles; beside
-it stands one computed anew, without Linkwork, that is good to 3e-12 rad and 1e-9 rad/s.
+Solving Ordinary Differential Equations II, VII.7). The published end is good to about 10 digits in the angles. A
+second reference, computed without Linkwork, is good to 3e-12 rad and 1e-9 rad/s.
 """
 
 from pathlib import Path

@@ -92,7 +92,7 @@ def plot(result: lw.Result, path: Path) -> None:
     torque.plot(result.t, [motor(t) for t in result.t], color=GREEN, label="motor")
     dress(angle, "It comes to rest on the stop", "", "angle [rad]")
     dress(speed, "Each impact leaves half the speed", "", "rate [rad/s]")
-    dress(torque, "What acts in the hinge", "time [s]", "torque [N m]")
+    dress(torque, "Load in the hinge", "time [s]", "torque [N m]")
     legend(torque, "upper left")
     marks = ((impacts(60)[-1], "at rest, by elliptic integrals"), (lift_off(), "lifted off"))
     for axes in (angle, speed, torque):
@@ -107,7 +107,7 @@ def plot(result: lw.Result, path: Path) -> None:
 
 
 def main(out: Path = OUT) -> lw.Result:
-    """Let it bounce, rest and leave; print times beside those known, and draw."""
+    """Let it bounce, rest and leave; print times and their known values, and draw."""
     result = lw.simulate(mechanism(), END, inputs={"hinge": motor}, rtol=1e-10, max_step=0.005)
     bounces = [event for event in result.events if event.u_before[0] < 0]
     times = np.array([event.t for event in bounces])

@@ -62,7 +62,7 @@ def strand(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def molecule(seed: int = 7) -> Molecule:
-    """The bundle of helices, with some freedom in where its atoms are, and velocities of its temperature."""
+    """The bundle of helices, with some scatter of its atoms, and velocities of its temperature."""
     rng = np.random.default_rng(seed)
     pieces = backbone()
     count = [len(ATOMS) * len(piece) for piece in pieces]
@@ -110,7 +110,7 @@ def changes(found: lw.CoarseGrained) -> dict[str, float]:
 
 
 def draw_molecule(axes: Axes, given: Molecule, found: lw.CoarseGrained) -> None:
-    """Draw atoms in the colours of their segments, and what is rigid from each joint to the centre of mass."""
+    """Draw atoms in the colours of their segments, and rigid bodies from each joint to the centre of mass."""
     places, centres = seen(given.positions), seen(found.before.com).T
     for segment, centre in enumerate(centres):
         color = COLORS[segment % len(COLORS)]

@@ -1,7 +1,7 @@
-"""A pole balanced on a cart that a motor moves by a crank: state feedback as an FMU beside the plant's FMU.
+"""A pole balanced on a cart that a motor moves by a crank: state feedback and plant are FMUs.
 
 The gain is that of the linear-quadratic regulator for the linear model of `lw.linearize` around the upright pose. It is
-sampled: the torque is held from sample to sample. How far apart samples may be follows from the linear model,
+sampled: the torque is held from sample to sample. The longest sample time follows from the linear model,
 x_next = (exp(A h) + int exp(A s) ds B (-K)) x: all eigenvalues must be within the unit circle. The FMUs agree.
 """
 
@@ -55,7 +55,7 @@ def mechanism() -> lw.Mechanism:
 
 
 def plant(out: Path) -> Path:
-    """The FMU of the machine: it says what the controller measures and what is drawn."""
+    """The FMU of the machine: its outputs are the controller's measurements and the drawn quantities."""
     outputs = [*STATES, "rod.r", "cart.r"]
     return lw.export_fmu(mechanism(), out / "cosim_balance_plant.fmu", fmi="3.0", outputs=outputs)
 
@@ -199,7 +199,7 @@ def plot(model: lw.LinearModel, runs: dict[str, Result], found: dict[str, dict[f
 
 
 def gain_for(model: lw.LinearModel, h: float) -> np.ndarray:
-    """The regulator's gain for samples so far apart, s; 0: for continuous time."""
+    """The regulator's gain for a sample time, s; 0: for continuous time."""
     return gain(model, WEIGHTS, COST, states=STATES, sample_time=h)
 
 

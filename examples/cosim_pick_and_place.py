@@ -1,8 +1,8 @@
-"""A five-bar that picks and places: computed torque beside two PID controllers, each an FMU, as is the trajectory.
+"""A five-bar that picks and places: computed torque and two PID controllers, each an FMU, as is the trajectory.
 
 The machine is that of `five_bar` with two motors. Computed torque runs the model of the mechanism within the controller
 and so knows its loop, its springs, and what one motor's load does at the other; the PIDs know their own angle alone.
-Both have gains for the same inertia of a motor. A third run has tools heavier than the model says.
+Both have gains for the same inertia of a motor. A third run has tools heavier than those of the model.
 """
 
 import math
@@ -22,7 +22,7 @@ from linkwork.cosim import Jacobi, Result, System, run
 PICK, ABOVE, OVER, PLACE = (-0.22, 0.34), (-0.2, 0.46), (0.2, 0.46), (0.22, 0.34)  # m, of the tool in the plane
 WAY = (PICK, ABOVE, OVER, PLACE, OVER, ABOVE, PICK)
 MOVES, DWELLS = (0.2, 0.3, 0.2, 0.2, 0.3, 0.2), (0.1, 0, 0, 0.2, 0, 0, 0.1)  # s
-BEND = {"l": 1.0, "r": -1.0}  # to which side the elbows are
+BEND = {"l": 1.0, "r": -1.0}  # bending direction of the elbows
 KP, KD = 900.0, 60.0  # 1/s2, 1/s: errors die out with e^(-30 t)
 KI = 20.0  # 1/s, of the PIDs, times their proportional gain
 HEAVIER = 1.5  # factor on the distal links' masses
@@ -136,7 +136,7 @@ def torques(result: Result) -> np.ndarray:
 
 
 def draw_machine(axes: Axes, runs: dict[str, Result]) -> None:
-    """The machine where it picks and, pale, on its way; the paths of the tool."""
+    """The machine where it picks and, pale, between picking and placing; the paths of the tool."""
     dress(
         axes,
         "The tool's path, seen from above",

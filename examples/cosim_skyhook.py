@@ -1,4 +1,4 @@
-"""A quarter car with a multilink suspension on a bump and a rough road: a skyhook damper beside a passive one.
+"""A quarter car with a multilink suspension on a bump and a rough road: a skyhook damper and a passive one.
 
 Three FMUs: the road as a signal, the car, and the damper's control. The car is the suspension of `quarter_car`, softer
 and with a wheel, on a body that moves up and down. The tyre is a spring to the level ground, and the road's height
@@ -115,7 +115,7 @@ def tyre_load(result: Result) -> np.ndarray:
 
 
 def facts(result: Result) -> dict[str, float]:
-    """What is compared: on the bump the peak, on the rough road root mean squares."""
+    """Compared quantities: on the bump the peak, on the rough road root mean squares."""
     rough, rms = result.t >= ROUGH_FROM, lambda values: float(np.sqrt(np.mean(np.square(values))))
     return {
         "body's acceleration, rms [m/s²]": rms(result["car.Z.a"][rough]),

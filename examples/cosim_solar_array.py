@@ -60,7 +60,7 @@ def latched(result: Result) -> dict[str, float]:
 
 
 class Satellite:
-    """What the satellite says, named as in the mechanism."""
+    """Outputs of the satellite, named as in the mechanism."""
 
     def __init__(self, result: Result) -> None:
         self.result, self.t = result, result.t
@@ -70,7 +70,7 @@ class Satellite:
 
 
 def draw_poses(figure: Figure, result: Result, times: list[float]) -> None:
-    """The satellite as seen along y, one pose beside the other; hinges that are latched are filled."""
+    """The satellite as seen along y, one pose next to the other; hinges that are latched are filled."""
     seen = Satellite(result)
     for axes, t in zip(figure.subplots(1, len(times), sharey=True), times, strict=True):
         row = int(np.searchsorted(seen.t, t, side="right")) - 1  # after an event

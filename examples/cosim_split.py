@@ -2,7 +2,7 @@
 
 The spring is between the tips p of both rockers and free at length zero, so that it pulls each with k (p_other - p).
 Each half has k (anchor - p) as a spring to a point on the ground, and takes the rest, k (p_other - anchor), as an
-input: what the other half says, times a factor, plus an offset. The whole mechanism in one piece tells the error.
+input: the output of the other half, times a factor, plus an offset. A run of the undivided mechanism gives the error.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ Adapted = dict[float, tuple[float, float]]  # by tolerance: mean step, s, and er
 
 
 def add_linkage(mech: lw.Mechanism, side: str) -> None:
-    """A four-bar: joints A and D stand on the ground."""
+    """A four-bar: joints A and D are on the ground."""
     names = [f"{body}_{side}" for body in ("crank", "coupler", "rocker")]
     lengths = (CRANK, COUPLER, ROCKER)
     for name, mass, length in zip(names, MASSES[side], lengths, strict=True):

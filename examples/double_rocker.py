@@ -1,6 +1,6 @@
 """A double rocker that swings through all it can: no joint could drive it all the time.
 
-The shortest and the longest of its sides are longer together than the other two, so that no link turns fully. Wherever
+Its shortest and longest bars are longer together than the other two, so that no link turns fully. Wherever
 a link turns back, its joint is at a standstill and must not be chosen as independent.
 """
 
@@ -58,7 +58,7 @@ def draw_motion(axes: Axes, result: lw.Result) -> None:
     axes.plot(*chain[0].T, "o", color=INK, ms=7, mfc="white", zorder=5)
     for name, place in zip("ABCD", chain[0], strict=True):
         axes.annotate(name, place, (8, 5), textcoords="offset points", color=INK, fontweight="bold")
-    dress(axes, "At the start, and on its way", "x [m]", "z [m]", aspect="equal")
+    dress(axes, "At the start, and during the motion", "x [m]", "z [m]", aspect="equal")
 
 
 def plot(result: lw.Result, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How loops come open when nothing draws them together: constraints on accelerations or on speeds.
+"""Drift of loops without constraint stabilisation: constraints on accelerations or on speeds.
 
 After Anderson and Critchley, Multibody System Dynamics 9, 2003, figures 5 and 6: a four-bar by the Runge-Kutta method
 of order 4 with a fixed step of 0.01 s, from a start that is exact to nine digits.
@@ -6,7 +6,7 @@ of order 4 with a fixed step of 0.01 s, from a start that is exact to nine digit
     multipliers    close the loop for the accelerations only; what errors leave in speeds stays, so that the gap grows
                    about as the square of the time
     reduction      takes the nearest speeds that the loop allows; the gap keeps its size but for the integrator's errors
-    with feedback  what Linkwork does unless told otherwise: the gap closes
+    with feedback  the default of Linkwork: the gap closes
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """The chain that Mukherjee and Anderson let fall: four slender links, 60 degrees between them, released from rest.
 
-Multibody System Dynamics 18, 2007, sections 5.1 and 5.2. What happens to it on the way is in `joint_lock.py` and
-`pin.py`; both draw it with what stands here, and compare its jump with the momentum of the rods in `planar_rods.py`.
+Multibody System Dynamics 18, 2007, sections 5.1 and 5.2. The events of its fall are in `joint_lock.py` and
+`pin.py`; both draw it with the functions here, and compare its jump with the momentum of the rods in `planar_rods.py`.
 """
 
 import math
@@ -21,7 +21,7 @@ COLOR = dict(zip(JOINTS, (BLUE, GREEN, RED, AMBER), strict=True))
 
 
 def chain(name: str) -> lw.Mechanism:
-    """Joint J1 stands on the ground, J2 to J4 join the links; angles are relative, counter-clockwise."""
+    """Joint J1 is on the ground, J2 to J4 join the links; angles are relative, counter-clockwise."""
     mech = lw.Mechanism(name, gravity=GRAVITY)
     before, end = "ground", lw.Frame()
     for k, joint in enumerate(JOINTS):
@@ -63,10 +63,10 @@ def tell_rates(event: lw.Event) -> None:
 
 
 def tell_energy(result: lw.Result) -> None:
-    """Print the energy at both ends of a run, what was lost included."""
+    """Print the energy at both ends of a run, losses included."""
     total = np.add(*energies(result))
     lost = result.events[0].energy_lost
-    print(f"energy: {total[0]:.6f} J at the start, {total[-1] + lost:.6f} J at the end with what is lost")
+    print(f"energy: {total[0]:.6f} J at the start, {total[-1] + lost:.6f} J at the end with losses")
 
 
 def draw_poses(axes: Axes, result: lw.Result, event: float) -> None:

@@ -27,7 +27,7 @@ MASSES, STIFFNESS, DAMPING = (0.5, 0.3), 8.0, 0.1  # kg of proximal and distal l
 
 
 def mechanism(legs: str = "lr") -> lw.Mechanism:
-    """Motors L, R (and M) turn the proximal links; the distal links meet at the tip. All axes are vertical."""
+    """Motors L, R (and M) turn the proximal links; a joint at the tip connects the others. All axes are vertical."""
     mech = lw.Mechanism("five_bar")
     hinge, end = lw.Revolute(axis=(0, 0, 1)), lw.Frame((DISTAL, 0, 0))
     for side in legs:
@@ -100,7 +100,7 @@ def plot(two: lw.Result, three: lw.Result, reference: np.ndarray, path: Path) ->
     draw_machine(figure.add_subplot(grid[:, 0]), two, "lr", "Two motors")
     draw_machine(figure.add_subplot(grid[:, 1]), three, "lrm", "Three motors")
     angles, apart = figure.add_subplot(grid[0, 2]), figure.add_subplot(grid[1, 2])
-    dress(angles, "Three motors, two freedoms", "", "angle of a motor [rad]")
+    dress(angles, "Three motors, two degrees of freedom", "", "angle of a motor [rad]")
     ours = link_angles(three)
     for k, side in enumerate("lrm"):
         angles.plot(three.t, ours[:, 2 * k], color=COLOR[side], linewidth=1.6, label=f"motor {side.upper()}")
@@ -113,12 +113,12 @@ def plot(two: lw.Result, three: lw.Result, reference: np.ndarray, path: Path) ->
     apart.semilogy(three.t[1:], np.abs(ours - reference).max(axis=1)[1:], color=INK, linewidth=1.0)
     dress(apart, "Largest difference of a link's angle to Lagrange's equations", "time [s]", "difference [rad]")
     apart.yaxis.set_minor_locator(NullLocator())
-    caption = "Path of the tip and legs at the start; Linkwork (lines) beside Lagrange's equations in numpy (circles)."
+    caption = "Path of the tip and legs at the start; Linkwork (lines) and Lagrange's equations in numpy (circles)."
     save(figure, path, caption)
 
 
 def main(out: Path = OUT) -> tuple[lw.Result, lw.Result, np.ndarray]:
-    """Simulate both machines, tell how far the second is from Lagrange's equations, and draw."""
+    """Simulate both machines, print the error of the second to Lagrange's equations, and draw."""
     two = driven("lr", 8.0)
     print(two)
     print(f"loop residual at most {two['loop.tip.residual'].max():.1e} m")

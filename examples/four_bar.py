@@ -7,7 +7,7 @@ CRANK, COUPLER, ROCKER, BASE = 0.4, 1.0, 0.8, 0.9  # m
 
 
 def mechanism() -> lw.Mechanism:
-    """Crank A-B, coupler B-C, rocker C-D; joints A and D stand on the ground."""
+    """Crank A-B, coupler B-C, rocker C-D; joints A and D are on the ground."""
     mech = lw.Mechanism("four_bar")
     for name, mass, length in (("crank", 1.0, CRANK), ("coupler", 2.0, COUPLER), ("rocker", 1.5, ROCKER)):
         mech.add_body(name, mass=mass, com=(length / 2, 0, 0), inertia=lw.inertia.rod(mass, length))

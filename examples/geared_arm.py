@@ -19,7 +19,7 @@ MASS, LENGTH, GRAVITY = 6.0, 0.8, 9.81  # kg, m, m/s^2: arm
 ROTOR, ROTOR_RADIUS = 0.5, 0.03  # kg, m
 FOLLOWER, STIFFNESS = 0.2, 12000.0  # kg, N/m
 ARM_DAMPING, ROTOR_DAMPING = 0.5, 2e-4  # N m s/rad
-RANGE = 1.4  # rad, of the arm to both sides of level
+RANGE = 1.4  # rad, of the arm above and below level
 STEP = 0.08  # N m, torque of the motor
 LOWEST = 0.02  # m, press of the spring with the arm upright
 
@@ -63,7 +63,7 @@ def balance(result: lw.Result) -> dict[str, np.ndarray]:
 
 
 def remainder(parts: dict[str, np.ndarray]) -> np.ndarray:
-    """What is missing in the balance, J; zero but for the errors of integration."""
+    """Error of the energy balance, J; zero but for the errors of integration."""
     work, *uses = parts.values()
     return work - sum(uses)
 

@@ -117,7 +117,7 @@ def landing(result: lw.Result) -> float:
 
 
 def draw_poses(figure: Figure, result: lw.Result, times: dict[str, float]) -> None:
-    """Gripper and box, one pose beside the other."""
+    """Gripper and box, one pose next to the other."""
     for axes, (name, t) in zip(figure.subplots(1, len(times), sharey=True), times.items(), strict=True):
         row = row_at(result, t)
         x, z, turn = result["place.q"][row] + (0, HEIGHT / 2, 0)
@@ -143,7 +143,7 @@ def plot(result: lw.Result, path: Path) -> None:
     times = {
         "open": 0.0,
         "gripped": grip,
-        "on its way": 0.5 * (LEAVE + ARRIVE),
+        "carried": 0.5 * (LEAVE + ARRIVE),
         "released": RELEASE,
         "on the table": END,
     }
@@ -173,7 +173,7 @@ def plot(result: lw.Result, path: Path) -> None:
 
 
 def main(out: Path = OUT) -> lw.Result:
-    """Carry the box over, print forces beside statics and the fall beside that of a stone, and draw."""
+    """Carry the box over, compare forces with statics and the fall with that of a stone, and draw."""
     inputs = {"across": across, "lift": lift, "left": motor}
     result = lw.simulate(mechanism(), END, inputs=inputs, rtol=1e-9, max_step=0.005)
     print(result)

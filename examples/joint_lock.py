@@ -31,13 +31,13 @@ def by_momentum(result: lw.Result) -> tuple[np.ndarray, float]:
 
 
 def main(out: Path = OUT) -> tuple[lw.Result, np.ndarray]:
-    """Let it fall, print the jump beside that of momentum, and draw; returns the latter's rates as well."""
+    """Let it fall, compare the jump with that of momentum, and draw; returns the latter's rates as well."""
     result = lw.simulate(mechanism(), END, rtol=1e-10, max_step=0.01)
     event = result.events[0]
     rates, angular = by_momentum(result)
     tell_rates(event)
     print(f"angular impulse of the lock {1e3 * event.impulses[LOCKED][2]:.4f} mN m s, by momentum {1e3 * angular:.4f}")
-    print(f"rates beside those by momentum: {np.abs(event.u_after - rates).max():.1e} rad/s")
+    print(f"rates compared with those by momentum: {np.abs(event.u_after - rates).max():.1e} rad/s")
     tell_energy(result)
     caption = f"Four links of 1 m and 7.86 g fall from rest; {LOCKED} locks at {WHEN} s."
     plot(result, f"{LOCKED} locks", out / "joint_lock.png", caption)

@@ -23,7 +23,7 @@ import linkwork as lw
 LENGTH, WIDTH, THICK, MASS = 0.3, 0.12, 0.05, 1.2  # m, m, m, kg of each body
 END, POINTS, TOLERANCE = 1.0, 100, 1e-7  # s, times of output, accuracy asked for
 MOST = 10  # bodies
-REPEAT = 3  # runs of which the fastest counts: others are slowed down by what else goes on
+REPEAT = 3  # runs of which the fastest counts: others are slowed down by other processes
 SCHEMES = {
     1: "1: full system, differences",
     2: "2: full system, exact Jacobian",
@@ -51,7 +51,7 @@ class Run(NamedTuple):
 
 
 def mechanism(n: int = 3) -> lw.Mechanism:
-    """Slabs that hang in a row, stretched out to the side, each turned about its length and spinning."""
+    """Slabs that hang in a row, stretched out horizontally, each turned about its length and spinning."""
     mech = lw.Mechanism("n_body_pendulum")
     before, joint = "ground", lw.Frame()
     for k in range(n):

@@ -37,7 +37,7 @@ def tips(result: lw.Result) -> np.ndarray:
 
 
 def main(out: Path = OUT) -> tuple[lw.Result, np.ndarray]:
-    """Let it fall, print the jump beside that of momentum, and draw; returns the latter's rates as well."""
+    """Let it fall, compare the jump with that of momentum, and draw; returns the latter's rates as well."""
     result = lw.simulate(mechanism(), END, rtol=1e-10, max_step=0.01)
     event = result.events[0]
     rates, impulse = by_momentum(result)
@@ -45,7 +45,7 @@ def main(out: Path = OUT) -> tuple[lw.Result, np.ndarray]:
     ours = -event.impulses["tip"][3:5]  # the ground is the pin's child
     print("impulse on the tip ({:.4f}, {:.4f}) mN s, ".format(*(1e3 * ours)), end="")
     print("by momentum ({:.4f}, {:.4f})".format(*(1e3 * impulse)))
-    print(f"rates beside those by momentum: {np.abs(event.u_after - rates).max():.1e} rad/s")
+    print(f"rates compared with those by momentum: {np.abs(event.u_after - rates).max():.1e} rad/s")
     pinned = tips(result)[result.t > WHEN]
     print(f"tip stays within {np.abs(pinned - pinned[0]).max():.1e} m")
     tell_energy(result)

@@ -1,4 +1,4 @@
-"""A planar parallel robot: a platform on three legs, three motors, three freedoms. Its loops share joints."""
+"""A planar parallel robot: three legs with motors, three degrees of freedom. Its loops share joints."""
 
 import math
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def add_link(mech: lw.Mechanism, name: str, start: np.ndarray, end: np.ndarray) 
 
 
 def mechanism() -> lw.Mechanism:
-    """Motors M0 to M2 stand on the ground, elbows E and wrists W follow. All axes are vertical."""
+    """Motors M0 to M2 are on the ground, elbows E and wrists W follow. All axes are vertical."""
     mech = lw.Mechanism("planar_robot")
     hinge = lw.Revolute(axis=(0, 0, 1))
     mech.add_body("platform", mass=0.6, com=(0, 0, 0), inertia=lw.inertia.disk(0.6, PLATFORM))
@@ -70,7 +70,7 @@ def plot(result: lw.Result, path: Path) -> None:
 
 
 def main(out: Path = OUT) -> lw.Result:
-    """Simulate ten seconds, tell how well the loops stay closed, and draw."""
+    """Simulate ten seconds, print how well the loops stay closed, and draw."""
     motors = {f"M{leg}": torque(leg) for leg in range(3)}
     result = lw.simulate(mechanism(), t_end=10.0, inputs=motors, t_eval=np.linspace(0.0, 10.0, 1001))
     gap = max(result[f"loop.{joint}.residual"].max() for joint in result.system.loop_names)

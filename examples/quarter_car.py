@@ -1,4 +1,4 @@
-"""A quarter car: five links and a wheel carrier on a fixed chassis, three loops, one freedom, a spring between points.
+"""A quarter car: five links, a wheel carrier, a fixed chassis, three loops, one degree of freedom.
 
 Hard points, masses and spring are those of the generic multilink suspension of Project Chrono (BSD-3,
 data/vehicle/generic/suspension/MultiLink.json); the model has the size of that in Kang and Yoon, KSME International

@@ -104,14 +104,14 @@ def energies(result: lw.Result) -> dict[str, np.ndarray]:
 
 
 def outline(result: lw.Result, row: int) -> np.ndarray:
-    """Edges of the panels beside the hub, in its axes x and z, (panels + 1, 2), m."""
+    """Edges of the panels relative to the hub, in its axes x and z, (panels + 1, 2), m."""
     angles = np.cumsum([result[f"{hinge}.q"][row] for hinge in HINGES])
     steps = LENGTH * np.column_stack([np.cos(angles), np.sin(angles)])
     return np.array(EDGE)[::2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
 
 
 def draw_poses(figure: Figure, result: lw.Result, times: list[float]) -> None:
-    """The satellite as seen along y, one pose beside the other."""
+    """The satellite as seen along y, one pose next to the other."""
     for axes, t in zip(figure.subplots(1, len(times), sharey=True), times, strict=True):
         row = min(int(np.searchsorted(result.t, t, side="right")), len(result.t) - 1)
         points = outline(result, row)

@@ -1,7 +1,7 @@
-"""The spatial ladder of Anderson and Critchley: legs on Hooke joints, rungs on hinges, coupled loops, two freedoms.
+"""The spatial ladder of Anderson and Critchley: legs on Hooke joints, rungs on hinges, two degrees of freedom.
 
 Multibody System Dynamics 9, 2003, section 4.3. Whatever its number of cells, the ladder moves like one pendulum with
-two freedoms when masses are shared out rightly; masses and sizes are our own, as the paper gives none.
+two degrees of freedom when masses are distributed suitably; masses and sizes are our own, as the paper gives none.
 
     T = ((A cos^2 q2 + C sin^2 q2 + D) q1'^2 + A q2'^2) / 2      V = -G cos q1 cos q2
 """
@@ -18,7 +18,7 @@ from scipy.integrate import solve_ivp
 
 import linkwork as lw
 
-LEG, WIDTH, SIDE = 1.0, 0.5, 0.05  # m: length of a leg, of a rung, side of their square sections
+LEG, WIDTH, SIDE = 1.0, 0.5, 0.05  # m: length of a leg, of a rung, width of their square sections
 LEGS, RUNGS = 3.0, 2.0  # kg, of all legs and of all rungs together
 GRAVITY = 9.81  # m/s^2
 ANGLES, RATES = (0.5, 0.3), (0.7, -0.4)  # rad, rad/s, at the start
@@ -46,7 +46,7 @@ def mechanism(cells: int = 3, closed: bool = True) -> lw.Mechanism:
 
 
 def pendulum(t: np.ndarray) -> np.ndarray:
-    """Coordinates [q1, q2] of the pendulum with two freedoms, (nt, 2), rad."""
+    """Coordinates [q1, q2] of the pendulum with two degrees of freedom, (nt, 2), rad."""
     thin = SIDE**2 / 6  # moment of a section about its middle, by unit of mass
     a = LEGS * (LEG**2 / 3 + thin / 2) + RUNGS * LEG**2
     c, d = LEGS * thin, RUNGS * thin
@@ -75,7 +75,7 @@ def cpu_times(cells: Sequence[int]) -> dict[str, dict[int, float]]:
 
 
 def main(out: Path = OUT, cells: Sequence[int] = (1, 3, 10), timed: Sequence[int] = (1, 2, 4, 8, 16, 32)):
-    """Simulate ladders beside the pendulum, measure what an evaluation costs, and draw both."""
+    """Simulate ladders and the pendulum, measure what an evaluation costs, and draw both."""
     t = np.linspace(0.0, 5.0, 501)
     reference = pendulum(t)
     runs = {n: lw.simulate(mechanism(n), t[-1], t_eval=t, solver="DOP853", rtol=1e-11) for n in cells}

@@ -1,4 +1,4 @@
-/* The mechanism that all FMI functions share, for either version: one row of a table says in which modes a function may
+/* The mechanism that all FMI functions share, for either version: a table states in which modes a function may
  * be called, and every function begins and ends with the same macros.
  *
  * A version (fmi2_mode_table.h, fmi3_mode_table.h) defines FMI(Name), which adds its prefix, FMI_PREFIX, the same as text,

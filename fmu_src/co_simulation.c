@@ -106,7 +106,7 @@ static int returns_at_event(const fmu *f, double end) {
   return f->event_mode_used && (f->early_return_allowed || f->run.time >= end);
 }
 
-/* State of the communication step under way. */
+/* State of the current communication step. */
 typedef struct step_progress {
   double asked, end;    /* next communication point, and end of this step: earlier after an early return */
   double reported;      /* time of the last intermediate update */

@@ -221,7 +221,7 @@ int fmu_ode_jacobian(void *context, double t, const double *y, double *matrix, d
 /* Intermediate updates: intermediate_update.c */
 fmu_status fmu_set_update_callback(fmu *f, const fmu_instantiation *instantiation);
 int fmu_may_set_in_update(const fmu *f, uint32_t reference);
-/* Calls intermediateUpdate at the present time. The step ends at `last` at the latest; an early return may go back to
+/* Calls intermediateUpdate at the present time. The step ends at `last` at the latest; an early return may restore
  * `from`. Sets *end to the requested return time, if any. */
 void fmu_call_intermediate_update(fmu *f, double from, double last, double *end);
 

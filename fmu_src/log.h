@@ -28,7 +28,7 @@ typedef struct fmu_log {
   void *environment;
   const char *instance_name;
   uint32_t enabled;     /* fmu_category bits; failures are always logged */
-  const char *function; /* the FMI function under way, the beginning of every line */
+  const char *function; /* the current FMI function, the beginning of every line */
 } fmu_log;
 
 /* Logs a message and returns `status`. */

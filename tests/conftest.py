@@ -1,4 +1,4 @@
-"""What all tests share: optional needs, which a developer may lack and CI may not, and the set that every run takes."""
+"""Shared by all tests: optional dependencies, which CI must have, and the set of tests of every run."""
 
 import importlib
 import os

@@ -5,10 +5,10 @@
 #include "plan.h"
 #include <stdlib.h>
 
-/* Sets of tree joints, each a connected part of the tree; joining paths jumps over what is one set already. */
+/* Sets of tree joints, each a connected part of the tree. Joining a path skips the joints of one set. */
 typedef struct joint_sets {
   const spanning_tree *tree;
-  int32_t *leader, *foot; /* foot: of a leader's set, the body it stands on */
+  int32_t *leader, *foot; /* foot: of a leader's set, the body that supports it */
 } joint_sets;
 
 static int32_t leader_of(const joint_sets *s, int32_t body) {
@@ -40,7 +40,7 @@ static void join(joint_sets *s, const int32_t *body, int32_t n) {
   }
 }
 
-/* What stands for the set by which bodies have been joined. */
+/* Representative of the set that a body belongs to. */
 static int32_t set_of(const joint_sets *s, const int32_t *body, int32_t n) {
   int32_t deepest = body[0];
   for (int32_t k = 1; k < n; k++)

@@ -113,16 +113,16 @@ lw_status lw_refuse(lw_builder *b, lw_status status, const char *format, ...);
 /* ---- names.c ---- */
 /* Position of a thing by name; -1: there is none. */
 int32_t lw_named(const lw_builder *b, name_kind kind, const char *name);
-/* Registers a new name. NULL: it is no name, or in use; the message says so. */
+/* Registers a new name. NULL: the name is invalid or in use; see the message. */
 const char *lw_new_name(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t number);
-/* Looks up what `what` 'owner' names; LW_ERROR_USAGE with the nearest name where it does not exist. */
+/* Looks up a name given by the element `owner` of kind `what`. Unknown: LW_ERROR_USAGE with the nearest name. */
 lw_status lw_find_body(lw_builder *b, const char *what, const char *owner, const char *name, int32_t *body);
 lw_status lw_find_joint(lw_builder *b, const char *what, const char *owner, const char *name, int32_t *joint);
 lw_status lw_find_among(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t *number);
 void lw_free_names(name_table *names);
 
 /* ---- parts.c: bodies and joints; ties.c: couplings, distances, springs, wrenches ---- */
-/* Makes room for one more element; NULL: no memory. */
+/* Grows a list by one element; NULL: no memory. */
 void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size);
 /* One more element of a list, all zero; NULL: no memory, with a message. */
 #define ADDED(b, list, element)                                                                      \
@@ -142,7 +142,7 @@ const char *lw_joint_type_name(int32_t type);
 
 /* ---- frames.c: 3 x 3 matrices row by row ---- */
 void lw_multiply(const double a[9], const double b[9], double product[9]);
-/* Makes what is nearly a rotation one; 0: it is none. All zero: parallel. */
+/* Orthonormalises a matrix that is nearly a rotation; returns 0 for any other. All zero: identity. */
 int lw_make_rotation(double r[9]);
 /* Makes the length 1 unless it is so already; 0: it has no direction. */
 int lw_make_unit(double *v, int32_t n);

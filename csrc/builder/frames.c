@@ -1,4 +1,4 @@
-/* Frames of joints and inertias of bodies: what is given becomes exact, or is refused. Matrices are 3 x 3, row by
+/* Frames of joints and inertias of bodies: given values become exact or are refused. Matrices are 3 x 3, row by
  * row. */
 #include "description.h"
 #include "model/model.h"

@@ -1,13 +1,13 @@
-/* The order in which a cluster's loops are solved: its ear decomposition. An ear is a loop and the links that it adds
+/* The order in which a cluster's loops are solved: its ear decomposition. A step is a loop and the links that it adds
  * to those before it: a branch to the parent of its cut joint and a branch to its child, disjoint, one or both
  * perhaps empty. The loop that adds the fewest links comes next, so that neighbours follow one another, whatever the
- * order in which joints were added. A link that lies on no loop is an ear of its own, just before the first that
- * stands on it, or at the end. */
+ * order in which joints were added. A link that lies on no loop is a step of its own, just before the first one
+ * that it supports, or at the end. */
 #include "plan.h"
 #include <stdlib.h>
 
 /* What a loop would add is counted on each of its two branches, and falls when links of a branch are taken. So that
- * this costs little, only the NEAR links next to a branch's end tell the loop; while none of them is taken the whole
+ * this costs little, only the NEAR links next to a branch's end refer to the loop. Until one is taken the whole
  * branch counts. Loops that add fewer than NEAR are thus counted right. */
 #define NEAR 16
 

@@ -1,6 +1,6 @@
 /* Which method solves each cluster: the one asked for, else the one that is expected to cost less. Costs are
- * multiplications of one evaluation of the derivatives, four side by side counted as one, for what differs between
- * the methods: pivoting the closures, the motion of the links by independent coordinates, the reduced system, and the
+ * multiplications of one evaluation of the derivatives, four SIMD ones counted as one, of the parts that differ by
+ * method: pivoting the closures, the motion of the links by independent coordinates, the reduced system, and the
  * feedback. */
 #include "plan.h"
 #include "model/model.h"
@@ -9,7 +9,7 @@
 
 #define MOST_EMBEDDED_ROWS 1000 /* of closures as one matrix */
 
-/* Ears of a cluster that have the same numbers of columns of tree and cut joints. */
+/* Loops of a cluster that add the same numbers of columns of tree and cut joints. */
 typedef struct ear_size {
   int32_t columns, cuts, count;
 } ear_size;
@@ -19,12 +19,13 @@ typedef struct cluster_size {
   ear_size *ear;
   int32_t ears;
   double links, columns, rows, independents, dof;
-  int moves; /* it stands on a body that moves */
+  int moves; /* its root body moves */
 } cluster_size;
 
 static double fours(double count) { return ceil(count / 4.0); }
 
-/* Pivoted Gram-Schmidt: before each pivot the sizes of what remains, then it is taken out of that and the sides. */
+/* Pivoted Gram-Schmidt: before each pivot the sizes of what remains, then the pivot is eliminated from them and from
+ * the right-hand sides. */
 static double elimination(double columns, double rows, double rank, double sides) {
   return rows * rank * (3 * (columns - rank / 2) + 2 * sides);
 }
@@ -36,12 +37,12 @@ static double reduction(const cluster_size *s, double independents, double dof) 
   return links + s->columns * n * (independents + 3) + dof * dof * dof / 3;
 }
 
-/* Recursive coordinate reduction: ear by ear, then the constraints that are left among their independents. */
+/* Recursive coordinate reduction: loop by loop, then the remaining constraints among their independent columns. */
 static double cost_of_rcr(const cluster_size *s) {
   const double independents = s->independents, dof = s->dof, n = fours(independents + 2);
   double tree_columns = 0.0, total = 0.0;
   for (int32_t i = 0; i < s->ears; i++) tree_columns += (double)s->ear[i].columns * s->ear[i].count;
-  const double share = tree_columns != 0.0 ? 1 - independents / tree_columns : 0.0; /* that an ear makes dependent */
+  const double share = tree_columns != 0.0 ? 1 - independents / tree_columns : 0.0; /* that loops make dependent */
   for (int32_t i = 0; i < s->ears; i++) {
     const double columns = s->ear[i].columns, cuts = s->ear[i].cuts, rows = 6 - cuts;
     const double rank = fmin(share * columns, rows);
@@ -71,13 +72,13 @@ static void count_ear(cluster_size *s, int32_t columns, int32_t cuts) {
   s->ear[i].count++;
 }
 
-/* Ears of cluster `k` from *ear on, whose links are those from *link on. */
+/* Loops of cluster `k` in solution order, from `*ear` on; their links are those from *link on. */
 static cluster_size size_of(const plan *p, const topology *t, int32_t k, const lw_model *model, int32_t *ear,
-                            int32_t *link, ear_size *room) {
+                            int32_t *link, ear_size *sizes) {
   const joint_part *joint = p->builder->joint;
   lw_cluster_info expected = {0};
   lw_model_cluster(model, k, &expected);
-  cluster_size s = {.ear = room,
+  cluster_size s = {.ear = sizes,
                     .links = t->cluster[k][2],
                     .columns = expected.columns,
                     .rows = expected.rows,
@@ -94,9 +95,9 @@ static cluster_size size_of(const plan *p, const topology *t, int32_t k, const l
   return s;
 }
 
-/* What is asked for a cluster by any of its joints; -1: nothing. */
-static lw_status find_wish(lw_builder *b, const topology *t, int32_t *wish, int partly) {
-  for (int32_t k = 0; k < t->clusters; k++) wish[k] = -1;
+/* The method requested for a cluster by any of its joints; -1: none. */
+static lw_status find_requested_methods(lw_builder *b, const topology *t, int32_t *requested, int partly) {
+  for (int32_t k = 0; k < t->clusters; k++) requested[k] = -1;
   for (int32_t j = 0; j < b->joint_methods; j++) {
     int32_t cluster = -1;
     if (b->joint_method[j] < 0) continue;
@@ -110,41 +111,41 @@ static lw_status find_wish(lw_builder *b, const topology *t, int32_t *wish, int 
       return lw_refuse(b, LW_ERROR_USAGE,
                        "method: joint '%s' is on no loop and in no coupling or distance; leave it out",
                        b->joint[j].name);
-    if (wish[cluster] >= 0 && wish[cluster] != b->joint_method[j])
+    if (requested[cluster] >= 0 && requested[cluster] != b->joint_method[j])
       return lw_refuse(b, LW_ERROR_USAGE,
                        "joint '%s' is in a loop that is solved together with another one: give one method for both",
                        b->joint[j].name);
-    wish[cluster] = b->joint_method[j];
+    requested[cluster] = b->joint_method[j];
   }
   return LW_OK;
 }
 
-static lw_status choose(lw_builder *b, const topology *t, int32_t k, const cluster_size *s, int32_t wish) {
-  if (wish < 0) wish = (int32_t)b->method;
+static lw_status choose(lw_builder *b, const topology *t, int32_t k, const cluster_size *s, int32_t requested) {
+  if (requested < 0) requested = (int32_t)b->method;
   const int fits = s->rows <= MOST_EMBEDDED_ROWS;
-  if (wish == LW_METHOD_EMBEDDING && !fits)
+  if (requested == LW_METHOD_EMBEDDING && !fits)
     return lw_refuse(
         b, LW_ERROR_USAGE,
         "embedding cannot take the loops of joint '%s': their %g equations are too many for one matrix, which "
         "holds %d at most; use another method there",
         b->joint[t->link[t->cluster[k][1]][1]].name, s->rows, MOST_EMBEDDED_ROWS);
-  int embed = wish == LW_METHOD_EMBEDDING;
-  if (wish == LW_METHOD_AUTO) embed = fits && cost_of_embedding(s) < cost_of_rcr(s);
+  int embed = requested == LW_METHOD_EMBEDDING;
+  if (requested == LW_METHOD_AUTO) embed = fits && cost_of_embedding(s) < cost_of_rcr(s);
   t->cluster[k][3] = embed ? LW_EMBEDDING : LW_RCR;
   return LW_OK;
 }
 
 lw_status lw_choose_methods(const plan *p, topology *t, const lw_model *model, int partly) {
   lw_builder *b = p->builder;
-  int32_t ear = 0, link = 0, *wish = malloc(sizeof *wish * ((size_t)t->clusters + 1));
-  ear_size *room = malloc(sizeof *room * ((size_t)t->ears + 1));
-  lw_status e = wish && room ? find_wish(b, t, wish, partly)
-                             : lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the choice of methods");
+  int32_t ear = 0, link = 0, *requested = malloc(sizeof *requested * ((size_t)t->clusters + 1));
+  ear_size *sizes = malloc(sizeof *sizes * ((size_t)t->ears + 1));
+  lw_status e = requested && sizes ? find_requested_methods(b, t, requested, partly)
+                                   : lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the choice of methods");
   for (int32_t k = 0; !e && k < t->clusters; k++) {
-    const cluster_size s = size_of(p, t, k, model, &ear, &link, room);
-    e = choose(b, t, k, &s, wish[k]);
+    const cluster_size s = size_of(p, t, k, model, &ear, &link, sizes);
+    e = choose(b, t, k, &s, requested[k]);
   }
-  free(wish);
-  free(room);
+  free(requested);
+  free(sizes);
   return e;
 }

@@ -1,4 +1,4 @@
-/* What becomes of a description on its way to a model: spanning tree, topology variants, tables. */
+/* Compilation of a description into a model: spanning tree, topology variants, tables. */
 #ifndef LW_BUILDER_PLAN_H
 #define LW_BUILDER_PLAN_H
 #include "description.h"
@@ -27,7 +27,7 @@ typedef struct spanning_tree {
 /* Clusters by bodies. A tie is a coupling, a lock or a distance, in this order. */
 typedef struct cluster_groups {
   int32_t groups;
-  int32_t *root;                       /* of each group: the body that all of it stands on */
+  int32_t *root;                       /* of each group: the body that supports all of it */
   int32_t *of_body, *of_loop, *of_tie; /* group, or -1 */
   int32_t *on_loop;                    /* of each body: its tree joint lies on a loop */
   int32_t *memory;
@@ -78,7 +78,7 @@ int lw_is_undone(const lw_builder *b, const transition_part *t);
 
 /* ---- spanning_tree.c ---- */
 lw_status lw_span(lw_builder *b, spanning_tree *tree);
-/* The body where the paths from two bodies to ground meet. */
+/* The lowest common ancestor of two bodies. */
 int32_t lw_meeting_body(const spanning_tree *tree, int32_t first, int32_t second);
 
 /* ---- clusters.c ---- */
@@ -87,11 +87,11 @@ lw_status lw_group(lw_builder *b, const spanning_tree *tree, const unsigned char
 
 /* ---- topology.c, loop_order.c ---- */
 lw_status lw_lay_topology(const plan *p, uint32_t open, topology *t);
-/* Writes the ears of all clusters. */
+/* Writes the solution order of the loops of all clusters. */
 lw_status lw_order_loops(const plan *p, const cluster_groups *groups, topology *t);
 
 /* ---- methods.c ---- */
-/* The method of each cluster of a model, as model.c reads it. `partly`: joints with a wish may lie in no cluster. */
+/* The method of each cluster of a model. `partly`: a joint with a requested method may lie in no cluster. */
 lw_status lw_choose_methods(const plan *p, topology *t, const lw_model *model, int partly);
 
 /* ---- writer.c ---- */

@@ -1,5 +1,5 @@
 /* Which joints carry the bodies, and which are cut. The tree holds the joints that one would rather not cut: those
- * without a wish to be cut, then fixed joints (they cost no states), then joints with a start value, a force or a
+ * without a request to be cut, then fixed joints (they cost no states), then joints with a start value, a force or a
  * coupling, then those that were added first. Taking the joints in this order and leaving out each one that would
  * close a loop (Kruskal) gives the maximum spanning tree in this order of preference. */
 #include "plan.h"

@@ -18,7 +18,7 @@ static void list_members(const spanning_tree *tree, const cluster_groups *g, mem
     if (g->of_body[tree->order[k]] >= 0) m->body[--m->first[g->of_body[tree->order[k]]]] = tree->order[k];
 }
 
-/* What stands on a body, last first: children that belong to no group, and groups by their first body. */
+/* Children of a body, last first: bodies that belong to no group, and groups by their first body. */
 static int32_t push_standing(const spanning_tree *tree, const cluster_groups *g, const members *m, int32_t on,
                              int32_t *stack, int32_t waiting) {
   for (int32_t k = tree->first_child[on + 1]; k > tree->first_child[on];) {

@@ -1,4 +1,4 @@
-/* Transitions of a builder: what changes at once, and when; which joints may open, and which speeds may be locked. */
+/* Transitions of a builder and their triggers; joints that may open, and speeds that may be locked. */
 #include "plan.h"
 #include "model/model.h"
 #include <math.h>
@@ -253,7 +253,8 @@ lw_status lw_check_transitions(lw_builder *b) {
     int locked = t->action != LW_UNLOCK;
     if (t->action != LW_STOP && t->trigger == LW_NO_TRIGGER)
       return lw_refuse(b, LW_ERROR_USAGE,
-                       "transition '%s' has no trigger: give it a time, a crossing, a distance or a command", t->name);
+                       "transition '%s' has no trigger: give it a time, a zero crossing, a distance or a command",
+                       t->name);
     if ((e = check_start(b, t))) return e;
     for (int32_t k = 0; k < b->transitions; k++) {
       locked |= frees(t, &b->transition[k]);

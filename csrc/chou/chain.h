@@ -1,6 +1,6 @@
 /* Data of a chain of spherical joints, shared by the files of this folder.
  *
- * Quaternion products are written side by side, p* is the conjugate: A a = p a p*, G(p) x = vec(p* x), E(p) x = vec(x
+ * Quaternion products are juxtaposed, p* is the conjugate: A a = p a p*, G(p) x = vec(p* x), E(p) x = vec(x
  * p*). Index b is a or r, a~ b = a x b, U the unit matrix. J dX = E is one Newton correction, with E = (Gp, Gv, F, I1,
  * I2, I3) in the order of the equations, and cj is the paper's sigma.
  *

@@ -45,7 +45,7 @@ static lw_status decompose(double M[9], int8_t row[3]) {
   return LW_OK;
 }
 
-/* out = M^-1 b for a column with elements `stride` apart */
+/* out = M^-1 b for a column with this stride */
 static void solve(const double M[9], const int8_t row[3], const double *b, int stride, double *out) {
   const double y0 = b[stride * row[0]];
   const double y1 = b[stride * row[1]] - M[3] * y0;

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The core's own tolerance of rank. At a pivot of p beside the largest a fold of the motion is about p away, speeds
+/* The core's own tolerance of rank. At a relative pivot of p a fold of the motion is about p away, speeds
  * grow as 1/p, and rounding leaves the dependent coordinates uncertain by 1e-16/p. */
 #define PIVOT_TOLERANCE 1e-6
 #define LARGEST_STEP 0.3      /* of a dependent coordinate at once: rad, or lengths of its cluster */
@@ -216,7 +216,7 @@ static double largest_speed(const lw_minimal *m) {
   return largest;
 }
 
-/* Linear: what one solution leaves is rounding, and what the matrix lacks, which is of a pose close by. */
+/* Linear: one solution leaves the error of rounding and that of the matrix, which belongs to a nearby pose. */
 static lw_status close_speeds(lw_minimal *m, const double *u) {
   lw_status e = m->pivot_ratio < FOLD_PIVOT ? factor_dependents(m) : LW_OK;
   for (int32_t i = 0; i < m->n_u; i++) u_of(m)[m->u[i]] = u[i];
@@ -257,7 +257,7 @@ static lw_status check_finite(const lw_minimal *m, const double *x) {
 }
 
 lw_status lw_minimal_set(lw_minimal *m, const double *x) {
-  const size_t n = sizeof(double) * (size_t)(m->nq + m->nu); /* q and u lie side by side */
+  const size_t n = sizeof(double) * (size_t)(m->nq + m->nu); /* q and u are contiguous */
   lw_status e = check_finite(m, x);
   if (e) return e;
   memcpy(m->saved_states, q_of(m), n);

@@ -7,7 +7,7 @@
 
 #define NO_ROW 1e-9
 #define REPEATED 1e-7
-#define OPEN 25.0 /* how much larger than its gaps what is left of a row must be */
+#define OPEN 25.0 /* ratio of a row's remainder to its gaps, at least */
 
 static double length_of_loop(const lw_state *s, int32_t l) {
   return ((const lw_double_cut_constants *)(lw_reals(s) + s->model->at.cut_constants))[l].length;

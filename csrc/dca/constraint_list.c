@@ -1,15 +1,15 @@
-/* What connects the bodies of a model, for the plan of assemblies: all joints by number, then all couplings and
- * distances. Joints and couplings that a model's present variant leaves out are connections all the same, without
- * rows. Then the welds between the parts of hubs: a body with many connections would take them up one after the
- * other, and the levels would be as many. It is cut into parts of the same share of its inertia, each with some of
- * the connections. */
+/* The constraints between the bodies of a model, for the plan of subassemblies: all joints, then all couplings and
+ * distances. Joints and couplings that the present variant leaves out are listed as well, without
+ * rows. Then the welds between the parts of high-degree bodies: a body with many constraints would take them one after
+ * another, with as many levels. It is cut into parts of the same share of its inertia, each with some of
+ * the constraints. */
 #include "model/reader.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define JOINT_ROWS 6 /* its own and those of held speeds */
+#define JOINT_ROWS 6 /* its own and those of constrained speeds */
 #define WELD_ROWS 6
-#define HIGH_DEGREE 5 /* connections that make one of a body */
+#define HIGH_DEGREE 5 /* constraints from which a body is cut */
 #define CONSTRAINTS_OF_FRAGMENT 2
 
 typedef struct listing {
@@ -17,8 +17,8 @@ typedef struct listing {
   lw_dca_constraint *list;
   int32_t *end, ends;
   int32_t *joint_of_speed;
-  int32_t *stamp; /* of each body: one more than the last connection that it was listed for */
-  int32_t *count; /* of each body: connections to others */
+  int32_t *stamp; /* of each body: one more than the last constraint that it was listed for */
+  int32_t *count; /* of each body: constraints to others */
   int32_t constraints, fragments;
 } listing;
 
@@ -59,7 +59,7 @@ static void list_all(listing *l) {
   }
 }
 
-/* ---- hubs ---- */
+/* ---- high-degree bodies ---- */
 
 static inline int32_t fragments_of(const listing *l, int32_t link) {
   return l->count[link] < HIGH_DEGREE ? 1 : (l->count[link] + CONSTRAINTS_OF_FRAGMENT - 1) / CONSTRAINTS_OF_FRAGMENT;

@@ -2,23 +2,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known while neighbours are matched, round by round. */
+/* State of the matching of neighbours, round by round. */
 typedef struct matching {
   lw_dca_plan *plan;
-  int32_t *first, *of_body; /* connections of each body, without those to nothing else but the ground */
+  int32_t *first, *of_body; /* constraints of each body, without those to the ground alone */
   int32_t *left;            /* of each body: how many are still to be made */
-  int32_t *owner;           /* of a body that is a handle: its assembly */
-  int32_t *round;           /* in which an assembly was made */
-  char *made;               /* of each connection */
+  int32_t *subassembly_of;  /* of a body that is a handle: its subassembly */
+  int32_t *round;           /* in which a subassembly was made */
+  char *made;               /* of each constraint */
   int32_t constraints;
 } matching;
 
 static int append(lw_dca_list *list, int32_t value) {
-  if (list->length == list->room) {
-    const int32_t room = 2 * list->room + 64;
-    int32_t *at = realloc(list->at, sizeof *at * (size_t)room);
+  if (list->length == list->capacity) {
+    const int32_t capacity = 2 * list->capacity + 64;
+    int32_t *at = realloc(list->at, sizeof *at * (size_t)capacity);
     if (!at) return 0;
-    list->at = at, list->room = room;
+    list->at = at, list->capacity = capacity;
   }
   list->at[list->length++] = value;
   return 1;
@@ -29,7 +29,7 @@ static int joins_only(const matching *m, int32_t constraint, int32_t a, int32_t 
   const lw_dca_constraint *c = &m->plan->list[constraint];
   if (m->made[constraint]) return 0;
   for (int32_t i = c->first; i < c->first + c->ends; i++)
-    if (m->owner[m->plan->end[i]] != a && m->owner[m->plan->end[i]] != b) return 0;
+    if (m->subassembly_of[m->plan->end[i]] != a && m->subassembly_of[m->plan->end[i]] != b) return 0;
   return 1;
 }
 
@@ -38,7 +38,7 @@ static int32_t handle_of(const matching *m, int32_t a, int32_t i) {
   return m->plan->handle.at[x->first_handle + m->plan->remaining.at[x->first_remaining + i]];
 }
 
-/* ---- how two assemblies would do ---- */
+/* ---- cost of a join ---- */
 
 /* Handles of `a` that stay handles when it is joined to `b`. */
 static int32_t remaining_handles(const matching *m, int32_t a, int32_t b) {
@@ -57,7 +57,7 @@ static int32_t unmade_constraints(const matching *m, int32_t a) {
   for (int32_t i = 0; i < m->plan->subassembly[a].remaining; i++) count += m->left[handle_of(m, a, i)];
   return count;
 }
-/* Whether a join makes assemblies no more complex: one handle less, or a longer chain. */
+/* Whether a join makes no subassembly more complex: one handle less, or a longer chain. */
 static int is_simple(const matching *m, int32_t a, int32_t b, int32_t handles) {
   const int32_t before = m->plan->subassembly[a].remaining + m->plan->subassembly[b].remaining;
   return handles < before || (unmade_constraints(m, a) == 2 && unmade_constraints(m, b) == 2);
@@ -71,7 +71,7 @@ static void try_ends(const matching *m, int32_t a, int32_t constraint, int32_t r
   const lw_dca_constraint *c = &m->plan->list[constraint];
   if (m->made[constraint]) return;
   for (int32_t i = c->first; i < c->first + c->ends; i++) {
-    const int32_t b = m->owner[m->plan->end[i]];
+    const int32_t b = m->subassembly_of[m->plan->end[i]];
     if (b == a || b == best->subassembly || m->round[b] >= round) continue;
     const int32_t handles = remaining_handles(m, a, b) + remaining_handles(m, b, a);
     if (handles < best->handles && (!simple || is_simple(m, a, b, handles))) *best = (neighbour){b, handles};
@@ -119,7 +119,7 @@ static int list_remaining_handles(matching *m, int32_t number) {
     const int32_t body = m->plan->handle.at[x->first_handle + i];
     if (m->left[body] == 0) continue;
     if (!append(&m->plan->remaining, i)) return 0;
-    m->owner[body] = number;
+    m->subassembly_of[body] = number;
     x->remaining++;
   }
   return 1;
@@ -148,7 +148,7 @@ static int join(matching *m, int32_t a, int32_t b, int32_t round) {
 
 static void list_constraints(matching *m, int32_t bodies, int32_t constraints) {
   const lw_dca_plan *plan = m->plan;
-  int32_t *next = m->owner; /* not in use yet */
+  int32_t *next = m->subassembly_of; /* not in use yet */
   for (int32_t k = 0; k < constraints; k++)
     for (int32_t i = 0; plan->list[k].ends > 1 && i < plan->list[k].ends; i++)
       m->left[plan->end[plan->list[k].first + i]]++;
@@ -171,7 +171,7 @@ static int start(matching *m, int32_t bodies, int32_t constraints) {
   return 1;
 }
 
-/* What acts on one body alone is made by the body itself, and listed behind all others. */
+/* Constraints of one body alone are made by the body itself, and listed behind all others. */
 static void make_body_constraints(matching *m, int32_t bodies, int32_t constraints) {
   const lw_dca_plan *plan = m->plan;
   int32_t *alone = m->first; /* no longer in use */
@@ -191,7 +191,7 @@ static void make_body_constraints(matching *m, int32_t bodies, int32_t constrain
   }
 }
 
-/* Joins what is left from `first` on to neighbours. Returns how many it joined, -1: there is no memory; and how many
+/* Joins the remaining ones from `first` on to neighbours. Returns how many it joined, -1: no memory; and how many
  * stay alone. */
 static int32_t match_some(matching *m, int32_t first, int32_t end, int32_t round, int simple, int32_t *alone) {
   int32_t joined = 0;
@@ -206,7 +206,7 @@ static int32_t match_some(matching *m, int32_t first, int32_t end, int32_t round
   return joined;
 }
 
-#define ENOUGH 4 /* one in so many: else assemblies become more complex in this round */
+#define ENOUGH 4 /* one in so many: else subassemblies become more complex in this round */
 
 static int match_all(matching *m) {
   int32_t before = 0;
@@ -312,8 +312,8 @@ static int provide(matching *m, int32_t bodies, int32_t constraints) {
   if (!m->first || !m->made || !m->plan->subassembly || !m->plan->constraint || !m->plan->handle_index) return 0;
   m->of_body = m->first + n + 1;
   m->left = m->of_body + ends;
-  m->owner = m->left + n;
-  m->round = m->owner + n;
+  m->subassembly_of = m->left + n;
+  m->round = m->subassembly_of + n;
   return 1;
 }
 

@@ -1,6 +1,6 @@
-/* The order in which bodies are joined to ever larger assemblies (Mukherjee and Anderson 2007, section 3): a binary
- * tree over the bodies, as low as matching neighbours makes it. An assembly is known to the outside by its handles,
- * the bodies that have connections left. */
+/* The order in which bodies are joined to ever larger subassemblies (Mukherjee and Anderson 2007, section 3): a binary
+ * tree over the bodies, as low as matching neighbours makes it. A subassembly is known to the outside by its handles,
+ * the bodies with constraints that are still to be made. */
 #ifndef LW_DCA_PLAN_H
 #define LW_DCA_PLAN_H
 #include <stdint.h>
@@ -17,28 +17,28 @@ typedef struct lw_dca_subassembly {
   int32_t child[2];                      /* subassemblies that it joins; the second -1: a single body */
   int32_t first_handle, handles;         /* of its parts, in plan->handle; the first part's first */
   int32_t first_remaining, remaining;    /* those that remain handles, in plan->remaining */
-  int32_t first_constraint, constraints; /* made here, in plan->connection */
+  int32_t first_constraint, constraints; /* made here, in `plan->constraint` */
   int32_t rows;                          /* of these */
   int32_t level;                         /* one above the higher part; 0: a single body */
   int32_t columns, remaining_columns;    /* columns of the factor of the compliances of its children, and of its own */
   int64_t first_real, first_integer;     /* of its data, see dca/solve.inc */
 } lw_dca_subassembly;
 
-/* The plan's bodies: those of the model by number, then what hubs are cut into beside their first part. */
+/* The plan's bodies: those of the model by number, then the further parts of high-degree bodies. */
 typedef struct lw_dca_fragment {
   int32_t link, fragments; /* whose part it is, and how many that has */
 } lw_dca_fragment;
 
 typedef struct lw_dca_list {
-  int32_t *at, length, room;
+  int32_t *at, length, capacity;
 } lw_dca_list;
 
 typedef struct lw_dca_plan {
   int32_t bodies, constraints, rows, jacobian_blocks;
-  lw_dca_constraint *list;   /* of all connections */
+  lw_dca_constraint *list;   /* of all constraints */
   int32_t *end;              /* bodies */
-  lw_dca_fragment *fragment; /* what each body is; the plan is made without */
-  int32_t *handle_index;     /* of each end: which handle of the assembly that makes its connection */
+  lw_dca_fragment *fragment; /* of each body; the plan is made without */
+  int32_t *handle_index;     /* of each end: which handle of the subassembly that makes its constraint */
   int32_t subassemblies, levels;
   lw_dca_subassembly *subassembly; /* parts before wholes; the first are the bodies, by number */
   int32_t *order;       /* subassemblies, parts before wholes: pieces that know nothing of each other, then the rest */

@@ -1,4 +1,4 @@
-/* Jumps of the speeds, and the room for divide and conquer that a state needs for them. */
+/* Jumps of the speeds, and the workspace for divide and conquer that a state needs for them. */
 #include "dca/threads.h"
 #include "state/state.h"
 #include <math.h>
@@ -31,7 +31,7 @@ lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *bl
   }
   workspace->threads = threads;
   if (!workspace->reals || !workspace->integers || !workspace->scratch)
-    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for joining the bodies to assemblies");
+    return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for joining the bodies to subassemblies");
   block->dca = workspace;
   return LW_OK;
 }
@@ -60,7 +60,7 @@ lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump) {
   const lw_model *m = s->model;
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   if (e) return e;
-  if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "what is given for the jump of the speeds is not finite");
+  if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "a number given for the velocity jump is not finite");
   if ((e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
   s->kernels->velocity_jump(m, s->block, jump);

@@ -24,7 +24,7 @@ lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition);
 
 /* Sets the initial topology; no speed is locked. */
 void lw_reset_discrete_state(lw_state *s);
-/* Selects the model of the closed joints. `discard_scratch`: clears what was computed for another topology. */
+/* Selects the model of the closed joints. `discard_scratch`: clears results of another topology. */
 void lw_select_topology(lw_state *s, int discard_scratch);
 
 /* The coordinate and the speed with speed index u. */

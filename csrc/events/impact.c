@@ -177,7 +177,7 @@ static void enter_contact(lw_state *s, int32_t i) {
   lw_memory_of(s, i)->event_sign = s->events->due[i] & LW_HIT_UPPER ? 1.0 : -1.0;
 }
 
-/* A body that rebounds meets the bound again at the same place; otherwise the present gap becomes the bound. */
+/* A body that rebounds reaches the bound again at the same place; otherwise the present gap becomes the bound. */
 static void shift_bound(lw_state *s, int32_t i, int bound) {
   const double speed = lw_speed_value(s, lw_stopped_speed(s->model, transition_of(s, i)));
   const int rebounds = restitution_of(s, i) > 0.0 && (bound ? -speed : speed) > 0.0;

@@ -82,7 +82,7 @@ lw_status lw_initialize_event_signs(lw_state *s) {
   return LW_OK;
 }
 
-/* ---- what is due ---- */
+/* ---- due transitions ---- */
 
 /* The zero crossing has occurred: the value is negative, or zero and decreasing. */
 static int has_crossed(quantity x, double tolerance) {

@@ -91,7 +91,8 @@ lw_status lw_check_pin_gaps(lw_state *s) {
     if (!(gap <= MAX_RELATIVE_GAP * cut[l].length))
       return lw_fail(s, LW_ERROR_ASSEMBLY,
                      "transition '%.60s' would pin two frames that are %.3g m apart (misalignment times the loop's "
-                     "length included): leave out one of them, and it is taken where it is, or pin when they meet",
+                     "length included): leave out one of them, and the pin uses its pose at the event, or pin where "
+                     "they coincide",
                      m->transition_name[i], gap);
   }
   return LW_OK;

@@ -5,6 +5,6 @@
 
 /* Captures the frame of a pin that its description leaves out; requires the outputs. */
 void lw_capture_frame(lw_state *s, int32_t joint);
-/* Checks that the frames of due pins meet; requires the topology in which they are closed. */
+/* Checks that the frames of due pins coincide; requires the topology in which they are closed. */
 lw_status lw_check_pin_gaps(lw_state *s);
 #endif

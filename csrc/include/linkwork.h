@@ -7,12 +7,12 @@
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
  * conquer, when an integrator is first given an implicit method, and lw_assembly_sensitivity for as long as it runs.
  *
- * How this interface grows: what may grow is behind a pointer that only functions know (models, states, builders), and what is
- * new comes as new functions. The structs below keep their fields and size for a whole version LW_VERSION_MAJOR.MINOR; one
- * that a caller fills is set to zero first, which stands for the default of each field: T t = {0} in C, T t = {} in C++.
+ * Growth of this interface: models, states and builders are opaque types, and additions are new functions. The structs
+ * below keep their fields and size for a whole version LW_VERSION_MAJOR.MINOR. A caller sets a struct to zero before
+ * filling it, and zero is the default of each field: T t = {0} in C, T t = {} in C++.
  *
- * The Python binding reads this file too. It drops lines of the preprocessor, what stands between #ifdef __cplusplus and
- * its #endif, and the word LW_API; so only plain declarations stand here besides. */
+ * The Python binding reads this file too. It drops preprocessor lines, the lines between #ifdef __cplusplus and its
+ * #endif, and the word LW_API. All the rest is plain declarations. */
 #ifndef LINKWORK_H
 #define LINKWORK_H
 #include <stddef.h>
@@ -23,7 +23,7 @@
 #define LW_VERSION_MINOR 1
 #define LW_VERSION_PATCH 0
 
-/* What a shared library exports. LW_SHARED: the library is a shared one; LW_BUILDING: it is being compiled. */
+/* Exports of a shared library. LW_SHARED: the library is a shared one; LW_BUILDING: it is being compiled. */
 #if defined(LW_SHARED) && defined(_WIN32) && defined(LW_BUILDING)
 #define LW_API __declspec(dllexport)
 #elif defined(LW_SHARED) && defined(_WIN32)
@@ -79,7 +79,7 @@ typedef enum lw_access {
 /* How far the block has been computed. Each stage includes those before it. */
 typedef enum lw_stage {
   LW_STAGE_NONE = 0,
-  LW_STAGE_CONSTANTS,     /* what follows from the parameters alone */
+  LW_STAGE_CONSTANTS,     /* functions of the parameters alone */
   LW_STAGE_ACCELERATIONS, /* accelerations of all joints */
   LW_STAGE_DERIVATIVES,   /* time derivatives of the states */
   LW_STAGE_OUTPUTS        /* poses, reactions, energies, residuals */
@@ -96,19 +96,19 @@ typedef struct lw_field {
 
 /* ---- model ---------------------------------------------------------------------------------------- */
 
-/* Reads and checks a serialised model; the bytes are copied. On failure *model is NULL and the message says why. */
+/* Reads and checks a serialised model; the bytes are copied. On failure *model is NULL; see the message. */
 LW_API lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
 LW_API void lw_model_free(lw_model *model);
 LW_API lw_sizes lw_model_sizes(const lw_model *model);
 LW_API int32_t lw_field_count(void);
 LW_API lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);
 
-/* A cluster: loops and couplings that share joints. What its ears and its closures as a whole leave free is counted at
- * the start values or at neutral coordinates, whichever is nearer to a closed pose. */
+/* A cluster: loops and couplings that share joints. Its independent columns are counted at the start values or at
+ * neutral coordinates, whichever is nearer to a closed pose. */
 typedef struct lw_cluster_info {
   int32_t columns, rows; /* speeds of its tree and cut joints; closure equations, redundant ones included */
-  int32_t independents;  /* columns that the ears leave independent, each by itself */
-  int32_t dof;           /* those that are left by all closures */
+  int32_t independents;  /* columns that remain when each loop is solved by itself */
+  int32_t dof;           /* degrees of freedom: columns that all closures leave */
 } lw_cluster_info;
 LW_API lw_status lw_model_cluster(const lw_model *model, int32_t cluster, lw_cluster_info *expected);
 
@@ -129,19 +129,19 @@ LW_API int32_t lw_model_count(const lw_model *model, lw_kind kind);
 LW_API const char *lw_model_name(const lw_model *model, lw_kind kind, int32_t index);
 /* The index of a thing by its name; -1: there is none. */
 LW_API int32_t lw_model_find(const lw_model *model, lw_kind kind, const char *name);
-/* Where the numbers of one body, joint, ... stand in a field: `count` doubles from offset `first`, as ("q", "A"). Of a cut
- * joint "q" and "u" are in the fields q_cut and u_cut, which are found as well. `owner` NULL: the whole field.
- * LW_ERROR_USAGE: there is no such field, or it has no number of this owner. */
+/* Finds the numbers of one body, joint, ... in a field: `count` doubles from offset `first`, as ("q", "A"). The "q"
+ * and "u" of a cut joint are found in the fields q_cut and u_cut. `owner` NULL: the whole field. LW_ERROR_USAGE: there
+ * is no such field, or it has no number of `owner`. */
 LW_API lw_status lw_model_find_variable(const lw_model *model, const char *field, const char *owner, int32_t *first,
                                         int32_t *count);
 
 /* ---- builder: a model from bodies and joints --------------------------------------------------------
- * Bodies first, then joints, then what names them. Names are letters, digits and underscores, and all differ, except that a
- * body and a joint may share one; "ground" is the world. All arrays and texts are copied; NULL stands for zeros. Matrices are
- * row by row.
- * A call that fails adds nothing. The first failure leaves its message, and lw_builder_finish fails with it, so that calls may
- * go unchecked until then. LW_ERROR_PARAMETER: a value that nothing can have; LW_ERROR_USAGE: a name or a combination;
- * LW_ERROR_MEMORY. A builder serves one thread at a time. */
+ * Add bodies first, then joints, then the elements that refer to them. Names are letters, digits and underscores.
+ * All names differ, except that a body and a joint may share one; "ground" is the world. All arrays and texts are
+ * copied; NULL means zeros. Matrices are row by row.
+ * A call that fails adds nothing. The first failure leaves its message, and lw_builder_finish fails with it, so that
+ * calls may go unchecked until then. LW_ERROR_PARAMETER: an invalid value; LW_ERROR_USAGE: an invalid name or
+ * combination; LW_ERROR_MEMORY. A builder serves one thread at a time. */
 
 typedef struct lw_builder lw_builder;
 
@@ -182,26 +182,26 @@ LW_API lw_status lw_builder_create(lw_builder **builder);
 LW_API void lw_builder_free(lw_builder *builder);
 LW_API const char *lw_builder_message(const lw_builder *builder); /* of the first failure; empty: there was none */
 
-/* Checks the whole and compiles it. The builder stays as it is, so that more can be added for another model. */
+/* Checks and compiles the mechanism. The builder is unchanged, so that more can be added for another model. */
 LW_API lw_status lw_builder_finish(lw_builder *builder, lw_model **model);
-/* The bytes of the model that was finished last, for lw_model_load; NULL: there is none. They are the builder's. */
+/* The bytes of the model that was finished last, for lw_model_load; NULL: there is none. The builder frees them. */
 LW_API const void *lw_builder_bytes(const lw_builder *builder, size_t *size);
 
 /* m/s^2, world axes; at first (0, 0, -9.81). */
 LW_API lw_status lw_builder_set_gravity(lw_builder *builder, const double gravity[3]);
-/* For all loops, or for those that share joints with `joint`, which may be given LW_METHOD_AUTO, _RCR and _EMBEDDING. */
+/* The method of all loops, or of those that share joints with `joint` (LW_METHOD_AUTO, _RCR or _EMBEDDING). */
 LW_API lw_status lw_builder_set_method(lw_builder *builder, const char *joint, lw_method_choice method);
 
 /* kg; centre of mass, m, and inertia about it, kg m^2, in body axes. */
 LW_API lw_status lw_builder_add_body(lw_builder *builder, const char *name, double mass, const double com[3],
                                      const double inertia[9]);
-/* Reference pose in the world, for lw_builder_add_joint_at and lengths: origin and axes (columns); at first those of the
- * world. Before the joints that need it. */
+/* Reference pose in the world, for lw_builder_add_joint_at and lengths: origin and axes (columns); default: those of
+ * the world. Call it before the joints that need it are added. */
 LW_API lw_status lw_builder_place_body(lw_builder *builder, const char *body, const double origin[3],
                                        const double rotation[9]);
 
-/* A joint by its frame in both bodies; they coincide at q = 0. NULL: the body's own frame. One that closes a loop is added
- * like any other. */
+/* A joint by its frame in both bodies; the frames coincide at q = 0. NULL: the body's own frame. A joint that closes a
+ * loop is added like any other. */
 LW_API lw_status lw_builder_add_joint(lw_builder *builder, const char *name, const lw_joint_kind *kind,
                                       const char *parent, const char *child, const lw_frame *parent_frame,
                                       const lw_frame *child_frame);
@@ -222,13 +222,13 @@ LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const char *name, 
 /* `element`: which coordinate of the joint, from 0. */
 LW_API lw_status lw_builder_add_term(lw_builder *builder, const char *coupling, const char *joint, int32_t element,
                                      const double coefficients[4]);
-/* motion(t) = c0 + c1 t + c2 t^2 + c3 t^3 + amplitude sin(2 pi frequency t + phase); the input motion_in adds to it. */
+/* motion(t) = c0 + c1 t + c2 t^2 + c3 t^3 + amplitude sin(2 pi frequency t + phase), plus the input motion_in. */
 LW_API lw_status lw_builder_set_motion(lw_builder *builder, const char *coupling, const double polynomial[4],
                                        double amplitude, double frequency, double phase);
 /* A coordinate as a function of time: a coupling of one term with a motion. */
 LW_API lw_status lw_builder_prescribe(lw_builder *builder, const char *name, const char *joint, int32_t element,
                                       const double polynomial[4], double amplitude, double frequency, double phase);
-/* Points of two bodies stay as far apart as a massless rod holds them. `length` 0: as in the reference poses. */
+/* A massless rod keeps the distance of points of two bodies. `length` 0: as in the reference poses. */
 LW_API lw_status lw_builder_add_distance(lw_builder *builder, const char *name, const char *first,
                                          const double first_point[3], const char *second, const double second_point[3],
                                          double length);
@@ -240,8 +240,8 @@ LW_API lw_status lw_builder_add_spring(lw_builder *builder, const char *name, co
 /* A force at a point of a body, and a torque: the inputs applied_force and applied_torque. */
 LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
 
-/* Transitions: what changes at once. Each but a stop gets one trigger below. `directions`: a bit for each speed of the
- * joint; 0: all. */
+/* Transitions are instantaneous changes. Each but a stop gets one trigger below. `directions`: a bit for each speed of
+ * the joint; 0: all. */
 LW_API lw_status lw_builder_add_lock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
 LW_API lw_status lw_builder_add_unlock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
 /* A joint of this name closes. A frame that is NULL is captured where the other is at the event. */
@@ -253,7 +253,7 @@ LW_API lw_status lw_builder_add_release(lw_builder *builder, const char *name, c
 /* A coordinate stays within bounds; -INFINITY, INFINITY: no bound. */
 LW_API lw_status lw_builder_add_stop(lw_builder *builder, const char *name, const char *joint, int32_t element,
                                      double lower, double upper, double restitution);
-/* A body is struck, as the input `impulse` says; at first force [N.s] and torque [N.m.s], world axes. */
+/* The input `impulse` acts on a body; its default is force [N.s] and torque [N.m.s], world axes. */
 LW_API lw_status lw_builder_add_impulse(lw_builder *builder, const char *name, const char *body, const double point[3],
                                         const double force[3], const double torque[3]);
 LW_API lw_status lw_builder_at_time(lw_builder *builder, const char *transition, double time);
@@ -272,17 +272,18 @@ LW_API lw_status lw_builder_on_command(lw_builder *builder, const char *transiti
 LW_API lw_status lw_state_create(const lw_model *model, lw_state **state); /* the model must outlive the state */
 LW_API void lw_state_free(lw_state *state);
 LW_API lw_status lw_state_reset(lw_state *state); /* parameters, starts and inputs back to the model's defaults */
-LW_API const char *lw_state_message(const lw_state *state); /* what the last failed call on this state met */
+LW_API const char *lw_state_message(const lw_state *state); /* of the last failed call on this state */
 
 /* The block itself. After writing to it call lw_state_changed with the highest stage that is still valid. */
 LW_API double *lw_state_reals(lw_state *state);
 LW_API void lw_state_changed(lw_state *state, lw_stage valid);
 
-/* By offset, checked: setting refuses what may not be set and what is not finite; getting computes what it needs. */
+/* By offset, checked. Setting refuses read-only variables and values that are not finite; getting computes the stages
+ * that it needs. */
 LW_API lw_status lw_set_reals(lw_state *state, const uint32_t *offsets, size_t n, const double *values);
 LW_API lw_status lw_get_reals(lw_state *state, const uint32_t *offsets, size_t n, double *values);
 LW_API lw_access lw_access_of(const lw_state *state, uint32_t offset);
-/* What an offset is, in words: "q of joint 'A'". */
+/* Describes the number at an offset: "q of joint 'A'". */
 LW_API void lw_describe(const lw_state *state, uint32_t offset, char *text, size_t size);
 
 /* Whole snapshots: parameters, inputs, states and everything computed. */
@@ -311,8 +312,7 @@ LW_API lw_status lw_mass_matrix(lw_state *state, double *matrix);
 
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
  * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event
- * indicator i, as it is in the present modes. At a closed pose the residual of a loop has a kink, where this gives 0.
- * */
+ * indicator i, as it is in the present modes. At a closed pose the residual of a loop has a kink; the result is 0. */
 LW_API lw_status lw_directional_derivative(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
                                            const uint32_t *knowns, size_t n_knowns, const double *seed,
                                            double *sensitivity);
@@ -320,17 +320,17 @@ LW_API lw_status lw_directional_derivative(lw_state *state, const uint32_t *unkn
 /* As lw_directional_derivative, but just after lw_assemble: the states follow from parameters, start values and
  * inputs, and are no knowns themselves. Given coordinates and speeds that assembly kept follow their start values;
  * the rest keeps the loops closed, and where that leaves it free, follows its own start values by the least way
- * there, as though assembly began where it ended. The last given are let go where all cannot be kept. The instant of
- * the inputs of motions goes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the seed;
- * LW_ERROR_USAGE: the states are not those that assembly finds. */
+ * there, as though assembly began where it ended. Where not all can be kept, those given last are released. The
+ * instant of the inputs of motions changes with the time. LW_ERROR_SINGULAR: the loops cannot stay closed along the
+ * seed; LW_ERROR_USAGE: the states are not those that assembly finds. */
 LW_API lw_status lw_assembly_sensitivity(lw_state *state, const uint32_t *unknowns, size_t n_unknowns,
                                          const uint32_t *knowns, size_t n_knowns, const double *seed,
                                          double *sensitivity);
 
 /* ---- with multipliers: differential-algebraic equations of index 1 -----------------------------------
- * Phi(q, t) = 0 is all that closes loops, couples, keeps distances, locks and prescribes motions, in rows of metres
- * whose number and order do not depend on what is open or unlocked: such rows are zero. J = dPhi/dq in the tree's
- * speeds. With y = [q; u; Lambda; Mu], lambda = Lambda', mu = Mu', n = nq + nu + 2 rows, and relaxation = [s of
+ * Phi(q, t) = 0 are the constraints of loops, couplings, distances, locks and prescribed motions, in rows of metres.
+ * Their number and order are constant: the rows of open or unlocked joints are zero. J = dPhi/dq in the tree's speeds.
+ * With y = [q; u; Lambda; Mu], lambda = Lambda', mu = Mu', n = nq + nu + 2 rows, and relaxation = [s of
  * velocities; s of positions]:
  *   qdot - N(q) (u - J'mu) = 0,   M udot + h - J'lambda = 0,   Phi - s Mu' = 0,   J u + Phi_t + s Lambda' = 0
  * A relaxation of zero keeps a row exactly; rows that are zero, or follow from others, need one of order 1 in their
@@ -352,8 +352,8 @@ LW_API lw_status lw_dae_jacobian(lw_state *state, double t, const double *y, con
 
 /* ---- fewer states: independent coordinates and speeds only -------------------------------------------
  * x = [q_i; u_i], some of the tree's coordinates and speeds that determine all others by Phi(q, t) = 0 and
- * J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except as the functions
- * of a state say. */
+ * J u + Phi_t = 0 along the branch that the state is on. Nothing is allocated after creation, except by the
+ * functions of a state. */
 
 typedef struct lw_minimal lw_minimal;
 
@@ -375,14 +375,14 @@ LW_API lw_status lw_minimal_directional_derivative(lw_minimal *minimal, const ui
 /* As an ODE; `minimal` is an lw_minimal. Returns 0, or 1 where there is no such pose or no derivative. */
 LW_API int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot);
 
-/* An impulsive change of the motion: what is asked for, and what came of it. Speeds are counted over all joints, the
- * tree's first: nu + nu_cut. World axes. */
+/* An impulsive change of the motion: request and result. Speeds are counted over all joints, the tree's first:
+ * nu + nu_cut. World axes. */
 typedef struct lw_velocity_jump {
   const unsigned char
       *constrained;     /* of each speed: 1 if its change is prescribed, as of a joint that locks or hits a stop */
   const double *target; /* of each constrained speed: its change [rad/s or m/s] */
-  const double *applied_impulse; /* of each body, 6: angular impulse about its com [N.m.s], impulse [N.s]; NULL: none */
-  const double *before;          /* of each body, 6: w [rad/s] and v of its frame's origin [m/s]; NULL: by the speeds */
+  const double *applied_impulse; /* of each body, 6: angular impulse about com [N.m.s], impulse [N.s]; NULL: none */
+  const double *before;          /* of each body, 6: w [rad/s] and v of its origin [m/s]; NULL: by the speeds */
   double *after;                 /* each speed afterwards */
   double *force, *torque;        /* 3 a joint: impulse on its child, about the child's joint frame [N.s, N.m.s] */
   double *constraint_impulse;    /* of each constrained speed, along it; else 0 */
@@ -400,25 +400,24 @@ LW_API int32_t lw_dca_levels(const lw_model *model);
 
 /* How many threads work on one jump, in this process, from the next one on; 0: as many as there are processors. At
  * first one, because most mechanisms are too small for more, and states can be spread over threads instead. The
- * results do not depend on their number. Returns what holds now: 1 in a build without OpenMP. */
+ * results do not depend on their number. Returns the present number: 1 in a build without OpenMP. */
 LW_API int32_t lw_set_threads(int32_t threads);
 
 /* ---- transitions ----------------------------------------------------------------------------------
- * Discontinuous changes: joints lock and unlock, close and open, hit stops; bodies are struck. A state remembers what
- * has happened; its continuous states keep their number and meaning. */
+ * Discontinuous changes: joints lock and unlock, close and open, hit stops; impulses act on bodies. A state has
+ * discrete states for these; its continuous states keep their number and meaning. */
 
-/* Before the motion starts: on which side of what they watch the transitions are, then whatever is due at once.
+/* Before the motion starts: initialises the signs of the event functions, then carries out transitions that are due.
  * *changed: 1 if the speeds jumped. */
 LW_API lw_status lw_start_events(lw_state *state, int32_t *changed);
-/* size.event_indicators numbers. Something is due once one of them is below zero, where it stays until it is handled.
- * */
+/* size.event_indicators numbers. A transition is due once its number is below zero, and until it is handled. */
 LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
 /* Of the next transition that has its time; infinite: there is none. */
 LW_API lw_status lw_next_event_time(lw_state *state, double *time);
-/* Carries out what is due at the present time, states and commands, and what follows from it at once. On failure the
- * state is as before. */
+/* Carries out the transitions that are due at the present time, states and commands, and their immediate consequences.
+ * On failure the state is as before. */
 LW_API lw_status lw_handle_events(lw_state *state, int32_t *changed);
-/* Carries out n transitions by number, whatever they wait for; a stop as though its joint had just come to it. On
+/* Carries out n transitions by number, whatever their triggers; a stop as though its joint had just reached it. On
  * failure the state is as before. */
 LW_API lw_status lw_apply_transitions(lw_state *state, const int32_t *which, int32_t n);
 /* After the fields from joint_closed to energy_lost were written. */
@@ -435,14 +434,14 @@ LW_API void lw_step_accepted(lw_state *state);
 
 /* ---- chains of spherical joints ---------------------------------------------------------------------
  * Chou's implicit equations F(X, X') = 0 of n bodies in series, connected by spherical joints. Body i has 14 unknowns
- * from X + 14 i: R[3] mass centre, V[3] its velocity, P[4] Euler parameters, a unit quaternion body to world, S[4] their
+ * from X + 14 i: R[3] mass centre, V[3] its velocity, P[4] Euler parameters, a unit quaternion body to world, S[4] its
  * time derivative. Its 14 equations in this order: positions[3], velocities[3], torques[3] in body axes, P.P = 1,
  * P.S = 0, 2 G(P) (P' - S) = 0 [3]. X' holds the derivatives in the order of X. The equations have index 1.
  * A chain must not be used by two threads at the same time. */
 
 typedef struct lw_chain lw_chain;
 
-/* Copied at creation. A body carries the next one at its outer joint; the outer joint of the last body is any point. */
+/* Copied at creation. The outer joint of a body is the inner joint of the next one; that of the last is any point. */
 typedef struct lw_chain_bodies {
   int32_t n;
   int32_t dense;         /* 1: allocate the reduced matrix, 9 n^2 doubles; otherwise memory is O(n) */
@@ -464,7 +463,7 @@ LW_API void lw_chain_residual(lw_chain *chain, const double *x, const double *xd
 LW_API void lw_chain_jacobian(lw_chain *chain, const double *x, const double *xdot, double cj, double *matrix);
 
 /* Factor J for lw_chain_solve: lw_chain_factor in O(n); lw_chain_reduce to 3 n unknowns and a dense LU in O(n^3).
- * LW_ERROR_SINGULAR: J is singular; LW_ERROR_VALUE: not finite; LW_ERROR_USAGE: the reduced matrix is not allocated. */
+ * LW_ERROR_SINGULAR: J is singular; LW_ERROR_VALUE: not finite; LW_ERROR_USAGE: no reduced matrix is allocated. */
 LW_API lw_status lw_chain_factor(lw_chain *chain, const double *x, const double *xdot, double cj);
 LW_API lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj);
 /* x = J^-1 b with the J factored last, each [14 n], in place as well. LW_ERROR_USAGE: no J is factored. */
@@ -517,7 +516,7 @@ typedef enum lw_ode_outcome {
   LW_ODE_STEP = 0,       /* one step accepted */
   LW_ODE_EVENT,          /* one step accepted, ending where an indicator changed its sign (z <= 0 against z > 0) */
   LW_ODE_STOPPED,        /* the function returned a negative value */
-  LW_ODE_STEP_TOO_SMALL, /* no step size meets the tolerance or avoids failures of the function */
+  LW_ODE_STEP_TOO_SMALL, /* no step size satisfies the tolerance or avoids failures of the function */
   LW_ODE_TOO_MANY_STEPS,
   LW_ODE_NOT_FINITE /* the derivative at the start is not finite */
 } lw_ode_outcome;

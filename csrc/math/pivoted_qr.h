@@ -10,8 +10,9 @@ typedef struct lw_least_squares {
   int32_t *order;   /* of the columns */
 } lw_least_squares;
 
-/* Factors A in place. Returns the last pivot beside the first, 0 where A has no full rank; 1 if it has no columns. */
+/* Factors A in place. Returns the last pivot relative to the first, 0 if A is rank-deficient; 1 if it has no columns. */
 double lw_factor_columns(const lw_least_squares *f);
-/* x [columns] from b [rows], which is used up: behind its first `columns` numbers remains what no x can meet. */
+/* x [columns] from b [rows], which is overwritten: behind its first `columns` numbers stands the
+ * residual that no x removes. */
 void lw_solve_columns(const lw_least_squares *f, double *b, double *x);
 #endif

@@ -1,6 +1,6 @@
 /* Every number that a state holds, once: this list drives the layout of the block, the public look-up by
  * name and the checks on setting and reading. The parameters stand first, in the order of the serialised
- * model. X(name, owner of a row, columns, access, stage, meaning); s is the lw_sizes of the model. */
+ * model. X(name, entity of a row, columns, access, stage, meaning); s is the lw_sizes of the model. */
 #ifndef LW_FIELDS_H
 #define LW_FIELDS_H
 
@@ -63,10 +63,11 @@ typedef enum lw_owner {
   X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                           \
   X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")              \
   X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")               \
-  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE, "time [s], what is crossed, or a stop's bounds")     \
+  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                      \
+    "time [s], value of a zero crossing, or a stop's bounds")                                                          \
   X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")       \
   X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance watched; of an impulse [m]")       \
-  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "what `impulse` holds unless it is set")                 \
+  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                                  \
   X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed")     \
   X(joint_parameter, JOINT, 1, LW_PARAMETER, LW_STAGE_NONE, "of its type: a screw's pitch [m/rad]; else 0")            \
   X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                      \
@@ -74,18 +75,18 @@ typedef enum lw_owner {
   X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no")     \
   X(u_priority, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")
 
-#define LW_MOTION_FIELDS(X)                                                                                         \
-  X(time, ONE, 1, LW_INPUT, LW_STAGE_NONE, "time [s]")                                                              \
-  X(tau, SPEED, 1, LW_INPUT, LW_STAGE_NONE, "driving load in all joints [N.m or N]")                                \
-  X(applied_force, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "at the wrench's point, world axes [N]")                     \
-  X(applied_torque, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "world axes [N.m]")                                         \
-  X(motion_in, COUPLING, 3, LW_INPUT, LW_STAGE_NONE, "adds to its motion: value, rate, acceleration")               \
-  X(command, TRANSITION, 1, LW_INPUT, LW_STAGE_NONE, "0 or 1: from without")                                        \
-  X(impulse, TRANSITION, 6, LW_INPUT, LW_STAGE_NONE, "to apply, world axes [N.s; N.m.s]")                           \
-  X(motion_time, ONE, 1, LW_INTERNAL, LW_STAGE_NONE, "of which motion_in is; from there it goes on with its rates") \
-  X(q, TREE_COORDINATE, 1, LW_STATE, LW_STAGE_NONE, "coordinates of the tree joints [rad or m]")                    \
-  X(u, TREE_SPEED, 1, LW_STATE, LW_STAGE_NONE, "speeds of the tree joints [rad/s or m/s]")                          \
-  X(qdot, TREE_COORDINATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of q")                          \
+#define LW_MOTION_FIELDS(X)                                                                                       \
+  X(time, ONE, 1, LW_INPUT, LW_STAGE_NONE, "time [s]")                                                            \
+  X(tau, SPEED, 1, LW_INPUT, LW_STAGE_NONE, "driving load in all joints [N.m or N]")                              \
+  X(applied_force, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "at the wrench's point, world axes [N]")                   \
+  X(applied_torque, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "world axes [N.m]")                                       \
+  X(motion_in, COUPLING, 3, LW_INPUT, LW_STAGE_NONE, "adds to its motion: value, rate, acceleration")             \
+  X(command, TRANSITION, 1, LW_INPUT, LW_STAGE_NONE, "0 or 1: from without")                                      \
+  X(impulse, TRANSITION, 6, LW_INPUT, LW_STAGE_NONE, "to apply, world axes [N.s; N.m.s]")                         \
+  X(motion_time, ONE, 1, LW_INTERNAL, LW_STAGE_NONE, "time of motion_in, from which it continues with its rates") \
+  X(q, TREE_COORDINATE, 1, LW_STATE, LW_STAGE_NONE, "coordinates of the tree joints [rad or m]")                  \
+  X(u, TREE_SPEED, 1, LW_STATE, LW_STAGE_NONE, "speeds of the tree joints [rad/s or m/s]")                        \
+  X(qdot, TREE_COORDINATE, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of q")                        \
   X(udot, TREE_SPEED, 1, LW_DERIVATIVE, LW_STAGE_DERIVATIVES, "time derivative of u")
 
 /* What transitions have brought about so far: it stays until the next event. */
@@ -149,7 +150,7 @@ typedef enum lw_owner {
   X(saved_residual, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                 \
   X(saved_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                             \
   X(saved_coupling_residual, COUPLING, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                    \
-  X(base_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "where a crossing is seen from")                 \
+  X(base_q, TREE_COORDINATE, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "pose from which a bifurcation is judged")       \
   X(base_u, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                                   \
   X(base_violation, TREE_SPEED, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                           \
   X(base_conditioning, LOOP, 1, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                              \

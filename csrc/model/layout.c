@@ -1,4 +1,4 @@
-/* What follows from the tables of a model. */
+/* Columns, marks and offsets of a model, from its tables. */
 #include "model/pivots.h"
 #include "model/reader.h"
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static void add_columns(lw_model *m, int32_t u, int32_t link, int32_t loop, int3
     m->column[m->columns++] = (lw_column){u + c, link, loop, size->translations >> c & 1, branch_sign, 1.0};
 }
 
-/* The columns of an ear: its cut joint's, then its links'. */
+/* The columns that a loop adds: its cut joint's, then its links'. */
 static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
   ear->column = m->columns - first_column;
   if (ear->loop >= 0) {
@@ -39,7 +39,7 @@ static void list_ear(lw_model *m, lw_ear *ear, int32_t first_column) {
 
 #define SUPPORT 0.25
 
-/* The columns of all links that carry a base of a later ear, within the base's own ear. */
+/* The columns of all links inboard of a later loop's base, within the loop that added the base. */
 static void mark_support_columns(lw_model *m, int32_t first_column, const lw_cluster *c, int32_t base) {
   for (int32_t i = base; i != c->root && m->link[i].ear == m->link[base].ear; i = m->link[i].parent)
     for (int32_t k = 0; k < m->link[i].speeds; k++)
@@ -53,8 +53,8 @@ static void mark_support_columns(lw_model *m, int32_t first_column, const lw_clu
 static int32_t at_least(int32_t a, int32_t b) { return a > b ? a : b; }
 static int32_t at_most(int32_t a, int32_t b) { return a < b ? a : b; }
 
-/* Capacity for the independent directions of all ears: what regular poses need, and where memory allows it as much as
- * if each ear were planar, because near singular poses ears pass on more. Two more entries are for the bias and the
+/* Capacity for the independent directions of all loops: the need of regular poses, and where memory allows as much as
+ * if each loop were planar, because near singular poses loops pass on more. Two more entries are for the bias and the
  * residual. */
 static int32_t capacity_of(const lw_model *m, const lw_cluster *c) {
   const int32_t headroom = 8;
@@ -68,7 +68,7 @@ static int32_t capacity_of(const lw_model *m, const lw_cluster *c) {
 
 #define MAX_REALS (INT32_MAX / 8)
 
-/* Offsets of the arrays of an ear and of a cluster from `next` on; return the next offset. */
+/* Offsets of the arrays of a loop and of a cluster from `next` on; return the next offset. */
 static int64_t layout_ear(lw_ear *ear, int64_t next) {
   const int64_t groups = ((int64_t)ear->columns + 3) / 4;
   ear->first_real = (int32_t)next;

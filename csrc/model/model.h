@@ -16,11 +16,11 @@ typedef struct lw_link {
   int32_t q, u;                /* where its coordinates and speeds start */
   int32_t speeds;              /* of its tree joint */
   int32_t cluster, column;     /* the cluster on whose loops it lies, or -1; its first column there */
-  int32_t ear, branch_sign; /* the ear that brings it in; +1 on the branch to the cut joint's parent, -1 to its child */
-  int32_t next;             /* its parent is the next in the inward sweep: passed without storing */
-  int32_t has_outboard;     /* the field outboard holds the articulated inertia of its outboard links */
-  int32_t first_on_parent;  /* in an inward sweep it is the first to store in its parent's */
-  int32_t spanned;          /* its joint moves the ends of a distance apart */
+  int32_t ear, branch_sign;    /* the loop that adds it; +1 on the branch to the cut joint's parent, -1 to its child */
+  int32_t next;                /* its parent is the next in the inward sweep: passed without storing */
+  int32_t has_outboard;        /* the field outboard holds the articulated inertia of its outboard links */
+  int32_t first_on_parent;     /* in an inward sweep it is the first to store in its parent's */
+  int32_t spanned;             /* its joint moves the ends of a distance relative to each other */
 } lw_link;
 
 typedef struct lw_joint {
@@ -38,12 +38,12 @@ typedef struct lw_column {
   int32_t loop;        /* of the cut joint; -1 for a tree joint */
   int32_t translation; /* displacement, not angle */
   double branch_sign;  /* of its link, 0 for a cut joint */
-  double preference;   /* weight of its size in an ear's pivoting */
+  double preference;   /* weight of its size in a loop's pivoting */
 } lw_column;
 
 /* A cut joint and the loop that it closes. */
 typedef struct lw_loop {
-  int32_t joint, parent, child, root; /* cut joint; links, -1 the ground; root: where the ways from both ends meet */
+  int32_t joint, parent, child, root; /* cut joint; links, -1 the ground; root: common ancestor of both ends */
   int32_t cluster, row;               /* its rows in the cluster's closures */
   int32_t type, q, u;                 /* of the cut joint, over all joints */
   int32_t column, columns;            /* the cut joint's columns in the cluster */
@@ -52,7 +52,7 @@ typedef struct lw_loop {
 } lw_loop;
 
 /* What one loop adds to those before it in its cluster: new links on at most two branches, which start at the root or
- * at links of earlier ears and end at the cut joint. Without a cut joint: one link that lies on no loop. */
+ * at links of earlier loops and end at the cut joint. Without a cut joint: one link that lies on no loop. */
 typedef struct lw_ear {
   int32_t cluster, loop;                /* loop: -1 none */
   int32_t first, links;                 /* in the list ear_link, parents first */
@@ -80,13 +80,13 @@ typedef struct lw_cluster {
   int32_t first, count;               /* its links, contiguous */
   int32_t method;                     /* lw_cluster_method */
   int32_t first_ear, ears;            /* in the order in which they are solved */
-  int32_t member, loops;              /* its loops in the list of members, in the order of the ears */
+  int32_t member, loops;              /* its loops in the list of members, in solution order */
   int32_t member_coupling, couplings; /* the same for couplings */
   int32_t locks, distances;           /* the last of these couplings */
-  int32_t first_column, columns;      /* in the column list, ear by ear */
+  int32_t first_column, columns;      /* in the column list, loop by loop */
   int32_t regular_dof_plus_1;         /* degrees of freedom of regular poses plus one; 0: unknown */
-  int32_t independents, dof;          /* expected: columns that the ears leave, and the rest that moves freely */
-  int32_t capacity;                   /* largest width: independent directions of all ears, and two */
+  int32_t independents, dof;          /* expected: columns that single loops leave; degrees of freedom */
+  int32_t capacity;                   /* largest width: independent directions of all loops, and two */
   int32_t needs_point_velocities;     /* velocities of points count: for displacements in cut joints, or distances */
   int32_t dense;                      /* the workspace holds all its closures as one matrix */
   int32_t first_integer;              /* its part of the integers */
@@ -108,15 +108,15 @@ typedef struct lw_term {
   int32_t column;      /* of that speed in the cluster */
 } lw_term;
 
-/* Two points of two bodies, as far apart as a coupling says. */
+/* Two points of two bodies, whose distance a coupling prescribes. */
 typedef struct lw_distance {
   int32_t coupling;
-  int32_t end[2], root; /* links, -1 the ground; root: where the ways from both ends meet */
+  int32_t end[2], root; /* links, -1 the ground; root: common ancestor of both ends */
 } lw_distance;
 
 /* A spring and damper between points of two bodies. */
 typedef struct lw_spring {
-  int32_t from, to, root; /* links, -1 the ground; root: where the ways from both ends meet */
+  int32_t from, to, root; /* links, -1 the ground; root: common ancestor of both ends */
 } lw_spring;
 
 /* A force and a torque that are applied to a body from outside. */
@@ -185,7 +185,7 @@ typedef struct lw_distance_rows {
 
 /* All of it; empty for models that are solved cluster by cluster. */
 typedef struct lw_multipliers {
-  int32_t rows, stride, phi_rows, z; /* stride: rows rounded up to a multiple of four */
+  int32_t rows, stride, phi_rows, z; /* `stride`: rows rounded up to a multiple of four */
   int32_t reals, integers;           /* of the field multiplier_work; the first integers: pivoting order and rank */
   lw_constraint_support *support;    /* of links */
   lw_active_rows *active_rows;
@@ -251,7 +251,7 @@ struct lw_model {
   lw_transition *transition;
   int32_t *removable_joint;           /* cut joints that may open, in the order of the bits of a structure */
   double *defaults;                   /* the parameter and start fields, in block order */
-  int32_t removable_joints, variants; /* joints that may open; other models for what is open and closed */
+  int32_t removable_joints, variants; /* joints that may open; other models, with other joints open */
   int32_t closed;                     /* a bit for each of those joints: closed in this model */
   lw_model **variant;                 /* by these bits; NULL: there is only this one */
   const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name, **transition_name; /* one list */

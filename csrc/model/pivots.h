@@ -6,7 +6,7 @@
 
 typedef struct lw_cluster_ranks {
   int32_t width;              /* in use, a multiple of four */
-  int32_t independent;        /* columns that the ears leave */
+  int32_t independent;        /* columns that single loops leave */
   int32_t rank;               /* of the constraints among these */
   int32_t constraints;        /* their rows */
   int32_t matrix_rank;        /* rank of the closures as one matrix */
@@ -19,9 +19,9 @@ typedef struct lw_cluster_ranks {
 
 typedef struct lw_cluster_pivots {
   lw_cluster_ranks *ranks;
-  int32_t *order;             /* columns, dependent ones of each ear first; within the ear, or within the matrix */
+  int32_t *order;             /* columns, dependent ones of each loop first; within the loop, or within the matrix */
   int32_t *independent_order; /* independents: those that the constraints make dependent first */
-  int32_t *ear_rank, *ear_constraint; /* of each ear; -1: it adds no constraint */
+  int32_t *ear_rank, *ear_constraint; /* of each loop; -1: it adds no constraint */
 } lw_cluster_pivots;
 
 #define LW_CLUSTER_INTEGERS(columns, ears, capacity)                                            \

@@ -1,7 +1,7 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
- *   int32 counts[22]     bodies joints loops clusters segments nq nu nq_cut nu_cut ears couplings terms method
- *                        springs wrenches distances locks transitions switches structures closed types; couplings count
+ *   int32 counts[22]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
+ *                        springs wrenches distances locks transitions removable variants closed types; couplings count
  *                        locks and distances, which are the last of them in this order
  *   char types[][16]     names of the joint types that occur, zero behind them
  *   int32 links[][4]     body joint parent reversed, parents first
@@ -9,8 +9,8 @@
  *   int32 loops[][5]     joint parent child root cluster
  *   int32 clusters[][4]  root first_link links method
  *   int32 segments[][3]  cluster first count
- *   int32 ears[][3]      cluster loop links, cluster by cluster
- *   int32 ear_links[]    the links of all ears
+ *   int32 steps[][3]     cluster loop links, cluster by cluster, in the order in which loops are solved
+ *   int32 step_links[]   the links that all steps add
  *   int32 couplings[]    cluster
  *   int32 terms[][2]     coupling, speed
  *   int32 springs[][2]   links of both ends
@@ -21,7 +21,7 @@
  *                        lw_transition
  *   double               the parameter and start fields of fields.h, in their order
  *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions
- * A model with joints that may open is followed by as many others as `structures` says, each with its own header: the
+ * A model with joints that may open has its other `variants` behind it, each with its own header: the
  * same mechanism with other joints closed.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
 #include "model/reader.h"
@@ -31,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_REMOVABLE_JOINTS 12 /* structures are two to the power of this */
+#define MAX_REMOVABLE_JOINTS 12 /* variants are two to the power of this */
 #define MAX_COUNT 4000000       /* of anything: keeps every size within 32 bits until it is checked against the file */
 
 lw_status lw_format_error(reader *r, const char *format, ...) {
@@ -68,10 +68,10 @@ static lw_status read_header(reader *r) {
   if (h.version != LW_MODEL_VERSION)
     return lw_format_error(r, "the model has format version %u, this library reads %u; export it again", h.version,
                            LW_MODEL_VERSION);
-  /* structures follow */
+  /* variants follow */
   const size_t left = r->size - (r->position - sizeof h);
   if (h.size < sizeof h || h.size > left)
-    return lw_format_error(r, "the model is truncated or extended: %zu bytes, its header says %u; export it again",
+    return lw_format_error(r, "the model is truncated or extended: %zu bytes, its header gives %u; export it again",
                            left, h.size);
 #ifndef LW_FUZZING
   if (h.checksum != lw_model_checksum(r->bytes + r->position, h.size - sizeof h))
@@ -160,7 +160,7 @@ static lw_status read_names(reader *r, lw_model *m) {
   return next == end ? LW_OK : lw_format_error(r, "the model has bytes behind its names");
 }
 
-/* Without the links of the ears, whose number the tables tell. */
+/* Without the links of the loops, whose number is in the tables. */
 static int64_t least_integers(const counts *c) {
   return 4 * (int64_t)c->joint_types + 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops +
          4 * (int64_t)c->clusters + 3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings +
@@ -200,7 +200,7 @@ static lw_model *allocate_model(const counts *c, size_t parameters, size_t names
   return m;
 }
 
-/* One model from where the reader is, up to its end as its header says. */
+/* One model from the position of the reader up to the end given by its header. */
 static lw_status read_model(reader *r, lw_model **model) {
   counts c;
   lw_status e;

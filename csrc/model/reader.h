@@ -45,12 +45,12 @@ void lw_free_variants(lw_model *m);
 lw_status lw_layout_block(reader *r, lw_model *m);
 /* The order in which divide and conquer joins the bodies. */
 lw_status lw_dca_plan_model(lw_model *m);
-/* What follows from the tables: columns, workspaces of the clusters, marks for the sweeps, the layout of the block. */
+/* Data derived from the tables: columns, workspaces of the clusters, marks for the sweeps, the layout of the block. */
 lw_status lw_layout_model(reader *r, lw_model *m);
 /* Sets the expected independent columns and degrees of freedom of each cluster. */
 lw_status lw_estimate_dof(lw_model *m);
 /* Of closed poses around the start, once all is laid out. */
 lw_status lw_find_regular_dof(lw_model *m);
-/* Columns that the ears of a cluster would leave if all were planar and regular. */
+/* Columns that the single loops of a cluster would leave if all were planar and regular. */
 int32_t lw_planar_independent_columns(const lw_model *m, const lw_cluster *c);
 #endif

@@ -36,7 +36,7 @@
     T A[6], B[9], C[6], Fa[3], Fl[3];                                                                                 \
   } prefix##articulated;                                                                                              \
   typedef struct prefix##transition_memory {                                                                          \
-    T event_sign;                   /* a crossing: +1 or -1, where it is; a stop: the bound it rests on, or 0 */      \
+    T event_sign;                   /* a trigger: +1 or -1, the sign; a stop: the bound it rests on, or 0 */          \
     T shift[2];                     /* a stop's gaps are counted from what they were at the last impact */            \
     T command, done;                /* as last seen; of a time that has come */                                       \
     T first_impact, impact, flight; /* of impacts that follow one another ever faster */                              \

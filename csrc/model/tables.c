@@ -151,18 +151,18 @@ static lw_status read_segments(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* Each link of a cluster belongs to one ear, after its parent. */
+/* Each link of a cluster is added once, after its parent. */
 static lw_status read_ears(reader *r, lw_model *m) {
   int32_t next = 0, last = 0;
   for (int32_t i = 0; i < m->ears; i++) {
     int32_t v[3];
     const void *p = lw_read_bytes(r, sizeof v);
-    if (!p) return lw_format_error(r, "the model is truncated in its ears");
+    if (!p) return lw_format_error(r, "the model is truncated in the order of its loops");
     memcpy(v, p, sizeof v);
     if (!within(v[0], last, m->clusters) || !within(v[1], -1, m->size.loops) ||
         !within(v[2], 0, m->size.bodies - next + 1) || (v[1] < 0 && v[2] != 1) ||
         (v[1] >= 0 && (m->loop[v[1]].cluster != v[0] || m->loop[v[1]].row)))
-      return lw_format_error(r, "the model's ear %d points outside the model or repeats a loop", i);
+      return lw_format_error(r, "step %d of the model's loop order points outside the model or repeats a loop", i);
     lw_cluster *c = &m->cluster[v[0]];
     if (c->ears == 0) c->first_ear = i;
     if (v[1] >= 0) m->loop[v[1]].row = 1; /* visited; list_members() sets the value */
@@ -172,7 +172,7 @@ static lw_status read_ears(reader *r, lw_model *m) {
   }
   int32_t in_clusters = 0;
   for (int32_t i = 0; i < m->clusters; i++) in_clusters += m->cluster[i].count;
-  if (next != in_clusters) return lw_format_error(r, "the model's ears do not cover its clusters");
+  if (next != in_clusters) return lw_format_error(r, "the model's loop order does not cover its clusters");
   return LW_OK;
 }
 
@@ -183,19 +183,19 @@ static lw_status read_ear_links(reader *r, lw_model *m) {
     const lw_cluster *c = &m->cluster[ear->cluster];
     for (int32_t j = ear->first; j < ear->first + ear->links; j++) {
       const void *p = lw_read_bytes(r, sizeof(int32_t));
-      if (!p) return lw_format_error(r, "the model is truncated in the links of its ears");
+      if (!p) return lw_format_error(r, "the model is truncated in the links of its loops");
       memcpy(&m->ear_link[j], p, sizeof(int32_t));
       const int32_t k = m->ear_link[j];
       if (!within(k, c->first, c->first + c->count) || m->link[k].ear >= 0 ||
           (m->link[k].parent != c->root && m->link[m->link[k].parent].ear < 0))
-        return lw_format_error(r, "the model's ear %d has a link that is not its own or comes too early", i);
+        return lw_format_error(r, "step %d of the model's loop order has a foreign or an early link", i);
       m->link[k].ear = i;
     }
   }
   return LW_OK;
 }
 
-/* From an end of the cut joint up to the first link of an earlier ear, or to the cluster's root. */
+/* From an end of the cut joint up to the first link of an earlier loop, or to the cluster's root. */
 static int32_t walk_branch(lw_model *m, int32_t e, int32_t link, int32_t branch_sign, int32_t *walked) {
   for (; link >= 0 && m->link[link].ear == e && m->link[link].branch_sign == 0; link = m->link[link].parent) {
     m->link[link].branch_sign = branch_sign;
@@ -221,12 +221,12 @@ static lw_status check_ears(reader *r, lw_model *m) {
     ear->parent_base = walk_branch(m, e, loop->parent, 1, &walked);
     ear->child_base = walk_branch(m, e, loop->child, -1, &walked);
     if (walked != ear->links || !is_base(m, e, ear->parent_base) || !is_base(m, e, ear->child_base))
-      return lw_format_error(r, "the model's ear %d does not close", e);
+      return lw_format_error(r, "step %d of the model's loop order does not close", e);
   }
   return LW_OK;
 }
 
-/* The loops and couplings of each cluster; every loop is one of the ears. */
+/* The loops and couplings of each cluster; every loop has its place in the order. */
 static lw_status list_members(reader *r, lw_model *m) {
   int32_t next = 0, loops = 0, next_coupling = 0;
   for (int32_t i = 0; i < m->clusters; i++) {
@@ -249,7 +249,7 @@ static lw_status list_members(reader *r, lw_model *m) {
     m->member_coupling[c->member_coupling + c->couplings++] = i;
   }
   for (int32_t l = 0; l < m->size.loops; l++) loops += m->loop[l].cluster < 0; /* open */
-  return loops == m->size.loops ? LW_OK : lw_format_error(r, "the model's ears do not hold all of its loops");
+  return loops == m->size.loops ? LW_OK : lw_format_error(r, "the model's loop order does not hold all of its loops");
 }
 
 /* The locks stand between the sums and the distances. */
@@ -318,7 +318,7 @@ static lw_status read_terms(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* Where the ways of two links to the ground meet: a parent's index is smaller than its child's. */
+/* By index: that of a parent is smaller than its child's. */
 static int32_t common_ancestor(const lw_model *m, int32_t a, int32_t b) {
   while (a != b) {
     if (a > b) a = m->link[a].parent;
@@ -351,7 +351,7 @@ static lw_status read_wrenches(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* The links on the way from an end belong to the cluster. */
+/* The links on the path from an end belong to the cluster. */
 static int span_way(lw_model *m, const lw_distance *distance, int32_t link) {
   for (; link != distance->root; link = m->link[link].parent) {
     if (m->link[link].cluster != m->coupling[distance->coupling].cluster) return 0;

@@ -1,4 +1,4 @@
-/* Structures: the models of one mechanism, each with other joints closed. A state goes from one to another at an
+/* Topology variants: the models of one mechanism, each with other joints closed. A state changes variant at an
  * event, and finds every number where it was: their blocks are laid out alike. */
 #include "model/reader.h"
 #include <stdlib.h>

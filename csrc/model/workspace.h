@@ -3,21 +3,21 @@
 #ifndef LW_WORKSPACE_H
 #define LW_WORKSPACE_H
 
-/* Of an ear, by `groups`: its columns in fours. Rows are those of its cut joint's frame (loops/constraint_frame.inc),
+/* Of a loop, by `groups`: its columns in fours. Rows are those of its cut joint's frame (loops/constraint_frame.inc),
  * constrained directions first. What does not depend on the number of columns stands first: then its place is a
  * constant. */
-#define LW_EAR_WORKSPACE(ARRAY)                                                                      \
-  ARRAY(phi, 6)     /* residual */                                                                   \
-  ARRAY(y, 6)       /* minus the relative bias acceleration */                                       \
-  ARRAY(angular, 9) /* rows of unit vectors */                                                       \
-  ARRAY(linear, 9)                                                                                   \
-  ARRAY(on_parent, 3) /* closing point by either branch, from the root's point */                    \
-  ARRAY(on_child, 3)                                                                                 \
-  ARRAY(rank_threshold, 1)       /* size squared that counts as nothing */                           \
-  ARRAY(W, 36)                   /* dependent columns by the side, 6 x 6 */                          \
-  ARRAY(a, 24 * groups)          /* 6 x groups x 4: rows, and columns side by side; in the metric */ \
-  ARRAY(T, 24 * groups)          /* dependent columns by independent ones */                         \
-  ARRAY(orthogonal, 24 * groups) /* as a, constrained rows only */                                   \
+#define LW_EAR_WORKSPACE(ARRAY)                                                                   \
+  ARRAY(phi, 6)     /* residual */                                                                \
+  ARRAY(y, 6)       /* minus the relative bias acceleration */                                    \
+  ARRAY(angular, 9) /* rows of unit vectors */                                                    \
+  ARRAY(linear, 9)                                                                                \
+  ARRAY(on_parent, 3) /* closing point by either branch, from the root's point */                 \
+  ARRAY(on_child, 3)                                                                              \
+  ARRAY(rank_threshold, 1)       /* size squared that counts as nothing */                        \
+  ARRAY(W, 36)                   /* dependent columns, copied, 6 x 6 */                           \
+  ARRAY(a, 24 * groups)          /* 6 x groups x 4: rows, and columns in groups; in the metric */ \
+  ARRAY(T, 24 * groups)          /* dependent columns by independent ones */                      \
+  ARRAY(orthogonal, 24 * groups) /* as a, constrained rows only */                                \
   ARRAY(size2, 4 * groups)       /* of each column */
 
 /* Of a cluster of `n` columns, `links` and `rows` of constraints, of `width` entries. */
@@ -25,7 +25,7 @@
   ARRAY(X, n *width)                /* rows of the null-space basis for the columns */                     \
   ARRAY(G, 6 * (links + 1) * width) /* partial velocities of the links relative to the root; last: zero */ \
   ARRAY(point, 6 * links)           /* position and velocity of its point relative to the root's */        \
-  ARRAY(added_wrench, 6 * links)    /* wrench that ears add to the outboard wrench */                      \
+  ARRAY(added_wrench, 6 * links)    /* wrench that loops add to the outboard wrench */                     \
   ARRAY(mu, rows)                   /* loads of the constraints */                                         \
   ARRAY(coupled, n)                 /* loads of couplings on columns */                                    \
   ARRAY(C, rows *width)             /* constraints, width x rows */                                        \

@@ -174,7 +174,7 @@ static void adapt_step_size(lw_ode *ode, double h, double error, bool after_reje
   error = fmax(error, 1e-10);
   double factor = 0.9 * power(error, -0.17) * power(ode->previous_error, 0.04);
   factor = fmin(fmax(factor, 0.2), after_rejection ? 1.0 : 10.0);
-  /* a step shortened by a bound tells little about the error: it must not reduce the step size */
+  /* the error of a step shortened by a bound has little meaning: it must not reduce the step size */
   if (h < ode->h_next * (1.0 - 1e-9)) {
     ode->h_next = after_rejection ? ode->h_next : fmax(ode->h_next, h * factor);
     return;

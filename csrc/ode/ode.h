@@ -84,7 +84,7 @@ int lw_ode_difference_time(lw_ode *ode, double *by_time, double *change);
 int lw_ode_start_indicators(lw_ode *ode);
 /* Searches the last step, which ends at *t. At a sign change *t becomes the time just after it, and *found is set. */
 int lw_ode_locate_event(lw_ode *ode, double *t, bool *found);
-/* Stores crossings and signs of the located event. */
+/* Stores the zero crossings and signs of the located event. */
 void lw_ode_record_crossings(lw_ode *ode);
 
 #endif

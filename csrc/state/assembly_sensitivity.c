@@ -22,7 +22,7 @@ static lw_status seed_knowns(lw_state *s, const uint32_t *knowns, size_t n, cons
   return e;
 }
 
-/* As laid out by sensitivity_problem_of() in assembly/sensitivity.inc. */
+/* For sensitivity_problem_of() in assembly/sensitivity.inc. */
 static lw_status allocate_sensitivity_workspace(lw_state *s, lw_sensitivity_workspace *workspace) {
   const lw_model *m = s->model;
   size_t reals = 0, integers = 0;

@@ -10,7 +10,7 @@ lw_status lw_model_cluster(const lw_model *m, int32_t index, lw_cluster_info *ex
   return LW_OK;
 }
 
-/* The independent columns: those of each ear behind its pivots, or those of the matrix. Returns how many. */
+/* The independent columns: those of each loop behind its pivots, or those of the matrix. Returns how many. */
 static int32_t list_independents(const lw_model *m, const lw_cluster *c, const lw_cluster_pivots *p, int32_t *columns) {
   int32_t n = 0;
   if (c->method == LW_EMBEDDING) {

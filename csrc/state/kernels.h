@@ -30,7 +30,7 @@ typedef enum lw_fault_kind {
   LW_FAULT_AT_REST,             /* a cluster rests where its motion branches */
   LW_FAULT_NO_BRANCH,           /* its speeds there lead along none */
   LW_FAULT_LOST_RANK,           /* multipliers do not ask about speeds there */
-  LW_FAULT_NO_SENSITIVITY,      /* a cluster cannot stay closed along what changes */
+  LW_FAULT_NO_SENSITIVITY,      /* a cluster cannot stay closed along the seed */
   LW_FAULT_NOT_ASSEMBLED        /* the speeds are not those that assembly finds */
 } lw_fault_kind;
 
@@ -42,7 +42,7 @@ typedef struct lw_fault {
   double value; /* the remaining gap of an open loop [m], or the residual of a coupling */
 } lw_fault;
 
-/* What a cluster leaves at a pose: columns that the ears do, and of these what its other constraints do. */
+/* Independent columns of a cluster at a pose: by single loops, and by all of its constraints. */
 typedef struct lw_dof_count {
   int32_t independents, dof;
   double open2; /* sum of the squared gaps of its loops, in the metric */

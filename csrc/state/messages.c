@@ -41,7 +41,7 @@ static lw_status report_open_loop(lw_state *s) {
   return LW_OK;
 }
 
-/* What was not finite: an input or state that was written as such, or else the pose has no unique acceleration. */
+/* Names the input or state that is not finite; without one the pose has no unique acceleration. */
 lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   const lw_model *m = s->model;
   for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
@@ -74,7 +74,7 @@ static int32_t count_marked(const lw_state *s, int distances) {
   return count;
 }
 
-/* "coupling 'a'", or "couplings 'a', 'b' and 'c'": those that are marked, as far as there is room; likewise distances,
+/* "coupling 'a'", or "couplings 'a', 'b' and 'c'": those that are marked, as many as fit; likewise distances,
  * and where they are marked with couplings "constraints". */
 static message_text marked_couplings(const lw_state *s) {
   const lw_model *m = s->model;
@@ -96,26 +96,26 @@ static message_text marked_couplings(const lw_state *s) {
   return w;
 }
 
-static lw_status report_coupling(lw_state *s, int32_t i, double lack) {
+static lw_status report_coupling(lw_state *s, int32_t i, double residual) {
   const lw_model *m = s->model;
   if (m->coupling[i].distance >= 0)
     return lw_fail(s, LW_ERROR_ASSEMBLY,
                    "distance '%s' cannot be kept: in the nearest pose found its points are %.3g m too %s; check its "
                    "length and its points, or give start values nearer to a pose that has it",
-                   m->coupling_name[i], fabs(lack), lack < 0.0 ? "close" : "far apart");
+                   m->coupling_name[i], fabs(residual), residual < 0.0 ? "close" : "far apart");
   const double t = reals(s)[m->at.time];
   if (reals(s)[m->at.coupling_motion + 7 * i] != 0.0)
     return lw_fail(s, LW_ERROR_ASSEMBLY,
-                   "the motion that '%s' prescribes is out of reach at t = %.6g s: the nearest pose found lacks %.3g; "
-                   "check its numbers, or give start values nearer to a pose that has it",
-                   m->coupling_name[i], t, fabs(lack));
+                   "the motion that '%s' prescribes is out of reach at t = %.6g s: the nearest pose found has the "
+                   "residual %.3g; check its numbers, or give start values nearer to a pose that has it",
+                   m->coupling_name[i], t, fabs(residual));
   return lw_fail(s, LW_ERROR_ASSEMBLY,
-                 "coupling '%s' cannot be satisfied: the nearest pose found lacks %.3g; check its coefficients and its "
-                 "offset, or give start values nearer to a pose that satisfies it",
-                 m->coupling_name[i], fabs(lack));
+                 "coupling '%s' cannot be satisfied: the nearest pose found has the residual %.3g; check its "
+                 "coefficients and its offset, or give start values nearer to a pose that satisfies it",
+                 m->coupling_name[i], fabs(residual));
 }
 
-/* What closes the first loop of a cluster: "joint 'C'"; without one "distance 'rod'" or "coupling 'gear'". */
+/* Name of the closure of a cluster's first loop: "joint 'C'"; without one "distance 'rod'" or "coupling 'gear'". */
 static message_text cluster_name(const lw_state *s, int32_t cluster) {
   const lw_model *m = s->model;
   const lw_cluster *c = &m->cluster[cluster];
@@ -163,21 +163,21 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
       const lw_status open = report_open_loop(s);
       if (open) return open;
       return lw_fail(s, LW_ERROR_SINGULAR,
-                     "in this pose the loops closed by %s and %d more leave the mechanism far more freedoms "
+                     "in this pose the loops closed by %s and %d more leave the mechanism far more degrees of freedom "
                      "than regular poses do; start from another pose",
                      cluster_name(s, fault.index).text, (c->loops ? c->loops : c->couplings) - 1);
     }
     case LW_FAULT_AT_REST:
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "the loop closed by %s is in a singular pose, where its motion branches, and at rest nothing "
-                     "says which way it goes; start slightly off this pose (1e-4 rad are enough), or with speeds along "
+                     "selects a branch; start slightly off this pose (1e-4 rad are enough), or with speeds along "
                      "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)",
                      cluster_name(s, fault.index).text);
     case LW_FAULT_LOST_RANK:
       return lw_fail(
           s, LW_ERROR_SINGULAR,
-          "the loop closed by %s is in a singular pose, where its motion branches, and multipliers cannot tell "
-          "which way it goes; take method 'rcr' or 'embedding', which follow its speeds, or start slightly off "
+          "the loop closed by %s is in a singular pose, where its motion branches, and multipliers cannot select "
+          "a branch; take method 'rcr' or 'embedding', which follow its speeds, or start slightly off "
           "this pose (1e-4 rad are enough)",
           cluster_name(s, fault.index).text);
     case LW_FAULT_NO_BRANCH:
@@ -213,13 +213,13 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,
           "%s let none of their joints move; compare the ratios that they ask for, leave one out, or prescribe "
-          "a motion if that is what is meant",
+          "a motion instead",
           marked_couplings(s).text);
     case LW_FAULT_NO_SENSITIVITY:
       return lw_fail(s, LW_ERROR_SINGULAR,
-                     "the states have no derivative along this seed: the loop closed by %s cannot stay closed as start "
-                     "values, parameters and inputs change with it, or is in a singular pose; seed what changes along "
-                     "with them as well, or start slightly off this pose",
+                     "the states have no derivative along this seed: the loop closed by %s cannot stay closed as "
+                     "start values, parameters and inputs change with it, or is in a singular pose; seed the other "
+                     "changes as well, or start slightly off this pose",
                      cluster_name(s, fault.index).text);
     case LW_FAULT_NOT_ASSEMBLED:
       return lw_fail(s, LW_ERROR_USAGE,

@@ -1,5 +1,5 @@
 /* Exact derivatives by complex step: f(x + i h s) = f(x) + i h f'(x) s, with h so small that its square vanishes
- * beside one, so that no digits cancel. The complex block has the layout of the real one. */
+ * against one, so that no digits cancel. The complex block has the layout of the real one. */
 #include "model/pivots.h"
 #include "state/state.h"
 #include "events/indicators.h"

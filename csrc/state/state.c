@@ -88,7 +88,7 @@ lw_status lw_state_restore(lw_state *s, const void *bytes, size_t size) {
     return lw_fail(s, LW_ERROR_USAGE, "a snapshot of %zu bytes does not fit this mechanism, whose snapshots have %zu",
                    size, s->snapshot_size);
   memcpy(s->snapshot, bytes, size);
-  /* a foreign snapshot must not lead the mechanics out of bounds: what is computed is computed again */
+  /* a foreign snapshot must not lead the mechanics out of bounds: results are computed again */
   *s->stage = LW_STAGE_NONE;
   s->complex_constants = 0;
   lw_select_topology(s, 0);
@@ -208,7 +208,7 @@ static void prioritize_start(lw_state *s, int32_t offset, double value) {
 }
 
 /* The inputs of motions hold for the time at which they, or the time itself, are set; only an integrator that runs on
- * by itself from there lets them go on with their rates. */
+ * by itself from there continues them with their rates. */
 static void note_instant(lw_state *s, int32_t offset) {
   const lw_offsets *at = &s->model->at;
   if (offset == at->time || (offset >= at->motion_in && offset < at->command))

@@ -25,7 +25,7 @@ struct lw_state {
  * from the parameters alone; needs constants. */
 lw_status lw_prepare_complex(lw_state *s);
 #define LW_COMPLEX_STEP 1e-40
-/* A derivative in steps: the block computed up to a stage and copied, seeds, what follows from parameters
+/* A derivative in steps: the block computed up to a stage and copied, seeds, quantities that depend on parameters
  * (`parameters`: some are seeded), and all the rest, of which unknowns are read. */
 lw_status lw_check_unknowns(lw_state *s, const uint32_t *unknowns, size_t n);
 lw_status lw_begin_derivative(lw_state *s, lw_stage stage);
@@ -53,7 +53,7 @@ void lw_dca_release(lw_dca_workspace *workspace);
 /* lw_solve_velocity_jump() in a pose whose accelerations need not exist. */
 lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump);
 
-/* messages.c: a fault of the mechanics as status and message; the same for what is not finite, met in a joint; and the
+/* messages.c: a fault as status and message; the same for a value of a joint that is not finite; and the
  * first joint whose quaternion among the coordinates from an offset on has no direction, or -1. */
 lw_status lw_report(lw_state *s, lw_fault fault);
 lw_status lw_report_not_finite(lw_state *s, int32_t joint);

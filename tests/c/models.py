@@ -29,7 +29,7 @@ ABOUT = {  # solved with multipliers: a tree, redundant loops, clusters, joints 
 
 
 def with_transitions() -> dict[str, lw.Mechanism]:
-    """Random changes as transitions: locks, stops, pins, blows, and what undoes them."""
+    """Random changes as transitions: locks, stops, pins, impulses, and their reversals."""
     drawn = {seed: as_transitions(random_change(seed)) for seed in (0, 3, 8, 10, 23, 44)}
     for one in drawn.values():
         one.mechanism.start(q=one.change.scene.q, u=one.change.scene.u)
@@ -51,7 +51,7 @@ def mechanisms() -> dict[str, lw.Mechanism]:
 
 
 def latched() -> Case:
-    """A four-bar whose last joint opens and closes, with a stop, a latch and a blow."""
+    """A four-bar whose last joint opens and closes, with a stop, a latch and an impulse."""
     scene = four_bar()
     mech, (first, second) = scene.mechanism, EVENTS
     mech.start(q=scene.q, u=scene.u)

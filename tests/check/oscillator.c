@@ -1,5 +1,5 @@
-/* An oscillator as an FMU, x' = v, v' = u - k x, y = 2 x, by hand and small: -DFMI=2 or 3, and -D<DEFECT> for what is
-   wrong with it. Value references: 0 time, 1 x, 2 v, 3 x', 4 v', 5 y, 6 u, 7 k, 8 event indicator. */
+/* An oscillator as an FMU, x' = v, v' = u - k x, y = 2 x, by hand and small: -DFMI=2 or 3, and -D<DEFECT> for a
+defect. Value references: 0 time, 1 x, 2 v, 3 x', 4 v', 5 y, 6 u, 7 k, 8 event indicator. */
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -436,7 +436,7 @@ int fmi3GetVariableDependencies(void *m, ref r, size_t *own, ref *known, size_t 
   return OK;
 }
 int fmi3EnterStepMode(void *m) { return (void)m, OK; }
-/* Tells of the middle of a step; returns how long it will be. */
+/* Reports the middle of a step; returns its length. */
 static double tell(model *m, double t, double h) {
   bool wanted = false;
   double end = t + h;

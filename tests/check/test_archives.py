@@ -66,7 +66,7 @@ def listed(e: Edit, *names: str) -> None:
             SubElement(group, "File", name=name)
 
 
-# Check, what its text says (None: nothing is found), what is changed, in which versions.
+# Check, its text (None: nothing is found), the change, in which versions.
 RULES = [
     (
         "documentation",

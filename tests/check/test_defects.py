@@ -12,7 +12,7 @@ from support.oscillator import oscillator
 VERSIONS = ("2.0", "3.0")
 DYNAMIC = [name for name, one in all_checks().items() if one.dynamic]
 
-# Defect, the check that finds it, how grave, and what the text says; in which versions: both where calls differ.
+# Defect, the check that finds it, how grave, and its text; in which versions: both where calls differ.
 DEFECTS = [
     ("ANY_TOKEN", "token", "error", "wrong token is accepted", ("3.0",)),
     ("NO_RESET", "life", "error", "after a reset y begin otherwise", ("2.0",)),

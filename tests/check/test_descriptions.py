@@ -49,7 +49,7 @@ def alias(e: Edit, name: str, **attributes: str) -> None:
     SubElement(e.variable(name), "Alias", name=f"{name}.alias", **attributes)
 
 
-# Check, what its text says, what is changed, in which versions.
+# Check, its text, the change, in which versions.
 RULES = [
     ("schema", "not unique|unique", lambda e: e.of("hinge.q", name="hinge.u"), VERSIONS),
     ("names", "2 variables are named 'hinge.u'", lambda e: e.of("hinge.q", name="hinge.u"), VERSIONS),

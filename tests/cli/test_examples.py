@@ -339,7 +339,7 @@ def test_cosim_split(example, tmp_path, needs):
 
 @pytest.mark.slow
 def test_cosim_balance(example, tmp_path, needs):
-    """The FMUs balance the pole just as long as the linear model says, and grow from sample to sample as it does."""
+    """The FMUs balance the pole just as long as by the linear model, and grow from sample to sample as it does."""
     needs("fmpy")
     needs("pythonfmu")
     needs("matplotlib")
@@ -385,7 +385,7 @@ def test_cosim_skyhook(example, tmp_path, needs):
 
 @pytest.mark.slow
 def test_cosim_pick_and_place(example, tmp_path, needs):
-    """A model within the controller follows better by far, and what is left is the time between samples."""
+    """A model within the controller follows better by far, and the remaining error is that of sampling."""
     needs("fmpy")
     needs("pythonfmu")
     needs("matplotlib")

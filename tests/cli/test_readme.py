@@ -1,4 +1,4 @@
-"""What the documents say: their Python runs, their links lead somewhere, their commands exist."""
+"""The documents: their Python runs, their links and commands exist."""
 
 import re
 import shlex

@@ -98,7 +98,7 @@ def test_inputs_reach_all_runs():
     assert "<= 4.4e-16" in str(held)
 
 
-# ---- what fails
+# ---- failures
 
 
 def test_a_run_that_fails_is_a_row(broken):
@@ -197,7 +197,7 @@ def test_references_that_do_not_fit():
         lw.compare({}, 1.0)
 
 
-# ---- what comes of it
+# ---- results
 
 
 def test_as_text(found):

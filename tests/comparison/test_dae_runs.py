@@ -1,4 +1,4 @@
-"""Runs that solve differential-algebraic equations, beside those of ordinary ones."""
+"""Runs that solve differential-algebraic equations, compared with those of ordinary ones."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def backend(needs):
 
 
 def chain(bodies: int) -> lw.Mechanism:
-    """A chain of rods on balls "S1", "S2" ..., let go from the level while it turns."""
+    """A chain of rods on balls "S1", "S2" ..., released from the level while it turns."""
     mech = lw.Mechanism("chain")
     below = "ground"
     for k in range(bodies):

@@ -1,4 +1,4 @@
-"""The Python of docs/comparison.md runs and writes what it says."""
+"""The Python of docs/comparison.md runs and writes the documented files."""
 
 import re
 import textwrap

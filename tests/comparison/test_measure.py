@@ -1,4 +1,4 @@
-"""What is measured, beside closed forms."""
+"""Measured quantities against closed forms."""
 
 import copy
 

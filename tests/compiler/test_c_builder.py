@@ -88,7 +88,7 @@ def test_trees(seed):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_transitions(seed):
-    """Locks, stops, pins, released joints and blows, with all variants of the topology."""
+    """Locks, stops, pins, released joints and impulses, with all variants of the topology."""
     check(as_transitions(random_change(seed)).mechanism)
 
 
@@ -125,7 +125,7 @@ def test_motions_and_triggers():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_joints_at_points_in_the_world(seed):
-    """What is given by points and axes in the world stands in the frames that Python finds."""
+    """Joints given by points and axes in the world have the frames of Python."""
     mechanism = well_posed(FAMILIES["hard_points_6R_1P"][0], seed).mechanism
     b = CBuilder()
     b.set_gravity(mechanism.gravity.tolist())
@@ -174,7 +174,7 @@ def test_things_are_found_by_name():
     assert found(b"body_com", b"nonsense") is found(b"nonsense", ffi.NULL) is found(b"gravity", body) is None
 
 
-# ---- what is refused ----
+# ---- refusals ----
 
 
 def pendulum():

@@ -1,4 +1,4 @@
-"""Ears: the order in which loops are laid on one another; what holds of every order is in support.promises."""
+"""The order in which loops are solved; properties of every order are in support.promises."""
 
 import random
 
@@ -12,7 +12,7 @@ ARRANGE = {"given": lambda joints: None, "reversed": list.reverse, "shuffled": r
 
 
 def names(mech, result, step):
-    """The cut joint of an ear, and the bodies it adds."""
+    """The cut joint of a loop, and the bodies it adds."""
     bodies, joints = list(mech.bodies), list(mech.joints)
     return joints[result.loops[step.loop].joint], {bodies[result.links[link].body] for link in step.links}
 
@@ -91,7 +91,7 @@ class TestLinksOnNoLoop:
 
 
 def test_an_end_far_from_what_is_there_is_found():
-    """A loop whose branches are longer than what is told of single links."""
+    """A loop whose branches are longer than the counts of single links."""
     bodies = [f"b{i}" for i in range(400)]
     pairs = list(zip(["ground", *bodies], bodies, strict=False))
     pairs += [("b399", "ground"), ("b250", "ground"), ("b260", "b249")]

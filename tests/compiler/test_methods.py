@@ -1,4 +1,4 @@
-"""Which method a cluster gets, and what is refused; the methods agree with each other."""
+"""The method of each cluster, and refusals; the methods agree with each other."""
 
 import pickle
 
@@ -58,7 +58,7 @@ class TestAuto:
 
     @pytest.mark.parametrize("count", [2, 5, 20])
     def test_gear_trains_are_embedded(self, count):
-        """Without loops there is nothing that ears could take away; one matrix leaves a single freedom at once."""
+        """Without loops no columns are eliminated; one matrix leaves a single degree of freedom at once."""
         assert chosen(gear_train(count)) == ["embedding"]
 
     def test_each_cluster_by_itself(self):
@@ -125,7 +125,7 @@ def test_a_dictionary_changed_later():
 
 @pytest.mark.parametrize("loops", [3, 100])
 def test_methods_agree(loops):
-    """Embedded clusters are assembled by their ears as well, where they are large."""
+    """Embedded clusters are assembled loop by loop as well, where they are large."""
     scene = ladder(loops)
     found = []
     for method in ("rcr", "embedding"):

@@ -1,4 +1,4 @@
-"""What stands in the bytes of a model for each kind of joint: type, numbering, canonical frames, start values."""
+"""The bytes of a model for each kind of joint: type, numbering, canonical frames, start values."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Files of users as FMUs: what is in the model description, several in one process, and errors that name the remedy."""
+"""Files of users as FMUs: model description, several in one process, and errors that name the remedy."""
 
 import inspect
 import json
@@ -103,7 +103,7 @@ def test_a_plain_slave_gets_variabilities_that_are_allowed(run, write, tmp_path)
 
 
 def test_two_of_a_kind_and_others_of_the_same_names_live_in_one_process(run, write, tmp_path):
-    # Both files and the modules beside them have the same names.
+    # Both files and the modules next to them have the same names.
     text = """
         import factor
         from linkwork.controllers import Controller

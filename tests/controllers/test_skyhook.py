@@ -11,7 +11,7 @@ LIMITS = {"c_min": 200.0, "c_max": 4000.0, "c_sky": 1500.0}
 @pytest.mark.parametrize(
     ("v_body", "v_wheel", "switched", "continuous"),
     [
-        (0.5, -0.5, 4000.0, 750.0),  # both rise apart: the wish is 1500 * 0.5 over 1.0
+        (0.5, -0.5, 4000.0, 750.0),  # both rise, the gap grows: the request is 1500 * 0.5 over 1.0
         (-0.5, 0.5, 4000.0, 750.0),
         (0.5, 1.0, 200.0, 200.0),  # the damper would push the body on
         (-0.5, -1.0, 200.0, 200.0),

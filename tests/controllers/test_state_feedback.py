@@ -1,4 +1,4 @@
-"""State feedback: gains against closed forms, the closed loop, what is refused, and the FMU on a plant."""
+"""State feedback: gains against closed forms, the closed loop, refusals, and the FMU on a plant."""
 
 import math
 

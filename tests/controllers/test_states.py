@@ -1,4 +1,4 @@
-"""States of controllers: all of it is saved, and what follows a restored one is the same to the bit."""
+"""States of controllers: all of it is saved, and steps after a restored one are the same to the bit."""
 
 import importlib
 import sys

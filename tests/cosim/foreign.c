@@ -1,6 +1,6 @@
 /* An FMU with what ours have not, by hand and small: -DFMI=2 or 3. It integrates, x' = u, y = x, z = g u; for each type T
    it has T_out = T_in + 1 (Booleans: not, texts: with "!"), of FMI 3.0 also as arrays of three. From the time `at` on it
-   misbehaves as its parameter `mode` says. Each call is written to the file that FOREIGN_CALLS names. */
+   misbehaves by its parameter `mode`. Each call is written to the file that FOREIGN_CALLS names. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -79,7 +79,7 @@ enum {
 };
 #define MODE 300
 
-/* ---- what is called */
+/* ---- called functions */
 
 static int called(const char *name, const char *function, const char *detail, int status) {
   const char *path = getenv("FOREIGN_CALLS");

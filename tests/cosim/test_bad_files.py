@@ -1,4 +1,4 @@
-"""Files that are no FMUs to be run: what is wrong is told with the file's name and a remedy."""
+"""Files that are no FMUs to be run: errors give the file's name, the defect and a remedy."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Runs that fail or are interrupted on the way: results so far are kept, all is freed, and the text tells why."""
+"""Runs that fail or are interrupted: results so far are kept, all is freed, and the text gives the cause."""
 
 import os
 import re
@@ -218,7 +218,7 @@ system.add("one", {fmu!r})
 
 def u(t):
     if t >= 0.01:
-        print("on the way", flush=True)
+        print("running", flush=True)
     return 1.0
 
 result = run(system, 1e6, master=Jacobi(1e-3), inputs={{"one.u": u}}, record="one.y")
@@ -234,7 +234,7 @@ def test_ctrl_c_from_outside(tmp_path, monkeypatch):
     with subprocess.Popen(
         [sys.executable, "-c", script], cwd=TOP, env=environment, stdout=subprocess.PIPE, text=True
     ) as process:
-        assert process.stdout.readline() == "on the way\n"
+        assert process.stdout.readline() == "running\n"
         time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=60)

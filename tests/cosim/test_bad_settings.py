@@ -1,4 +1,4 @@
-"""What users write wrongly is told before anything runs: the thing, where it is, and a remedy."""
+"""Errors of users are reported before anything runs: the element, its place, and a remedy."""
 
 import math
 

@@ -75,7 +75,7 @@ def error(system: System, **more: object) -> str:
 
 def test_a_good_system_gives_notices_only(system: System) -> None:
     system.connect("a.y", "b.x")
-    system.connect("a.count", "b.x2", factor=0.5)  # whole numbers may feed reals
+    system.connect("a.count", "b.x2", factor=0.5)  # whole numbers may connect to reals
     system.connect("a.count", "b.gear")
     system.connect("a.count", "b.n", factor=2, offset=-1)
     system.connect("a.on", "b.flag")

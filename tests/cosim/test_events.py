@@ -1,4 +1,4 @@
-"""Events of FMUs in a system: located, seen by all at the same time, undone by a rollback; beside closed forms."""
+"""Events of FMUs in a system: located, seen by all at the same time, undone by a rollback; against closed forms."""
 
 import numpy as np
 import pytest
@@ -176,7 +176,7 @@ def test_discrete_input_from_outside(fmus):
 
 
 def test_beside_one_that_cannot_go_back(fmus, tmp_path, needs):
-    """It goes on; the ball catches up alone, and a notice says so."""
+    """It continues; the ball catches up alone, and a notice reports this."""
     needs("pythonfmu")
     variables = {"u": ("Real", "input", 0.0), "y": ("Real", "output", 0.0)}
     fmu = python_fmu(tmp_path, "Sums", variables, "self.y += step * self.u", states=False)
@@ -206,7 +206,7 @@ def refuse(monkeypatch, name, edge):
 
 @pytest.mark.parametrize("states", [True, False])
 def test_discarded_step(fmus, monkeypatch, tmp_path, needs, states):
-    """An FMU that refuses a step across a time gets shorter ones, together with the others where they can go back."""
+    """An FMU that refuses a step across a time gets shorter ones, and so do the others where they can be restored."""
     needs("pythonfmu")
     variables = {"y": ("Real", "output", 0.0)}
     fmu = python_fmu(tmp_path, "Clock", variables, "self.y += step", states=states)
@@ -230,7 +230,7 @@ def test_steps_that_never_succeed_name_the_fmu(fmus, monkeypatch):
 
 
 def test_an_fmu_ends_the_simulation(tmp_path, needs):
-    """A Python FMU whose step returns False says that it has terminated."""
+    """A Python FMU whose step returns False reports termination."""
     needs("pythonfmu")
     fmu = python_fmu(tmp_path, "Ends", {"y": ("Real", "output", 0.0)}, "self.y = time\nreturn time < 0.25")
     system = System("ends")
@@ -242,7 +242,7 @@ def test_an_fmu_ends_the_simulation(tmp_path, needs):
 
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_rollback_is_bitwise(fmus, version):
-    """A detour with other inputs, over an impact, leaves no trace in what follows."""
+    """A detour with other inputs, over an impact, leaves no trace in later steps."""
     system = dropped(fmus, version, version)
     values = [_played(system, detour) for detour in (False, True)]
     assert values[0] == values[1]

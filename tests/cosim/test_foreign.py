@@ -1,4 +1,4 @@
-"""FMUs of other makers beside ours, against closed forms."""
+"""FMUs of other makers together with ours, against closed forms."""
 
 import gc
 import math
@@ -53,7 +53,7 @@ def test_a_python_fmu_and_one_of_ours_and_one_in_c(version, able, lag, mass, tmp
     assert result["ramp.y"] == pytest.approx(2.0 * result.t)
     assert result["lag.x"] == pytest.approx(x, rel=1e-14)
     assert result["lag.count"].tolist() == list(range(17))
-    assert result["lag.said"][-1] == "über 1.875"
+    assert result["lag.note"][-1] == "über 1.875"
     assert result["lag.ready"].tolist() == [k > 0 and x[k] < 0.5 for k in range(17)]
     # x'' = -40 x - x' from 0.1
     w = math.sqrt(40 - 0.25)
@@ -143,7 +143,7 @@ def test_resources_are_found_in_folders_with_spaces_and_umlauts(version, tmp_pat
     assert run(system, 0.5)["one.number"].tolist()[0] == 42.5
 
 
-# ---- what it may say and do
+# ---- its messages and requests
 
 
 @pytest.mark.parametrize("version", VERSIONS)

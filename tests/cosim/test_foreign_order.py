@@ -85,7 +85,7 @@ def test_nothing_forbidden_is_called_after_a_failure(version, mode, pair):
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("states", [False, True])
 def test_a_discarded_step_is_made_again_only_where_the_fmu_may(version, name, states, pair):
-    """FMI 2.0 wants it to go back before; the run ends where it cannot, with what there is."""
+    """FMI 2.0 requires a rollback before; the run ends where it is not possible, with partial results."""
     system = pair(version, abilities=STATES[version] if states else "", mode=MODE["short_only"])
     if version == "3.0" or states:
         assert run(system, 1.0, master=MASTERS[name]()).t[-1] == 1.0

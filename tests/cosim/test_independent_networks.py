@@ -104,7 +104,7 @@ def array_network(rng: np.random.Generator) -> Dense:
 @settings(max_examples=3, derandomize=True, deadline=None)
 @given(seed=SEEDS)
 def test_adaptive(order, inner, seed):
-    """What was rolled back leaves no trace in the steps that are accepted; each keeps the bound on its error."""
+    """Rolled back steps leave no trace in the steps that are accepted; each keeps the bound on its error."""
     rng = np.random.default_rng(seed)
     dense = random_network(rng, discrete=False)
     sequence, names = ordered(rng, dense)

@@ -39,7 +39,7 @@ def network(kind: str, feedthrough: float) -> Dense:
 
 
 def gently_started(dense: Dense) -> tuple[Dense, np.ndarray]:
-    """The same at rest, driven by t^3 at inputs that nothing feeds; and its outputs at the end."""
+    """The same at rest, driven by t^3 at unconnected inputs; and its outputs at the end."""
     for block in dense.blocks:
         block.x0, block.u0 = 0.0 * block.x0, 0.0 * block.u0
     free = np.flatnonzero(dense.feeder < 0)

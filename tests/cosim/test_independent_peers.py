@@ -1,4 +1,4 @@
-"""The host beside another one, controllers in the loop beside their recursions, sweeps beside single runs."""
+"""The host against another one, controllers in the loop against their recursions, sweeps against single runs."""
 
 import numpy as np
 import pytest

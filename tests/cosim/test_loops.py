@@ -1,4 +1,4 @@
-"""Algebraic loops, beside their solutions in closed form."""
+"""Algebraic loops, against their solutions in closed form."""
 
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_directional_derivatives_take_fewer_evaluations(plant, monkeypatch):
 
 
 def test_false_loop(tmp_path, needs):
-    """Outputs that depend on nothing, but do not say so: the plain iteration ends."""
+    """Outputs that depend on nothing, but do not declare it: the plain iteration ends."""
     needs("pythonfmu")
     variables = {"u1": ("Real", "input", 0.0), "u2": ("Real", "input", 0.0)}
     variables |= {"y1": ("Real", "output", 0.0), "y2": ("Real", "output", 0.0)}
@@ -127,7 +127,7 @@ def test_loop_without_solution(linear):
 
 
 def test_integers_on_a_loop(tmp_path, needs):
-    """They settle by plain iteration, or the error names them."""
+    """They converge by plain iteration, or the error names them."""
     needs("pythonfmu")
     variables = {"u": ("Integer", "input", 0), "b": ("Integer", "parameter", 5), "y": ("Integer", "output", 0)}
     settles = python_fmu(tmp_path, "Settles", variables, getters={"y": "min(self.u + 1, self.b)"})

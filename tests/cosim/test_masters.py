@@ -69,7 +69,7 @@ def test_communication_points(masses):
 
 
 def test_gauss_seidel_takes_its_order(masses):
-    """The one that goes first decides the error; what is not named follows."""
+    """The one that goes first decides the error; unnamed ones follow."""
     own = masses.run(1.0, GaussSeidel(0.05))
     same = masses.run(1.0, GaussSeidel(0.05, order=["left"]))
     other = masses.run(1.0, GaussSeidel(0.05, order=["right"]))

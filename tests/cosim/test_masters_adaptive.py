@@ -1,4 +1,4 @@
-"""The adaptive master: errors beside tolerances, steps beside those of a fixed step, what it says when it cannot."""
+"""The adaptive master: errors and tolerances, steps and those of a fixed step, its messages on failure."""
 
 import numpy as np
 import pytest
@@ -117,7 +117,7 @@ def test_signals_that_jump(tmp_path, case, needs):
 
 
 def test_without_states_it_is_of_a_fixed_step(tmp_path, needs):
-    """An FMU that cannot go back: a notice names it, and the run goes on with the first step."""
+    """An FMU that cannot be restored: a notice names it, and the run continues with the first step."""
     needs("pythonfmu")
     variables = {"u": ("Real", "input", 0.0), "y": ("Real", "output", 1.0)}
     decay = "self.y += step * (self.u - self.y)"

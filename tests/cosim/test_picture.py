@@ -120,7 +120,7 @@ EDGES = st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11), st.integers(0
 
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 12), EDGES)
-@example(5, [(0, 1, 0), (0, 1, 0), (1, 2, 0), (4, 0, 0), (4, 2, 0)])  # a lane below all boxes
+@example(5, [(0, 1, 0), (0, 1, 0), (1, 2, 0), (4, 0, 0), (4, 2, 0)])  # a line below all boxes
 @example(4, [(2, 1, 0), (2, 0, 2), (0, 1, 0), (3, 3, 2), (2, 3, 1)])  # one above
 def test_nothing_overlaps_and_arrows_end_at_their_ports(count: int, drawn: list[tuple[int, int, int]]) -> None:
     boxes = {f"c{i}": Box(f"c{i}", 60.0 + 7 * i) for i in range(count)}
@@ -141,7 +141,7 @@ def test_nothing_overlaps_and_arrows_end_at_their_ports(count: int, drawn: list[
         first, last = boxes[source[0]], boxes[target[0]]
         assert points[0] == (first.x + first.width, first.port(source[1], True))
         assert points[-1] == (last.x, last.port(target[1], False))
-        assert points[-1][0] - points[-2][0] >= 30.0  # room for the label
+        assert points[-1][0] - points[-2][0] >= 30.0  # space for the label
         for one, two in pairwise(points):
             assert one[0] == two[0] or one[1] == two[1]
             piece = (*map(min, one, two), *map(max, one, two))

@@ -149,7 +149,7 @@ def test_a_killed_process_leaves_what_can_be_read(suffix, tick, n, tmp_path):
     assert done.returncode == 3
     left = Result.read(path)
     assert_holds(left, n)
-    assert left.aborted == (suffix == ".parquet")  # rows of a CSV file do not tell
+    assert left.aborted == (suffix == ".parquet")  # rows of a CSV file do not show it
 
 
 def cut(path: Path, n: int) -> None:

@@ -1,4 +1,4 @@
-"""linkwork run: what it writes is what a run gives; what goes wrong is said in one line and loses nothing."""
+"""linkwork run: its files agree with a run; an error is reported in one line and loses no result."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def moody(tmp_path_factory):
 
 
 def fails(capsys, *arguments: str) -> str:
-    """What a run that fails says on standard error."""
+    """Standard error of a run that fails."""
     assert main(["run", *arguments]) == 1
     said = capsys.readouterr()
     assert said.out == ""

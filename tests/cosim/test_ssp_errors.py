@@ -1,4 +1,4 @@
-"""What an archive may be wrong in, and what the error says: file, element and remedy."""
+"""Defects of archives, and their messages: file, element and remedy."""
 
 import zipfile
 from collections.abc import Callable

@@ -38,7 +38,7 @@ def fmus(tmp_path_factory) -> dict[str, bytes]:
 
 @pytest.fixture
 def load(fmus, tmp_path: Path) -> Callable[..., System]:
-    """Load an SSP with this content of its system, further files, and what follows the system."""
+    """Load an SSP with this content of its system, further files, and elements after the system."""
 
     def of(
         system: str, files: dict[str, str | bytes] | None = None, rest: str = UNITS, *, valid: bool = True

@@ -1,4 +1,4 @@
-"""What is written as an SSP comes back the same, is valid, and has the same bytes each time."""
+"""A system written as an SSP is read back equal, is valid, and has the same bytes each time."""
 
 import copy
 import gc

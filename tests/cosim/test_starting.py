@@ -1,4 +1,4 @@
-"""Begin, end and steps of runs: what FMUs are told of them, and the grid of times, to the last bit."""
+"""Begin, end and steps of runs: the values passed to FMUs, and the grid of times, to the last bit."""
 
 import numpy as np
 import pytest

@@ -42,7 +42,7 @@ def test_states_come_back_with_their_signs(reverse):
 
 
 def test_states_follow_the_unknowns_through_full_turns():
-    """A body that turns twice comes back to the same quaternion, and never jumps on its way."""
+    """A body that turns twice comes back to the same quaternion without jumps."""
     rng = np.random.default_rng(30)
     system = hung(rng, 3)
     chain = Chain.of(system)

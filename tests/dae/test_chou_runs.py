@@ -100,7 +100,7 @@ def start(system, q, u, time=0.0):
 
 
 def test_a_long_chain_falls():
-    """Two hundred bodies, let go from the level; only the first ones feel the support so soon."""
+    """Two hundred bodies, released from the level; only the first ones feel the support so soon."""
     system = lw.compile(row_of_rods(200))
     times = np.linspace(0.0, 0.1, 5)
     result = by_ida(system, 0.1, rtol=1e-7, t_eval=times)

@@ -1,4 +1,4 @@
-"""Formulations asked for through `simulate`: what is refused, how runs fail, what is left then."""
+"""Formulations asked for through `simulate`: refusals, failures of runs and their partial results."""
 
 import math
 
@@ -192,7 +192,7 @@ def flat_parallelogram():
 
 @pytest.mark.parametrize("turned", [0.0, 1e-2])
 def test_a_singular_pose_at_the_start(turned):
-    """Speeds tell the way out of it to the explicit equations; multipliers would be told the wrong rows."""
+    """Speeds select the branch for the explicit equations; multipliers would get the wrong rows."""
     system = lw.compile(flat_parallelogram())
     along = ({"A": value, "B": -value, "D": value} for value in (turned, 3.0))
     state = system.assemble(*along)

@@ -52,7 +52,7 @@ def test_accelerations_of_the_oracle_balance(scene):
 
 @pytest.mark.thin(3)
 def test_closed_scenes_have_no_lack_and_only_their_motions(scene):
-    """As many freedoms are left as the oracle finds, and none of its motions is barred."""
+    """The degrees of freedom are those of the oracle, and none of its motions is prevented."""
     system, state = reached(scene)
     at = augmented(system, state)
     phi, rate = at.ggl.lacks(0.0, at.states)

@@ -126,7 +126,7 @@ def moves(t):
 
 @VERSION
 def test_an_importer_drives_in_co_simulation(version, tmp_path, needs):
-    """Between its points the motion goes on with its rates; only the acceleration is held, as loads are."""
+    """Between its points the motion continues with its rates; only the acceleration is held, as loads are."""
     fmpy = needs("fmpy")
     fmu = exported(excited_pendulum(), version, tmp_path)
     inputs = [f"rails_drive.{what}_in" for what in "qua"]

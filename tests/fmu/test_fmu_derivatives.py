@@ -28,7 +28,7 @@ def test_derivatives_equal_differences(fmu, kind, system):
     # the least pivot is no smooth function, and on the closed pose the residual is none either
     kinks = ".conditioning" if kind == "ME" else ""
     diagnostics = {v.reference for v in system.variables if v.name.startswith("loop.") and v.name.endswith(kinks)}
-    if kind == "CS":  # where states cannot be set, what it says must be what Model Exchange says
+    if kind == "CS":  # where states cannot be set, its values must be those of Model Exchange
         slave = fmu.new("CS")
         slave.initialize()
     states, inputs = sorted(fmu.references("state")), fmu.references("input")

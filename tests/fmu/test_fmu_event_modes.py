@@ -1,4 +1,4 @@
-"""Transitions in FMUs by hand: Event Mode, early returns, and what is refused."""
+"""Transitions in FMUs by hand: Event Mode, early returns, and refusals."""
 
 import ctypes
 
@@ -202,7 +202,7 @@ def test_an_impulse_acts_once_however_its_indicator_comes_to_zero(version, on_th
 
 
 def apart(when):
-    """A pin whose frames never meet."""
+    """A pin whose frames never coincide."""
     frames = {"parent_frame": lw.Frame((1, 0, 0)), "child_frame": lw.Frame((0, 0, 5))}
     return pendulum(pin=(lw.Pin("arm", "ground", lw.Revolute((0, 1, 0)), **frames), when))
 

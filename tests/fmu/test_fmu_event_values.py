@@ -1,4 +1,4 @@
-"""Values of transitions in FMUs: types, parameters, marks and dependencies; and going back across events."""
+"""Values of transitions in FMUs: types, parameters, marks and dependencies; and rollback across events."""
 
 import ctypes
 from xml.etree import ElementTree
@@ -92,7 +92,7 @@ def known_to_indicators(instance, indicator: int) -> list[int]:
 
 
 def test_event_indicators_depend_on_what_is_declared(make):
-    """A crossing is of one coordinate, and nothing else changes its indicator."""
+    """A zero crossing is of one coordinate, and nothing else changes its indicator."""
     mech = pendulum()
     mech.add_body("forearm", mass=0.5, com=(0.5, 0, 0), inertia=0.1 * np.eye(3))
     mech.add_joint("elbow", lw.Revolute((0, 1, 0)), "arm", "forearm", parent_frame=lw.Frame((1, 0, 0)))
@@ -113,7 +113,7 @@ def test_event_indicators_depend_on_what_is_declared(make):
         assert (instance.array("GetEventIndicators", 2)[0] != before[0]) == (state == elbow)
 
 
-# ---- going back
+# ---- rollback
 
 
 @VERSION

@@ -67,7 +67,7 @@ def test_behind_the_wall_is_discarded_and_a_shorter_step_works(fake):
     instance.initialize()
     instance.step(0.0, 0.1)  # after which the integrator is ahead
     before = instance.get([TIME, Q, U, STEPS])
-    status, _ = instance.try_step(0.1, 1.0)  # q = 2 sin t meets the wall at t = pi/6
+    status, _ = instance.try_step(0.1, 1.0)  # q = 2 sin t reaches the wall at t = pi/6
     assert status == DISCARD
     assert "behind the wall" in instance.last
     assert instance.messages[-1][1] == "logStatusDiscard"

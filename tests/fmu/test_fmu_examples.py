@@ -1,4 +1,4 @@
-"""Every mechanism of the examples as an FMU: nothing to say about it, the same derivatives, the same motion."""
+"""Every mechanism of the examples as an FMU: no findings, the same derivatives, the same motion."""
 
 import importlib
 from dataclasses import dataclass

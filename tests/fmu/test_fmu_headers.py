@@ -11,7 +11,7 @@ from support.fmi_headers import function_names, reference_text
 
 
 def check_program(text: str, version: int) -> str:
-    """A C program that compiles only if fmi2.h or fmi3.h says the same as the reference."""
+    """A C program that compiles only if fmi2.h or fmi3.h agrees with the reference."""
     lines = [f'#include "fmi{version}.h"']
     # A type may be declared again only as the same type. `()` is no prototype, so ours is stricter there.
     for declaration in re.findall(r"typedef[^;{}]*;", text):

@@ -50,7 +50,7 @@ def is_kept(instance, fmu, name: str, value: float) -> bool:
 def check(fmu, kind: str, kinds: tuple[str, ...]) -> int:
     """Each parameter, start value and input; a start value that is set is given, so that all runs set it.
 
-    What tears a loop apart has no derivative, and cannot be initialised next to where it is.
+    A seed that opens a loop has no derivative, and a start next to it cannot be initialised.
     """
     instance, unknowns, checked = fmu.new(kind), smooth(fmu), 0
     knowns = [v for v in fmu.system.variables if v.kind in kinds and v.type == "real" and not v.discrete]

@@ -1,4 +1,4 @@
-"""What the library reads beside the model, and that the XML says the same."""
+"""The data that the library reads in addition to the model, and their agreement with the XML."""
 
 import struct
 

@@ -237,7 +237,7 @@ def excited():
 
 
 def test_prescribed_motions(tmp_path):
-    """One is a quartic by derivatives, the other goes on with the rates that it was given."""
+    """One is a quartic by derivatives, the other continues with the rates that it was given."""
     mech = excited()
     path = lw.export_fmu(mech, tmp_path / "excited.fmu", "2.0")
     fmu = Unpacked(path, unpack(path), "2.0", lw.compile(mech))

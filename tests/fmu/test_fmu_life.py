@@ -1,4 +1,4 @@
-"""Instances: made, reset and freed in any order; what they say when something is wrong."""
+"""Instances: made, reset and freed in any order; their messages on errors."""
 
 import ctypes
 import math
@@ -79,7 +79,7 @@ def test_a_truncated_or_altered_interface_is_a_message(fmu, tmp_path):
         (tmp_path / "interface.lwi").write_bytes(data)
         instance = attempt(fmu, str(tmp_path))
         assert instance.handle is None
-        if data[:8] != whole[:8] or len(data) != len(whole):  # whatever the token says
+        if data[:8] != whole[:8] or len(data) != len(whole):  # whatever the token
             token = instantiation_token(model, data)
             assert attempt(fmu, str(tmp_path), token).handle is None
             assert "interface.lwi" in attempt(fmu, str(tmp_path), token).last
@@ -274,7 +274,7 @@ def test_eight_threads_give_what_one_gives(fmu):
         instance.set([fmu.reference("gravity[3]")], [gravity])
         instance.initialize(tolerance=1e-11)
         time = 0.0
-        for k in range(150):  # calls so long and so many that they do meet
+        for k in range(150):  # calls so long and so many that they do overlap
             instance.set(torque, [0.1 * math.sin(k)])
             time = instance.step(time, 0.2)
         values = instance.get(names)

@@ -1,4 +1,4 @@
-"""What an FMU says, to whom, and under which heading."""
+"""Messages of an FMU, their receiver and category."""
 
 import ctypes
 import math

@@ -124,7 +124,7 @@ TABLES = {"2.0": rows(FMI2), "3.0": rows(FMI3)}
 
 
 def arguments(name: str, version: str) -> tuple:
-    """Arguments with which the function is harmless: no variables, or times, or room for results."""
+    """Arguments with which the function is harmless: no variables, or times, or memory for results."""
     room = ctypes.create_string_buffer(64)
     nothing, here = (None, c_size_t(0)), c_double(0.0)
     special = {

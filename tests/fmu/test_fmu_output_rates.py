@@ -21,7 +21,7 @@ def test_of_states_they_are_the_derivatives(fmu):
 
 
 def test_against_differences(fmu):
-    """Of all outputs, on the far sides of a point that the steps meet."""
+    """Of all outputs, on both far ends of a point that the steps share."""
     h, at = 1e-4, 0.3
     references = [
         fmu.reference(name) for name in ("A.a", "D.q", "coupler.r[1]", "energy.kinetic", "der(A.u)", "A.f[1]")
@@ -63,7 +63,7 @@ def test_inputs_that_move_count(fake_folder):
 
 
 def test_time_itself_counts(tmp_path):
-    """Of a coordinate that follows a sine of time nothing is a state that could tell."""
+    """Of a coordinate that follows a sine of time no state has the information."""
     mech = pendulum()
     mech.prescribe("hinge", lw.Motion(amplitude=0.3, frequency=0.5))
     path = lw.export_fmu(mech, tmp_path / "driven.fmu", "3.0")

@@ -110,7 +110,7 @@ def test_two_builds_at_once_and_a_third_from_the_cache(small_build, monkeypatch)
         cross.cross_library("x86_64-linux", lambda *_: None)
 
 
-# ---- what is in them ----------------------------------------------------------------------------------
+# ---- contents ----------------------------------------------------------------------------------------
 
 
 def is_of_the_system(platform: str, name: str) -> bool:

@@ -34,7 +34,7 @@ def run(instance, t_end: float, steps: int) -> None:
 def test_tunable_parameters_change_between_steps_and_fixed_ones_do_not(fmu, kind):
     instance = fmu.new(kind)
     instance.initialize()
-    if kind == "ME":  # while time goes on nothing of the kind
+    if kind == "ME":  # while time advances no such variable
         assert instance.try_set([fmu.reference("coupler.m")], [3.0]) == ERROR
         instance.must("EnterEventMode")
     for name in TUNABLE:
@@ -112,7 +112,7 @@ def test_an_impossible_tolerance_is_refused(fmu, value):
 
 
 def test_the_tolerance_set_goes_before_the_importers(fmu):
-    """A coarse run is that of the tolerance set, to the bit, whatever the importer says."""
+    """A coarse run is that of the tolerance set, to the bit, whatever the importer requests."""
     states = fmu.references("state")
 
     def after(importer: float, own: float) -> list[float]:

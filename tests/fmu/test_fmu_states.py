@@ -80,7 +80,7 @@ def test_a_state_is_taken_again_into_the_same_memory(fmu):
 
 
 def moments(fmu: Unpacked, kind: str) -> Iterator[Instance]:
-    """An instance on its way, at which all that belongs to it has been something else than at its start."""
+    """An instance during a run, all of whose data have differed from its start."""
     instance, behind = fmu.new(kind), fmu.system.sizes.reals + fmu.system.sizes.event_indicators
     whole(instance, "Set", behind, 2)
     instance.set([behind + 1], [1e-5])
@@ -111,7 +111,7 @@ def moments(fmu: Unpacked, kind: str) -> Iterator[Instance]:
 @VERSION
 @KINDS
 def test_all_that_is_saved_comes_back(version, kind, make):
-    """The bytes of what has been restored are those that were saved, whatever the other instance was before."""
+    """The restored bytes are those that were saved, whatever the other instance was before."""
     mech = pendulum(hold=(lw.Lock("hinge"), lw.Command()), stop=(lw.Stop("hinge", upper=1.0, restitution=0.5), None))
     mech.start(u={"hinge": 2.0})
     fmu = make(mech, version)
@@ -131,7 +131,7 @@ def test_all_that_is_saved_comes_back(version, kind, make):
         return saved(instance)
 
     for instance in moments(fmu, kind):
-        data = put(instance, saved(instance))  # what has been computed is computed again after each restoring
+        data = put(instance, saved(instance))  # results are computed again after each restoring
         fresh = Instance(fmu.library, version, kind, fmu.resources, fmu.token)
         assert put(fresh, data) == data
         assert put(used, data) == data
@@ -167,7 +167,7 @@ def test_another_process_goes_on(fmu, checkout, tmp_path):
     assert done.stdout.split() == [value.hex() for value in instance.get(references)]
 
 
-# ---- what is refused
+# ---- refusals
 
 
 @KINDS

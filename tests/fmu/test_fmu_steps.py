@@ -1,4 +1,4 @@
-"""Communication steps of every size: time is what the importer says, the motion does not notice."""
+"""Communication steps of every size: time is that of the importer, the motion is unaffected."""
 
 import math
 

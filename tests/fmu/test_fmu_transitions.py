@@ -142,7 +142,7 @@ def test_a_blow_by_a_command(version, kind, tolerance, tmp_path):
 @KINDS
 @pytest.mark.parametrize("direction", [-1, 0, 1])
 def test_a_crossing(version, kind, tolerance, direction, tmp_path):
-    """It is met to rounding, once, and in its direction only: rising first, falling on the way back."""
+    """It is located to rounding, once, and in its direction only: rising first, falling later."""
     latch = (lw.Lock("hinge"), lw.Crossing("hinge.q", 1.2, direction))
     fmu = exported(pendulum(latch=latch), version, tmp_path)
     result = run(fmu, kind, 3.0, [*FALL, "events", "latch.active"], tolerance)

@@ -175,7 +175,7 @@ def test_angles_are_shown_in_degrees(tmp_path, fmi):
             )
 
 
-# ---- what is declared
+# ---- declarations
 
 
 BOTH = {"canGetAndSetFMUState", "canSerializeFMUState", "providesDirectionalDerivatives"}
@@ -205,7 +205,7 @@ def test_all_abilities_are_declared(fmu, kind):
     assert found.get("maxOutputDerivativeOrder") == ("1" if kind == "CoSimulation" else None)
 
 
-# ---- what is refused
+# ---- refusals
 
 
 def test_wrong_arguments_are_refused(system, tmp_path):

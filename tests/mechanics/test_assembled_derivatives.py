@@ -73,7 +73,7 @@ def reassembled(block, unknowns):
 
 
 def check_against_differences(block, seed=0, count=2, knowns=KNOWNS, h=1e-3):
-    """Some numbers of each field; what has no derivative cannot be assembled next to where it is."""
+    """Some numbers of each field; no assembly exists next to a state without derivatives."""
     rng = np.random.default_rng(seed)
     unknowns, checked = offsets(block, *COMPUTED), 0
     for field in knowns:
@@ -227,7 +227,7 @@ def test_more_is_given_than_is_free(given):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_let_go_beside_quaternions(seed):
-    """All is given, and the offset of a coupling asks for other coordinates: those that assembly lets go follow."""
+    """All is given, and the offset of a coupling asks for other coordinates: those that assembly releases follow."""
     scene = well_posed(GEAR_FAMILIES["cam_on_cut_joint"][0], seed)
     block = assembled(scene.mechanism, scene.q, scene.u)
     unknowns, known = offsets(block, "q", "q_cut"), offsets(block, "coupling_offset")
@@ -247,7 +247,7 @@ def test_steep_offsets(made, steepest):
 
 
 def test_many_loops():
-    """Too many for one matrix: assembled ear by ear."""
+    """Too many for one matrix: assembled loop by loop."""
     case = windows(70)
     block = assembled(case.mechanism, case.q, case.u)
     first = next(iter(case.q))

@@ -1,4 +1,4 @@
-"""Divide and conquer: how high the tree of assemblies is, and bodies that are cut into parts to keep it low."""
+"""Divide and conquer: height of the tree of subassemblies, and bodies that are cut into parts to keep it low."""
 
 from math import log2
 
@@ -11,7 +11,7 @@ from support.impulse_oracle import ImpulseOracle, poses_at, velocities_at
 from support.impulses import entered, speed_number
 
 RNG = np.random.default_rng(0)
-ABOVE = {  # the number of the body that each stands on, -1 the ground
+ABOVE = {  # the number of the parent of each body, -1 the ground
     "chain": lambda k: k - 1,
     "star": lambda k: 0 if k else -1,
     "two levels of hubs": lambda k: (k - 1) // 40 if k else -1,
@@ -44,7 +44,7 @@ def test_levels(name, count):
 
 
 def wheel(spokes):
-    """Spokes on a hub, each second one held to the next by a rod; what stands on the hub is cut into parts with it."""
+    """Spokes on a hub, each second one held to the next by a rod; the bodies on the hub are cut into parts with it."""
     mech = lw.Mechanism("wheel")
     mech.add_body("hub", mass=3.0, com=(0.02, 0.01, 0.1), inertia=np.diag([0.3, 0.35, 0.5]))
     mech.add_joint("axle", lw.Revolute((1, 0, 2)), "ground", "hub", parent_frame=lw.Frame())

@@ -77,7 +77,7 @@ NEARLY_RIGHT = [("A", "B"), ("A", "C"), ("A", "D"), ("B", "C"), ("C", "D"), ("A"
 
 @pytest.mark.parametrize("given", NEARLY_RIGHT, ids="".join)
 def test_rounded_coordinates_change_as_little_as_needed(given):
-    """Two coordinates of a mechanism with one freedom, typed with three digits, choose the branch and hardly move."""
+    """Two coordinates for one degree of freedom, typed with three digits, choose the branch and hardly move."""
     case = four_bar()
     guess = {name: round(case.q[name], 3) for name in given}
     state = lw.compile(case.mechanism).assemble(q=guess)

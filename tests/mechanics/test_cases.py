@@ -47,6 +47,6 @@ def test_iftomm_windows(count, solver):
 
 
 def test_parallelogram_keeps_its_branch():
-    """All bars come into line, where a second branch crosses; only the state's own past tells them apart."""
+    """All bars come into line, where a second branch crosses; only the state's own past distinguishes them."""
     case = single_window()
     assert largest_error(case, run(case, "dopri5", 1e-10)) < 1e-6

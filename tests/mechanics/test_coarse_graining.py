@@ -1,4 +1,4 @@
-"""Particles to rigid bodies to a mechanism: sums, momenta, the dense oracle, and what is refused."""
+"""Particles to rigid bodies to a mechanism: sums, momenta, the dense oracle, and refusals."""
 
 import itertools
 

@@ -92,7 +92,7 @@ def test_the_motion_does_not_depend_on_the_cuts(family):
 class TestAssembly:
     @pytest.mark.parametrize("angle", [-0.2, 0.1, 0.3])
     def test_two_angles_of_the_record(self, angle):
-        """Both freedoms are given and stay; the others are found."""
+        """Both independent coordinates are given and stay; the others are found."""
         system = lw.compile(five_bar_with_three_legs().mechanism)
         state = system.assemble(q={"A": angle, "B": -1.4}, u={"A": 2.0, "B": -1.0})
         assert [state["A.q"], state["B.q"]] == [angle, -1.4]

@@ -1,4 +1,4 @@
-"""Start values that violate couplings, couplings that cannot hold, and what is said of them."""
+"""Start values that violate couplings, couplings that cannot hold, and their messages."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ class TestStartValues:
         assert [state["a.q"], state["b.q"], state["c.q"]] == pytest.approx([1.0, 2.0, -2.0], rel=1e-12)
 
     def test_trains_and_large_ratios(self):
-        """Each shaft turns fifty times as often as the one before: the last has many turns to go."""
+        """Each shaft turns fifty times as often as the one before: the last has many revolutions to do."""
         mech = wheels("a", "b", "c")
         mech.add_coupling("first", {"b": 1.0, "a": -50.0})
         mech.add_coupling("second", {"c": 1.0, "b": -50.0})
@@ -216,7 +216,7 @@ class TestWhatCannotHold:
         assert "more repeat or contradict each other" in message
 
     def test_a_single_coordinate_may_be_held(self):
-        """A coupling of one term says what it means: the joint stands."""
+        """A coupling of one term fixes its joint."""
         mech = wheels("a", "b")
         mech.add_coupling("brake", {"a": 2.0}, offset=0.8)
         mech.add_coupling("gear", {"a": 1.0, "b": -1.0})

@@ -1,4 +1,4 @@
-"""Gears, racks and cams: accelerations, loads and reactions against the oracle, and what follows over time."""
+"""Gears, racks and cams: accelerations, loads and reactions against the oracle, and motion over time."""
 
 import numpy as np
 import pytest

@@ -363,7 +363,7 @@ def test_points_are_where_they_are_given():
 
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_a_cluster_too_large_for_one_matrix(method):
-    """Assembled by its ears, from a guess, at speeds that the distance allows."""
+    """Assembled loop by loop, from a guess, at speeds that the distance allows."""
     case = windows(75)
     mech, last = case.mechanism, list(case.mechanism.bodies)[-1]
     free = lw.compile(mech).assemble(q=case.q)

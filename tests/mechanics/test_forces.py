@@ -113,7 +113,7 @@ def test_a_wrench_against_the_weight():
 def test_no_length_is_no_force_and_no_trap():
     mech = two_masses(damping=2.0)
     system = lw.compile(mech)
-    state = system.assemble(q={"rail_a": 0.0, "rail_b": 0.25}, u={"rail_b": 1.0})  # the points meet
+    state = system.assemble(q={"rail_a": 0.0, "rail_b": 0.25}, u={"rail_b": 1.0})  # the points coincide
     found = [state[f"spring.{what}"] for what in ("length", "rate", "force")]
     assert found == [0.0, 0.0, 0.0]
     assert np.array_equal(system.accelerations(state), [0.0, 0.0])
@@ -128,7 +128,7 @@ def test_no_length_is_no_force_and_no_trap():
 
 
 def test_a_spring_without_free_length_is_linear_through_zero():
-    """Its force k d has a derivative even where the points meet."""
+    """Its force k d has a derivative even where the points coincide."""
     mech = two_masses()
     mech.forces[0] = lw.SpringDamper(bodies=("a", "b"), points=((0, 0, 0.125), (0, 0, -0.125)), stiffness=30.0)
     system = lw.compile(mech)

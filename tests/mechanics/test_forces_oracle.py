@@ -90,7 +90,7 @@ def test_power_is_the_rate_of_energy(driven, scene):
 
 
 def test_inverse_dynamics_under_applied_wrenches(driven):
-    """The loads found give the accelerations wanted as long as the same wrenches act, and only then."""
+    """The loads found give the target accelerations as long as the same wrenches act, and only then."""
     system, state, tau, applied, _ = driven
     wanted = system.accelerations(state, tau=tau | applied)
     loads = system.by_joint(system.inverse_dynamics(state, wanted, applied=applied))

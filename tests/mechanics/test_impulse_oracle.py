@@ -204,7 +204,7 @@ def test_what_is_drawn():
 @settings(max_examples=20, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(changed_cases())
 def test_plans_with_changes(drawn):
-    """Drives, couplings and loops: what moves by itself keeps its rate."""
+    """Drives, couplings and loops: prescribed motions keep their rate."""
     case, change = drawn
     jump = change.expected
     assert change.oracle.gap(jump.after) < 1e-10

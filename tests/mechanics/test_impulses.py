@@ -29,7 +29,7 @@ class TestRandomChanges:
 
     @pytest.mark.thin(3)
     def test_nothing_happens_twice(self, change):
-        """What was changed is as wanted then: the same change once more does nothing."""
+        """Changed speeds have their targets: the same change once more does nothing."""
         system = changed(change)
         jump = jump_of(change, system)
         block = entered(system, change.scene.q, change.scene.u)
@@ -106,7 +106,7 @@ def test_thin_rods(thickness):
 
 @pytest.mark.parametrize("cells", [3, 40])
 def test_ladders(cells):
-    """One freedom a cell, all rows of all loops but three redundant in part; a hinge in the middle locks."""
+    """One degree of freedom a cell, all rows of all loops but three redundant in part; the middle hinge locks."""
     system = lw.compile(ladder(cells))
     rng = np.random.default_rng(cells)
     state = system.assemble()
@@ -128,7 +128,7 @@ def test_ladders(cells):
 
 
 def test_coarse_graining_keeps_momentum():
-    """Free particles become a chain that floats: what moves along the chain's freedoms is kept."""
+    """Free particles become a chain that floats: motion along the chain's free directions is kept."""
     rng = np.random.default_rng(3)
     mech = lw.Mechanism("chain", gravity=(0, 0, 0))
     for k in range(26):

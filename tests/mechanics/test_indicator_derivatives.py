@@ -74,7 +74,7 @@ def test_modes_against_differences(mode, method):
 
 
 def test_modes_of_one_state_follow_each_other():
-    """What is left of a mode before leaves no trace: the same as in a state that comes straight there."""
+    """An earlier mode leaves no trace: the same as in a state that comes straight there."""
     mech = watched()
     order = list(mech.transitions)
     block = in_mode(mech, [])

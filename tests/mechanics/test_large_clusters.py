@@ -1,4 +1,4 @@
-"""Clusters of loops that no one matrix holds: assembly by their ears, and the same motion as of small ones."""
+"""Clusters of loops too large for one matrix: assembly loop by loop, and the same motion as of small ones."""
 
 import numpy as np
 import pytest
@@ -79,7 +79,7 @@ def test_a_joint_that_closes_a_loop_is_held():
 
 
 def test_given_speeds_that_contradict():
-    """Both cannot be had: the first given is."""
+    """Both are not possible: the first given is kept."""
     system = lw.compile(ladder(LOOPS).mechanism)
     state = system.assemble(q={"H0": (0.5, 0.3)}, u={"H3": (0.7, -0.4), "H8": (0.1, 0.2)})
     for leg in range(LOOPS + 1):
@@ -134,7 +134,7 @@ def test_on_a_body_that_moves():
 
 
 def test_coupled():
-    """A gear over half the ladder takes one of its two freedoms."""
+    """A gear over half the ladder removes one of its two degrees of freedom."""
     scene = ladder(LOOPS)
     scene.mechanism.add_coupling("gear", {"H2[1]": 1.0, "near50": (2.0, 0.3)}, offset=0.25)
     system = lw.compile(scene.mechanism)

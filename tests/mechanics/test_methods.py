@@ -100,7 +100,7 @@ def test_jacobian_against_central_differences(family, method):
 @of_methods(*METHODS[1:])
 @pytest.mark.parametrize("family", SOME + REPEATING)
 def test_jacobians_agree_along_the_motion(family, method):
-    """Beside closed poses, methods may differ in which of the constraints that repeat one another they take."""
+    """Near closed poses, methods may differ in which of the constraints that repeat one another they take."""
     scene = drawn(family, 0)
     loads = [random_loads(np.random.default_rng(seed), scene) for seed in range(3)]
     found = []
@@ -255,7 +255,7 @@ def test_references_are_for_multipliers(method, reference):
 
 
 def test_too_many_constraints_for_one_matrix():
-    """Doors, each on two hinges: all their constraints are solved at once."""
+    """Flaps, each on two hinges: all their constraints are solved at once."""
     mech = lw.Mechanism("doors")
     for k in range(1700):
         mech.add_body(f"door{k}", mass=1.0, com=(0.5, 0, 0), inertia=np.eye(3))

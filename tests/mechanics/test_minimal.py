@@ -79,7 +79,7 @@ def test_derivatives_follow_the_dependent_states(name):
 
 
 def test_derivatives_by_geometry():
-    """A longer crank turns the other joints: exact beside differences, and they are not small."""
+    """A longer crank turns the other joints: exact against differences, and they are not small."""
     case = four_bar()
     system = lw.compile(case.mechanism)
     block, minimal, _, rates = minimal_of(system, system.assemble(q=case.q, u=case.u), ["A"])
@@ -190,7 +190,7 @@ def test_the_motion_is_that_of_all_states(name):
 
 @pytest.mark.parametrize(("cut", "step"), [("D", 0.03), ("C", 0.03), ("D", 0.9), ("C", 2.0)])
 def test_the_branch_is_kept_over_full_turns(cut, step):
-    """A crank-rocker: the pose is the one that the law of cosines gives on this side, turn after turn."""
+    """A crank-rocker: the pose is the one that the law of cosines gives on this branch, turn after turn."""
     case = four_bar(cut)
     system = lw.compile(case.mechanism)
     block, minimal, _, _ = minimal_of(system, system.assemble(q=case.q, u=case.u), ["A"])

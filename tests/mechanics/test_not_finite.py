@@ -27,7 +27,7 @@ def scene_by(name, method):
 
 
 def all_of_it(block, y):
-    """What follows from the states, and how it changes along a direction."""
+    """Functions of the states, and their directional derivatives."""
     nq = block.model.sizes.nq
     block.put("q", y[:nq])
     block.put("u", y[nq:])

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.thin(4)
 
 
 def well_driven(name):
-    """Drives such that the oracle's pose stays regular; more than one where the mechanism has freedoms enough."""
+    """Drives such that the oracle's pose stays regular; more than one for several degrees of freedom."""
     rng = np.random.default_rng(len(name))
     for seed in range(30):
         if name in MADE:
@@ -92,7 +92,7 @@ def test_accelerations(case, method):
 
 
 def test_loads_of_drives(case, method):
-    """What a drive gives beside the load that acts in its joint anyway."""
+    """Load of a drive in addition to other loads in its joint."""
     system, state = reached(case, method)
     tau, solution = solved(case, 1)
     loads = {
@@ -112,7 +112,7 @@ def test_reactions_balance_every_body(case, method):
 
 
 def test_the_drive_can_be_replaced_by_its_load(case, method):
-    """The load that the drive gave, put on the free mechanism, makes the same motion."""
+    """The load of the drive, applied to the free mechanism, gives the same motion."""
     system, state = reached(case, method)
     tau, _ = solved(case, 3)
     wanted = by_joint(system, system.accelerations(state, tau=tau))
@@ -157,7 +157,7 @@ def test_feedback_rests_on_the_motion(case, method):
 
 @pytest.mark.parametrize("method", CLUSTER_METHODS)
 def test_feedback_draws_to_the_motion(case, method):
-    """Off it, the residual falls in time although the motion goes on."""
+    """Off it, the residual falls in time although the motion continues."""
     system, state = reached(case, method)
     rng, n, h = np.random.default_rng(6), len(state.q), 1e-5
     q = state.q + 1e-6 * rng.normal(size=n)

@@ -75,7 +75,7 @@ def test_iftomm_pendulum(solver):
 @solvers
 @pytest.mark.parametrize("count", [2, 40])
 def test_iftomm_windows(count, solver):
-    """Through poses in which all bars are in line, where each window adds a freedom."""
+    """Through poses in which all bars are in line, where each window adds a degree of freedom."""
     result = check(iftomm_windows(count), 1e-7, solver=solver, rtol=1e-10)
     total = total_energy(result)
     assert np.abs(total - total[0]).max() < 1e-6

@@ -99,7 +99,7 @@ def test_states_beside_closed_poses_come_back(case, method):
 @examples(40)
 @given(cases(least=0.0, folded=True), METHODS)
 def test_answers_depend_on_the_state_only(case, method):
-    """In singular poses and beside them as well."""
+    """In singular poses and near them as well."""
     agreement.check_purity(case, *method)
 
 

@@ -10,7 +10,7 @@ G = 9.81
 
 
 def windows_in_line(count):
-    """Parallelograms in a row, legs of length 1 on hinges 2 apart, all bars along x."""
+    """Parallelograms in a row, legs of length 1 on hinges at a distance of 2, all bars along x."""
     mech = lw.Mechanism("windows", gravity=(0, 0, -G))
     hinge = lw.Revolute((0, 1, 0))
     for k in range(count + 1):
@@ -47,13 +47,13 @@ def test_at_rest_nothing_does(count, method):
 
 
 def test_multipliers_do_not_ask_the_speeds():
-    with pytest.raises(lw.SingularityError, match=r"multipliers cannot tell which way it goes; take method 'rcr'"):
+    with pytest.raises(lw.SingularityError, match=r"multipliers cannot select a branch; take method 'rcr'"):
         lw.compile(windows_in_line(2), "multipliers").assemble(u=along_the_windows(2))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_what_was_evaluated_before_does_not_matter(method):
-    """Beside the pose in line, after it, and in a new system."""
+    """Near the pose in line, after it, and in a new system."""
     system, new = (lw.compile(windows_in_line(2), method) for _ in range(2))
     u = along_the_windows(2)
     with pytest.raises(lw.SingularityError):

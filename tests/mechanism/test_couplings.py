@@ -1,4 +1,4 @@
-"""Couplings: what is given is kept, and each mistake names the coupling and the remedy."""
+"""Couplings: given values are kept, and each mistake names the coupling and the remedy."""
 
 import numpy as np
 import pytest

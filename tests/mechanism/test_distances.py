@@ -1,4 +1,4 @@
-"""Distances: what is given is kept, and each mistake names the distance and the remedy."""
+"""Distances: given values are kept, and each mistake names the distance and the remedy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Frames and kinds of joints: rotations become exact, axes unit vectors; what is none is refused."""
+"""Frames and kinds of joints: rotations become exact, axes unit vectors; others are refused."""
 
 import numpy as np
 import pytest

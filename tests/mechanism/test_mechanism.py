@@ -1,4 +1,4 @@
-"""Mechanism: what is added is kept and resolved; each mistake gives one error that names the thing."""
+"""Mechanism: elements are kept and resolved; each mistake gives one error that names the thing."""
 
 import copy
 import pickle

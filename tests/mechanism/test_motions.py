@@ -1,4 +1,4 @@
-"""Prescribed motions: what is given is kept, and each mistake names the drive and the remedy."""
+"""Prescribed motions: given values are kept, and each mistake names the drive and the remedy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Transitions: what is given is kept, in Python and in files."""
+"""Transitions: given values are kept, in Python and in files."""
 
 import json
 

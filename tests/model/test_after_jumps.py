@@ -23,7 +23,7 @@ METHODS = [("auto",), ("embedding",), ("multipliers",), ("multipliers", "origin"
 
 
 def drawn(seed):
-    """Transitions without stops, which may be let go of, in which something still moves."""
+    """Transitions without stops, which may be released, in which something still moves."""
     one = as_transitions(random_change(seed, restitution=0.0))
     return one if one.names and not one.stops else None
 
@@ -36,7 +36,7 @@ def drawn_ones():
 
 
 class After:
-    """What the dense solution says about a state after a jump."""
+    """The dense solution for a state after a jump."""
 
     def __init__(self, one):
         self.done = one
@@ -125,7 +125,7 @@ def _started(system, values):
 
 
 def test_locked_joints_as_fixed_ones(drawn_ones):
-    """What is locked in all directions is a Fixed joint with the frame turned by where it stands."""
+    """A joint locked in all directions is a Fixed joint with the frame turned by its pose."""
     tried = 0
     for one in drawn_ones:
         whole = {t.action.joint for t in one.mechanism.transitions.values() if isinstance(t.action, lw.Lock)}

@@ -98,7 +98,7 @@ def test_unknown_joint_in_inputs():
 
 
 def test_input_that_stops_being_a_number():
-    """Half way through the run; what came before is kept."""
+    """Half way through the run; earlier results are kept."""
     with pytest.raises(lw.LinkworkError, match="A"):
         lw.simulate(four_bar().mechanism, 1.0, inputs={"A": lambda t: np.nan if t > 0.5 else 0.0})
 

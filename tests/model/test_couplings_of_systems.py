@@ -53,7 +53,7 @@ class TestResidual:
         assert system.coupling_residual(q, u) == pytest.approx(np.full((5, 2, 1), lacking))
 
     def test_turns_of_a_cut_joint_are_chosen_to_fit(self):
-        """Coordinates of the tree alone do not tell how often the cut joint has turned."""
+        """Coordinates of the tree alone do not determine the revolutions of the cut joint."""
         mech = four_bar().mechanism
         mech.add_body("shaft", mass=1.0, com=(0, 0, 0), inertia=0.1 * np.eye(3))
         mech.add_joint("S", lw.Revolute((0, 1, 0)), "ground", "shaft", at=(1.0, 0, 0))
@@ -191,7 +191,7 @@ def changes(system, state, variables, step=1e-3):
 
 
 def check_lists(system, state):
-    """What is not listed changes no more than the rounding of a loop."""
+    """Unlisted variables change no more than the rounding of a loop."""
     variables = [v for v in system.variables if v.kind in ("derivative", "output") and v.depends is not None]
     assert variables
     known = {v.name for v in system.variables if v.kind in ("state", "input", "time")}

@@ -33,7 +33,7 @@ def changes(system, block, state, variables, step):
 
 
 def inboard_of_loops(system):
-    """Names that a loop or a spring stands on: they turn its world axes, and so its rounding."""
+    """Names inboard of a loop or a spring: they turn its world axes, and so its rounding."""
     links, joints = system.topology.links, system.joint_names
     below = set()
     for link in [loop.root for loop in system.topology.loops] + roots_of_springs(system):
@@ -44,7 +44,7 @@ def inboard_of_loops(system):
 
 
 def roots_of_springs(system):
-    """For each spring between points the link where the ways from its ends to the ground meet."""
+    """For each spring between points the common ancestor of its ends."""
     bodies, links = list(system.mechanism.bodies), system.topology.links
     link_of = {"ground": -1, **{bodies[link.body]: i for i, link in enumerate(links)}}
     roots = []
@@ -80,7 +80,7 @@ def test_what_is_not_listed_has_no_influence_on_loops_of_such_joints(make, cut):
 
 
 def check_lists(system, state):
-    """What is not listed changes no bit, except that what carries a loop may change the loop's rounding."""
+    """Unlisted variables change no bit, except that variables inboard of a loop may change its rounding."""
     variables = [v for v in system.variables if v.kind in ("derivative", "output") and v.depends is not None]
     assert variables
     rounding = inboard_of_loops(system)
@@ -92,7 +92,7 @@ def check_lists(system, state):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_listed_has_influence_in_a_tree(seed):
-    """Nothing too much: what is listed for a body's pose and velocity, and for a rate, changes some number of it."""
+    """No excess: variables listed for a body's pose and velocity, and for a rate, change some number of it."""
     scene = random_tree(np.random.default_rng(seed), 7, ("revolute",))
     system, state = reached(scene)
     variables = [v for v in system.variables if v.kind in ("derivative", "output") and v.depends is not None]
@@ -154,6 +154,6 @@ def test_lists_grow_linearly_with_chains():
     for bodies in (10, 30, 100, 300, 1000):
         variables = lw.compile(chain(bodies)).variables
         listed[bodies] = sum(len(variable.depends) for variable in variables if variable.depends is not None)
-    for fewer, more in ((100, 300), (300, 1000)):  # what is long is left out; the rest is a few names a body
+    for fewer, more in ((100, 300), (300, 1000)):  # long lists are omitted; the rest is a few names per body
         assert listed[more] - listed[fewer] <= 5 * (more - fewer)
     assert listed[100] < 10_000

@@ -1,4 +1,4 @@
-"""What a system tells about itself, and the independent speeds that the mechanics choose."""
+"""The text about a model, and the independent speeds that the mechanics choose."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_methods(method, lines, state):
 
 
 def test_reversed_joints_roots_and_couplings():
-    """A loop on a body that slides, a joint declared from the far side, a gear with two powers."""
+    """A loop on a body that slides, a joint with parent and child swapped, a gear with two powers."""
     mech = lw.Mechanism("robot")
     for name in ("cart", "left", "right", "wheel"):
         mech.add_body(name, mass=1.0, com=(0.1, 0, 0), inertia=lw.inertia.sphere(1.0, 0.3))
@@ -157,7 +157,7 @@ def test_as_data(method):
 
 
 def test_where_loops_cannot_be_closed():
-    """The rest is told all the same."""
+    """The rest is printed nevertheless."""
     mech = lw.Mechanism("short")
     mech.add_body("bar", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
     mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "bar", parent_frame=lw.Frame())

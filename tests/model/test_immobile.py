@@ -112,7 +112,7 @@ def test_motions_against_each_other_or_the_loop(motions, text):
 
 
 def test_a_motion_that_leaves_what_can_be_reached():
-    """The rocker turns up to its dead point; what came before is kept."""
+    """The rocker turns up to its dead point; earlier results are kept."""
     start = lw.compile(driven_four_bar()).assemble(u={"A": 1.0})
     mech = driven_four_bar(("D", lw.Motion((float(start["D.q"]), 1.0))))
     with pytest.raises(lw.SolverError, match=r"Beyond that, the loop .*'D' cannot be closed as .*'drive0'") as stopped:

@@ -1,4 +1,4 @@
-"""Which coordinates are chosen as independent ones, and what is refused."""
+"""The choice of independent coordinates, and refusals."""
 
 import numpy as np
 import pytest
@@ -91,7 +91,7 @@ def test_a_limit_of_the_motion_is_refused():
 
 
 def test_a_change_point_is_refused():
-    """A parallelogram in line may go on as a parallelogram or cross itself."""
+    """A parallelogram in line may continue as a parallelogram or cross itself."""
     system = lw.compile(single_window().mechanism)
     state = system.state([0.0, 0.0, -np.pi], [-1.0, 1.0, -1.0])
     with pytest.raises(lw.SingularityError, match=r'singular.*states="full"'):

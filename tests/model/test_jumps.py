@@ -63,7 +63,7 @@ def test_stops_push_and_hold_what_does_not_leave(jumps):
 
 
 def test_state_before_is_as_it_was(jumps):
-    """What was done is in the state after only; the same again from there changes nothing that holds."""
+    """A change affects only the state after it; the same again from there has no effect."""
     for one in jumps[:30]:
         names = [name for name in one.transitions.names if name in one.transitions.undoing]
         if not names:
@@ -98,7 +98,7 @@ def test_undoing_alone_changes_no_speed(jumps):
 
 
 def test_undone_and_struck_in_the_same_instant(jumps):
-    """Half of what was done is taken back while all bodies are struck: the dense solution of what is left."""
+    """Half of the changes are reversed while impulses act on all bodies: the dense solution of the rest."""
     tried = 0
     for one in jumps:
         change, rng = one.transitions.change, np.random.default_rng(one.transitions.change.plan.seed)

@@ -45,7 +45,7 @@ def test_four_bar_agrees_with_its_reduced_inertia():
 
 
 def test_inputs_and_outputs_of_a_four_bar():
-    """B and D by inputs are the differences of what is linear in them; C by the states that follow."""
+    """B and D by inputs are differences of linear functions of them; C by the states that follow."""
     system, state = planar_four_bar()
     model = system.linearize(
         state, independents=["A"], inputs=["A.tau", "C"], outputs=["coupler.r", "C.q", "A.f", "A.a"]

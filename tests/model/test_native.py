@@ -48,7 +48,7 @@ def posed(block):
 
 
 def fill_freed_memory():
-    """Take over what was freed, so that a view of it would show other numbers."""
+    """Reuse freed memory, so that a view of it would show other numbers."""
     gc.collect()
     return [lw.compile(four_bar().mechanism).block() for _ in range(30)], [np.full(500, np.nan) for _ in range(200)]
 
@@ -142,7 +142,7 @@ def integers_of(data: bytes) -> int:
 
 @pytest.mark.parametrize("which", ["model_bytes", "tree_bytes", "loops_bytes", "forces_bytes"])
 def test_altered_integers_with_a_right_checksum(which, request):
-    """Each integer to values around the limits: refused, or a model that computes something or says why not."""
+    """Each integer to values around the limits: refused, or a model that computes something or reports an error."""
     data = request.getfixturevalue(which)
     rng = np.random.default_rng(1)
     accepted = 0
@@ -153,7 +153,7 @@ def test_altered_integers_with_a_right_checksum(which, request):
             damaged = bytearray(data)
             struct.pack_into("<i", damaged, at, value)
             accepted += evaluates(sealed(bytes(damaged)))
-    assert accepted > 0 or which != "tree_bytes"  # a sense turned round is another tree
+    assert accepted > 0 or which != "tree_bytes"  # a reversed sense is another tree
 
 
 @pytest.mark.thin(2)

@@ -160,7 +160,7 @@ def test_states_and_derivatives(scene):
 
 
 def test_kinds_and_defaults(scene):
-    """Whatever may be set has a default, the one of the description; what is computed has none."""
+    """Settable variables have the default of the description; computed ones have none."""
     system = lw.compile(scene.mechanism)
     defaults = system.block().reals
     for variable in system.variables:

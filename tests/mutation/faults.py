@@ -48,7 +48,7 @@ AREAS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """A line of a file and the faulty one that takes its place; `why_not` says why no test can find it."""
+    """A line of a file and the faulty one that takes its place; `why_not` is the reason why no test can find it."""
 
     area: str
     operator: str

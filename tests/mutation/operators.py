@@ -27,7 +27,7 @@ OPERATORS: list[tuple[str, str, str]] = [
     ("condition", r"if \(!", "if ("),
     ("step", r"^ +[a-z_]\w*\([^;]*\);$", ""),
 ]
-# Loops, what only reserves memory or points into it, and what is no statement.
+# Loops, lines that only reserve memory or point into it, and lines that are no statements.
 _LEFT_OUT = re.compile(r'\bfor \(|\bfree\(|\w \*\w+ = |^\s*(#|//|\*|/\*|})|"|tatic_assert|^\w')
 
 

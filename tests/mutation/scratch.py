@@ -67,7 +67,7 @@ class Scratch:
         os.utime(self.copy / name)
 
     def build(self) -> bool:
-        """Compile what has changed and put it where the package is; False if it does not compile."""
+        """Compile the changed files and put the library where the package is; False if it does not compile."""
         command = ["cmake", "--build", str(self._build), "--target", "_core", "fmu", "--parallel", str(self.workers)]
         if subprocess.run(command, capture_output=True, check=False).returncode:
             return False

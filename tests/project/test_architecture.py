@@ -71,7 +71,7 @@ PYTHON_ARROWS = {
 
 
 def python_files() -> dict[str, Path]:
-    """Every module of the package by its dotted name; the solvers stand beside it."""
+    """Every module of the package by its dotted name; the solvers are next to it."""
     files = [*(TOP / "linkwork").rglob("*.py"), *(TOP / "solvers").rglob("*.py")]
     names = {}
     for path in files:
@@ -143,7 +143,7 @@ def test_the_checkout_holds_no_links() -> None:
 
 
 def for_types_only(tree: ast.Module) -> set[ast.AST]:
-    """What stands below `if TYPE_CHECKING`."""
+    """The imports below `if TYPE_CHECKING`."""
     blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     return {inner for block in blocks for statement in block.body for inner in ast.walk(statement)}
 

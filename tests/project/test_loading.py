@@ -1,4 +1,4 @@
-"""What is loaded when: running FMUs takes neither the mechanics nor what only some runs need."""
+"""Modules are loaded when they are needed: running FMUs loads neither the mechanics nor optional modules."""
 
 import subprocess
 import sys

@@ -14,11 +14,16 @@ from support.checkout import TOP
 from support.prose import Text, files, texts
 
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
-SOURCES: tuple[str, ...] = (
-    "linkwork/cosim",
-    "linkwork/fmu/check",
-    "linkwork/controllers",
-)  # the folders whose comments, docstrings and messages are checked as well
+SOURCES = (  # folders and files whose comments, docstrings and messages are checked as well
+    *("fmu_src", "examples", "build_fmu.py"),
+    *(path.relative_to(TOP).as_posix() for path in sorted((TOP / "bench").iterdir()) if path.suffix in (".py", ".c")),
+    *("csrc/builder", "csrc/chou", "csrc/dae", "csrc/events", "csrc/include", "csrc/math", "csrc/model", "csrc/ode"),
+    *("csrc/singular", "csrc/state"),
+    *("tests/c", "tests/compiler", "tests/conftest.py", "tests/dae", "tests/data", "tests/fmu", "tests/mutation"),
+    *("tests/project", "tests/support"),
+    *("linkwork/cosim", "linkwork/fmu/check", "linkwork/controllers"),
+)
+PYTHON = (*DOCUMENTS, "linkwork", "solvers")  # words that are right in C or of examples
 CLAUSE = "is|are|was|were|has|had|stands|comes|came|moves|holds|follows|changes|lies|goes|acts|fails|waits|runs|closes"
 
 SEARCHED_FOR = (
@@ -78,7 +83,7 @@ WORDS = (
     Word("unsettl(?:e|es|ed|ing)", "invalidate"),
     Word("(?:are|is|be) followed|follow(?:s|ed)? (?:over|a point|the points?|the rows?)", "track, propagate, unwrap"),
     Word("crossings?", "zero crossing, bifurcation, change point", ("zero crossings?",)),
-    Word("hubs?", "body with many joints"),
+    Word("hubs?", "body with many joints; hub is a part of a satellite", folders=(*PYTHON, "csrc")),
     Word("assemblies", "subassemblies, position assemblies", ("(?:position|velocity) assemblies",)),
     Word("assembly", "subassembly", folders=("csrc/dca",)),
     Word("connections?", "joint or constraint", folders=("csrc/dca",)),
@@ -93,12 +98,18 @@ WORDS = (
     Word("laid on|lays?|laid out by", "process, build", ("lays? out",)),
     # Python and co-simulation
     Word("happenings?", "event log"),
-    Word("legs?", "segment between time events", ("three legs", r"leg \d", "legs? of (?:a|the) (?:robot|ladder)")),
+    Word(
+        "legs?",
+        "segment between time events; leg is a part of a mechanism",
+        ("three legs", r"leg \d", "legs? of (?:a|the) (?:robot|ladder)"),
+        folders=PYTHON,
+    ),
     Word("wish(?:es|ed)?", "request, option"),
     Word("under way|headway", "running, progress, stall detection"),
     Word("crowded", "chattering"),
     Word("crumbs?|breadcrumbs?", "remainder, progress record"),
-    Word("glid(?:e|es|ing)|bursts?|strides?|shy", "multi-step, batch, probe step, shrink factor"),
+    Word("glid(?:e|es|ing)|bursts?|shy", "multi-step, batch, shrink factor"),
+    Word("strides?", "probe step; stride is the distance of array elements", folders=PYTHON),
     Word("banks?", "value type (Float64, Int32, String)"),
     Word("wires?|routes?", "connection, transfer"),
     Word("feeds?|fed|hungry|unfed", "connect; unconnected input"),
@@ -106,7 +117,7 @@ WORDS = (
     Word("guards?", "adapter, check", ("(?:include|header) guards?",)),
     Word("ready (?:ones?|controllers?|made)|ready-made", "built-in"),
     Word("owners?", "entity"),
-    Word("lwi", "interface file"),
+    Word("lwi", "interface file", (r"interface\.lwi",)),
     Word("(?:in|by|takes?|taking) turns", "alternately; master algorithm"),
     Word("(?:go|goes|going|gone|went) back", "restore, roll back"),
     Word("(?:go|goes|going|gone|went) on", "continue, resume"),
@@ -116,7 +127,7 @@ WORDS = (
     Word("ways? of the data", "data flow"),
     Word("on (?:the|its|their) ways?", "in the inward or outward pass, on the path, during"),
     Word("beside", "compared with, in addition to, next to"),
-    Word("apart", "separate, separated, except", (r"[\d.]+ (?:m|mm|s|ms|rad) apart",)),
+    Word("apart", "separate, separated, except", ("(?:far|m|mm|s|ms|rad) apart",)),
     Word("told|tells?", "report, state, print, specify"),
     Word("says?|said", "state, report"),
     Word("what", "a noun", folders=DOCUMENTS),

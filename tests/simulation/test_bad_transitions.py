@@ -1,4 +1,4 @@
-"""Transitions that cannot be: refused with the name of the culprit; what was computed, and the state, are kept."""
+"""Transitions that cannot be: refused with the name of the culprit; results until then, and the state, are kept."""
 
 import numpy as np
 import pytest

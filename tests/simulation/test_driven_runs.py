@@ -1,4 +1,4 @@
-"""Prescribed motions over time: equations by hand, other ways to drive, work, and what is refused."""
+"""Prescribed motions over time: equations by hand, other ways to drive, work, and refusals."""
 
 import copy
 
@@ -37,7 +37,7 @@ def slider_crank(cut, driven, motion):
 
 
 class TestSliderCrank:
-    """The crank turns steadily, the slider is at x = r cos + sqrt(l^2 - r^2 sin^2); what moves along x is 1.7 kg."""
+    """The crank turns steadily, the slider is at x = r cos + sqrt(l^2 - r^2 sin^2); 1.7 kg move along x."""
 
     SPEED = 25.0
 
@@ -157,7 +157,7 @@ def arm(*motions):
 
 
 def test_a_robot_follows_its_plan():
-    """The drives' loads are those of inverse dynamics; put on the free arm they move it along the plan."""
+    """The drives' loads are those of inverse dynamics; applied to the free arm they move it along the plan."""
     plan = [lw.Motion((0.1, 0.5, -0.3, 0.2)), lw.Motion(amplitude=0.8, frequency=0.7), lw.Motion((0.0, -1.0), 0.2, 1.0)]
     free, driven = arm(*plan)
     t = np.linspace(0.0, 1.0, 51)

@@ -1,4 +1,4 @@
-"""Published chains that are locked or pinned on the way: motion, jumps and impulses."""
+"""Published chains that are locked or pinned during the motion: motion, jumps and impulses."""
 
 import numpy as np
 import pytest

@@ -189,7 +189,7 @@ def test_turns_before_the_start_count():
 
 
 def test_gains_of_the_feedback(system):
-    """What a solver saw is what the result tells; an open loop closes as fast as the gain says, or not at all."""
+    """The result agrees with the solver's states; an open loop closes at the rate of the gain, or not at all."""
     state = system.assemble()
     opened = system.state(np.add(state.q, [0.0, 1e-5, 0.0]), state.u)
     gaps = {}

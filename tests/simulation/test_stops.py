@@ -1,4 +1,4 @@
-"""Stops in simulations: bounces, rest, contacts that let go, against closed forms."""
+"""Stops in simulations: bounces, rest, contacts that open, against closed forms."""
 
 import numpy as np
 import pytest
@@ -134,7 +134,7 @@ def test_balls_that_land_together():
 
 
 def test_a_ball_on_a_ball():
-    """The upper one stands on the lower one by a stop of the joint between them; both meet what is below them."""
+    """A stop of the joint between them supports the upper one on the lower one; both rest on their supports."""
     mech = lw.Mechanism("stack", gravity=(0, 0, -G))
     add_ball(mech, "low", "ground", 0.5)
     add_ball(mech, "high", "low", 0.5)

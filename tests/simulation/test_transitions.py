@@ -1,4 +1,4 @@
-"""What transitions do in the course of a simulation: when they come, what they leave, what the result tells of them."""
+"""What transitions do in the course of a simulation: their times, their effects, their records in the result."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_a_crossing_is_found_where_it_is(solver):
     ("direction", "expected"), [(+1, [0.25, 2.25]), (-1, [0.75, 2.75]), (0, [0.25, 0.75, 2.25, 2.75])]
 )
 def test_directions_of_crossings_and_arming_again(direction, expected):
-    """A swing of sin(pi t) counts its passages of sin(pi / 4) by blows that do nothing."""
+    """A swing of sin(pi t) counts its passages of sin(pi / 4) by impulses of zero."""
     mech = wheel(0.0)
     mech.prescribe("A", lw.Motion(amplitude=1.0, frequency=0.5))
     mech.add_transition("count", lw.Impulse("rod"), when=lw.Crossing("A.q", np.sin(np.pi / 4), direction))
@@ -71,7 +71,7 @@ def test_a_distance_crosses():
 
 
 def test_latch_and_unlatch_by_crossings():
-    """Locked at 0.5, struck free again later, locked again after a turn back."""
+    """Locked at 0.5, freed by an impulse later, locked again after a turn back."""
     mech = wheel()
     mech.add_transition("latch", lw.Lock("A"), when=lw.Crossing("A.q", 0.5, 0))
     mech.add_transition("free", lw.Unlock("A"), when=lw.Command())
@@ -152,7 +152,7 @@ def test_impulses_are_inputs():
         assert result.events[0].energy_lost == pytest.approx(-(2.0**2) / PENDULUM_INERTIA / 2)
 
 
-# ---- what is left ----
+# ---- state after transitions ----
 
 
 def pinned_pendulum(*, release=None):
@@ -221,7 +221,7 @@ def test_a_crank_locks_and_the_loop_rests():
 
 
 def test_a_gripper_takes_up_a_body():
-    """A free body at rest is pinned to an arm that passes it; both go on with the arm's momentum about its hinge."""
+    """A free body at rest is pinned to an arm that passes it; both keep the arm's momentum about its hinge."""
     mech = wheel(2.0)
     mech.add_body("load", mass=0.5, com=(0, 0, 0), inertia=0.01 * np.eye(3))
     mech.add_joint("float", lw.Free(), "ground", "load", at=(0, 0, 0))
@@ -262,7 +262,7 @@ def test_chosen_rows():
     assert result["A.a"] == pytest.approx(0.0, abs=1e-12)
 
 
-# ---- going on ----
+# ---- continuation ----
 
 
 def test_a_run_goes_on_from_a_state_that_remembers():

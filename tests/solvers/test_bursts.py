@@ -1,4 +1,4 @@
-"""Bursts of steps give what single steps give, with every solver."""
+"""Batches of steps give the results of single steps, with every solver."""
 
 import numpy as np
 import pytest

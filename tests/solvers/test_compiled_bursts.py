@@ -1,4 +1,4 @@
-"""Bursts of the compiled integrator by all of its methods, through its C interface."""
+"""Batches of steps of the compiled integrator by all of its methods, through its C interface."""
 
 import math
 
@@ -49,7 +49,7 @@ def by_bursts(ode: Integrator, t_bound: float, wanted: np.ndarray | None, room: 
             states += y.tolist()
         if ode.t == t_bound and (wanted is None or len(times) == wanted.size):
             return times, states, events
-    raise AssertionError("the bursts do not come to the end")
+    raise AssertionError("the batches do not reach the end")
 
 
 @pytest.mark.thin(4)
@@ -58,7 +58,7 @@ def by_bursts(ode: Integrator, t_bound: float, wanted: np.ndarray | None, room: 
 @pytest.mark.parametrize("rows_wanted", [None, 1, 11, 1001])
 @pytest.mark.parametrize(("room", "tries"), [(5000, 0), (5000, 1), (5000, 7), (1, 0), (13, 5)])
 def test_bursts_are_single_steps(case: str, t_bound: float, rows_wanted: int | None, room: int, tries: int) -> None:
-    """To the bit, wherever a burst ends."""
+    """To the bit, wherever a batch ends."""
     wanted = None if rows_wanted is None else np.linspace(0.0, t_bound, rows_wanted)
     single, many = BURST_CASES[case](), BURST_CASES[case]()
     for ode in (single, many):

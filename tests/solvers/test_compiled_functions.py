@@ -97,7 +97,7 @@ def test_a_burst_of_compiled_functions_is_single_steps() -> None:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer signals")
 @pytest.mark.parametrize("times", [None, np.linspace(0.0, 1e9, 11)])
 def test_a_signal_ends_a_run_that_is_all_in_c(times: np.ndarray | None) -> None:
-    """As Ctrl-C does; what was computed until then is kept."""
+    """As Ctrl-C does; results until then are kept."""
 
     def interrupt(number: int, frame: object) -> None:
         raise InterruptedError

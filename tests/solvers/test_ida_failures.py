@@ -1,4 +1,4 @@
-"""What IDA cannot run ends in one exception that says where, why and what to try, with the last good state."""
+"""Problems that IDA cannot solve: one exception with place, cause and remedy, and the last good state."""
 
 import math
 import re

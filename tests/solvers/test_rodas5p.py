@@ -33,7 +33,7 @@ def drawn_to_a_sine(stiffness: float, jacobian: str) -> tuple:
 
 
 def errors(stiffness: float, jacobian: str, h: float) -> tuple[float, float]:
-    """At the end of steps of length h, and the largest on the way."""
+    """At the end of steps of length h, and the largest of all steps."""
     derivative, given = drawn_to_a_sine(stiffness, jacobian)
     ode = rodas5p(derivative, 1, given, rtol=1e6, atol=1e6, first_step=h, max_step=h)
     ode.start(0.0, [math.sin(0.3)])
@@ -208,7 +208,7 @@ def test_a_jacobian_may_stop_the_run() -> None:
 
 
 def test_a_singular_matrix_shortens_the_step() -> None:
-    """I / (h gamma) - J is exactly zero for the first step wished."""
+    """I / (h gamma) - J is exactly zero for the requested first step."""
     h = 0.125
     rate = 1.0 / (h * GAMMA)
     ode = rodas5p(lambda t, y: [rate * y[0]], 1, lambda t, y: ([[rate]], [0.0]), first_step=h)

@@ -67,7 +67,7 @@ def gap(b: list[Fraction], tree: tuple, x: Fraction = ONE) -> float:
 
 
 def test_rows() -> None:
-    """Stages are where the rows of A say, times as well, and y_1 is the last stage, as of a stiffly accurate method."""
+    """Stages and their times agree with the rows of A, and y_1 is the last stage, as of a stiffly accurate method."""
     for i in STAGES:
         assert float(sum(A[i]) - ALPHA[i]) == pytest.approx(0.0, abs=ROUNDING)
         assert float(sum(Gamma[i]) - GAMMAS[i]) == pytest.approx(0.0, abs=ROUNDING)

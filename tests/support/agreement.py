@@ -170,7 +170,7 @@ def _answers(case: Case, system: lw.Model, q: Array, u: Array) -> list[Array]:
 def check_jacobian(case: Case, *method: str, tolerance: float = 1e-5) -> None:
     """Complex step against central differences of fourth order.
 
-    Steps are small, since what is redundant in closed poses only is judged by how far from closed a pose is.
+    Steps are small, since constraints that are redundant in closed poses only are judged by the gap of a pose.
     """
     system, state = case.reached(None, *method)
     n, y = len(state.q), np.r_[state.q, state.u]
@@ -189,7 +189,7 @@ STEPS = {-2: 1, -1: -8, 1: 8, 2: -1}
 
 
 def check_return(case: Case, *method: str) -> None:
-    """Beside the closed poses, the feedback closes the gap at the pace of its gain, at rest and in motion."""
+    """Near closed poses, the feedback closes the gap at the rate of its gain, at rest and in motion."""
     system, state = case.reached(None, *method)
     n, h = len(state.q), 1e-6
     rng = np.random.default_rng(case.plan.seed)

@@ -1,4 +1,4 @@
-"""What shared libraries of Windows and macOS offer and need, read from their bytes; readelf tells that of Linux."""
+"""Symbols that shared libraries of Windows and macOS export and import, from their bytes; readelf does Linux."""
 
 import re
 import struct

@@ -202,7 +202,7 @@ def _within(pose: Pose, point: Array) -> Array:
 
 
 def cut_at(mechanism: lw.Mechanism, *joints: str) -> lw.Mechanism:
-    """The same mechanism with other wishes where its loops are cut."""
+    """The same mechanism with other requests for cut joints."""
     other = copy.deepcopy(mechanism)
     for name, given in mechanism.joints.items():
         other.joints[name] = dataclasses.replace(given, cut=name in joints)

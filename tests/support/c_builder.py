@@ -1,4 +1,4 @@
-"""The builder in C, fed with a mechanism as `Mechanism.to_dict` gives it."""
+"""The builder in C, called for a mechanism in the form of `Mechanism.to_dict`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Refused(Exception):
 
 
 class CBuilder:
-    """A builder in C, called with numbers and texts of Python; what fails raises `Refused`."""
+    """A builder in C, called with numbers and texts of Python; a failure raises `Refused`."""
 
     def __init__(self) -> None:
         handle = ffi.new("lw_builder **")

@@ -10,7 +10,7 @@ from .poses import Array, random_rotation
 
 
 def random_inertia(rng: np.random.Generator) -> Array:
-    """Of a body of differing sides, in axes anywhere."""
+    """Of a box of three edge lengths, in axes anywhere."""
     turn = random_rotation(rng)
     sides = rng.uniform(0.2, 1.0, 3)
     return np.asarray(turn @ np.diag(sides.sum() - sides) @ turn.T)

@@ -1,4 +1,4 @@
-"""Where this checkout is, and what stands beside it."""
+"""The folder of this checkout, and its neighbours."""
 
 from pathlib import Path
 

@@ -14,7 +14,7 @@ ROCKER_LENGTHS, ROCKER_BASE = (1.0, 0.9, 0.8), 1.5
 
 
 def double_rocker(cut: str = "D") -> Case:
-    """Neither bar on the ground can turn round, and neither can the coupler; released at rest, gravity along -y."""
+    """No bar on the ground and no coupler can do a full revolution; released at rest, gravity along -y."""
     masses, gravity = (1.0, 1.0, 1.0), np.array([0.0, -9.81])
     plane = Plane("double_rocker", "z", (*gravity, 0.0))
     names = ("left", "coupler", "right")
@@ -48,7 +48,7 @@ def _joints(angles: Array) -> list[Array]:
 
 
 def series_of_four_bars(count: int) -> Case:
-    """Each four-bar stands on the coupler of the one before; joints A0, B0, C0, D0, A1.. with D as the cuts."""
+    """Each four-bar is mounted on the coupler of the one before; joints A0, B0, C0, D0, A1.. with D as the cuts."""
     plane = Plane("series_of_four_bars", "z", (0.0, -9.81, 0.0))
     crank, coupler, rocker, base = 0.4, 0.9, 0.8, 1.0
     q, carrier, start = {}, "ground", 0.0

@@ -10,7 +10,7 @@ STIFFNESS, MASS, SWING = 30.0, 2.0, 3.0  # N/m, kg, m
 
 
 def oscillator(damping: float = 0.0) -> lw.Mechanism:
-    """A mass on a slide "X" and a spring, let go at SWING."""
+    """A mass on a slide "X" and a spring, released at SWING."""
     mech = lw.Mechanism("oscillator")
     mech.add_body("mass", mass=MASS, com=(0, 0, 0), inertia=lw.inertia.sphere(MASS, 0.1))
     mech.add_joint("X", lw.Prismatic((1, 0, 0)), "ground", "mass", at=(0, 0, 0))

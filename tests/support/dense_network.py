@@ -2,7 +2,7 @@
 
 Of all blocks together y = C x + D u, and by the connections u = L y + l: at a communication point
 (1 - L D) u = L C x + l. Over a step the inputs are polynomials of time, and x follows by the exponential of a matrix.
-Nothing is taken from the host: no levels, no routes, no divided differences.
+Nothing is taken from the host: no levels, no transfers, no divided differences.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Dense:
         self.x0 = np.concatenate([one.x0 for one in self.blocks])
         self.L = np.zeros((sizes[-1, 1], sizes[-1, 2]))
         self.l = np.concatenate([one.u0 for one in self.blocks]).astype(float)
-        self.feeder = np.full(len(self.l), -1)  # the block that feeds an input
+        self.feeder = np.full(len(self.l), -1)  # the block that an input is connected to
         for link in self.links:
             scale, shift = self._conversion(link)
             to = self.u[link.target].start + link.j
@@ -74,7 +74,7 @@ class Dense:
         return a / c, (b - d) / c  # a v + b = c w + d
 
     def constant(self, t: float) -> Array:
-        """What comes to the inputs from elsewhere."""
+        """Values of the inputs from other blocks."""
         values = self.l.copy()
         for (block, j), function in self.external.items():
             values[self.u[block].start + j] = function(t)
@@ -130,7 +130,7 @@ class Dense:
     def gauss_seidel(
         self, x: Array, points: Points, h: float, order: int, sequence: Sequence[int], straight: int = 2
     ) -> Array:
-        """One after the other; what comes from those before is known at the end: held, or interpolated."""
+        """One after the other; outputs of those before are known at the end: held, or interpolated."""
         end, y, done = x.copy(), np.zeros(len(self.L.T)), np.zeros(len(self.l), dtype=bool)
         for k in sequence:
             ahead = np.where(done, self.L @ y + self.l, points[0][1])
@@ -174,7 +174,7 @@ class Dense:
         self, times: Sequence[float], order: int, sequence: Sequence[int] | None = None
     ) -> tuple[Array, Array, Array]:
         """Inputs and outputs at times, each step a whole one and then two halves with inputs interpolated through those
-        at the end of the whole; and how far inputs at the end of the two were apart."""
+        at the end of the whole; and the difference of inputs at the end of the two."""
         x, points, rows, apart = self.x0, [], [], []
         for t, after in zip(times, [*times[1:], None], strict=True):
             u = self.inputs(x, t)

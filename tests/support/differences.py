@@ -27,7 +27,7 @@ def slope(function: Callable[[float], Array], h: float = 1e-3) -> Array:
 
 
 def along(block: Block, known: int, read: Callable[[], Array], h: float = 1e-3) -> Array:
-    """Derivative of what is read from a block by one of its numbers, which keeps its value."""
+    """Derivative of a function of a block by one of its numbers, which keeps its value."""
     kept = block.reals[known]
 
     def moved(step: float) -> Array:

@@ -17,7 +17,7 @@ _BETWEEN3 = ctypes.CFUNCTYPE(
 
 @dataclass(frozen=True)
 class Update:
-    """What an intermediate update tells."""
+    """Arguments of an intermediate update."""
 
     time: float
     set_requested: bool

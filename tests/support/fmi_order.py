@@ -50,7 +50,7 @@ class Called(NamedTuple):
 
 
 def calls(path: Path) -> list[Called]:
-    """Read what was written down."""
+    """Read the record of calls."""
     rows = [line.split("|") for line in path.read_text().splitlines()]
     return [
         Called(name, function.removeprefix("fmi2").removeprefix("fmi3"), d, int(s)) for name, function, d, s in rows
@@ -58,7 +58,7 @@ def calls(path: Path) -> list[Called]:
 
 
 def faults(made: list[Called], *, three: bool, event_mode: bool = False) -> list[str]:
-    """Calls that the standard does not allow, and what was not freed."""
+    """Calls that the standard does not allow, and memory that was not freed."""
     allowed = ALLOWED3 if three else ALLOWED2
     state: dict[str, str] = defaultdict(lambda: "none")
     snapshots: dict[str, set[str]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""Mechanisms of other families with couplings added, and the loads that couplings put on joints."""
+"""Mechanisms of other families with couplings added, and the loads of couplings on joints."""
 
 from __future__ import annotations
 

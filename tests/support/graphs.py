@@ -24,7 +24,7 @@ def mechanism(bodies, joints, couplings=()):
 
 
 def ladder(count, deep, arrange=lambda joints: None):
-    """Two rails on the ground with a rung at each step; what is cut is the rungs (deep), or the right rail.
+    """Two rails on the ground with a rung at each step; the rungs are cut (deep), or the right rail.
 
     With the rungs cut, each loop runs down both rails to the ground.
     """

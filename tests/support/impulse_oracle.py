@@ -5,11 +5,11 @@ With V the velocities of all bodies ([angular; linear of the centre of mass], wo
     M (V+ - V-) = p + C' lambda,    C V+ = r
 
 by an applied impulse p; V+ is the minimum of 1/2 (V+ - V-)' M (V+ - V-) - p' (V+ - V-) among what C allows. The rows C
-are those of all joints, pins, couplings and distances, and one of each speed that is held; r is zero but for held
+are those of all joints, pins, couplings and distances, and one of each constrained speed; r is zero but for those
 speeds and moving couplings. V- need not fulfil C: so pins, and bodies that were free of each other, come in.
 
 Redundant rows leave V+ as it is. Of the multipliers lambda, those of least Euclidean norm are taken, in the rows of
-`rows.py`; `determined` and `unique` tell what of them is the same whatever the choice. Where freedoms have no inertia,
+`rows.py`; `determined` and `unique` mark those that do not depend on the choice. Where directions have no inertia,
 V+ is that of least change.
 """
 
@@ -80,7 +80,7 @@ class Jump:
     after: Array
     u: dict[str, Value]  # speeds of all joints and pins after
     impulse: dict[str, Array]  # (6,) [of torque; of force] of joints and pins on the child at the child's joint frame,
-    # with what holds and couples their speeds
+    # with the constraints and couplings of their speeds
     held: dict[tuple[str, int], float]  # along each held speed
     gear: dict[str, float]  # of each coupling: it loads a coordinate with d(coupling)/dq times this
     tension: dict[str, float]  # of each distance: pulls its ends together
@@ -169,7 +169,7 @@ class ImpulseOracle(Constrained):
         return found | dict(zip(extra, self._single(slice(len(self._spans) - len(extra), None)), strict=True))
 
     def unique_held(self) -> dict[tuple[str, int], bool]:
-        """The same of held speeds."""
+        """The same of constrained speeds."""
         first = len(self.joints)
         singles = self._single(slice(first, first + len(self.held)))
         return {(h.joint, h.element): one for h, one in zip(self.held, singles, strict=True)}
@@ -186,7 +186,7 @@ class ImpulseOracle(Constrained):
         missing = self.wanted - self.constraints @ v
         change = vt[:r].T @ ((left[:, :r].T @ missing) / s[:r])
         lack = np.abs(self.constraints @ change - missing).max(initial=0.0)
-        assert lack < 1e-9 * (1.0 + np.abs(missing).max(initial=0.0)), "the wanted speeds contradict each other"
+        assert lack < 1e-9 * (1.0 + np.abs(missing).max(initial=0.0)), "the target speeds contradict each other"
         change = change + self._along_motions(change, p)
         multipliers = left[:, :r] @ ((vt[:r] @ (self.mass @ change - p)) / s[:r])
         return self._result(v, v + change, multipliers)
@@ -221,7 +221,7 @@ class ImpulseOracle(Constrained):
             kinetic=(self.kinetic(before), self.kinetic(after)),
         )
 
-    # -- checks on what was found, here or elsewhere
+    # -- checks on a solution, of this class or another one
 
     def speeds(self, v: Array) -> dict[str, Value]:
         """Speeds of all joints and pins at velocities of the bodies."""
@@ -246,11 +246,11 @@ class ImpulseOracle(Constrained):
         return result
 
     def gap(self, v: Array) -> float:
-        """What the rows lack at velocities after the change."""
+        """Residual of the rows at velocities after the change."""
         return float(np.abs(self.constraints @ np.ravel(v) - self.wanted).max(initial=0.0))
 
     def lost_momentum(self, before: Array, after: Array, applied: Array | None = None) -> Array:
-        """Change of the momentum along each motion that stays admissible, beyond what is applied; zero."""
+        """Change of the momentum along each motion that stays admissible, without applied impulses; zero."""
         p = 0.0 if applied is None else np.ravel(applied)
         return self.motions.T @ (self.mass @ np.ravel(after - before) - p)
 
@@ -288,7 +288,7 @@ def velocities_at(system: Any, q: Array, u: Array) -> Array:
 
 
 def gap_of(pin: Pin, poses: Mapping[str, Pose]) -> float:
-    """How far apart the frames of a pin are that it is to hold together."""
+    """Distance of the frames of a pin before it closes."""
     placed = pin.placed(poses)
     parent, child = joint_frames(placed, poses)
     return float(np.linalg.norm(child.position - parent.position))

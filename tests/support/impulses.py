@@ -25,7 +25,7 @@ def changed(change: Change) -> lw.Model:
 
 
 def entered(system: lw.Model, q: Values, u: Values, time: float = 0.0) -> Block:
-    """A block at a state, as it is: what it lacks of the loops' closures is left."""
+    """A block at a state, as it is: violations of the loops' closures remain."""
     numbering, block = system.numbering, system.block()
     for field, slices, values in (("q", numbering.q, q), ("u", numbering.u, u)):
         numbers = block.reals[system.fields[field].span].copy()

@@ -11,7 +11,7 @@ METHODS = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
 
 
 class Integrator:
-    """A thin owner of an `lw_ode` over Python functions (t, y) -> values, which may return a status instead.
+    """A thin wrapper of an `lw_ode` over Python functions (t, y) -> values, which may return a status instead.
 
     A Jacobian returns the matrix and the derivative by time, None for differences.
     """
@@ -69,7 +69,7 @@ class Integrator:
         return lib.lw_ode_step(self.ode, t_bound)
 
     def burst(self, t_bound: float, room: int, tries: int = 0, wanted: np.ndarray | None = None):
-        """One burst: its outcome, and the times and states that it has filled."""
+        """One batch: its outcome, and the times and states that it has filled."""
         t = np.full(room, math.nan) if wanted is None else np.array(wanted[:room])
         y = np.full((t.size, self.n), math.nan)
         pointers = [ffi.from_buffer("double[]", array) for array in (t, y)]

@@ -1,4 +1,4 @@
-"""`resources/interface.lwi` read word by word, and what the XML beside it says of the same, for comparison."""
+"""`resources/interface.lwi` read word by word, and the same from the XML, for comparison."""
 
 import struct
 import zipfile
@@ -52,7 +52,7 @@ def of_fmu(path: Path) -> tuple[Interface, ElementTree.Element]:
 
 
 def by_xml(root: ElementTree.Element) -> Interface:
-    """The same from a model description of FMI 3.0, as far as that says it."""
+    """The same from a model description of FMI 3.0, as far as it has it."""
     variables = list(root.find("ModelVariables"))
     dimensions = {int(v.get("valueReference")): v.find("Dimension") for v in variables}
     states = {int(v.get("derivative")) for v in variables if v.get("derivative")}

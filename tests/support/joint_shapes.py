@@ -31,7 +31,7 @@ class Shape(Protocol):
 
 
 class _Simple:
-    """Speeds are the rates of the coordinates, and P is constant unless a shape says otherwise."""
+    """Speeds are the rates of the coordinates, and P is constant unless a shape overrides it."""
 
     def rates(self, q: Array, u: Array) -> Array:
         return u

@@ -89,7 +89,7 @@ def euler_quaternion(angles: tuple[float, ...]) -> Array:
 
 
 def euler_spin(angles: tuple[float, ...], rates: tuple[float, ...]) -> Array:
-    """Angular velocity in the axes of the turned body: each rate about its axis, turned by what follows."""
+    """Angular velocity in the axes of the turned body: each rate about its axis, turned by the later rotations."""
     spin = np.zeros(3)
     for angle, rate, axis in zip(angles, rates, (Z, Y, X), strict=False):
         about = np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * axis])

@@ -1,4 +1,4 @@
-"""Transitions done at once by the system under test, beside the dense solution."""
+"""Transitions done at once by the system under test, compared with the dense solution."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Done:
 
     @property
     def held(self) -> list[Held]:
-        """What is locked or thrown back."""
+        """Joints that lock or rebound."""
         stops = self.transitions.stops
         return [*self.transitions.locked, *(h for name, (_, h) in stops.items() if self.acts(name))]
 
@@ -92,7 +92,7 @@ def _largest(values: Any) -> float:
 
 
 def wrong_stops(one: Done) -> list[str]:
-    """Stops that pull, and those that were let go of though their joint does not leave them."""
+    """Stops that pull, and those that were released though their joint does not leave them."""
     size = max([1.0, *(float(np.abs(w).max()) for w in one.expected.impulse.values())])
     unique, wrong = one.oracle.unique_held(), []
     for name, (side, h) in one.transitions.stops.items():

@@ -21,7 +21,7 @@ def pendulum(**transitions: tuple) -> lw.Mechanism:
 
 
 def exported(mech: lw.Mechanism, version: str, folder: Path) -> Unpacked:
-    """The FMU of a mechanism, which FMPy finds nothing to say about."""
+    """The FMU of a mechanism, which FMPy accepts without a message."""
     from fmpy.validation import validate_fmu
 
     system = lw.compile(mech)

@@ -26,7 +26,7 @@ _made = tempfile.TemporaryDirectory(prefix="linear_")
 class Block:
     """x' = A x + B u, or at each step x+ = A x + B u where it is discrete; y = C x + D u.
 
-    `told` is what the FMU says of direct feedthrough: "exact", that each output depends on "all" inputs, or "nothing".
+    `told` is the declared direct feedthrough: "exact", that each output depends on "all" inputs, or "nothing".
     """
 
     A: Any

@@ -69,7 +69,7 @@ def applied_wrenches(mechanism: Any, loads: Mapping[str, Any]) -> list[Wrench]:
 
 
 def joint_loads(mechanism: Any, rows: Iterable[JointRow], u: Values, tau: Values) -> dict[str, Array]:
-    """Loads (nu,) along the speeds of each joint: what is applied and what springs and dampers add."""
+    """Loads (nu,) along the speeds of each joint: applied loads, springs and dampers."""
     total = {r.name: np.array(vector(tau.get(r.name, np.zeros(r.shape.nu)))) for r in rows if r.shape.nu}
     q = {r.name: r.q for r in rows}
     for force in joint_springs(mechanism):

@@ -9,7 +9,7 @@ from linkwork.compiler.serialise import EAR_BY_EAR, EMBEDDING, Methods, serialis
 from linkwork.compiler.topology import topology
 from linkwork.compiler.topology_variants import Changes
 
-# those with feedback on speeds, and exact derivatives beside closed poses as well
+# those with feedback on speeds, and exact derivatives near closed poses as well
 CLUSTER_METHODS = {"rcr": EAR_BY_EAR, "embedding": EMBEDDING}
 METHODS = (*CLUSTER_METHODS, "multipliers", "dca")
 

@@ -28,7 +28,7 @@ def minimal_of(
 
 
 def largest_gap(block: Block) -> float:
-    """What the constraints or their rates lack at most, m and m/s."""
+    """Largest violation of the constraints or their rates, m and m/s."""
     return max(float(np.abs(values).max(initial=0.0)) for values in block.constraints())
 
 

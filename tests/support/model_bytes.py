@@ -63,7 +63,7 @@ PARAMETERS = (
 
 @dataclass
 class ModelBytes:
-    """What stands in a model.
+    """Contents of a model.
 
     `counts` by name, `tables` of whole numbers and `parameters` by name, arrays (rows, columns), all `names`, and where
     the parameters begin (`first_parameter`).

@@ -1,4 +1,4 @@
-"""The FMU of tests/sweep/moody.c, which crashes, hangs or fails as its parameter `mood` says."""
+"""The FMU of tests/sweep/moody.c, which crashes, hangs or fails by its parameter `mood`."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Oracle(Constrained):
     # -- dynamics
 
     def loads(self, u: Values, tau: Values) -> dict[str, Value]:
-        """Load on each joint along its speeds: what is applied and what springs and dampers add."""
+        """Load on each joint along its speeds: applied loads, springs and dampers."""
         return {name: plain(load) for name, load in joint_loads(self.mechanism, self.rows, u, tau).items()}
 
     def solve(
@@ -197,12 +197,12 @@ class Oracle(Constrained):
             for name, part in zip([*self.gears, *self.distances, *self.driven], exchanged, strict=True)
         }
 
-    # -- checks on what was found elsewhere
+    # -- checks on other solutions
 
     def imbalance(
         self, solution: Solution, u: Values, wrenches: Mapping[str, Array], tensions: Mapping[str, float] | None = None
     ) -> Array:
-        """What is missing in Newton's and Euler's equations of each body, (n, 6), relative to the largest term.
+        """Residual of Newton's and Euler's equations of each body, (n, 6), relative to the largest term.
 
         `wrenches` are those of each joint on its child, (6,) [torque; force] at the child frame's origin, world axes,
         springs and driving loads included, and `tensions` those of the distances. Holds for any of the many sets that

@@ -84,7 +84,7 @@ class PinocchioTree:
         self.data = self.model.createData()
 
     def _continue_from(self, body: str, mechanism: Any) -> None:
-        """Depth first: Pinocchio's mass matrix needs the joints of a branch side by side."""
+        """Depth first: Pinocchio's mass matrix needs contiguous joints of a branch."""
         for joint in mechanism.joints.values():
             if body in (joint.parent, joint.child):
                 outer = joint.child if joint.parent == body else joint.parent

@@ -42,7 +42,7 @@ def body_poses(mechanism: Any, q: Values, tree: Collection[str]) -> dict[str, Po
                 poses[joint.parent] = poses[joint.child].then(step.inverse())
                 break
         else:
-            raise ValueError(f"{[joint.name for joint in waiting]} do not continue a tree that stands on the ground")
+            raise ValueError(f"{[joint.name for joint in waiting]} do not continue a tree with its root on the ground")
         waiting.remove(joint)
     return poses
 

@@ -1,4 +1,4 @@
-"""Rigid poses, kept apart from the package under test so that both cannot share a mistake."""
+"""Rigid poses, independent of the package under test so that both cannot share a mistake."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def check_promises(mech):
 
 
 def check_ears(result, cluster):
-    """Check that a cluster can be laid ear by ear, and that the loop that adds the fewest links always comes next."""
+    """Check that a cluster can be built by loops, and that the loop that adds the fewest links always comes next."""
     taken = {cluster.root}
     on_loops = {link for number in cluster.loops for link in result.around(result.loops[number])}
     rest = dict.fromkeys(cluster.loops)

@@ -22,7 +22,7 @@ Columns = Mapping[str, Array]
 
 @dataclass
 class Published:
-    """A mechanism, its start, and what is known of its motion: columns over t, observed in a result by `observe`."""
+    """A mechanism, its start, and its known motion: columns over t, observed in a result by `observe`."""
 
     mechanism: lw.Mechanism
     q: Mapping[str, Value]

@@ -17,19 +17,19 @@ INPUT = dict(causality=Fmi2Causality.input)
 OUTPUT = dict(causality=Fmi2Causality.output)
 PARAMETER = dict(causality=Fmi2Causality.parameter, variability=Fmi2Variability.tunable)
 """
-#: x' = u - x by one exact step; counts steps, says what it did; misbehaves from `at` on.
+#: x' = u - x by one exact step; counts steps, reports the last one; misbehaves from `at` on.
 LAG = """
 import math
 
 class Lag(Fmi2Slave):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.u, self.x, self.count, self.said, self.ready = 0.0, 1.0, 0, "", False
+        self.u, self.x, self.count, self.note, self.ready = 0.0, 1.0, 0, "", False
         self.misdeed, self.at = "", 0.5
         self.register_variable(Real("u", **INPUT, start=0.0))
         self.register_variable(Real("x", **OUTPUT))
         self.register_variable(Integer("count", **OUTPUT))
-        self.register_variable(String("said", **OUTPUT))
+        self.register_variable(String("note", **OUTPUT))
         self.register_variable(Boolean("ready", **OUTPUT))
         self.register_variable(String("misdeed", **PARAMETER, start=""))
         self.register_variable(Real("at", **PARAMETER, start=0.5))
@@ -46,7 +46,7 @@ class Lag(Fmi2Slave):
                 self.log("mind the gap: 100%s", Fmi2Status.warning)
         self.x = self.u + (self.x - self.u) * math.exp(-h)
         self.count += 1
-        self.said = f"über {time:g}"
+        self.note = f"über {time:g}"
         self.ready = self.x < 0.5
         return True
 """

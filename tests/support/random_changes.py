@@ -29,7 +29,7 @@ GROUND = "ground"
 
 @dataclass(frozen=True)
 class Plan:
-    """What changes, in numbers that begin anew after the last; speeds that are held come back `restitution` times."""
+    """The changes, in numbers modulo the counts; constrained speeds come back `restitution` times."""
 
     held: tuple[int, ...] = ()
     pins: tuple[tuple[int, int, str], ...] = ()  # two bodies and a kind
@@ -153,7 +153,7 @@ def afloat(rng: np.random.Generator, bodies: int) -> Scene:
 
 
 def random_change(seed: int, **given: Any) -> Change:
-    """Of `random_scene(seed)`; `given` takes the place of what is drawn for the `Plan`."""
+    """Of `random_scene(seed)`; `given` replaces the drawn values of the `Plan`."""
     scene = random_scene(seed)
     rng = np.random.default_rng([seed, 1])
     while True:

@@ -94,7 +94,7 @@ def _well_posed(make: Maker, seed: int, least: float) -> Scene:
 
 
 def single(ring: Callable[[np.random.Generator], Ring], cut: int | None = None, springs: bool = False) -> Maker:
-    """One loop on the ground; `cut` is the wish which of its joints closes it."""
+    """One loop on the ground; `cut` requests the joint that closes it."""
 
     def make(rng: np.random.Generator) -> Scene:
         builder = Builder(rng, "loop")
@@ -156,7 +156,7 @@ def loop_on_loop(rng: np.random.Generator) -> Scene:
 
 
 def tower_of_four_bars(storeys: int) -> Maker:
-    """Each four-bar stands on the coupler of the one before."""
+    """Each four-bar is mounted on the coupler of the one before."""
 
     def make(rng: np.random.Generator) -> Scene:
         builder = Builder(rng, "tower")
@@ -246,7 +246,7 @@ def loop_with_fixed_joint(rng: np.random.Generator) -> Scene:
 
 
 def loop_closed_by_fixed_joint(rng: np.random.Generator) -> Scene:
-    """The wished cut is the Fixed joint itself: closing it bars all six motions."""
+    """The requested cut is the Fixed joint itself: closing it bars all six motions."""
     builder = Builder(rng, "closed_by_fixed")
     ring = rings.spatial(rng, 7)
     ring.insert(3, ("fixed", (ring[2][1] + ring[3][1]) / 2, random_unit(rng)))

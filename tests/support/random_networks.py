@@ -94,7 +94,7 @@ def system_of(dense: Dense) -> System:
 
 
 def inputs_of(dense: Dense) -> dict[str, Any]:
-    """What comes from outside, as a run takes it."""
+    """External inputs, in the form that a run takes."""
     return {f"c{k}.u[{j + 1}]": function for (k, j), function in dense.external.items()}
 
 
@@ -111,7 +111,7 @@ def apart(result: Any, dense: Dense, u: Any, y: Any) -> float:
     worst = 0.0
     for (label, array), column in zip(names[0] + names[1], np.hstack([u, y]).T, strict=True):
         name = next((one for one in (label, array) if one in result), None)
-        if name is None:  # an input that nothing feeds
+        if name is None:  # an unconnected input
             assert ".u" in label
             continue
         worst = max(worst, np.abs(result[name] - column).max() / (1.0 + np.abs(column).max()))

@@ -1,6 +1,6 @@
-"""Random mechanisms of every sort, drawn by hypothesis: what stands on what, by which joints, under which loads.
+"""Random mechanisms of every sort, drawn by hypothesis: supports of bodies, joints and loads.
 
-A `Plan` says what there is, in whole numbers and names that shrink well; a seed gives it its geometry. Bodies are put
+A `Plan` gives the topology, in whole numbers and names that shrink well; a seed gives it its geometry. Bodies are put
 in the world first and joints between them after, so that loops are closed whatever they are made of. Poses that are
 nearly singular are no use against a reference; the plan then gets another geometry, and is rejected after a few.
 """
@@ -46,7 +46,7 @@ class Piece:
     kinds: tuple[str, ...]
     on: int = 0
     to: int = 0
-    stretch: float = 1.0  # of a ring, beside the others
+    stretch: float = 1.0  # of a ring, relative to the others
 
     @property
     def bodies(self) -> int:
@@ -59,7 +59,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Plan:
-    """Numbers of bodies, joints and coordinates count in the order of making, and begin anew after the last."""
+    """Numbers of bodies, joints and coordinates count in the order of making, modulo their number."""
 
     pieces: tuple[Piece, ...]
     gears: tuple[tuple[tuple[int, ...], int], ...] = ()  # coordinates and degree of each
@@ -308,7 +308,7 @@ class Case:
         return self.oracle.with_loads(self.solution.reaction, loads | driving)
 
     def reached(self, mechanism: lw.Mechanism | None = None, *method: str) -> tuple[lw.Model, lw.State]:
-        """In the closed pose; by another `mechanism` with other wishes."""
+        """In the closed pose; by another `mechanism` with other requests for cut joints."""
         system = lw.compile(mechanism or self.mechanism, *method)
         return system, system.assemble(q=self.q, u=self.u, time=TIME)
 
@@ -348,7 +348,7 @@ def worked_out(plan: Plan, least: float = 0.02, attempts: int = 6) -> Case | Non
 
 
 def _is_regular(case: Case, least: float) -> bool:
-    """Whether couplings and drives ask for what is possible, each for something else, and couplings let theirs move."""
+    """Whether couplings and drives are possible and independent, and couplings let their joints move."""
     joints = Oracle(case.scene.mechanism, case.scene.poses, case.scene.q)
     rows = sum(len(vector(value)) for value in case.driven.given.values()) + len(case.scene.gears)
     if min(joints.conditioning, case.oracle.conditioning) < least or case.oracle.rank != joints.rank + rows:

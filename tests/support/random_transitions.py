@@ -1,4 +1,4 @@
-"""Random changes of random mechanisms as transitions of these, and what is left of them to undo.
+"""Random changes of random mechanisms as transitions of these, and the changes that remain to be undone.
 
 A speed that is held is a lock, or a stop that its joint has just come to; of the frames of a pin one or both may be
 left out. All that was done can be undone, and one loop of the mechanism, if it has any, can be opened.
@@ -27,12 +27,12 @@ BOUNDED = ("revolute", "prismatic", "universal", "cylindrical", "planar")
 
 @dataclass(repr=False)
 class Transitions:
-    """A change as transitions of `mechanism`: `names` make it, `undoing` tells by name what takes it back.
+    """A change as transitions of `mechanism`: `names` make it, `undoing` lists by name the reverse transitions.
 
     Attributes
     ----------
     stops
-        Side of each stop, +1 of an upper bound, and what it holds.
+        Sign of each stop, +1 of an upper bound, and its contact.
     opens
         A joint of the mechanism that the transition `open` releases, if any.
     """
@@ -126,7 +126,7 @@ def _with_fewer(rng: np.random.Generator, pin: Pin) -> Pin:
 
 
 class _Frameless(Pin):
-    """At the origin of the child, or of the parent where the child is the ground, because nothing else was said."""
+    """At the origin of the child, or of the parent where the child is the ground, by default."""
 
 
 def _at_origin(pin: Pin) -> tuple[Any, Any]:
@@ -139,7 +139,7 @@ def _pin_action(pin: Pin) -> lw.Pin:
 
 
 def _with_stops(rng: np.random.Generator, change: Change) -> Change:
-    """Only what has bounds is thrown back; nothing is, where that would contradict itself."""
+    """Only joints with bounds rebound; none does where that would be contradictory."""
     held = [h if _bounded(change, h) else h._replace(speed=0.0) for h in change.held]
     try:
         return replace(change, held=held)
@@ -160,7 +160,7 @@ def _stop(rng: np.random.Generator, change: Change, h: Held) -> tuple[lw.Stop, t
 
 
 def _blow(rng: np.random.Generator, change: Change, body: Any, push: Array) -> lw.Impulse:
-    """A push about the centre of mass as a blow elsewhere."""
+    """An impulse about the centre of mass as an impulse at another point."""
     point = rng.normal(size=3)
     arm = change.scene.poses[body.name].rotation @ (point - np.asarray(body.com))
     return lw.Impulse(body.name, point, force=push[3:], torque=push[:3] - np.cross(arm, push[3:]))

@@ -1,4 +1,4 @@
-"""Rhodopsin in 26 segments: an all-atom frame and what is known of its rigid bodies, read beside the checkout."""
+"""Rhodopsin in 26 segments: an all-atom frame and reference data of its rigid bodies, from next to the checkout."""
 
 from __future__ import annotations
 

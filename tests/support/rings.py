@@ -1,4 +1,4 @@
-"""Geometry of single loops: each ring is a list of joints (kind, point, axis) that is followed around the loop.
+"""Geometry of single loops: each ring is a list of joints (kind, point, axis) in order around the loop.
 
 A universal joint may have both its axes given, (2, 3).
 """
@@ -21,7 +21,7 @@ def placed(ring: Ring, rng: np.random.Generator, spread: float = 0.5) -> Ring:
 
 
 def polygon(rng: np.random.Generator, corners: int) -> list[Array]:
-    """Corners of an irregular polygon in the plane z = 0, side lengths about 0.3 to 1."""
+    """Corners of an irregular polygon in the plane z = 0, edge lengths about 0.3 to 1."""
     radius = 0.5 / np.sin(np.pi / corners) * 0.7
     angles = 2 * np.pi * (np.arange(corners) + rng.uniform(-0.25, 0.25, corners)) / corners
     return [radius * rng.uniform(0.7, 1.3) * np.array([np.cos(a), np.sin(a), 0.0]) for a in angles]
@@ -82,7 +82,7 @@ def bennett(rng: np.random.Generator) -> Ring:
 
 
 def sarrus(rng: np.random.Generator) -> Ring:
-    """Two triples of parallel hinges in crossing planes: the platform rises on a straight line."""
+    """Two triples of parallel hinges in planes that intersect: the platform rises on a straight line."""
     rise = (0.0, 0.5, 1.1)
     bulge = (0.6, 1.0, 0.6)
     ring: Ring = [("revolute", bulge[i] * Y + rise[i] * Z + rng.uniform(-0.1, 0.1, 3), X) for i in range(3)]

@@ -1,4 +1,4 @@
-"""What bodies, joints, couplings and distances say about the motion of all bodies: the rows of the oracle's equations.
+"""Equations of bodies, joints, couplings and distances for the motion of all bodies: the rows of the oracle.
 
 The motion of n bodies is one vector (6 n), body by body [angular; linear of the centre of mass] in world axes.
 """

@@ -24,9 +24,9 @@ def world_point(scene: Scene, body: str, point: Array) -> Array:
 
 
 def spanned(make: Maker, count: int = 1, *, ground: bool | None = None) -> Maker:
-    """The scenes of a maker with distances, each of which takes a freedom.
+    """The scenes of a maker with distances, each of which removes a degree of freedom.
 
-    `ground` says whether one end of each is on the ground, None: at random.
+    `ground`: whether one end of each is on the ground, None: at random.
     """
 
     def span(rng: np.random.Generator) -> Scene:
@@ -106,7 +106,7 @@ SPANNED: dict[str, Maker] = {
     "across an eight-bar": spanned(_MADE["planar_8R"][0], 2),
     "closed chain": spanned(_MADE["closed_chain_12R"][0], 3),
     "moving slider crank": spanned(_MADE["moving_slider_crank"][0], 2),
-    "loops side by side": spanned(_MADE["side_by_side"][0], 2),
+    "parallel loops": spanned(_MADE["side_by_side"][0], 2),
     "outboard trees": spanned(_MADE["outboard_trees"][0], 2),
     "sprung": spanned(_MADE["sprung_outboard_trees"][0], 2),
     "three planar legs": spanned(_MADE["three_planar_legs"][0], 2),

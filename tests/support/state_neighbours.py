@@ -1,4 +1,4 @@
-"""States beside another one, with the same that has happened."""
+"""States near another one, with the same discrete state."""
 
 from __future__ import annotations
 

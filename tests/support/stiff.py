@@ -1,4 +1,4 @@
-"""Stiff mechanisms: what moves slowly hangs on something very stiff or strongly damped."""
+"""Stiff mechanisms: slow motion next to very stiff or strongly damped parts."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def braced_four_bar() -> lw.Mechanism:
 
 
 def spatial_ring(joints: int, seed: int = 1) -> lw.Mechanism:
-    """One loop of hinges about axes in general position: up to six of them leave it no freedom."""
+    """One loop of hinges about axes in general position: up to six of them leave it no degree of freedom."""
     rng = np.random.default_rng(seed)
     mech = lw.Mechanism(f"ring_{joints}")
     bodies = [f"b{i}" for i in range(joints - 1)]
@@ -67,7 +67,7 @@ def locked_gears() -> lw.Mechanism:
 
 
 def flat_parallelogram(rates: dict[str, float] | None = None) -> lw.Mechanism:
-    """Three equal bars and ground in one line, where parallelogram and antiparallelogram meet."""
+    """Three equal bars and ground in one line, where parallelogram and antiparallelogram branches intersect."""
     mech = lw.Mechanism("flat")
     for name in "abc":
         mech.add_body(name, mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))

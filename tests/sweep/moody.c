@@ -1,5 +1,5 @@
-/* A decay x' = -k x by Euler's method, as an FMU of FMI 2.0 for Co-Simulation, that from t = 0.05 on does what its mood
-   says. Value references: 0 x, 1 k, 2 mood. Each instance adds a byte to the file that $MOODY_COUNT names. */
+/* A decay x' = -k x by Euler's method, as an FMU of FMI 2.0 for Co-Simulation, that from t = 0.05 on behaves by its
+mood. Value references: 0 x, 1 k, 2 mood. Each instance adds a byte to the file that $MOODY_COUNT names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-"""Sweeps on a Dask cluster of separate processes: the bits of a serial sweep, whoever is lost or joins on the way."""
+"""Sweeps on a Dask cluster of separate processes: the bits of a serial sweep, with workers lost or added during it."""
 
 import threading
 import time
@@ -52,7 +52,7 @@ def test_a_worker_that_is_killed_costs_no_point_and_no_bit(four_bar, tmp_path, c
     result = sweep(four_bar, points, out, **settings, scheduler=cluster.address)
     killer.join()
     assert cluster.workers[0].wait() == -9
-    assert len(list((out / "results").iterdir())) > 1  # it was killed on the way
+    assert len(list((out / "results").iterdir())) > 1  # it was killed during the sweep
     assert result.to_dataframe().equals(serial.to_dataframe())
     assert result.finished.all()
     assert not result.failures
@@ -61,7 +61,7 @@ def test_a_worker_that_is_killed_costs_no_point_and_no_bit(four_bar, tmp_path, c
 
 
 def test_workers_may_come_late(moody, tmp_path, needs, monkeypatch) -> None:
-    """That there are none is told; those that come get the FMUs."""
+    """The absence of workers is reported; later ones get the FMUs."""
     needs("distributed")
     monkeypatch.setattr(runner, "LONELY", 0.5)
     monkeypatch.setattr(runner, "LOOK", 0.2)

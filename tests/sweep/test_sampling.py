@@ -1,4 +1,4 @@
-"""Points: combinations, strata, tables; what is no sweep is refused."""
+"""Points: combinations, strata, tables; invalid sweeps are refused."""
 
 import itertools
 

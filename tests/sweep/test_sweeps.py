@@ -1,4 +1,4 @@
-"""Sweeps on this machine: the same bits as runs here, points that fail stay alone, what is finished stays finished."""
+"""Sweeps on this machine: the bits of runs here, a failed point affects no other, finished points stay finished."""
 
 import os
 import signal
