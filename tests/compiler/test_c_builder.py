@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import linkwork as lw
-from linkwork._core import ffi, lib
+from linkwork.core._core import ffi, lib
 from support.c_builder import CBuilder, Refused, built, filled
 from support.checkout import TOP
 from support.gear_families import GEAR_FAMILIES

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from linkwork._core import ffi, lib
+from linkwork.core._core import ffi, lib
 from linkwork.mechanism.triggers import find_coordinate
 
 Parts = Mapping[str, Any]
