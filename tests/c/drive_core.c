@@ -230,7 +230,7 @@ static void differentiate_indicators(const bench *b) {
 
 /* Just after assembly, along every start value and some parameters; a direction that opens a loop is refused. */
 static void differentiate_assembly(const bench *b) {
-  const char *knowns[] = {"q_start", "u_start", "gravity", "parent_position", "coupling_offset", "time", "q_held"};
+  const char *knowns[] = {"q_start", "u_start", "gravity", "parent_position", "coupling_offset", "time", "q_priority"};
   const size_t n = (size_t)(b->size.nq + b->size.nu), most = b->size.reals > 40000 ? 1 : 8;
   const lw_field q = field_named(b->model, "q");
   const uint32_t state = (uint32_t)q.first, outside = UINT32_MAX;
