@@ -25,7 +25,10 @@ _BY_LETTER |= {"S": "spherical", "O": "free", "H": "screw", "T": "pin_in_slot"}
 
 
 def spelled(letters: str) -> list[str]:
-    """Kinds of joints from their usual letters; E is a planar joint, H a screw (helical), T a pin in a slot, O a free one, F a fixed one."""
+    """Kinds of joints from their usual letters.
+
+    E is a planar joint, H a screw (helical), T a pin in a slot, O a free one, F a fixed one.
+    """
     return [_BY_LETTER[letter] for letter in letters]
 
 
