@@ -153,8 +153,7 @@ class Mechanism:
         name
             A new name of letters, digits and underscores.
         kind
-            `Revolute(axis)`, `Prismatic(axis)`, `Universal(axis1, axis2)`, `Cylindrical(axis)`, `Planar(normal)`,
-            `Spherical()`, `Free()` or `Fixed()`.
+            A kind of joint, such as `Revolute(axis)`, `Prismatic(axis)` or `Spherical()`; the conventions list all.
         parent, child
             Names of the bodies, one of them may be "ground".
         at

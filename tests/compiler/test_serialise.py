@@ -13,9 +13,11 @@ from linkwork.mechanism import (
     Fixed,
     Frame,
     Free,
+    PinInSlot,
     Planar,
     Prismatic,
     Revolute,
+    Screw,
     Spherical,
     SpringDamper,
     Universal,
@@ -34,6 +36,8 @@ KINDS = [
     Planar((0, 1, 0)),
     Spherical(),
     Free(),
+    PinInSlot((0, 1, 0), (1, 0, 0)),
+    Screw((0, 1, 0), 0.2),
 ]
 
 
@@ -62,9 +66,9 @@ def chain(*kinds, ring=None):
 def test_types_and_numbers():
     (nq, nu, *_), table, _ = read(chain(*KINDS))
     assert table[:, 0].tolist() == list(range(len(KINDS)))
-    assert (nq, nu) == (20, 18)
-    assert table[:, 1].tolist() == [0, 0, 1, 2, 4, 6, 9, 13]
-    assert table[:, 2].tolist() == [0, 0, 1, 2, 4, 6, 9, 12]
+    assert (nq, nu) == (23, 21)
+    assert table[:, 1].tolist() == [0, 0, 1, 2, 4, 6, 9, 13, 20, 22]
+    assert table[:, 2].tolist() == [0, 0, 1, 2, 4, 6, 9, 12, 18, 20]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.type_name)

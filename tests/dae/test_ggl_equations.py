@@ -16,7 +16,8 @@ from support.spanned import SPANNED
 LOOPS = {name: make for name, (make, *_) in (FAMILIES | JOINT_FAMILIES).items()}
 GEARS = {name: make for name, (make, *_) in GEAR_FAMILIES.items()}
 MAKERS = LOOPS | GEARS | {f"distances: {name}": make for name, make in SPANNED.items()}
-KINDS = ("revolute", "prismatic", "universal", "cylindrical", "planar", "spherical", "free", "fixed")
+KINDS = ("revolute", "prismatic", "universal", "cylindrical", "planar", "spherical", "free", "fixed", "screw")
+KINDS += ("pin_in_slot",)
 
 
 @pytest.fixture(scope="module", params=MAKERS)

@@ -96,6 +96,32 @@ def test_states_derivatives_and_partial_derivatives_are_pythons(scene, version, 
     instance.free()
 
 
+def nut(pitch, cut):
+    mech = lw.Mechanism("nut")
+    mech.add_body("nut", mass=2.0, com=(0.1, 0, 0), inertia=np.diag([0.1, 0.12, 0.05]))
+    mech.add_joint("S", lw.Screw((0, 0, 1), pitch), "ground", "nut", at=(0, 0, 0), cut=cut)
+    if cut:
+        mech.add_joint("C", lw.Cylindrical((0, 0, 1)), "ground", "nut", at=(0, 0, 0))
+    mech.start(q={"C" if cut else "S": [0.4, 0.4 * pitch] if cut else 0.4})
+    return mech
+
+
+@VERSION
+@pytest.mark.parametrize("cut", [False, True], ids=["tree", "cut"])
+def test_the_pitch_of_a_screw_is_a_parameter(version, cut, tmp_path):
+    """Set before the start it gives what the description with it does; its derivative is exact."""
+    fmu = exported(nut(0.2, cut), version, tmp_path)
+    instance, other = fmu.new("ME"), lw.compile(nut(0.3, cut))
+    instance.set([fmu.reference("S.pitch")], [0.3])
+    if cut:
+        instance.set([fmu.reference("C.q_start[2]")], [0.4 * 0.3])
+    instance.initialize()
+    state, n = other.assemble(), other.sizes.nq + other.sizes.nu
+    np.testing.assert_allclose(instance.array("GetContinuousStates", n), [*state.q, *state.u], atol=1e-12)
+    np.testing.assert_allclose(instance.derivatives(n), other.derivatives(state), rtol=1e-10, atol=1e-10)
+    instance.free()
+
+
 @VERSION
 def test_loads_of_several_speeds(version, tmp_path):
     fmu = exported(on_carrier("spherical"), version, tmp_path)

@@ -21,9 +21,22 @@ STATES = ("q", "u")
 COMPUTED = (*STATES, "qdot", "udot", "q_cut", "u_cut", "body_position", "reaction_force", "energy_kinetic")
 KNOWNS = ("q_start", "u_start", "gravity", "body_mass", "parent_position", "child_position", "parent_orientation")
 KNOWNS += ("coupling_coefficient", "coupling_offset", "coupling_motion", "distance_points", "motion_in", "time")
+KNOWNS += ("joint_parameter",)
 
 LOOPS = ["planar_5R", "spatial_7R", "slider_crank_cut_slider", "moving_planar_4R", "loop_on_loop", "coupled"]
-SEVERAL = ["RUSR", "RCCC", "universal_cut", "planar_cut", "spherical_tree", "free_tree", "stewart", "ladder_mixed"]
+SEVERAL = [
+    "RUSR",
+    "RCCC",
+    "universal_cut",
+    "planar_cut",
+    "screw_cut",
+    "screw_tree",
+    "pin_in_slot_cut",
+    "spherical_tree",
+    "free_tree",
+    "stewart",
+    "ladder_mixed",
+]
 GEARS = ["gear_of_three", "cam", "gear_branches", "gear_in_loop", "gear_on_cut_joint", "rack"]
 DISTANCES = ["chain within", "free bodies on three", "across a five-bar", "moving slider crank"]
 MADE = FAMILIES | JOINT_FAMILIES | GEAR_FAMILIES

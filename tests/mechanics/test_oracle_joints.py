@@ -25,6 +25,7 @@ KINDS = [kind for kind in ALL_KINDS if kind != "fixed"]
 def random_shape(kind, rng):
     first = random_unit(rng)
     axes = {"spherical": (), "free": (), "universal": (first, np.cross(first, random_unit(rng)))}
+    axes |= {"pin_in_slot": axes["universal"], "screw": (first, 0.3)}
     return shape(kind, *axes.get(kind, (first,)))
 
 

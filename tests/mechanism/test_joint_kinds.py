@@ -14,9 +14,11 @@ from linkwork.mechanism import (
     Frame,
     Free,
     Mechanism,
+    PinInSlot,
     Planar,
     Prismatic,
     Revolute,
+    Screw,
     Spherical,
     SpringDamper,
     Universal,
@@ -32,6 +34,8 @@ ALL = [
     Universal((1, 2, 3), (3, 0, -1)),
     Cylindrical((1, 2, 3)),
     Planar((1, 2, 3)),
+    Screw((1, 2, 3), -0.1),
+    PinInSlot((1, 2, 3), (3, 0, -1)),
     Spherical(),
     Free(),
 ]
@@ -59,6 +63,8 @@ class TestSizes:
             "universal": (2, 2),
             "cylindrical": (2, 2),
             "planar": (3, 3),
+            "screw": (1, 1),
+            "pin_in_slot": (2, 2),
             "spherical": (4, 3),
             "free": (7, 6),
         }
@@ -128,6 +134,8 @@ class TestAxes:
             (Universal((0, 0, 1), (0, 0, 0)), ("axis2 is zero",)),
             (Universal((0, 0, 1), (np.inf, 0, 0)), ("axis2", "finite")),
             (Cylindrical((0, 0, 0)), ("axis is zero",)),
+            (PinInSlot((0, 0, 1), (0, 0, 0)), ("slot is zero",)),
+            (PinInSlot((0, 0, 1), (1, 0, 1)), ("axis and slot", "perpendicular")),
             (Planar((0, 0, 0)), ("normal is zero",)),
             (Planar((0, np.nan, 0)), ("normal", "finite")),
         ],
@@ -170,7 +178,7 @@ class TestStart:
             mech.start(q={"S": value})
         assert not mech.start_q
 
-    @pytest.mark.parametrize("kind", ALL[3:], ids=lambda kind: kind.type_name)
+    @pytest.mark.parametrize("kind", [kind for kind in ALL if kind.nu > 1], ids=lambda kind: kind.type_name)
     def test_wrong_sizes(self, kind):
         mech = joined(kind)
         for wrong in (0.5, [1.0] * (kind.nq + 1), [[1.0] * kind.nq], [np.nan] * kind.nq):

@@ -26,6 +26,7 @@ UNITS = {  # of the coordinates; of the speeds' motions and loads
     "universal": ([TURN] * 2, [TURN] * 2),
     "cylindrical": ([TURN, SLIDE], [TURN, SLIDE]),
     "planar": ([SLIDE, SLIDE, TURN], [SLIDE, SLIDE, TURN]),
+    "pin_in_slot": ([SLIDE, TURN], [SLIDE, TURN]),
     "spherical": ([ELEMENT] * 4, [TURN] * 3),
     "free": ([SLIDE] * 3 + [ELEMENT] * 4, [TURN] * 3 + [SLIDE] * 3),
 }

@@ -135,6 +135,19 @@ def sealed(data: bytes) -> bytes:
     return HEADER.pack(magic, version, len(data), fnv1a(body)) + body
 
 
+def test_unknown_joint_types_are_refused_by_name(model_bytes):
+    name = b"revolute".ljust(16, b"\0")
+    assert model_bytes.count(name) == 1
+    with pytest.raises(lw.MechanismError, match="no joint type 'rolling'"):
+        NativeModel(sealed(model_bytes.replace(name, b"rolling".ljust(16, b"\0"))))
+
+
+def test_joint_types_with_other_coordinates_are_refused(model_bytes):
+    """The numbers of coordinates that the description counts must be those of the library."""
+    with pytest.raises(lw.MechanismError, match=r"numbering|coordinates"):
+        NativeModel(sealed(model_bytes.replace(b"revolute".ljust(16, b"\0"), b"universal".ljust(16, b"\0"))))
+
+
 def integers_of(data: bytes) -> int:
     """How many int32 stand between header and parameters."""
     return (read_model(data).first_parameter - HEADER.size) // 4

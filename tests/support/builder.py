@@ -43,11 +43,13 @@ class _PlannedJoint:
     point: Array
     axes: tuple[Array, ...]  # in the world, in the pose of the scene
     q: Array
+    values: tuple[float, ...] = ()  # of the kind's parameter
 
 
 KINDS = {"fixed": "Fixed", "revolute": "Revolute", "prismatic": "Prismatic", "universal": "Universal"}
 KINDS |= {"cylindrical": "Cylindrical", "planar": "Planar", "spherical": "Spherical", "free": "Free"}
-_NUMBER_OF_AXES = {"fixed": 0, "spherical": 0, "free": 0, "universal": 2}  # all others have one
+KINDS |= {"screw": "Screw", "pin_in_slot": "PinInSlot"}
+NUMBER_OF_AXES = {"fixed": 0, "spherical": 0, "free": 0, "universal": 2, "pin_in_slot": 2}  # all others have one
 
 
 def random_inertia(rng: np.random.Generator, mass: float, size: float = 0.3) -> Array:
@@ -92,16 +94,17 @@ class Builder:
         exchanged = self.rng.random() < self.reverse if reverse is None else reverse
         axes = self._axes(kind, np.asarray(axis, float))
         if exchanged:
-            parent, child, axes = child, parent, axes[::-1]
-        form = shape(kind, *axes)
+            parent, child, axes = child, parent, axes[::-1] if kind == "universal" else axes
+        values = random_values(self.rng, kind)
+        form = shape(kind, *axes, *values)
         q = neutral(form) if self.hard_points else random_coordinates(self.rng, form)
-        self.planned.append(_PlannedJoint(name, kind, parent, child, np.asarray(point, float), axes, q))
+        self.planned.append(_PlannedJoint(name, kind, parent, child, np.asarray(point, float), axes, q, values))
         return name
 
     def spring(self, joint: str) -> None:
         """A spring and damper on all coordinates of a joint; only a damper where a quaternion is among them."""
         planned = self._named(joint)
-        form = shape(planned.kind, *planned.axes)
+        form = shape(planned.kind, *planned.axes, *planned.values)
         size = None if form.nu == 1 else form.nu
         given = {"stiffness": (1.0, 20.0), "damping": (0.1, 1.0), "free": (-0.5, 0.5)}
         values = {key: self.rng.uniform(*between, size) for key, between in given.items()}
@@ -155,7 +158,7 @@ class Builder:
         return next(planned for planned in self.planned if planned.name == joint)
 
     def _axes(self, kind: str, given: Array) -> tuple[Array, ...]:
-        count = _NUMBER_OF_AXES.get(kind, 1)
+        count = NUMBER_OF_AXES.get(kind, 1)
         if count == 2 and given.ndim == 1:
             pair = np.array([given, np.cross(given, random_unit(self.rng))])
             given = pair[:: int(self.rng.choice([-1, 1]))]
@@ -164,16 +167,16 @@ class Builder:
     def _add(self, mechanism: lw.Mechanism, planned: _PlannedJoint, cut: bool) -> None:
         ends = planned.parent, planned.child
         if self.hard_points:
-            kind = getattr(lw, KINDS[planned.kind])(*planned.axes)
+            kind = getattr(lw, KINDS[planned.kind])(*planned.axes, *planned.values)
             mechanism.add_joint(planned.name, kind, *ends, at=planned.point, cut=cut)
             return
         child = Pose(random_rotation(self.rng), planned.point)
         axes = self._in_joint(planned, child.rotation)
-        parent = child.then(shape(planned.kind, *axes).pose(planned.q).inverse())
+        parent = child.then(shape(planned.kind, *axes, *planned.values).pose(planned.q).inverse())
         frames = [self.poses[b].inverse().then(frame) for b, frame in zip(ends, (parent, child), strict=True)]
         mechanism.add_joint(
             planned.name,
-            getattr(lw, KINDS[planned.kind])(*axes),
+            getattr(lw, KINDS[planned.kind])(*axes, *planned.values),
             *ends,
             parent_frame=lw.Frame(frames[0].position, frames[0].rotation),
             child_frame=lw.Frame(frames[1].position, frames[1].rotation),
@@ -186,7 +189,14 @@ class Builder:
         axes = [child.T @ axis for axis in planned.axes]
         if planned.kind == "universal":  # the first one stands in the parent: the child has turned about the second
             axes[0] = turn(axes[1], planned.q[1]) @ axes[0]
+        elif planned.kind == "pin_in_slot":  # its slot stands in the parent
+            axes[1] = turn(axes[0], planned.q[1]) @ axes[1]
         return axes
+
+
+def random_values(rng: np.random.Generator, kind: str) -> tuple[float, ...]:
+    """The pitch of a screw, m/rad, of either hand."""
+    return (float(rng.uniform(0.05, 0.4) * rng.choice([-1, 1])),) if kind == "screw" else ()
 
 
 def random_coordinates(rng: np.random.Generator, form: Shape, angle: float = 2.5, slide: float = 0.5) -> Array:

@@ -121,7 +121,7 @@ class ImpulseOracle(Constrained):
     def _held_rows(self) -> list[tuple[Array, Array]]:
         rows = [self.joints[h.joint] for h in self.held]
         return [
-            (row.free[None, :, h.element] @ row.relative, np.array([h.speed]))
+            (row.dual[None, :, h.element] @ row.relative, np.array([h.speed]))
             for row, h in zip(rows, self.held, strict=True)
         ]
 
@@ -141,7 +141,7 @@ class ImpulseOracle(Constrained):
         for name, row in self.joints.items():
             result[name][:, next(spans)] = row.barred
         for h in self.held:
-            result[h.joint][:, next(spans)] = self.joints[h.joint].free[:, [h.element]]
+            result[h.joint][:, next(spans)] = self.joints[h.joint].dual[:, [h.element]]
         for gear in self.gears.values():
             span = next(spans)
             for coordinate, (joint, _) in gear.gear.coordinates.items():

@@ -16,15 +16,19 @@ from .poses import random_unit, unit
 from .random_mechanisms import Maker, add_ring, grow, single
 from .rings import X
 
-ALL_KINDS = ("revolute", "prismatic", "universal", "cylindrical", "planar", "spherical", "free", "fixed")
+ALL_KINDS = ("revolute", "prismatic", "universal", "cylindrical", "planar", "screw", "pin_in_slot")
+ALL_KINDS += ("spherical", "free", "fixed")
 FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "universal": 2, "cylindrical": 2, "planar": 3}
-FREEDOMS |= {"spherical": 3, "free": 6}
+FREEDOMS |= {"spherical": 3, "free": 6, "screw": 1, "pin_in_slot": 2}
 _BY_LETTER = {"F": "fixed", "R": "revolute", "P": "prismatic", "U": "universal", "C": "cylindrical", "E": "planar"}
-_BY_LETTER |= {"S": "spherical", "O": "free"}
+_BY_LETTER |= {"S": "spherical", "O": "free", "H": "screw", "T": "pin_in_slot"}
 
 
 def spelled(letters: str) -> list[str]:
-    """Kinds of joints from their usual letters; E is a planar joint, O a free one, F a fixed one."""
+    """Kinds of joints from their usual letters.
+
+    E is a planar joint, H a screw (helical), T a pin in a slot, O a free one, F a fixed one.
+    """
     return [_BY_LETTER[letter] for letter in letters]
 
 
@@ -187,7 +191,7 @@ def mixed_hard_points(rng: np.random.Generator) -> Scene:
     """Joints given by points and axes in the world; all coordinates are zero, the quaternions one."""
     builder = Builder(rng, "hard_points", hard_points=True)
     bodies, _ = add_ring(builder, "ground", rings.placed(rings.mixed(rng, *spelled("RUSCR")), rng))
-    grow(builder, bodies[0], 4, ALL_KINDS[1:7])
+    grow(builder, bodies[0], 4, ALL_KINDS[1:9])
     return builder.build()
 
 
@@ -198,7 +202,7 @@ _HELD = partial(loop, ring=rings.held_twice)
 # name: (maker, degrees of freedom; None where the random draw decides)
 JOINT_FAMILIES: dict[str, tuple[Maker, int | None]] = {
     f"{_BY_LETTER[letter]}_{role}": (in_role(letter, role), 2 if letter == "O" else 1)
-    for letter in "UCESO"
+    for letter in "UCESOHT"
     for role in ("tree", "backward", "cut")
 }
 JOINT_FAMILIES |= {name: (loop(name), freedom(name)) for name in ("RSSR", "RUSR", "RCCC", "CCCC", "RSCR", "RRSRR")}
@@ -207,6 +211,8 @@ JOINT_FAMILIES |= {
 }
 JOINT_FAMILIES |= {f"{n}_cut_{c}": (loop(n, c, springs=True), freedom(n)) for n, c in (("RSSR", 2), ("RUSR", 1))}
 JOINT_FAMILIES |= {f"{n}_cut_{c}": (loop(n, c, springs=True), freedom(n)) for n, c in (("PUCS", 2), ("EUC", 0))}
+JOINT_FAMILIES |= {name: (loop(name), freedom(name)) for name in ("HSSR", "RTSR", "HTSR", "HHHHHHH")}
+JOINT_FAMILIES |= {f"{n}_cut_{c}": (loop(n, c, springs=True), freedom(n)) for n, c in (("HSSR", 0), ("RTSR", 1))}
 JOINT_FAMILIES |= {
     "RRRC_flat": (_FLAT("RRRC"), 1),
     "RRCS_flat": (_FLAT("RRCS"), 1),

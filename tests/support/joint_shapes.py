@@ -61,6 +61,46 @@ class Along(_Simple):
         return _columns(*columns, *([np.r_[ZERO, self.axis]] if self.slides else []))
 
 
+class Screw(_Simple):
+    """A turn about an axis and a slide along it, `pitch` m for each rad; the slide tells the turn."""
+
+    nq = nu = 1
+    angles = ()
+
+    def __init__(self, axis: Array, pitch: float) -> None:
+        self.axis, self.pitch = axis, pitch
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(turn(self.axis, q[0]), self.pitch * q[0] * self.axis)
+
+    def coordinates(self, pose: Pose) -> Array:
+        angle = angle_about(self.axis, pose.rotation)
+        return np.array([angle + 2 * np.pi * np.round((self.axis @ pose.position / self.pitch - angle) / (2 * np.pi))])
+
+    def motion(self, q: Array) -> Array:
+        return _columns(np.r_[self.axis, self.pitch * self.axis])
+
+
+class PinInSlot(_Simple):
+    """A displacement along a slot of the parent, and a turn about an axis across it."""
+
+    nq = nu = 2
+    angles = (1,)
+
+    def __init__(self, axis: Array, slot: Array) -> None:
+        self.axis = axis
+        self.slot = unit(slot - (slot @ axis) * axis)
+
+    def pose(self, q: Array) -> Pose:
+        return Pose(turn(self.axis, q[1]), q[0] * self.slot)
+
+    def coordinates(self, pose: Pose) -> Array:
+        return np.array([self.slot @ pose.position, angle_about(self.axis, pose.rotation)])
+
+    def motion(self, q: Array) -> Array:
+        return _columns(np.r_[ZERO, self.slot], np.r_[self.axis, ZERO])
+
+
 class Universal(_Simple):
     """A turn about `first`, which stands in the parent, then about `second`, which stands in the child."""
 
@@ -147,6 +187,8 @@ _SHAPES: dict[str, Callable[..., Shape]] = {
     "revolute": lambda axis: Along(axis, turns=True),
     "prismatic": lambda axis: Along(axis, slides=True),
     "cylindrical": lambda axis: Along(axis, turns=True, slides=True),
+    "screw": Screw,
+    "pin_in_slot": PinInSlot,
     "universal": Universal,
     "planar": Planar,
     "spherical": lambda: Loose(free=False),
@@ -155,12 +197,13 @@ _SHAPES: dict[str, Callable[..., Shape]] = {
 
 
 def shape_of(kind: Any) -> Shape:
-    """The shape of a kind of joint; of the kind only its `type_name` and `axes` are read."""
-    return shape(kind.type_name, *(np.asarray(axis, float) for axis in kind.axes))
+    """The shape of a kind of joint; of the kind only its `type_name`, `axes` and parameter are read."""
+    values = [kind.value] if kind.parameter else []
+    return shape(kind.type_name, *(np.asarray(axis, float) for axis in kind.axes), *values)
 
 
-def shape(type_name: str, *axes: Array) -> Shape:
-    return _SHAPES[type_name](*axes)
+def shape(type_name: str, *arguments: Array | float) -> Shape:
+    return _SHAPES[type_name](*arguments)
 
 
 def neutral(shape: Shape) -> Array:

@@ -66,6 +66,9 @@ SEVERAL = {
         (0.3, -0.2, 0.8),
         (0.5, 0.7, -2.0),
     ),
+    "pin_in_slot": Several(
+        lw.PinInSlot((0, 3, 4), (5, 4, -3)), (lw.Prismatic((5, 4, -3)), lw.Revolute((0, 3, 4))), (0.3, 0.8), (0.5, -2.0)
+    ),
     "spherical": Several(lw.Spherical(), TURNS, (0.5, -0.3, 0.2), (1.0, -2.0, 1.5)),
     "free": Several(lw.Free(), (*SLIDES, *TURNS), (0.2, 0.1, -0.3, 0.5, -0.3, 0.2), (0.5, -0.2, 0.4, 1.0, -2.0, 1.5)),
 }

@@ -69,7 +69,7 @@ class Oracle(Constrained):
         self.driven = list(driven)
         blocks = [row.barred.T @ row.relative for row in self.rows] + [gear.matrix for gear in self.gears.values()]
         blocks += [row.matrix for row in self.distances.values()]
-        blocks += [self.moving[name].free.T @ self.moving[name].relative for name in self.driven]
+        blocks += [self.moving[name].dual.T @ self.moving[name].relative for name in self.driven]
         self._ends = np.cumsum([len(block) for block in blocks])
         self.constraints = np.vstack([np.zeros((1, 6 * len(self.bodies.all))), *blocks])[1:]
 
@@ -93,7 +93,7 @@ class Oracle(Constrained):
     def velocities(self, u: Values) -> Array:
         """Body velocities (n, 6) that follow from joint speeds; as many may be given as are consistent."""
         known = [row for name, row in self.moving.items() if name in u]
-        matrix = np.vstack([self.constraints, *(row.free.T @ row.relative for row in known)])
+        matrix = np.vstack([self.constraints, *(row.dual.T @ row.relative for row in known)])
         barred = np.zeros(len(self.constraints) - sum(self.moving[name].shape.nu for name in self.driven))
         right = np.concatenate([barred, *(vector(u[n]) for n in self.driven), *(vector(u[r.name]) for r in known)])
         v, _, rank, _ = np.linalg.lstsq(matrix, right, rcond=1e-12)
@@ -132,14 +132,14 @@ class Oracle(Constrained):
         force = self._force(v, wrenches)
         total = force.copy()
         for name, load in joint_loads(self.mechanism, self.rows, speeds, tau or {}).items():
-            total += self.moving[name].relative.T @ (self.moving[name].free @ load)
+            total += self.moving[name].relative.T @ (self.moving[name].dual @ load)
         mass, z = self.bodies.mass_matrix(), self.motions
         a = self._particular(self._right(speeds, bias, v, given or {}))
         a += z @ np.linalg.solve(z.T @ mass @ z, z.T @ (total - mass @ a))
         multipliers = np.split(self._multipliers(mass @ a - total), self._ends[:-1])
         extra = dict(zip([*self.gears, *self.distances, *self.driven], multipliers[len(self.rows) :], strict=True))
         return Solution(
-            udot={name: plain(row.free.T @ (row.relative @ a - bias[name])) for name, row in self.moving.items()},
+            udot={name: plain(row.dual.T @ (row.relative @ a - bias[name])) for name, row in self.moving.items()},
             body_acceleration=a.reshape(-1, 6),
             force=force,
             reaction={row.name: row.barred @ part for row, part in zip(self.rows, multipliers, strict=False)},
@@ -162,7 +162,7 @@ class Oracle(Constrained):
     def _right(self, u: Values, bias: Mapping[str, Array], v: Array, given: Values) -> Array:
         barred = [row.barred.T @ bias[row.name] for row in self.rows]
         gears = [row.right(u, bias) for row in self.gears.values()]
-        driven = [vector(given[name]) + self.moving[name].free.T @ bias[name] for name in self.driven]
+        driven = [vector(given[name]) + self.moving[name].dual.T @ bias[name] for name in self.driven]
         distances = [row.right(v) for row in self.distances.values()]
         return np.concatenate([*barred, *gears, *distances, *driven])
 
@@ -224,7 +224,7 @@ class Oracle(Constrained):
 
     def with_loads(self, reactions: Mapping[str, Array], loads: Values) -> dict[str, Array]:
         """Reactions plus the loads that act along the speeds of the joints."""
-        extra = {name: row.free @ vector(loads[name]) for name, row in self.moving.items() if name in loads}
+        extra = {name: row.dual @ vector(loads[name]) for name, row in self.moving.items() if name in loads}
         return {name: wrench + extra.get(name, 0.0) for name, wrench in reactions.items()}
 
     def axial(self, wrenches: Mapping[str, Array]) -> dict[str, Value]:

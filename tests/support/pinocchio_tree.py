@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from .joint_shapes import Planar, Universal, shape_of
+from .joint_shapes import PinInSlot, Planar, Screw, Universal, shape_of
 from .placement import Value, Values, plain, vector
 from .poses import Array, Pose, cross_matrix, unit
 
@@ -57,7 +57,11 @@ def _joint_model(kind: Any, outward: bool) -> Any:
         return pin.JointModelSpherical() if name == "spherical" else pin.JointModelFreeFlyer()
     turn, slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
     shape = shape_of(kind)
-    if isinstance(shape, Universal):
+    if isinstance(shape, Screw):  # the inverse turns and slides the other way
+        return pin.JointModelHelicalUnaligned(sign * shape.axis, shape.pitch)
+    if isinstance(shape, PinInSlot):
+        steps = [(slide, shape.slot), (turn, shape.axis)]
+    elif isinstance(shape, Universal):
         steps = [(turn, shape.first), (turn, shape.second)]
     elif isinstance(shape, Planar):
         steps = [(slide, shape.x), (slide, shape.y), (turn, shape.normal)]

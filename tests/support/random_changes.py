@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import linkwork as lw
 
-from .builder import KINDS, Scene
+from .builder import KINDS, NUMBER_OF_AXES, Scene, random_values
 from .impulse_oracle import Held, ImpulseOracle, Jump, Pin
 from .joint_families import ALL_KINDS, JOINT_FAMILIES
 from .placement import vector
@@ -122,8 +122,8 @@ def _pin(
 def random_kind(rng: np.random.Generator, kind: str) -> Any:
     """A kind of joint with random axes."""
     axis = random_unit(rng)
-    count = {"fixed": 0, "spherical": 0, "free": 0, "universal": 2}.get(kind, 1)
-    return getattr(lw, KINDS[kind])(*[axis, unit(np.cross(axis, random_unit(rng)))][:count])
+    axes = [axis, unit(np.cross(axis, random_unit(rng)))][: NUMBER_OF_AXES.get(kind, 1)]
+    return getattr(lw, KINDS[kind])(*axes, *random_values(rng, kind))
 
 
 # -- by seeds

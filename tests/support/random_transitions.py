@@ -22,7 +22,7 @@ from .poses import Array
 from .random_changes import GROUND, Change
 from .rows import Gear
 
-BOUNDED = ("revolute", "prismatic", "universal", "cylindrical", "planar")
+BOUNDED = ("revolute", "prismatic", "universal", "cylindrical", "planar", "screw", "pin_in_slot")
 
 
 @dataclass(repr=False)

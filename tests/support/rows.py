@@ -62,7 +62,7 @@ class Bodies:
 
 
 class JointRow:
-    """One joint: S = `relative` (6, 6 n), P = `free` (6, nu) and its complement `barred` C (6, 6 - nu), orthonormal.
+    """One joint: S = `relative` (6, 6 n), P = `free` (6, nu) and its complement `barred` C (6, 6 - nu).
 
     The relative velocity [angular; of the child frame's origin, as seen from the parent] is S v = P u in world axes.
     """
@@ -76,6 +76,7 @@ class JointRow:
         self.q = self._nearest_turn(q)
         self.relative = bodies.at(joint.child, self.point) - bodies.at(joint.parent, self.point)
         self.free = self._to_world(self.shape.motion(self.q))
+        self.dual = np.linalg.pinv(self.free).T  # (6, nu): its products with the relative velocity are the speeds
         full = np.linalg.qr(self.free, mode="complete")[0] if self.shape.nu else np.eye(6)
         self.barred = full[:, self.shape.nu :]
 
@@ -94,7 +95,7 @@ class JointRow:
         return np.concatenate([r @ motion[:3], r @ motion[3:]])
 
     def speeds(self, v: Array) -> Array:
-        return self.free.T @ (self.relative @ v.ravel())
+        return self.dual.T @ (self.relative @ v.ravel())
 
     def bias(self, v: Array, u: Array) -> Array:
         """b (6,) of the relative acceleration S a = P udot + b: what velocities alone decide."""
@@ -152,7 +153,7 @@ class GearRow:
         self.q = {joint: rows[joint].q for joint, _ in gear.coordinates.values()}
         self.slopes = gear.slopes(self.q)
         self.scale = max(map(abs, self.slopes.values()))
-        self.axes = {name: rows[joint].free[:, element] for name, (joint, element) in gear.coordinates.items()}
+        self.axes = {name: rows[joint].dual[:, element] for name, (joint, element) in gear.coordinates.items()}
         rates = [slope * self.axes[n] @ rows[gear.coordinates[n][0]].relative for n, slope in self.slopes.items()]
         self.matrix = np.sum(rates, axis=0)[None, :] / self.scale  # (1, 6 n)
 
