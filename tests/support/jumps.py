@@ -14,7 +14,7 @@ from linkwork.model.impacts import VelocityJump
 
 from .driving import by_joint
 from .impulse_oracle import Held, ImpulseOracle
-from .impulse_oracle import VelocityJump as Expected
+from .impulse_oracle import Jump as Expected
 from .placement import vector
 from .random_transitions import Transitions, changed_mechanism
 from .rows import Array
