@@ -42,7 +42,7 @@ def test_an_entry_that_is_left_out_fails_the_build(entry, tmp_path, needs_progra
 
 @pytest.mark.parametrize(
     ("row", "message"),
-    [("JOINT(SCREW, screw, 0, 1, 0, 1, LW_GENERAL)", "coordinates, speeds"), ("JOINT(SCREW, screw)", "macro")],
+    [("JOINT(SCREW, screw, 0, 1, 0, 1, LW_GENERAL, LW_AXIS)", "coordinates, speeds"), ("JOINT(SCREW, screw)", "macro")],
 )
 def test_a_wrong_row_fails_the_build(row, message, tmp_path, needs_program):
     text = re.sub(r"JOINT\(SCREW.*\)", row, (JOINTS / "screw.inc").read_text())
