@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from linkwork.fmu.export import archive
+from linkwork._util import files
 from support.checkout import TOP
 from support.fast_set import mark_slow_cases
 from support.fmpy_names import remembering_names
@@ -21,7 +21,7 @@ IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 def time_is_saved() -> Iterator[None]:
     """FMUs are compressed less than a user's, and FMPy parses no name of a variable twice."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(archive, "WHOLE", 1)
+        patch.setattr(files, "WHOLE", 1)
         remembering_names(patch)
         yield
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import linkwork as lw
+from linkwork._util import files
 from linkwork.cli.export import main
 from linkwork.core.sources import FLAGS, fmu_libraries, source_dir
 from linkwork.errors import ExportError
-from linkwork.fmu.export import archive as fmu_archive
 from linkwork.fmu.export import cross
 from linkwork.fmu.export.libraries import PLATFORMS, libraries
 from support.binaries import linkage
@@ -27,7 +27,7 @@ from support.unpacked import Unpacked, unpack
 
 HOST = next(iter(fmu_libraries()))
 MOST = 1_000_000  # bytes in the FMU, a platform
-USUAL = fmu_archive.WHOLE  # level of compression, lower in other tests
+USUAL = files.WHOLE  # level of compression, lower in other tests
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_own_library_needs_an_old_glibc(needs_program):
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["2.0", "3.0"])
 def test_an_fmu_for_several_platforms(version, compiled, tmp_path, monkeypatch):
-    monkeypatch.setattr(fmu_archive, "WHOLE", USUAL)
+    monkeypatch.setattr(files, "WHOLE", USUAL)
     platforms = [HOST, *(name for name in ("aarch64-linux", "x86_64-windows") if name != HOST)]
     path = lw.export_fmu(pendulum(), tmp_path / "pendulum.fmu", version, platforms=platforms)
     with zipfile.ZipFile(path) as archive:
