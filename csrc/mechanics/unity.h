@@ -85,6 +85,8 @@
 #if LW_ARITHMETIC == LW_DOUBLE
 #include "consistency.inc"
 
+#include "sparse_closure.inc"
+
 #include "assembly.inc"
 
 #include "ear_steps.inc"
