@@ -38,6 +38,6 @@ def test_rough_guesses(family, size, loops):
 
 @FAMILIES
 def test_memory_grows_with_the_loops(family):
-    """The numbers of a state: no more a loop for many than for few, and no dense matrix of all loops."""
+    """The numbers of a state: about as many a loop for many loops as for few; spare lanes differ."""
     few, many = (lw.compile(SERIES[family](loops)[0]).sizes.reals / loops for loops in (40, 300))
-    assert many < 1.1 * few
+    assert many < 2.0 * few
