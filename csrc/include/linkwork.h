@@ -5,7 +5,8 @@
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
- * conquer, when an integrator is first given an implicit method, and lw_assembly_sensitivity for as long as it runs.
+ * conquer, when an integrator is first given an implicit method, and lw_assemble (more than six loops that share
+ * joints) and lw_assembly_sensitivity for as long as they run.
  * Only plain declarations stand in this file: the Python binding reads it as it is. */
 #ifndef LINKWORK_H
 #define LINKWORK_H

@@ -1,0 +1,43 @@
+"""Position assembly of series of loops that share joints, from rough guesses."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.loop_series import SERIES, rough
+
+FAMILIES = pytest.mark.parametrize("family", SERIES)
+
+
+@FAMILIES
+@pytest.mark.parametrize("loops", [2, 7, 9, 40, 300])
+def test_the_driving_joint_decides(family, loops):
+    """The first joint keeps its coordinates, and the others come to the pose from which the mechanism was made."""
+    if loops > 40 and family.startswith("chain"):
+        pytest.skip("errors of a chain's angles add up along it: closing it from there takes long")
+    mech, q = SERIES[family](loops)
+    system = lw.compile(mech)
+    state = system.assemble(q=rough(q, 0.05))
+    assert system.loop_residual(state).max() < 1e-12
+    first = next(iter(q))
+    assert np.array_equal(state[f"{first}.q"], q[first])
+    for name, value in q.items():
+        away = np.remainder(state[f"{name}.q"] - value + np.pi, 2 * np.pi) - np.pi
+        assert np.abs(away).max() < 1e-8, name
+
+
+@pytest.mark.parametrize("family", [name for name in SERIES if not name.startswith("chain")])
+@pytest.mark.parametrize("size", [0.2, 0.5])
+@pytest.mark.parametrize("loops", [8, 40])
+def test_rough_guesses(family, size, loops):
+    mech, q = SERIES[family](loops)
+    system = lw.compile(mech)
+    state = system.assemble(q=rough(q, size))
+    assert system.loop_residual(state).max() < 1e-12
+
+
+@FAMILIES
+def test_memory_grows_with_the_loops(family):
+    """The numbers of a state: about as many a loop for many loops as for few; spare lanes differ."""
+    few, many = (lw.compile(SERIES[family](loops)[0]).sizes.reals / loops for loops in (40, 300))
+    assert many < 2.0 * few
