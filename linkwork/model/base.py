@@ -245,7 +245,7 @@ class ModelBase:
         for given, slices, name in ((q, self.numbering.q, "q"), (u, self.numbering.u, "u")):
             if not isinstance(given, Mapping | None):
                 raise MechanismError(f"{name} must be a dictionary by joint name such as {{'A': 0.1}}, not {given!r}")
-            starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "held"))
+            starts, held = (block.reals[self.fields[f"{name}_{part}"].span] for part in ("start", "priority"))
             for rank, (joint, value) in enumerate((given or {}).items(), start=1):
                 span, what = self.arguments.span(slices, joint, name), f"{name} of joint {joint!r}"
                 values = one(vector(value, span, what), what)
