@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from linkwork.model.mobility import degrees_of_freedom
+from support.driving import by_joint, tree_joints
 from support.loop_series import SERIES, rough
+from support.oracle import Oracle
+from support.placement import body_poses
 
 FAMILIES = pytest.mark.parametrize("family", SERIES)
 
@@ -41,3 +45,15 @@ def test_memory_grows_with_the_loops(family):
     """The numbers of a state: about as many a loop for many loops as for few; spare lanes differ."""
     few, many = (lw.compile(SERIES[family](loops)[0]).sizes.reals / loops for loops in (40, 300))
     assert many < 2.0 * few
+
+
+@FAMILIES
+@pytest.mark.parametrize("loops", [9, 20, 66])
+def test_degrees_of_freedom(family, loops):
+    """As many as all joints' constraints leave by their singular values; the first joint decides everything."""
+    mech, q = SERIES[family](loops)
+    model = lw.compile(mech)
+    state = model.assemble(q=q)
+    poses = body_poses(mech, by_joint(model, state.q), tree_joints(model))
+    assert degrees_of_freedom(model, state) == Oracle(mech, poses).motions.shape[1]
+    assert degrees_of_freedom(model, state) == np.size(q[next(iter(q))])
