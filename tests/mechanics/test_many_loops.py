@@ -17,8 +17,6 @@ FAMILIES = pytest.mark.parametrize("family", SERIES)
 @pytest.mark.parametrize("loops", [2, 7, 9, 40, 300])
 def test_the_driving_joint_decides(family, loops):
     """The first joint keeps its coordinates, and the others come to the pose from which the mechanism was made."""
-    if loops > 40 and family.startswith("chain"):
-        pytest.skip("errors of a chain's angles add up along it: closing it from there takes long")
     mech, q = SERIES[family](loops)
     system = lw.compile(mech)
     state = system.assemble(q=rough(q, 0.05))
@@ -48,12 +46,13 @@ def test_memory_grows_with_the_loops(family):
 
 
 @FAMILIES
-@pytest.mark.parametrize("loops", [9, 20, 66])
+@pytest.mark.parametrize("loops", [9, 66])
 def test_degrees_of_freedom(family, loops):
-    """As many as all joints' constraints leave by their singular values; the first joint decides everything."""
+    """As many as the singular values of all joints' constraints leave; the first joint decides everything."""
     mech, q = SERIES[family](loops)
     model = lw.compile(mech)
     state = model.assemble(q=q)
     poses = body_poses(mech, by_joint(model, state.q), tree_joints(model))
-    assert degrees_of_freedom(model, state) == Oracle(mech, poses).motions.shape[1]
+    rows = Oracle(mech, poses).constraints
+    assert degrees_of_freedom(model, state) == rows.shape[1] - np.linalg.matrix_rank(rows, rtol=1e-9)
     assert degrees_of_freedom(model, state) == np.size(q[next(iter(q))])
