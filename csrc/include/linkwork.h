@@ -5,7 +5,8 @@
  * SI units, world axes, spatial vectors [angular; linear], quaternions [w, x, y, z] body to world.
  * Nothing here prints, exits or asserts on a caller's input; nothing allocates after creation, except once at a
  * state's first directional derivative, Jacobian or Newton matrix, its first jump, its first use of divide and
- * conquer, when an integrator is first given an implicit method, and lw_assembly_sensitivity for as long as it runs.
+ * conquer, when an integrator is first given an implicit method, and lw_assemble (more than six loops that share
+ * joints) and lw_assembly_sensitivity for as long as they run.
  *
  * Growth of this interface: models, states and builders are opaque types, and additions are new functions. The structs
  * below keep their fields and size for a whole version LW_VERSION_MAJOR.MINOR. A caller sets a struct to zero before

@@ -268,7 +268,8 @@ static inline int lw_has_centroids(const lw_model *m) {
   return m->method == LW_MULTIPLIERS_CENTROID || m->method == LW_MULTIPLIERS_ORIGIN;
 }
 
-#define LW_DENSE_ROWS 400 /* closures of more rows are not laid out as one matrix */
+#define LW_DENSE_ROWS 400  /* closures of more rows are not laid out as one dense matrix, which counts dof */
+#define LW_MATRIX_ROWS 400 /* up to which loops that share much are assembled by one matrix if not loop by loop */
 
 /* Scalars for the multipliers of all constraints together; see multiplier_work_of() in multipliers/workspace.inc. */
 #define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, phi_rows, z, rows, stride)                         \
