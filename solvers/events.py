@@ -1,4 +1,4 @@
-"""Event location on the dense output of a step, for backends that have none; by the rules of csrc/ode/events.c."""
+"""Event location on the dense output of a step, for backends that have none; rules as in csrc/ode/event_location.c."""
 
 from __future__ import annotations
 

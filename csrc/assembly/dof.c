@@ -1,7 +1,7 @@
 /* The expected degrees of freedom of the clusters: counted in closed poses around the start; if none is found, at the
  * start values and at the neutral coordinates, of which one is often nearly closed. */
 #include "state/kernels.h"
-#include "model/pivots.h"
+#include "model/independent_columns.h"
 #include "model/reader.h"
 #include <stdlib.h>
 #include <string.h>

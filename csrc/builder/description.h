@@ -121,7 +121,7 @@ lw_status lw_find_joint(lw_builder *b, const char *what, const char *owner, cons
 lw_status lw_find_among(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t *number);
 void lw_free_names(name_table *names);
 
-/* ---- parts.c: bodies and joints; ties.c: couplings, distances, springs, wrenches ---- */
+/* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, springs, wrenches ---- */
 /* Grows a list by one element; NULL: no memory. */
 void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size);
 /* One more element of a list, all zero; NULL: no memory, with a message. */

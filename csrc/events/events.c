@@ -1,5 +1,5 @@
 /* Event handling: applies all due transitions, and those they trigger, until none is due. */
-#include "events/pins.h"
+#include "events/removable_joints.h"
 #include "events/impact.h"
 #include <math.h>
 #include <stdio.h>

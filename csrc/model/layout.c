@@ -1,5 +1,5 @@
 /* Columns, marks and offsets of a model, from its tables. */
-#include "model/pivots.h"
+#include "model/independent_columns.h"
 #include "model/reader.h"
 #include <stdlib.h>
 

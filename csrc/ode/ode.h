@@ -75,7 +75,7 @@ static inline double lw_ode_error_ratio(const lw_ode *ode, int32_t i, double err
 /* Root mean square of x_i / scale_i; 0/0 counts as 0. */
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y);
 
-/* differences.c: df/dy and df/dt at (t, y), in the direction of h. k[f_stage] is f there; y_new and `change` are
+/* finite_differences.c: df/dy and df/dt at (t, y), in the direction of h. k[f_stage] is f there; y_new and `change` are
  * scratch. They return the status of lw_ode_function; positive also if f is not finite nearby. */
 int lw_ode_difference_jacobian(lw_ode *ode, double *matrix, double *change);
 int lw_ode_difference_time(lw_ode *ode, double *by_time, double *change);

@@ -1,5 +1,5 @@
 /* What the mechanics chose by themselves, for those who ask. */
-#include "model/pivots.h"
+#include "model/independent_columns.h"
 #include "state/state.h"
 
 lw_status lw_model_cluster(const lw_model *m, int32_t index, lw_cluster_info *expected) {

@@ -1,6 +1,6 @@
 /* Exact derivatives by complex step: f(x + i h s) = f(x) + i h f'(x) s, with h so small that its square vanishes
  * against one, so that no digits cancel. The complex block has the layout of the real one. */
-#include "model/pivots.h"
+#include "model/independent_columns.h"
 #include "state/state.h"
 #include "events/indicators.h"
 #include <math.h>

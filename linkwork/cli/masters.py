@@ -9,7 +9,7 @@ from typing import Any
 
 from linkwork.cosim.masters.adaptive import Adaptive
 from linkwork.cosim.masters.base import Master
-from linkwork.cosim.masters.fixed import GaussSeidel, Jacobi
+from linkwork.cosim.masters.fixed_step import GaussSeidel, Jacobi
 from linkwork.errors import CosimError
 
 MASTERS = ("jacobi", "gauss-seidel", "adaptive")

@@ -5,7 +5,7 @@ import struct
 import pytest
 
 import linkwork as lw
-from linkwork.fmu.export.token import instantiation_token
+from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.xml_parts import in_chunks
 from linkwork.model.independent_coordinates import IndependentCoordinates
 from support.interface_file import by_xml, of_fmu

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from linkwork.fmu.export.token import instantiation_token
+from linkwork.fmu.export.instantiation_token import instantiation_token
 from support.fmi_calls import ERROR, OK, Instance, whole
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import linkwork as lw
-from linkwork.fmu.export.token import instantiation_token
+from linkwork.fmu.export.instantiation_token import instantiation_token
 from support.fmi_calls import Instance
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from linkwork.cosim import Jacobi, System, run
-from linkwork.cosim.isolated.breadcrumb import Call, note
+from linkwork.cosim.isolated.call_record import Call, note
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.parent import Child, Died
-from linkwork.cosim.isolated.reduction import SINKS
+from linkwork.cosim.isolated.run_summary import SINKS
 from linkwork.errors import CosimError
 from support import moody as moods
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
-from linkwork.cosim.isolated.breadcrumb import Call, note
+from linkwork.cosim.isolated.call_record import Call, note
 from linkwork.errors import FmuError
 from linkwork.fmu.library import NotLoaded, load
 from linkwork.fmu.messages import STATUS

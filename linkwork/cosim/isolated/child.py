@@ -17,10 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from linkwork.cosim.isolated.breadcrumb import forget
+from linkwork.cosim.isolated.call_record import forget
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.messages import STOP, receive, send
-from linkwork.cosim.isolated.reduction import SINKS
+from linkwork.cosim.isolated.run_summary import SINKS
 from linkwork.cosim.running.interruption import interrupt
 from linkwork.errors import LinkworkError
 

@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from linkwork.cosim.isolated.breadcrumb import VARIABLE, last_place, write_nowhere
+from linkwork.cosim.isolated.call_record import VARIABLE, last_place, write_nowhere
 from linkwork.cosim.isolated.child import FOLDER
 from linkwork.cosim.isolated.job import Job
 from linkwork.cosim.isolated.messages import STOP, receive, send

@@ -2,6 +2,6 @@
 
 from linkwork.cosim.masters.adaptive import Adaptive
 from linkwork.cosim.masters.base import Master
-from linkwork.cosim.masters.fixed import GaussSeidel, Jacobi
+from linkwork.cosim.masters.fixed_step import GaussSeidel, Jacobi
 
 __all__ = ["Adaptive", "GaussSeidel", "Jacobi", "Master"]

@@ -24,10 +24,10 @@ import numpy as np
 
 from linkwork.cosim.fmu.instance import FloatArray
 from linkwork.cosim.masters.base import Master, MasterRun
-from linkwork.cosim.masters.fixed import FixedStep, GaussSeidel, Jacobi
-from linkwork.cosim.masters.inner import Parallel, Sequential, check_extrapolation
+from linkwork.cosim.masters.fixed_step import FixedStep, GaussSeidel, Jacobi
 from linkwork.cosim.masters.signals import Signals
-from linkwork.cosim.masters.together import ULP, Together, again
+from linkwork.cosim.masters.step_inputs import Parallel, Sequential, check_extrapolation
+from linkwork.cosim.masters.synchronous_step import ULP, Together, again
 from linkwork.cosim.network import Network
 from linkwork.errors import CosimError
 

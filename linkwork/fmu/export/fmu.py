@@ -15,13 +15,13 @@ from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
 from linkwork.fmu.export.content import Content, Experiment
 from linkwork.fmu.export.documentation import documentation_files
+from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface import interface_bytes
 from linkwork.fmu.export.libraries import libraries
 from linkwork.fmu.export.selection import Choice, choose_outputs, known_references, resolve_dependencies
 from linkwork.fmu.export.settings import SETTING_STARTS, setting_entities
 from linkwork.fmu.export.sources import c_files, source_files
 from linkwork.fmu.export.terminals import terminal_files
-from linkwork.fmu.export.token import instantiation_token
 from linkwork.fmu.export.xml_parts import in_chunks
 
 if TYPE_CHECKING:

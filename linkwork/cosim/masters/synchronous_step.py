@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from linkwork.cosim.fmu.instance import Instance, Outcome
 from linkwork.cosim.masters.base import MasterRun
-from linkwork.cosim.masters.inner import Parallel
+from linkwork.cosim.masters.step_inputs import Parallel
 from linkwork.cosim.network import events
 from linkwork.errors import CosimError
 

@@ -1,6 +1,6 @@
 /* Independent coordinates and speeds, and the workspace to solve for the dependent ones. */
-#ifndef LW_MINIMAL_H
-#define LW_MINIMAL_H
+#ifndef LW_DAE_MINIMAL_COORDINATES_H
+#define LW_DAE_MINIMAL_COORDINATES_H
 #include "math/pivoted_qr.h"
 #include "state/state.h"
 

@@ -1,5 +1,5 @@
 /* Joints that close and open at an event. */
-#include "events/pins.h"
+#include "events/removable_joints.h"
 #include <math.h>
 #include <string.h>
 

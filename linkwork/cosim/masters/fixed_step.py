@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from linkwork.cosim.masters.base import Master, MasterRun
-from linkwork.cosim.masters.inner import Parallel, Sequential, check_extrapolation
-from linkwork.cosim.masters.together import Together, again
+from linkwork.cosim.masters.step_inputs import Parallel, Sequential, check_extrapolation
+from linkwork.cosim.masters.synchronous_step import Together, again
 from linkwork.cosim.network import Network
 from linkwork.errors import CosimError
 

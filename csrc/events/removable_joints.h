@@ -1,6 +1,6 @@
 /* Joints that close and open at an event. */
-#ifndef LW_PINS_H
-#define LW_PINS_H
+#ifndef LW_EVENTS_REMOVABLE_JOINTS_H
+#define LW_EVENTS_REMOVABLE_JOINTS_H
 #include "events/indicators.h"
 
 /* Captures the frame of a pin that its description leaves out; requires the outputs. */

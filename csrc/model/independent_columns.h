@@ -1,7 +1,7 @@
 /* The integers that an evaluation leaves of each cluster: its ranks, and which columns it made independent. The
  * mechanics write them; this is the one place that knows how they lie. */
-#ifndef LW_PIVOTS_H
-#define LW_PIVOTS_H
+#ifndef LW_MODEL_INDEPENDENT_COLUMNS_H
+#define LW_MODEL_INDEPENDENT_COLUMNS_H
 #include "model/model.h"
 
 typedef struct lw_cluster_ranks {

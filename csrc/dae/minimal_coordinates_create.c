@@ -1,5 +1,5 @@
 /* Selection of independent coordinates and speeds, and the workspace to solve for the dependent ones. */
-#include "dae/minimal.h"
+#include "dae/minimal_coordinates.h"
 #include <stdlib.h>
 
 /* Ascending indices into `of` numbers. */
