@@ -22,7 +22,7 @@ TIME_AIM = {64: 20.0}  # ms
 METHOD = """\
 CPU time of `assemble` on one core in ms, the best of {rounds} rounds. All tree coordinates are given, each off by up to
 {error} rad (chains: {chain} rad), but those of the first joint, which has priority. Loops share joints with their
-neighbours. In a chain each four-bar stands on the coupler of the one before."""
+neighbours. In a chain each four-bar is supported by the coupler of the one before."""
 
 
 def main(options: argparse.Namespace) -> None:

@@ -85,7 +85,7 @@ void simulate(const Model &model, const State &state) {
   std::vector<double> t(rows), y(static_cast<size_t>(rows * n));
   for (int i = 0; i < rows; i++) t[static_cast<size_t>(i)] = 0.1 * i;
   lw_ode_output output = {};
-  output.wanted = 1;
+  output.times_given = 1;
   output.capacity = rows;
   output.t = t.data();
   output.y = y.data();

@@ -30,8 +30,10 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
     names = list(known)
     if not isinstance(name, str):
         return []
-    same = [other for other in names if other.lower() == name.lower()]
-    return same or get_close_matches(name, names, n=MOST_SUGGESTED)
+    by_lower_case = {other.lower(): other for other in reversed(names)}
+    if name.lower() in by_lower_case:
+        return [by_lower_case[name.lower()]]
+    return [by_lower_case[one] for one in get_close_matches(name.lower(), by_lower_case, n=MOST_SUGGESTED)]
 
 
 def suggest(name: object, known: Iterable[str]) -> str:

@@ -11,9 +11,8 @@ import contextlib
 import ctypes
 import itertools
 from collections.abc import Callable, MutableSequence
+from functools import cache
 from typing import Any
-
-from fmpy import calloc, fmi2, free
 
 STATUS = ("ok", "warning", "discard", "error", "fatal", "pending")
 
@@ -32,10 +31,7 @@ class Listener:
         self.name = name.encode()
         self.messages, self.least = messages, least
         self.number = next(_numbers)
-        self.callbacks = fmi2.fmi2CallbackFunctions()
-        self.callbacks.logger = _CALLBACK
-        self.callbacks.allocateMemory = _ALLOCATE
-        self.callbacks.freeMemory = _FREE
+        self.callbacks = _callback_functions()
         self.callbacks.componentEnvironment = self.number
         if not plain:
             _add_proxy(self.callbacks)
@@ -76,6 +72,21 @@ def _log(environment: int | None, name: bytes | None, status: int, _category: An
         listener.messages.append(text if status < len(STATUS) else f"{text} (status {status})")
 
 
-_CALLBACK = fmi2.fmi2CallbackLoggerTYPE(_log)
-_ALLOCATE = fmi2.fmi2CallbackAllocateMemoryTYPE(calloc)
-_FREE = fmi2.fmi2CallbackFreeMemoryTYPE(free)
+@cache
+def _functions() -> tuple[Any, Any, Any]:
+    """Logger, allocation and release; they live as long as the process."""
+    from fmpy import calloc, fmi2, free
+
+    return (
+        fmi2.fmi2CallbackLoggerTYPE(_log),
+        fmi2.fmi2CallbackAllocateMemoryTYPE(calloc),
+        fmi2.fmi2CallbackFreeMemoryTYPE(free),
+    )
+
+
+def _callback_functions() -> Any:
+    from fmpy import fmi2
+
+    callbacks = fmi2.fmi2CallbackFunctions()
+    callbacks.logger, callbacks.allocateMemory, callbacks.freeMemory = _functions()
+    return callbacks

@@ -133,7 +133,7 @@ def test_info_explains(capsys):
     assert main(["info", "--explain", FOUR_BAR]) == 0
     text = capsys.readouterr().out
     assert "1 freedom in its assembled start" in text
-    assert "ear 1: closed by D, adds crank, coupler, rocker" in text
+    assert "loop 1: closed by D, adds crank, coupler, rocker" in text
 
 
 @pytest.mark.parametrize("method", ["auto", "rcr", "embedding", "multipliers", "dca"])
@@ -163,7 +163,7 @@ def test_info_where_loops_cannot_be_closed(capsys):
     mech.save("short.json")
     assert "'B' cannot be closed" in fails(capsys, "info", "short.json")
     assert main(["info", "short.json", "--explain"]) == 0
-    assert "ear 1: closed by B" in capsys.readouterr().out
+    assert "loop 1: closed by B" in capsys.readouterr().out
 
 
 def test_a_structure(capsys):

@@ -146,7 +146,7 @@ def test_joints_at_points_in_the_world(seed):
 
 def test_things_are_found_by_name():
     system = lw.compile(well_posed(FAMILIES["side_by_side"][0], 0).mechanism)
-    model, block = system._model, system.block()
+    model, block = system._native, system.block()
     for kind, names in ((lib.LW_KIND_BODY, system.mechanism.bodies), (lib.LW_KIND_JOINT, system.mechanism.joints)):
         assert lib.lw_model_count(model.handle, kind) == len(names)
         for index, name in enumerate(names):

@@ -25,7 +25,7 @@ def test_types_are_kept_apart(version, make):
     fmu = make(pendulum(latch=COMMANDED), version)
     instance = started(fmu, "CS")
     assert instance.try_get([fmu.reference("latch.active")])[0] == ERROR
-    assert "is of type boolean" in instance.last
+    assert "has the type boolean" in instance.last
     assert instance.try_set([fmu.reference("latch.command")], [1.0]) == ERROR
     assert instance.try_set_flags([fmu.reference("hinge.tau")], [True]) == ERROR
     assert "is of type real number" in instance.last

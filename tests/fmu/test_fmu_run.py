@@ -152,7 +152,7 @@ def test_an_input_that_changes_acts_from_the_communication_point(fmu, four_bar):
 
 @pytest.mark.parametrize(
     ("time", "step", "text"),
-    [(0.0, 0.0, "forward"), (0.0, -0.1, "forward"), (0.0, math.nan, "forward"), (0.5, 0.1, "communication point"),
+    [(0.0, 0.0, "advance"), (0.0, -0.1, "advance"), (0.0, math.nan, "advance"), (0.5, 0.1, "communication point"),
      (0.0, 2.0, "stop time")],
 )  # fmt: skip
 def test_impossible_steps_are_refused(fmu, time, step, text):

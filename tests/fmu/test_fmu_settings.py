@@ -171,7 +171,7 @@ def test_dependencies_are_those_of_the_model_description(built, needs):
         expected = everything if listed is None else {known.valueReference for known in listed}
         assert set(dependencies(instance, unknown.variable.valueReference)) == expected
     assert dependencies(instance, fmu.reference("coupler.m")) is None
-    assert "no output" in instance.last
+    assert "not an output" in instance.last
 
 
 def test_a_wrong_number_of_dependencies_is_refused(built):

@@ -11,7 +11,7 @@ from support.random_changes import random_change
 from support.random_transitions import as_transitions
 
 Y = (0, 1, 0)
-WATCHED = (2, 3, 4, 8, 10, 11, 13, 15, 16, 18)  # random changes with stops
+WATCHED = (0, 2, 3, 7, 8, 10, 11, 16, 21, 23)  # random changes after which an indicator is away from zero
 KNOWNS = ("q", "u", "transition_value", "transition_points", "restitution", "tau", "body_mass", "parent_position")
 
 

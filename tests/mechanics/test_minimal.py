@@ -19,7 +19,7 @@ LOOPS |= SPANNED
 # some speeds of a quaternion are independent and others not: a rod between balls turns about itself
 TORN = {"RSSR", "RSSP", "SSS", "RSSR_cut_2", "RRS_centred", "RS_on_one_axis", "SS_on_one_axis", "stewart_SPS"}
 TORN |= {"legs_RSS", "delta_SS", "ladder_spherical", "ladder_spherical_deep", "free body on three"}
-TORN |= {"free bodies on three", "planar and spherical"}
+TORN |= {"HSSR", "HSSR_cut_0", "free bodies on three", "planar and spherical"}
 SMOOTH = sorted(LOOPS.keys() - TORN)
 
 

@@ -81,4 +81,4 @@ def test_pickled_and_copied():
     system, state = reached(well_posed(FAMILIES["planar_5R"][0], 0))
     for other in (pickle.loads(pickle.dumps(state)), copy.deepcopy(state)):
         assert np.array_equal(other.q.cut, state.q.cut)
-        assert np.array_equal(other.system.accelerations(other), system.accelerations(state))
+        assert np.array_equal(other.model.accelerations(other), system.accelerations(state))

@@ -62,9 +62,9 @@ def test_each_file_is_listed_and_has_its_class():
 
 @pytest.mark.parametrize("name", LISTED)
 def test_sizes_agree(name):
-    """Those of the C core with those of the class, and held directions with free ones."""
+    """Those of the C core with those of the class, and constrained directions with free ones."""
     text = (JOINTS / f"{name}.inc").read_text()
-    row = re.search(r"JOINT\(\w+, (\w+), (\d), (\d), (\w+), (\d), \w+\)", text)
+    row = re.search(r"JOINT\(\w+, (\w+), (\d), (\d), (\w+), (\d), \w+, \w+\)", text)
     frame = re.search(rf"{name}_frame = {{(\d), (\d),", text)
     assert row
     assert frame

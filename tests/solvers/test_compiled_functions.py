@@ -110,7 +110,7 @@ def test_a_signal_ends_a_run_that_is_all_in_c(times: np.ndarray | None) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
-    solution = caught.value.result
-    assert solution.t_end > 1.0
-    assert solution.t[-1] == (solution.t_end if times is None else 0.0)
-    assert len(solution.t) == (solution.statistics.steps + 1 if times is None else 1)
+    result = caught.value.result
+    assert result.statistics.steps > 10
+    assert result.t[-1] > 1.0 if times is None else result.t[-1] == 0.0
+    assert len(result.t) == (result.statistics.steps + 1 if times is None else 1)

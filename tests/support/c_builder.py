@@ -82,7 +82,7 @@ def filled(mechanism: Any, method: Any = "auto", reference: str = "auto") -> CBu
         b.place_body(body["name"], body["origin"], _flat(body.get("rotation")))
     for joint in data["joints"]:
         frames = [_frame(joint[key]) for key in ("parent_frame", "child_frame")]
-        b.add_joint(joint["name"], *_kind(joint), joint["parent"], joint["child"], *frames)
+        b.add_joint(joint["name"], _kind(joint), joint["parent"], joint["child"], *frames)
         if joint.get("cut"):
             b.cut(joint["name"])
     _add_ties(b, mechanism, data)
@@ -140,7 +140,7 @@ def _add_transition(b: CBuilder, mechanism: Any, given: Parts) -> None:
             getattr(b, f"add_{verb}")(name, given["joint"], mask)
         case "pin":
             frames = [_frame(given.get(key)) for key in ("parent_frame", "child_frame")]
-            b.add_pin(name, *_kind(given["kind"]), given["parent"], given["child"], *frames)
+            b.add_pin(name, _kind(given["kind"]), given["parent"], given["child"], *frames)
         case "release":
             b.add_release(name, given["joint"])
         case "stop":

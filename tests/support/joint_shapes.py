@@ -62,7 +62,7 @@ class Along(_Simple):
 
 
 class Screw(_Simple):
-    """A turn about an axis and a slide along it, `pitch` m for each rad; the slide tells the turn."""
+    """A turn about an axis and a slide along it, `pitch` m for each rad; the displacement determines the turn."""
 
     nq = nu = 1
     angles = ()

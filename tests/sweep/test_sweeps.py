@@ -142,7 +142,7 @@ def test_an_interruption_keeps_what_is_finished(moody, tmp_path) -> None:
         process.send_signal(signal.SIGINT)
         said = process.communicate()[0]
     assert process.returncode == 130
-    assert "interrupted; the same command goes on" in said
+    assert "interrupted; run the command again to resume" in said
     result = SweepResult(out)
     assert 0 < result.done < 1500
     final = result.final()
