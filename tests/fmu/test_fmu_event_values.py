@@ -28,7 +28,7 @@ def test_types_are_kept_apart(version, make):
     assert "has the type boolean" in instance.last
     assert instance.try_set([fmu.reference("latch.command")], [1.0]) == ERROR
     assert instance.try_set_flags([fmu.reference("hinge.tau")], [True]) == ERROR
-    assert "is of type real number" in instance.last
+    assert "has the type real number" in instance.last
     assert instance.try_set_flags([fmu.reference("latch.active")], [True]) == ERROR
     assert "cannot be set" in instance.last
     name = "Integer" if version == "2.0" else "Int32"

@@ -14,6 +14,7 @@ import pytest
 
 import linkwork as lw
 from linkwork._util import files
+from linkwork._util.progress import Progress
 from linkwork.cli.export import main
 from linkwork.core.sources import FLAGS, fmu_libraries, source_dir
 from linkwork.errors import ExportError
@@ -34,7 +35,7 @@ USUAL = files.WHOLE  # level of compression, lower in other tests
 def compiled(needs) -> Callable[[str], Path]:
     """The library of a platform as zig compiles it, that of this platform included."""
     needs("ziglang")
-    return lambda platform: cross.cross_library(platform, lambda *_: None)
+    return lambda platform: cross.cross_library(platform, Progress(False))
 
 
 # ---- which libraries ----------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ def test_unknown_platforms(platforms, text):
 def test_ziglang_is_missing(monkeypatch):
     monkeypatch.setattr(cross.importlib.metadata, "version", lambda name: _missing(name))
     with pytest.raises(ExportError, match=r"aarch64-linux .* pip install 'linkwork\[cross\]'"):
-        cross.cross_library("aarch64-linux", lambda *_: None)
+        cross.cross_library("aarch64-linux", Progress(False))
 
 
 def _missing(name):
@@ -89,25 +90,25 @@ def small_build(needs, tmp_path, monkeypatch) -> Callable[[str], None]:
 def test_compiler_fails(small_build):
     small_build("int f(void) { return 1; }\nint g(void) { return unheard_of; }\n")
     with pytest.raises(ExportError, match=r"(?s)failed for x86_64-linux at small\.c.*unheard_of"):
-        cross.cross_library("x86_64-linux", lambda *_: None)
+        cross.cross_library("x86_64-linux", Progress(False))
     assert not list((cross.cache_folder() / "libraries").rglob("*.*"))
 
 
 @pytest.mark.slow
 def test_two_builds_at_once_and_a_third_from_the_cache(small_build, monkeypatch):
     small_build('__attribute__((visibility("default"))) int f(void) { return 1; }\n')
-    told = []
+    reports = []
     with ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(cross.cross_library, "x86_64-linux", lambda *step: told.append(step)) for _ in range(2)]
+        jobs = [pool.submit(cross.cross_library, "x86_64-linux", Progress(reports.append)) for _ in range(2)]
         first, second = (job.result() for job in jobs)
     assert first == second
     assert [path.name for path in first.parent.iterdir()] == ["linkwork.so"]
-    assert ("x86_64-linux: csrc/small.c", 1, 2) in told
+    assert any("x86_64-linux" in one.text and one.fraction == 0.5 for one in reports)
     monkeypatch.setattr(cross.subprocess, "run", None)
-    assert cross.cross_library("x86_64-linux", lambda *_: None) == first
+    assert cross.cross_library("x86_64-linux", Progress(False)) == first
     small_build("int f(void) { return 2; }\n")
     with pytest.raises(TypeError):  # another source has to be compiled
-        cross.cross_library("x86_64-linux", lambda *_: None)
+        cross.cross_library("x86_64-linux", Progress(False))
 
 
 # ---- contents ----------------------------------------------------------------------------------------
