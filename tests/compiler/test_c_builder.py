@@ -254,7 +254,7 @@ def test_the_first_failure_stays():
 
 def test_a_builder_can_be_finished_again():
     mechanism = chain(3)
-    mechanism.add_transition("pin", lw.Pin("link3", "ground", lw.Revolute((0, 0, 1))), lw.Input())
+    mechanism.add_transition("pin", lw.Pin("link3", "ground", lw.Revolute((0, 0, 1))), lw.Command())
     b = filled(mechanism)
     first = b.finished()
     assert b.finished() == first

@@ -13,8 +13,8 @@ FILES = sorted(p for f in ("csrc", "fmu_src") for p in (TOP / f).rglob("*") if p
 DOUBLE, COMPLEX = 1, 2
 ONLY_COMPLEX = {"csrc/assembly/sensitivity.inc", "csrc/dca/solve_complex.inc"}
 ONLY_DOUBLE = {
-    *(f"csrc/assembly/{name}.inc" for name in ("assemble", "consistency", "dof_at_pose", "ear_step", "position")),
-    *(f"csrc/assembly/{name}.inc" for name in ("position_by_ears", "regular_dof")),
+    *(f"csrc/assembly/{name}.inc" for name in ("assemble", "consistency", "dof_at_pose", "position")),
+    *(f"csrc/assembly/{name}.inc" for name in ("position_by_loops", "regular_dof", "step_by_loops")),
     *(f"csrc/dca/{name}.inc" for name in ("solve", "solve_double", "velocity_jump")),
 }
 
@@ -49,6 +49,10 @@ def test_file_compiles_alone(path, needs_program):
             [needs_program("cc"), *FLAGS, *kernel, str(path)], capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
+
+
+def test_the_files_of_one_scalar_exist():
+    assert set(map(name_of, FILES)) >= ONLY_COMPLEX | ONLY_DOUBLE
 
 
 def test_no_file_includes_itself():
