@@ -1,7 +1,7 @@
 /* The constraints between the bodies of a model, for the plan of subassemblies: all joints, then all couplings and
  * distances. Joints and couplings that the present variant leaves out are listed as well, without
- * rows. Then the welds between the parts of high-degree bodies: a body with many constraints would take them one after
- * another, with as many levels. It is cut into parts of the same share of its inertia, each with some of
+ * rows. Then the welds between the fragments of high-degree bodies: a body with many constraints would take them one after
+ * another, with as many levels. It is cut into fragments of the same share of its inertia, each with some of
  * the constraints. */
 #include "model/reader.h"
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void count_constraints(listing *l) {
   for (int32_t b = 0; b < bodies; b++) l->fragments += fragments_of(l, b) - 1;
 }
 
-/* The first part of a body has its number; `next` is that of the second, less one. */
+/* The first fragment of a body has its number; `next` is that of the second, less one. */
 static inline int32_t fragment_of(int32_t link, int32_t next, int32_t i) { return i == 0 ? link : next + i; }
 
 static void weld(listing *l, int32_t a, int32_t b) {

@@ -5,7 +5,7 @@
 #define LW_DCA_PLAN_H
 #include <stdint.h>
 
-/* A joint, pin, coupling or distance: what it does is rows of constraints on the velocities of a few bodies. */
+/* A joint, pin, coupling or distance: it imposes rows of constraints on the velocities of a few bodies. */
 typedef struct lw_dca_constraint {
   int32_t first, ends;          /* these bodies, in plan->end; the ground is none of them */
   int32_t rows;                 /* at most */
@@ -15,18 +15,18 @@ typedef struct lw_dca_constraint {
 
 typedef struct lw_dca_subassembly {
   int32_t child[2];                      /* subassemblies that it joins; the second -1: a single body */
-  int32_t first_handle, handles;         /* of its parts, in plan->handle; the first part's first */
+  int32_t first_handle, handles;         /* of its children, in plan->handle; the first child's first */
   int32_t first_remaining, remaining;    /* those that remain handles, in plan->remaining */
   int32_t first_constraint, constraints; /* made here, in `plan->constraint` */
   int32_t rows;                          /* of these */
-  int32_t level;                         /* one above the higher part; 0: a single body */
+  int32_t level;                         /* one above the higher child; 0: a single body */
   int32_t columns, remaining_columns;    /* columns of the factor of the compliances of its children, and of its own */
   int64_t first_real, first_integer;     /* of its data, see dca/solve.inc */
 } lw_dca_subassembly;
 
-/* The plan's bodies: those of the model by number, then the further parts of high-degree bodies. */
+/* The plan's bodies: those of the model by number, then the further fragments of high-degree bodies. */
 typedef struct lw_dca_fragment {
-  int32_t link, fragments; /* whose part it is, and how many that has */
+  int32_t link, fragments; /* the link of which it is a fragment, and how many that has */
 } lw_dca_fragment;
 
 typedef struct lw_dca_list {
@@ -40,9 +40,9 @@ typedef struct lw_dca_plan {
   lw_dca_fragment *fragment; /* of each body; the plan is made without */
   int32_t *handle_index;     /* of each end: which handle of the subassembly that makes its constraint */
   int32_t subassemblies, levels;
-  lw_dca_subassembly *subassembly; /* parts before wholes; the first are the bodies, by number */
-  int32_t *order;       /* subassemblies, parts before wholes: pieces that know nothing of each other, then the rest */
-  int32_t *task, tasks; /* where each of these starts in the order, then the rest */
+  lw_dca_subassembly *subassembly; /* children before parents; the first are the bodies, by number */
+  int32_t *order;                  /* subassemblies, children before parents: independent tasks, then the rest */
+  int32_t *task, tasks;            /* where each of these starts in the order, then the rest */
   lw_dca_list handle, remaining;
   int32_t *constraint;
   int64_t reals, integers, scratch; /* sizes of a solution; scratch of the largest subassembly */

@@ -42,37 +42,37 @@ typedef enum lw_owner {
 #define LW_ROWS_WRENCH s->wrenches
 #define LW_ROWS_TRANSITION s->transitions
 
-#define LW_PARAMETER_FIELDS(X)                                                                                         \
-  X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                     \
-  X(body_mass, BODY, 1, LW_PARAMETER, LW_STAGE_NONE, "mass [kg]")                                                      \
-  X(body_com, BODY, 3, LW_PARAMETER, LW_STAGE_NONE, "centre of mass, body axes [m]")                                   \
-  X(body_inertia, BODY, 6, LW_PARAMETER, LW_STAGE_NONE, "xx xy xz yy yz zz about the com, body axes [kg.m2]")          \
-  X(parent_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the parent body [m]")             \
-  X(parent_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the parent body, axis = z")             \
-  X(child_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the child body [m]")               \
-  X(child_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the child body, axis = z")               \
-  X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                                 \
-  X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                               \
-  X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")                  \
-  X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                              \
-  X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "what the terms add up to, or the distance [m]")        \
-  X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in loops/independent_constraints.inc") \
-  X(distance_points, DISTANCE, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")      \
-  X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")          \
-  X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                           \
-  X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                           \
-  X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")              \
-  X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")               \
-  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                      \
-    "time [s], value of a zero crossing, or a stop's bounds")                                                          \
-  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")       \
-  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance watched; of an impulse [m]")       \
-  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                                  \
-  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed")     \
-  X(joint_parameter, JOINT, 1, LW_PARAMETER, LW_STAGE_NONE, "of its type: a screw's pitch [m/rad]; else 0")            \
-  X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                      \
-  X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                            \
-  X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no")     \
+#define LW_PARAMETER_FIELDS(X)                                                                                     \
+  X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                 \
+  X(body_mass, BODY, 1, LW_PARAMETER, LW_STAGE_NONE, "mass [kg]")                                                  \
+  X(body_com, BODY, 3, LW_PARAMETER, LW_STAGE_NONE, "centre of mass, body axes [m]")                               \
+  X(body_inertia, BODY, 6, LW_PARAMETER, LW_STAGE_NONE, "xx xy xz yy yz zz about the com, body axes [kg.m2]")      \
+  X(parent_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the parent body [m]")         \
+  X(parent_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the parent body, axis = z")         \
+  X(child_position, JOINT, 3, LW_PARAMETER, LW_STAGE_NONE, "joint frame's origin in the child body [m]")           \
+  X(child_orientation, JOINT, 4, LW_PARAMETER, LW_STAGE_NONE, "joint frame in the child body, axis = z")           \
+  X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                             \
+  X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                           \
+  X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
+  X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                          \
+  X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "what the terms add up to, or the distance [m]")    \
+  X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in loops/constraint_rows.inc")     \
+  X(distance_points, DISTANCE, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")  \
+  X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")      \
+  X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                       \
+  X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                       \
+  X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")          \
+  X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")           \
+  X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
+    "time [s], value of a zero crossing, or a stop's bounds")                                                      \
+  X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")   \
+  X(transition_points, TRANSITION, 6, LW_PARAMETER, LW_STAGE_NONE, "of the distance watched; of an impulse [m]")   \
+  X(impulse_start, TRANSITION, 6, LW_INTERNAL, LW_STAGE_NONE, "default of `impulse`")                              \
+  X(correction_gain, ONE, 2, LW_PARAMETER, LW_STAGE_NONE, "loop feedback on position, speed [1/s]; < 0: by speed") \
+  X(joint_parameter, JOINT, 1, LW_PARAMETER, LW_STAGE_NONE, "of its type: a screw's pitch [m/rad]; else 0")        \
+  X(q_start, COORDINATE, 1, LW_START, LW_STAGE_NONE, "start guess of the coordinates [rad or m]")                  \
+  X(u_start, SPEED, 1, LW_START, LW_STAGE_NONE, "start guess of the speeds [rad/s or m/s]")                        \
+  X(q_priority, COORDINATE, 1, LW_START, LW_STAGE_NONE, "rank: assembly keeps it, the lowest rank longest; 0: no") \
   X(u_priority, SPEED, 1, LW_START, LW_STAGE_NONE, "the same for the start speeds")
 
 #define LW_MOTION_FIELDS(X)                                                                                       \

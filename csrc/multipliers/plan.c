@@ -1,5 +1,5 @@
-/* The way of every constraint through the tree, for the method of multipliers. Each end is followed inward; where it
- * meets a link that the same constraint has reached before, its row is added to the one there. */
+/* The path of every constraint through the tree, for the method of multipliers. Each end is propagated inward, up to a
+ * link that the same constraint has reached before: there its row is added to the stored one. */
 #include "model/reader.h"
 #include <stdlib.h>
 
@@ -8,12 +8,12 @@
 typedef struct planner {
   lw_model *m;
   int32_t *stamp, *phi_row_of; /* of each link: the constraint that reached it last, and its row of Phi */
-  int32_t group;               /* the constraints being followed: of one loop or coupling */
+  int32_t group;               /* the constraints being propagated: of one loop or coupling */
   int64_t active, row_sums, phi_rows;
   int store; /* the lists are allocated: fill them */
 } planner;
 
-/* Follows the constraints of the group from one of its ends; returns their row of Phi. */
+/* Propagates the constraints of the group from one of its ends; returns their row of Phi. */
 static int32_t propagate_rows(planner *p, int32_t link, int32_t row, int32_t rows) {
   lw_multipliers *plan = &p->m->multipliers;
   if (link < 0 || rows == 0) return -1;
@@ -173,7 +173,7 @@ static int allocate_lists(lw_multipliers *plan, int64_t active, int64_t row_sums
 
 static lw_status too_many(reader *r, const lw_model *m) {
   return lw_format_error(r,
-                         "the method of multipliers has no room for %d loops and %d couplings on %d bodies, whose "
+                         "the method of multipliers has no memory for %d loops and %d couplings on %d bodies, whose "
                          "constraints it solves all at once; compile the mechanism with another method",
                          m->size.loops, m->couplings, m->size.bodies);
 }

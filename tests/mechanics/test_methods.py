@@ -265,6 +265,6 @@ def test_too_many_constraints_for_one_matrix():
             place = {"parent_frame": lw.Frame((k, 0, height)), "child_frame": frame}
             mech.add_joint(f"{hinge}{k}", lw.Revolute((0, 0, 1)), "ground", f"door{k}", **place)
     with pytest.raises(
-        lw.MechanismError, match=r"no room for 1700 loops and 0 couplings on 1700 bodies.*another method"
+        lw.MechanismError, match=r"no memory for 1700 loops and 0 couplings on 1700 bodies.*another method"
     ):
         lw.compile(mech, "multipliers")
