@@ -4,20 +4,22 @@
 #define LW_DCA_WORKSPACE_H
 #include "dca/plan.h"
 
-#define LW_DCA_WORKSPACE(ARRAY)                                                              \
-  ARRAY(factor, 36 * p->bodies) /* of compliances, see solve.inc */                          \
-  ARRAY(unloaded, 6 * p->bodies)                                                             \
-  ARRAY(before, 6 * p->bodies) /* velocities [angular; of the centre of mass], world axes */ \
-  ARRAY(change, 6 * p->bodies)                                                               \
-  ARRAY(first_change, 6 * p->bodies)                                                         \
-  ARRAY(first_load, p->rows)                                                                 \
-  ARRAY(frame, 25 * s->joints)    /* see joint_frame in dca/rows.inc */                      \
-  ARRAY(speed, s->nu + s->nu_cut) /* of all joints, before */                                \
-  ARRAY(bias, 6 * s->loops)       /* of the cut joints */                                    \
-  ARRAY(jacobian, 6 * p->jacobian_blocks)                                                    \
-  ARRAY(rank_tolerance, p->constraints) /* what counts as nothing of its rows */             \
-  ARRAY(target, p->rows)                                                                     \
-  ARRAY(load, p->rows)                                                                       \
+#define LW_DCA_FRAME_REALS 25 /* joint_frame in dca/rows.inc */
+
+#define LW_DCA_WORKSPACE(ARRAY)                                                                    \
+  ARRAY(factor, 36 * p->bodies) /* of compliances, see solve.inc */                                \
+  ARRAY(unloaded, 6 * p->bodies)                                                                   \
+  ARRAY(before, 6 * p->bodies) /* velocities [angular; of the centre of mass], world axes */       \
+  ARRAY(change, 6 * p->bodies)                                                                     \
+  ARRAY(first_change, 6 * p->bodies)                                                               \
+  ARRAY(first_load, p->rows)                                                                       \
+  ARRAY(frame, LW_DCA_FRAME_REALS * s->joints)                                                     \
+  ARRAY(speed, s->nu + s->nu_cut) /* of all joints, before */                                      \
+  ARRAY(bias, 6 * s->loops)       /* of the cut joints */                                          \
+  ARRAY(jacobian, 6 * p->jacobian_blocks)                                                          \
+  ARRAY(rank_tolerance, p->constraints) /* largest remainder of its unit rows that others imply */ \
+  ARRAY(target, p->rows)                                                                           \
+  ARRAY(load, p->rows)                                                                             \
   ARRAY(subassemblies, p->reals)
 
 typedef struct lw_dca_workspace {

@@ -186,8 +186,9 @@ typedef struct lw_distance_rows {
 /* All of it; empty for models that are solved cluster by cluster. */
 typedef struct lw_multipliers {
   int32_t rows, stride, phi_rows, z; /* `stride`: rows rounded up to a multiple of four */
-  int32_t reals, integers;           /* of the field multiplier_work; the first integers: pivoting order and rank */
-  lw_constraint_support *support;    /* of links */
+  int32_t clusters;
+  int32_t reals, integers;        /* of the field multiplier_work; the first integers: pivoting order and rank */
+  lw_constraint_support *support; /* of links */
   lw_active_rows *active_rows;
   lw_row_sum *row_sum;
   lw_loop_rows *loop;
@@ -270,9 +271,4 @@ static inline int lw_has_centroids(const lw_model *m) {
 
 #define LW_DENSE_ROWS 400  /* closures of more rows are not laid out as one dense matrix, which counts dof */
 #define LW_MATRIX_ROWS 400 /* up to which loops that share much are assembled by one matrix if not loop by loop */
-
-/* Scalars for the multipliers of all constraints together; see multiplier_work_of() in multipliers/workspace.inc. */
-#define LW_MULTIPLIER_REALS(links, speeds, loops, clusters, phi_rows, z, rows, stride)                         \
-  (3 * (links) + 6 * (speeds) + 13 * (loops) + 3 * (clusters) + 6 * (phi_rows) + (z) + 2 * (rows) * (stride) + \
-   8 * (stride))
 #endif

@@ -38,7 +38,7 @@
   ARRAY(e, width)              /* load */                                                                  \
   ARRAY(B, 6 * width)          /* wrench on the root */                                                    \
   ARRAY(solution, 4 * width)                                                                               \
-  ARRAY(spare, 4 * width * width + 8 * width + n)
+  ARRAY(spare, 4 * width * width + 8 * width + n) /* scratch of one function at a time, like `solution` */
 
 /* Of its closures as one matrix. */
 #define LW_MATRIX_WORKSPACE(ARRAY) \

@@ -1,6 +1,7 @@
 /* The path of every constraint through the tree, for the method of multipliers. Each end is propagated inward, up to a
  * link that the same constraint has reached before: there its row is added to the stored one. */
 #include "model/reader.h"
+#include "multipliers/workspace.h"
 #include <stdlib.h>
 
 #define MAX_REALS (INT32_MAX / 16) /* of multiplier_work: 1 GB */
@@ -178,6 +179,14 @@ static lw_status too_many(reader *r, const lw_model *m) {
                          m->size.loops, m->couplings, m->size.bodies);
 }
 
+static int64_t count_reals(const lw_multipliers *p, const lw_sizes *s) {
+  int64_t reals = 0;
+#define ARRAY(element, name, scalars) reals += (int64_t)(scalars);
+  LW_MULTIPLIER_WORKSPACE(ARRAY)
+#undef ARRAY
+  return reals;
+}
+
 static lw_status plan_with(reader *r, planner *p) {
   lw_model *m = p->m;
   lw_multipliers *plan = &m->multipliers;
@@ -190,10 +199,10 @@ static lw_status plan_with(reader *r, planner *p) {
   propagate_all_rows(p, 1);
   find_contiguous_rows(m);
   place_terms(m);
-  const int64_t reals = LW_MULTIPLIER_REALS((int64_t)m->size.bodies, (int64_t)m->size.nu, (int64_t)m->size.loops,
-                                            m->clusters, p->phi_rows, z, (int64_t)plan->rows, stride);
+  plan->phi_rows = (int32_t)p->phi_rows, plan->z = (int32_t)z, plan->stride = (int32_t)stride;
+  plan->clusters = m->clusters;
+  const int64_t reals = p->phi_rows > MAX_REALS ? p->phi_rows : count_reals(plan, &m->size);
   if (reals > MAX_REALS) return too_many(r, m);
-  plan->phi_rows = (int32_t)p->phi_rows, plan->z = (int32_t)z, plan->stride = (int32_t)stride,
   plan->reals = (int32_t)reals;
   plan->integers = plan->rows + 1;
   return LW_OK;
