@@ -17,7 +17,6 @@ struct lw_event_workspace {
       *coupling_impulse;
 };
 
-double *lw_reals(const lw_state *s);
 /* Bits of the field `locked`; any value that a foreign snapshot may contain is accepted. */
 int lw_lock_holders(double locked);
 lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition);
