@@ -97,26 +97,19 @@ static void *carve(unsigned char *memory, size_t *used, size_t n) {
 static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t parameters, size_t names) {
   size_t used = 0;
 #define PLACE(what, count) m->what = carve(memory, &used, sizeof *m->what * (size_t)(count))
-  PLACE(link, c->bodies);
-  PLACE(joint, c->joints);
-  PLACE(loop, c->loops);
-  PLACE(cluster, c->clusters);
+#define LW_STEP_LINKS c->bodies
+#define X(name, list, rows, check, ...) PLACE(list, rows);
+  LW_TABLES(X)
+#undef X
+#undef LW_STEP_LINKS
   PLACE(member, c->loops);
-  PLACE(segment, c->segments);
-  PLACE(ear, c->ears);
-  PLACE(ear_link, c->bodies);
-  PLACE(coupling, c->couplings);
   PLACE(member_coupling, c->couplings);
-  PLACE(term, c->terms);
   PLACE(column, c->nu + c->nu_cut);
   PLACE(coordinate, c->nu + c->nu_cut);
   PLACE(defaults, parameters);
-  PLACE(spring, c->springs);
-  PLACE(wrench, c->wrenches);
-  PLACE(distance, c->distances);
-  PLACE(removable_joint, c->removable_joints);
-  PLACE(transition, c->transitions);
-  PLACE(body_name, c->bodies + c->joints + c->couplings + c->springs + c->wrenches + c->transitions);
+#define X(KIND, list, name) PLACE(name, c->list);
+  LW_NAMED(X)
+#undef X
   PLACE(names, names);
 #undef PLACE
   return used;
@@ -136,25 +129,21 @@ static lw_status read_names(reader *r, lw_model *m) {
   const size_t size = r->size - r->position;
   memcpy(m->names, lw_read_bytes(r, size), size);
   const char *next = m->names, *end = m->names + size;
-  const lw_sizes *s = &m->size;
-  m->joint_name = m->body_name + s->bodies;
-  m->coupling_name = m->joint_name + s->joints;
-  m->spring_name = m->coupling_name + s->couplings;
-  m->wrench_name = m->spring_name + s->springs;
-  m->transition_name = m->wrench_name + s->wrenches;
-  for (const char **name = m->body_name; name < m->transition_name + s->transitions; name++) {
-    const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL;
-    if (!stop) return lw_format_error(r, "the model is truncated in its names");
-    *name = next;
-    next = stop + 1;
+#define X(KIND, list, name)                                                       \
+  for (int32_t i = 0; i < m->size.list; i++) {                                    \
+    const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL; \
+    if (!stop) return lw_format_error(r, "the model is truncated in its names");  \
+    m->name[i] = next, next = stop + 1;                                           \
   }
+  LW_NAMED(X)
+#undef X
   return next == end ? LW_OK : lw_format_error(r, "the model has bytes behind its names");
 }
 
 /* Without the links that steps add, whose number is in the tables. */
 static int64_t least_integers(const counts *c) {
 #define LW_STEP_LINKS 0
-#define X(name, rows, check, ...) +(int64_t)(rows) * LW_COUNT_OF(__VA_ARGS__)
+#define X(name, list, rows, check, ...) +(int64_t)(rows) * LW_COUNT_OF(__VA_ARGS__)
   return 0 LW_TABLES(X);
 #undef X
 #undef LW_STEP_LINKS

@@ -43,8 +43,8 @@ typedef enum lw_number_kind {
   LW_A_COUPLING
 } lw_number_kind;
 
-/* The tables of whole numbers in their order: X(name, rows, check of the whole, kind of each number of a row). A table
- * `name` is taken row by row by read_name() in tables.c; rows are in counts, but for LW_STEP_LINKS: all that steps add.
+/* The tables of whole numbers in their order: X(name, list of the model, rows, check of the whole, kind of each number
+ * of a row). read_name() in tables.c takes a row; `rows` are in counts, but for LW_STEP_LINKS: all that steps add.
  *   joint_type       its name, zero behind it
  *   link             body joint parent reversed, parents first
  *   joint            type (of these names), first coordinate, first speed
@@ -59,23 +59,24 @@ typedef enum lw_number_kind {
  *   removable_joint  joint
  *   transition       action joint directions bounds trigger quantity bodies(2) direction undone captured, see
  *                    lw_transition */
-#define LW_TABLES(X)                                                                                                  \
-  X(joint_type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                                 \
-  X(link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                                         \
-  X(joint, c->joints, check_joints, LW_A_TYPE, LW_ANY, LW_ANY)                                                        \
-  X(loop, c->loops, NULL, LW_A_JOINT, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_CLUSTER_OR_NONE)    \
-  X(cluster, c->clusters, NULL, LW_LINK_OR_GROUND, LW_LINKS, LW_LINKS, LW_A_METHOD)                                   \
-  X(segment, c->segments, check_segments, LW_CLUSTER_OR_NONE, LW_ANY, LW_LINKS)                                       \
-  X(step, c->ears, check_steps, LW_A_CLUSTER, LW_LOOP_OR_NONE, LW_LINKS)                                              \
-  X(step_link, LW_STEP_LINKS, check_step_links, LW_A_LINK)                                                            \
-  X(coupling, c->couplings, NULL, LW_CLUSTER_OR_NONE)                                                                 \
-  X(term, c->terms, check_terms, LW_A_COUPLING, LW_A_SPEED)                                                           \
-  X(spring, c->springs, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                                   \
-  X(wrench, c->wrenches, NULL, LW_A_LINK)                                                                             \
-  X(distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                               \
-  X(removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                                           \
-  X(transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \
-    LW_ANY)
+#define LW_TABLES(X)                                                                                              \
+  X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                       \
+  X(link, link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                               \
+  X(joint, joint, c->joints, check_joints, LW_A_TYPE, LW_ANY, LW_ANY)                                             \
+  X(loop, loop, c->loops, NULL, LW_A_JOINT, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND,              \
+    LW_CLUSTER_OR_NONE)                                                                                           \
+  X(cluster, cluster, c->clusters, NULL, LW_LINK_OR_GROUND, LW_LINKS, LW_LINKS, LW_A_METHOD)                      \
+  X(segment, segment, c->segments, check_segments, LW_CLUSTER_OR_NONE, LW_ANY, LW_LINKS)                          \
+  X(step, ear, c->ears, check_steps, LW_A_CLUSTER, LW_LOOP_OR_NONE, LW_LINKS)                                     \
+  X(step_link, ear_link, LW_STEP_LINKS, check_step_links, LW_A_LINK)                                              \
+  X(coupling, coupling, c->couplings, NULL, LW_CLUSTER_OR_NONE)                                                   \
+  X(term, term, c->terms, check_terms, LW_A_COUPLING, LW_A_SPEED)                                                 \
+  X(spring, spring, c->springs, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                       \
+  X(wrench, wrench, c->wrenches, NULL, LW_A_LINK)                                                                 \
+  X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                 \
+  X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                      \
+  X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \
+    LW_ANY, LW_ANY, LW_ANY)
 #define LW_MOST_COLUMNS 11
 #define LW_COUNT_OF(...) ((int32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
 

@@ -37,7 +37,8 @@ static lw_status read_joint(reader *r, lw_model *m, table_cursor *at, const int3
   lw_joint *joint = &m->joint[at->row];
   const int cut = joint->link < 0;
   const int32_t q = at->q[cut] + (cut ? m->size.nq : 0), u = at->u[cut] + (cut ? m->size.nu : 0);
-  if (v[1] != q || v[2] != u) return lw_format_error(r, "the model's joint %d is not numbered in joint order", at->row);
+  if (v[1] != q || v[2] != u)
+    return lw_format_error(r, "the model's joint %d has a wrong numbering of its coordinates", at->row);
   joint->type = m->type[v[0]], joint->q = q, joint->u = u;
   const lw_joint_size *size = &lw_joint_sizes[joint->type];
   if (q + size->q > m->size.nq + m->size.nq_cut || u + size->u > m->size.nu + m->size.nu_cut)
@@ -365,7 +366,7 @@ lw_status lw_read_tables(reader *r, lw_model *m, const counts *c) {
   lw_status e;
   for (int32_t k = 0; k < m->size.joints; k++) m->joint[k].link = m->joint[k].loop = -1;
 #define LW_STEP_LINKS links_of_clusters(m)
-#define X(name, rows, check, ...)                                                                                 \
+#define X(name, list, rows, check, ...)                                                                           \
   if ((e = read_table(r, m, &(table){#name, rows, LW_COUNT_OF(__VA_ARGS__), {__VA_ARGS__}, read_##name, check}))) \
     return e;
   LW_TABLES(X)

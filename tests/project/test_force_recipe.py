@@ -8,7 +8,7 @@ import pytest
 CSRC = Path(__file__).parents[2] / "csrc"
 NEW_FIELD = '  X(spring_preload, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "force at the free length [N]") \\\n'
 NEW_LINE = "PUT_EACH(spring_preload, springs, &b->spring[k].damping, 1)\n"
-NEW_TABLE = "  X(bushing, c->springs, NULL, LW_A_LINK, LW_LINK_OR_GROUND) \\\n"
+NEW_TABLE = "  X(bushing, spring, c->springs, NULL, LW_A_LINK, LW_LINK_OR_GROUND) \\\n"
 
 
 def inserted(text: str, before: str, line: str) -> str:
