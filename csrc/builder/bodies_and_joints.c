@@ -7,14 +7,11 @@
 #include <string.h>
 
 void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size) {
-  if (count == *capacity) {
-    const int32_t more = *capacity ? 2 * *capacity : 8;
-    void *larger = realloc(list, size * (size_t)more);
-    if (!larger) return list;
-    list = larger, *capacity = more;
-  }
-  memset((char *)list + size * (size_t)count, 0, size);
-  return list;
+  if (count < *capacity) return list;
+  const int32_t more = *capacity ? 2 * *capacity : 8;
+  void *larger = realloc(list, size * (size_t)more);
+  if (larger) *capacity = more;
+  return larger;
 }
 
 int lw_all_finite(const double *values, int32_t n) {
@@ -78,11 +75,8 @@ lw_status lw_builder_add_body(lw_builder *b, const char *name, double mass, cons
                      "body '%s': mass must be positive, not %g kg; join a massless part to its neighbour instead",
                      shown, mass);
   if ((wrong = lw_make_inertia(made.inertia))) return lw_refuse(b, LW_ERROR_PARAMETER, "body '%s': %s", shown, wrong);
-  ADDED(b, bodies, body);
-  if (b->bodies == b->body_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_BODY, "body", name, b->bodies))) return b->status;
-  b->body[b->bodies++] = made;
-  return LW_OK;
+  return append_body(b, made);
 }
 
 lw_status lw_builder_place_body(lw_builder *b, const char *name, const double origin[3], const double rotation[9]) {
@@ -153,11 +147,8 @@ lw_status lw_given_frame(lw_builder *b, const char *what, const char *name, cons
 }
 
 static lw_status add_joint(lw_builder *b, joint_part made) {
-  ADDED(b, joints, joint);
-  if (b->joints == b->joint_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_JOINT, "joint", made.name, b->joints))) return b->status;
-  b->joint[b->joints++] = made;
-  return LW_OK;
+  return append_joint(b, made);
 }
 
 lw_status lw_builder_add_joint(lw_builder *b, const char *name, const lw_joint_kind *kind, const char *parent,

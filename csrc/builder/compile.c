@@ -8,15 +8,10 @@
 /* Pins stand behind all other joints while the model is made. */
 static lw_status add_pin_joints(lw_builder *b) {
   const int32_t joints = b->joints;
-  for (int32_t k = 0; k < b->pins; k++) {
-    ADDED(b, joints, joint);
-    if (b->joints == b->joint_capacity) {
-      b->joints = joints;
-      return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the pins");
-    }
-    b->joint[b->joints++] = b->pin[k];
-  }
-  return LW_OK;
+  lw_status e = LW_OK;
+  for (int32_t k = 0; !e && k < b->pins; k++) e = append_joint(b, b->pin[k]);
+  if (e) b->joints = joints;
+  return e;
 }
 
 /* Terms by coupling, in the order in which they were added. */

@@ -9,12 +9,8 @@
 
 lw_status lw_builder_add_coupling(lw_builder *b, const char *name, double offset) {
   if (!isfinite(offset)) return lw_not_finite(b, "coupling", name ? name : "", "offset");
-  ADDED(b, couplings, coupling);
-  if (b->couplings == b->coupling_capacity) return lw_no_memory(b);
   const char *kept = lw_new_name(b, A_COUPLING, "coupling", name, b->couplings);
-  if (!kept) return b->status;
-  b->coupling[b->couplings++] = (coupling_part){.name = kept, .offset = offset};
-  return LW_OK;
+  return kept ? append_coupling(b, (coupling_part){.name = kept, .offset = offset}) : b->status;
 }
 
 lw_status lw_builder_add_term(lw_builder *b, const char *coupling, const char *joint, int32_t element,
@@ -45,11 +41,8 @@ lw_status lw_builder_add_term(lw_builder *b, const char *coupling, const char *j
       return lw_refuse(b, LW_ERROR_USAGE,
                        "coupling '%s' has a term of joint '%s' already: give one with the sum of both", coupling,
                        joint);
-  ADDED(b, terms, term);
-  if (b->terms == b->term_capacity) return lw_no_memory(b);
-  b->term[b->terms++] = made;
   j->coupled = 1;
-  return LW_OK;
+  return append_term(b, made);
 }
 
 lw_status lw_builder_set_motion(lw_builder *b, const char *coupling, const double polynomial[4], double amplitude,
@@ -121,11 +114,8 @@ lw_status lw_builder_add_distance(lw_builder *b, const char *name, const char *f
                          : "distance '%s': length must be positive; where the points are to coincide join the "
                            "bodies by a spherical joint",
                      shown);
-  ADDED(b, distances, distance);
-  if (b->distances == b->distance_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_DISTANCE, "distance", name, b->distances))) return b->status;
-  b->distance[b->distances++] = made;
-  return LW_OK;
+  return append_distance(b, made);
 }
 
 /* ---- forces ---- */
@@ -139,11 +129,8 @@ lw_status lw_builder_add_spring(lw_builder *b, const char *name, const char *fir
   if (e) return e;
   if (!isfinite(stiffness) || !isfinite(damping) || !isfinite(free_length))
     return lw_not_finite(b, "spring", shown, "stiffness, damping and free length");
-  ADDED(b, springs, spring);
-  if (b->springs == b->spring_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_FORCE, "spring", name, b->springs))) return b->status;
-  b->spring[b->springs++] = made;
-  return LW_OK;
+  return append_spring(b, made);
 }
 
 lw_status lw_builder_add_wrench(lw_builder *b, const char *name, const char *body, const double point[3]) {
@@ -155,9 +142,6 @@ lw_status lw_builder_add_wrench(lw_builder *b, const char *name, const char *bod
     return e;
   if (made.body == GROUND)
     return lw_refuse(b, LW_ERROR_USAGE, "wrench '%s': it acts on the ground, which nothing moves: name a body", shown);
-  ADDED(b, wrenches, wrench);
-  if (b->wrenches == b->wrench_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_FORCE, "wrench", name, b->wrenches))) return b->status;
-  b->wrench[b->wrenches++] = made;
-  return LW_OK;
+  return append_wrench(b, made);
 }

@@ -73,8 +73,8 @@ typedef struct transition_part {
   int32_t crossing_joint, element, direction; /* crossing_joint -1: the distance of two bodies crosses */
   int32_t watched[2];                         /* these bodies, and a point of each */
   double watched_point[2][3];
-  double value[2], restitution;         /* value: the field transition_value */
-  double point[3], force[3], torque[3]; /* of an impulse */
+  double value[2], restitution; /* value: the field transition_value */
+  double point[3], impulse[6];  /* of an impulse: force, then torque */
 } transition_part;
 
 /* X(list, type, elements). Pins are joints that transitions add behind all others. */
@@ -122,13 +122,21 @@ lw_status lw_find_among(lw_builder *b, name_kind kind, const char *what, const c
 void lw_free_names(name_table *names);
 
 /* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, springs, wrenches ---- */
-/* Grows a list by one element; NULL: no memory. */
+/* The list with capacity for one element more; NULL: no memory, and the list is as before. */
 void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size);
-/* One more element of a list, all zero; NULL: no memory, with a message. */
-#define ADDED(b, list, element)                                                                      \
-  ((b)->element = lw_grown((b)->element, (b)->list, &(b)->element##_capacity, sizeof *(b)->element))
-int lw_all_finite(const double *values, int32_t n);
 lw_status lw_no_memory(lw_builder *b);
+/* append_body(b, made) and so on: one element behind a list. */
+#define X(list, type, element)                                                         \
+  static inline lw_status append_##element(lw_builder *b, type made) {                 \
+    type *larger = lw_grown(b->element, b->list, &b->element##_capacity, sizeof made); \
+    if (!larger) return lw_no_memory(b);                                               \
+    b->element = larger;                                                               \
+    b->element[b->list++] = made;                                                      \
+    return LW_OK;                                                                      \
+  }
+BUILDER_LISTS(X)
+#undef X
+int lw_all_finite(const double *values, int32_t n);
 lw_status lw_not_finite(lw_builder *b, const char *what, const char *name, const char *value);
 /* Copies n finite numbers; `from` NULL: none. */
 lw_status lw_take_numbers(lw_builder *b, const char *what, const char *name, const char *value, const double *from,

@@ -9,12 +9,9 @@
 #define UPPER 2
 
 static lw_status add(lw_builder *b, transition_part made) {
-  ADDED(b, transitions, transition);
-  if (b->transitions == b->transition_capacity) return lw_no_memory(b);
   if (!(made.name = lw_new_name(b, A_TRANSITION, "transition", made.name, b->transitions))) return b->status;
   made.trigger = LW_NO_TRIGGER;
-  b->transition[b->transitions++] = made;
-  return LW_OK;
+  return append_transition(b, made);
 }
 
 static transition_part blank(lw_action action, const char *name) {
@@ -56,13 +53,10 @@ lw_status lw_builder_add_pin(lw_builder *b, const char *name, const lw_joint_kin
   /* which frame is found where it is at the event: 1 the parent's, 2 the child's */
   if (!parent_frame && !child_frame) joint.captured = joint.child == GROUND ? 2 : 1;
   else joint.captured = !parent_frame ? 1 : !child_frame ? 2 : 0;
-  ADDED(b, pins, pin);
-  if (b->pins == b->pin_capacity) return lw_no_memory(b);
   made.pin = b->pins;
   if ((e = add(b, made))) return e;
   joint.name = b->transition[b->transitions - 1].name;
-  b->pin[b->pins++] = joint;
-  return LW_OK;
+  return append_pin(b, joint);
 }
 
 lw_status lw_builder_add_release(lw_builder *b, const char *name, const char *joint) {
@@ -105,18 +99,15 @@ lw_status lw_builder_add_stop(lw_builder *b, const char *name, const char *joint
 lw_status lw_builder_add_impulse(lw_builder *b, const char *name, const char *body, const double point[3],
                                  const double force[3], const double torque[3]) {
   transition_part made = blank(LW_IMPULSE, name);
-  const lw_status e = lw_find_body(b, "transition", made.name, body, &made.body);
+  lw_status e = lw_find_body(b, "transition", made.name, body, &made.body);
   if (e) return e;
   if (made.body == GROUND)
     return lw_refuse(b, LW_ERROR_USAGE,
                      "transition '%s': its impulse acts on the ground, which nothing moves: name a body", made.name);
-  const double *from[3] = {point, force, torque};
-  double *to[3] = {made.point, made.force, made.torque};
-  for (int i = 0; i < 3; i++) {
-    if (from[i] && !lw_all_finite(from[i], 3))
-      return lw_refuse(b, LW_ERROR_PARAMETER, "transition '%s': its impulse must be finite", made.name);
-    if (from[i]) memcpy(to[i], from[i], sizeof made.force);
-  }
+  if ((e = lw_take_numbers(b, "transition", made.name, "its impulse", point, 3, made.point)) ||
+      (e = lw_take_numbers(b, "transition", made.name, "its impulse", force, 3, made.impulse)) ||
+      (e = lw_take_numbers(b, "transition", made.name, "its impulse", torque, 3, made.impulse + 3)))
+    return e;
   return add(b, made);
 }
 

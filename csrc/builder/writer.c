@@ -129,106 +129,103 @@ static void put_transitions(const plan *p, model_bytes *out) {
   }
 }
 
-/* ---- parameters: the fields of fields.h in their order ---- */
+/* ---- parameters: put_name() for each parameter field of fields.h, in their order ---- */
 
-static void put_bodies(const lw_builder *b, model_bytes *out) {
-  static const int upper[6] = {0, 1, 2, 4, 5, 8};
-  put_numbers(out, b->gravity, 3);
-  for (int32_t k = 0; k < b->bodies; k++) put_number(out, b->body[k].mass);
-  for (int32_t k = 0; k < b->bodies; k++) put_numbers(out, b->body[k].com, 3);
-  for (int32_t k = 0; k < b->bodies; k++)
-    for (int i = 0; i < 6; i++) put_number(out, b->body[k].inertia[upper[i]]);
-}
+#define PUT(field) static void put_##field(const plan *p, model_bytes *out)
+/* n numbers of each part of a list of the builder b; k counts the parts. */
+#define PUT_EACH(field, list, numbers, n)                               \
+  PUT(field) {                                                          \
+    const lw_builder *b = p->builder;                                   \
+    for (int32_t k = 0; k < b->list; k++) put_numbers(out, numbers, n); \
+  }
+/* Numbers of every joint j, one for each of its coordinates (q) or speeds (u), in the order of the numbering: tree
+ * joints, then cut joints. */
+#define PUT_JOINTS(field, of, number)                                                                        \
+  PUT(field) {                                                                                               \
+    for (int pass = 0; pass < 2; pass++)                                                                     \
+      for (const joint_part *j = p->builder->joint; j < p->builder->joint + p->builder->joints; j++)         \
+        for (int32_t i = 0; i < lw_joint_sizes[j->type].of && p->is_cut[j - p->builder->joint] == pass; i++) \
+          put_number(out, j->number);                                                                        \
+  }
 
-static void put_joint_frames(const lw_builder *b, model_bytes *out) {
-  for (int side = 0; side < 2; side++) {
-    for (int32_t j = 0; j < b->joints; j++) put_numbers(out, b->joint[j].frame[side].position, 3);
-    for (int32_t j = 0; j < b->joints; j++) {
-      double canonical[9], turned[9], q[4];
-      lw_canonical_axes(b->joint[j].type, b->joint[j].axes, canonical);
-      lw_multiply(b->joint[j].frame[side].rotation, canonical, turned);
-      lw_quaternion_of(turned, q);
-      put_numbers(out, q, 4);
-    }
+static void put_orientations(const lw_builder *b, int of_child, model_bytes *out) {
+  for (int32_t k = 0; k < b->joints; k++) {
+    double canonical[9], turned[9], q[4];
+    lw_canonical_axes(b->joint[k].type, b->joint[k].axes, canonical);
+    lw_multiply(b->joint[k].frame[of_child].rotation, canonical, turned);
+    lw_quaternion_of(turned, q);
+    put_numbers(out, q, 4);
   }
 }
 
-/* Numbers of every joint, `at` bytes into it, in the order of the numbering: tree joints, then cut joints. */
-static void put_by_joint(const plan *p, size_t at, int of_q, model_bytes *out) {
-  const lw_builder *b = p->builder;
-  for (int pass = 0; pass < 2; pass++)
-    for (int32_t j = 0; j < b->joints; j++) {
-      const joint_part *joint = &b->joint[j];
-      const lw_joint_size *size = &lw_joint_sizes[joint->type];
-      if (p->is_cut[j] == pass) put_numbers(out, (const double *)((const char *)joint + at), of_q ? size->q : size->u);
-    }
+PUT(gravity) { put_numbers(out, p->builder->gravity, 3); }
+PUT_EACH(body_mass, bodies, &b->body[k].mass, 1)
+PUT_EACH(body_com, bodies, b->body[k].com, 3)
+PUT(body_inertia) {
+  static const int upper[6] = {0, 1, 2, 4, 5, 8};
+  for (int32_t k = 0; k < p->builder->bodies; k++)
+    for (int i = 0; i < 6; i++) put_number(out, p->builder->body[k].inertia[upper[i]]);
 }
+PUT_EACH(parent_position, joints, b->joint[k].frame[0].position, 3)
+PUT(parent_orientation) { put_orientations(p->builder, 0, out); }
+PUT_EACH(child_position, joints, b->joint[k].frame[1].position, 3)
+PUT(child_orientation) { put_orientations(p->builder, 1, out); }
+PUT_JOINTS(stiffness, u, stiffness[i])
+PUT_JOINTS(damping, u, damping[i])
+PUT_JOINTS(free_coordinate, u, free[i])
 
-static void put_ranks(const plan *p, int of_q, model_bytes *out) {
-  const lw_builder *b = p->builder;
-  for (int pass = 0; pass < 2; pass++)
-    for (int32_t j = 0; j < b->joints; j++) {
-      const joint_part *joint = &b->joint[j];
-      const lw_joint_size *size = &lw_joint_sizes[joint->type];
-      for (int32_t k = of_q ? size->q : size->u; k > 0 && p->is_cut[j] == pass; k--)
-        put_number(out, of_q ? joint->q_rank : joint->u_rank);
-    }
-}
-
-static void put_couplings(const plan *p, model_bytes *out) {
+/* Sums, then locks, then distances. */
+PUT(coupling_coefficient) {
   static const double lock[4] = {1.0, 0.0, 0.0, 0.0};
-  const lw_builder *b = p->builder;
-  const int32_t locks = p->variants.locks;
-  for (int32_t k = 0; k < b->terms; k++) put_numbers(out, b->term[p->term_order[k]].coefficient, 4);
-  for (int32_t k = 0; k < locks; k++) put_numbers(out, lock, 4);
-  for (int32_t k = 0; k < b->couplings; k++) put_number(out, b->coupling[k].offset);
-  put_zeros(out, locks);
-  for (int32_t k = 0; k < b->distances; k++) put_number(out, b->distance[k].length);
-  for (int32_t k = 0; k < b->couplings; k++) put_numbers(out, b->coupling[k].motion, 7);
-  put_zeros(out, 7 * (locks + b->distances));
-  for (int32_t k = 0; k < b->distances; k++) put_numbers(out, b->distance[k].point[0], 6);
+  for (int32_t k = 0; k < p->builder->terms; k++) put_numbers(out, p->builder->term[p->term_order[k]].coefficient, 4);
+  for (int32_t k = 0; k < p->variants.locks; k++) put_numbers(out, lock, 4);
 }
-
-static void put_forces(const lw_builder *b, model_bytes *out) {
-  for (int32_t k = 0; k < b->springs; k++) put_numbers(out, b->spring[k].point[0], 6);
-  for (int32_t k = 0; k < b->springs; k++) put_number(out, b->spring[k].stiffness);
-  for (int32_t k = 0; k < b->springs; k++) put_number(out, b->spring[k].damping);
-  for (int32_t k = 0; k < b->springs; k++) put_number(out, b->spring[k].free);
-  for (int32_t k = 0; k < b->wrenches; k++) put_numbers(out, b->wrench[k].point, 3);
+PUT_EACH(sum_offset, couplings, &b->coupling[k].offset, 1)
+PUT_EACH(length, distances, &b->distance[k].length, 1)
+PUT(coupling_offset) {
+  put_sum_offset(p, out);
+  put_zeros(out, p->variants.locks);
+  put_length(p, out);
 }
+PUT_EACH(sum_motion, couplings, b->coupling[k].motion, 7)
+PUT(coupling_motion) {
+  put_sum_motion(p, out);
+  put_zeros(out, 7 * (p->variants.locks + p->builder->distances));
+}
+PUT_EACH(distance_points, distances, b->distance[k].point[0], 6)
 
-static void put_transition_values(const lw_builder *b, model_bytes *out) {
-  const int32_t n = b->transitions;
-  for (int32_t k = 0; k < n; k++) put_numbers(out, b->transition[k].value, 2);
-  for (int32_t k = 0; k < n; k++) put_number(out, b->transition[k].restitution);
-  for (int32_t k = 0; k < n; k++) {
-    const transition_part *t = &b->transition[k];
+PUT_EACH(spring_points, springs, b->spring[k].point[0], 6)
+PUT_EACH(spring_stiffness, springs, &b->spring[k].stiffness, 1)
+PUT_EACH(spring_damping, springs, &b->spring[k].damping, 1)
+PUT_EACH(spring_free_length, springs, &b->spring[k].free, 1)
+PUT_EACH(wrench_point, wrenches, b->wrench[k].point, 3)
+
+PUT_EACH(transition_value, transitions, b->transition[k].value, 2)
+PUT_EACH(restitution, transitions, &b->transition[k].restitution, 1)
+PUT(transition_points) {
+  for (int32_t k = 0; k < p->builder->transitions; k++) {
+    const transition_part *t = &p->builder->transition[k];
     if (t->action != LW_IMPULSE) put_numbers(out, t->watched_point[0], 6);
     else put_numbers(out, t->point, 3), put_zeros(out, 3);
   }
-  for (int32_t k = 0; k < n; k++) {
-    put_numbers(out, b->transition[k].force, 3);
-    put_numbers(out, b->transition[k].torque, 3);
-  }
 }
+PUT_EACH(impulse_start, transitions, b->transition[k].impulse, 6)
+
+PUT(correction_gain) {
+  static const double automatic[2] = {-1.0, -1.0};
+  (void)p;
+  put_numbers(out, automatic, 2);
+}
+PUT_EACH(joint_parameter, joints, &b->joint[k].parameter, 1)
+PUT_JOINTS(q_start, q, q[i])
+PUT_JOINTS(u_start, u, u[i])
+PUT_JOINTS(q_priority, q, q_rank)
+PUT_JOINTS(u_priority, u, u_rank)
 
 static void put_parameters(const plan *p, model_bytes *out) {
-  static const double automatic_gain[2] = {-1.0, -1.0};
-  const lw_builder *b = p->builder;
-  put_bodies(b, out);
-  put_joint_frames(b, out);
-  put_by_joint(p, offsetof(joint_part, stiffness), 0, out);
-  put_by_joint(p, offsetof(joint_part, damping), 0, out);
-  put_by_joint(p, offsetof(joint_part, free), 0, out);
-  put_couplings(p, out);
-  put_forces(b, out);
-  put_transition_values(b, out);
-  put_numbers(out, automatic_gain, 2);
-  for (int32_t j = 0; j < b->joints; j++) put_number(out, b->joint[j].parameter);
-  put_by_joint(p, offsetof(joint_part, q), 1, out);
-  put_by_joint(p, offsetof(joint_part, u), 0, out);
-  put_ranks(p, 1, out);
-  put_ranks(p, 0, out);
+#define X(name, owner, columns, access, stage, meaning) put_##name(p, out);
+  LW_PARAMETER_FIELDS(X)
+#undef X
 }
 
 static void put_names(const plan *p, model_bytes *out) {

@@ -3,10 +3,9 @@
  *             - (k >= i: cj a~_i A_i^T C_k),   C_k = M_(k+1) alpha_k + m_k beta_k,   M_k = m_k + ... + m_n
  *   E_R(i) = f_i - cj (a~_i A_i^T T_i - m_i r~_i A_i^T v_i),   T_i = m_i v_i + ... + m_n v_n,   v for phi = 0  (42) */
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "chain.h"
+#include "math/lu.h"
 #include "vectors.h"
 
 /* ---- the matrix ------------------------------------------------------------------------------------ */
@@ -61,66 +60,13 @@ static void form(lw_chain *chain, const double *x, const double *xdot) {
   }
 }
 
-/* ---- LU with row exchanges, each row measured by its own largest element --------------------------- */
-
-/* A row with a NaN returns NaN. */
-static double largest_of(const double *row, size_t n) {
-  double largest = 0.0;
-  for (size_t j = 0; j < n; j++) {
-    if (isnan(row[j])) return row[j];
-    if (fabs(row[j]) > largest) largest = fabs(row[j]);
-  }
-  return largest;
-}
-
-/* Position in `order`, from `step` on, of the row with the best pivot; *ratio is its scaled size. */
-static size_t best_row(const lw_chain *chain, size_t step, size_t n, double *ratio) {
-  size_t best = step;
-  *ratio = -1.0;
-  for (size_t i = step; i < n; i++) {
-    const size_t row = (size_t)chain->order[i];
-    const double size = fabs(chain->matrix[row * n + step]) / chain->scale[row];
-    if (size > *ratio) {
-      *ratio = size;
-      best = i;
-    }
-  }
-  return best;
-}
-
-static void subtract_row(double *row, const double *pivot_row, size_t step, size_t n) {
-  const double factor = row[step] / pivot_row[step];
-  row[step] = factor;
-  for (size_t j = step + 1; j < n; j++) row[j] -= factor * pivot_row[j];
-}
-
-static lw_status decompose(lw_chain *chain) {
-  const size_t n = 3 * (size_t)chain->n;
-  for (size_t i = 0; i < n; i++) {
-    chain->order[i] = (int32_t)i;
-    chain->scale[i] = largest_of(chain->matrix + i * n, n);
-    if (!isfinite(chain->scale[i])) return LW_ERROR_VALUE;
-  }
-  for (size_t step = 0; step < n; step++) {
-    double ratio;
-    const size_t best = best_row(chain, step, n, &ratio);
-    if (!(ratio > DBL_EPSILON)) return LW_ERROR_SINGULAR;
-    const int32_t row = chain->order[best];
-    chain->order[best] = chain->order[step];
-    chain->order[step] = row;
-    const double *pivot_row = chain->matrix + (size_t)row * n;
-    for (size_t i = step + 1; i < n; i++) subtract_row(chain->matrix + (size_t)chain->order[i] * n, pivot_row, step, n);
-  }
-  return LW_OK;
-}
-
 lw_status lw_chain_reduce(lw_chain *chain, const double *x, const double *xdot, double cj) {
   chain->factorisation = LW_CHAIN_UNFACTORED;
   if (!chain->matrix) return LW_ERROR_USAGE;
   chain->cj = cj;
   lw_chain_forces(chain, xdot);
   form(chain, x, xdot);
-  const lw_status status = decompose(chain);
+  const lw_status status = lw_lu_decompose(chain->matrix, 3 * chain->n, DBL_EPSILON, chain->order, chain->scale);
   if (status == LW_OK) chain->factorisation = LW_CHAIN_REDUCED;
   return status;
 }
@@ -148,30 +94,17 @@ static void right_hand_side(lw_chain *chain) {
   }
 }
 
-/* Solves L U phi = rhs for the corrections. */
-static void substitute(lw_chain *chain) {
-  const size_t n = 3 * (size_t)chain->n;
-  double *y = chain->scale; /* no longer needed */
-  for (size_t i = 0; i < n; i++) {
-    const double *row = chain->matrix + (size_t)chain->order[i] * n;
-    double sum = chain->rhs[chain->order[i]];
-    for (size_t j = 0; j < i; j++) sum -= row[j] * y[j];
-    y[i] = sum;
-  }
-  for (size_t i = n; i-- > 0;) {
-    const double *row = chain->matrix + (size_t)chain->order[i] * n;
-    double sum = y[i];
-    for (size_t j = i + 1; j < n; j++) sum -= row[j] * y[j];
-    y[i] = sum / row[i];
-    chain->corrections[i / 3].phi[i % 3] = y[i];
-  }
+static void solve_for_phi(lw_chain *chain) {
+  double *phi = chain->scale; /* of use to the decomposition only */
+  lw_lu_solve(chain->matrix, 3 * chain->n, chain->order, chain->rhs, phi);
+  for (int32_t i = 0; i < 3 * chain->n; i++) chain->corrections[i / 3].phi[i % 3] = phi[i];
 }
 
 void lw_chain_solve_reduced(lw_chain *chain, const double *b, double *x) {
   double u[3] = {0.0}, lambda[3] = {0.0};
   for (int32_t i = 0; i < chain->n; i++) lw_chain_right_hand_side(chain, i, b + LW_UNKNOWNS * i, chain->rhs + 3 * i);
   right_hand_side(chain);
-  substitute(chain);
+  solve_for_phi(chain);
   for (int32_t i = 0; i < chain->n; i++) {
     double v[3];
     lw_chain_propagate_velocity(&chain->links[i], &chain->corrections[i], u, v);

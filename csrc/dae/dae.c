@@ -1,5 +1,5 @@
 /* The constraints of a mechanism, and its equations with multipliers: see dae/ggl.inc. */
-#include "state/state.h"
+#include "dae/constraints.h"
 #include "events/discrete_state.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +10,42 @@ int32_t lw_constraint_rows(const lw_model *m) {
   return rows;
 }
 
-/* Workspace for three vectors of n complex numbers, or for six real ones. */
-lw_status lw_newton_workspace(lw_state *s, double **workspace) {
-  const size_t rows = (size_t)lw_constraint_rows(s->model);
-  const size_t n = (size_t)(s->model->size.nq + s->model->size.nu) + 2 * rows;
-  if (!s->newton_workspace) s->newton_workspace = malloc(6 * sizeof(double) * (n + 1));
-  *workspace = s->newton_workspace;
-  return *workspace ? LW_OK : lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a Newton matrix");
+lw_status lw_open_constraint_workspace(lw_state *s, lw_constraint_workspace **workspace) {
+  const size_t rows = (size_t)lw_constraint_rows(s->model), nu = (size_t)s->model->size.nu;
+  const size_t n = (size_t)s->model->size.nq + nu + 2 * rows, doubles = 6 * n + 8 * rows + 2 * nu;
+  lw_constraint_workspace *w = *workspace = s->constraint_workspace;
+  if (w) return LW_OK;
+  w = malloc(sizeof *w + sizeof(double) * doubles + sizeof(int32_t) * rows);
+  if (!w) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for a Newton matrix");
+  double **const vector[] = {&w->y,    &w->ydot,   &w->residual, &w->row,     &w->phi,
+                             &w->rate, &w->column, &w->length,   &w->diagonal};
+  const size_t size[] = {2 * n, 2 * n, 2 * n, 2 * rows, 2 * rows, 2 * rows, 2 * nu, rows, rows};
+  double *next = (double *)(w + 1);
+  for (size_t i = 0; i < sizeof size / sizeof *size; i++) *vector[i] = next, next += size[i];
+  w->order = (int32_t *)next;
+  *workspace = s->constraint_workspace = w;
+  return LW_OK;
+}
+
+double lw_cluster_length(const lw_state *s, int32_t cluster) {
+  const lw_model *m = s->model;
+  if (cluster < 0) return 1.0;
+  const lw_cluster *c = &m->cluster[cluster];
+  if (c->loops)
+    return ((const lw_double_cut_constants *)(lw_reals(s) + m->at.cut_constants))[m->member[c->member]].length;
+  if (c->distances == 0) return 1.0;
+  const int32_t last = m->member_coupling[c->member_coupling + c->couplings - 1];
+  return lw_reals(s)[m->at.distance_metric + m->coupling[last].distance];
+}
+
+void lw_constraint_lengths(const lw_state *s, double open, double *length) {
+  const lw_model *m = s->model;
+  for (int32_t i = 0; i < m->size.loops + m->couplings; i++) {
+    const lw_loop *loop = i < m->size.loops ? &m->loop[i] : NULL;
+    const int32_t cluster = loop ? loop->cluster : m->coupling[i - m->size.loops].cluster;
+    for (int32_t k = loop ? loop->columns : 5; k < 6; k++)
+      *length++ = cluster < 0 ? open : lw_cluster_length(s, cluster);
+  }
 }
 
 static void fill_constraints(lw_state *s, const double *row, double *phi, double *rate, double *column) {
@@ -24,26 +53,29 @@ static void fill_constraints(lw_state *s, const double *row, double *phi, double
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
-lw_status lw_constraints(lw_state *s, double *phi, double *rate) {
-  const size_t rows = (size_t)lw_constraint_rows(s->model);
-  double *workspace;
+static lw_status begin_constraints(lw_state *s, lw_constraint_workspace **w) {
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
-  if (e || (e = lw_newton_workspace(s, &workspace))) return e;
-  memset(workspace, 0, rows * sizeof *workspace);
-  fill_constraints(s, workspace, phi, rate, workspace + rows);
+  if (e || (e = lw_open_constraint_workspace(s, w))) return e;
+  memset((*w)->row, 0, sizeof(double) * (size_t)lw_constraint_rows(s->model));
   return LW_OK;
+}
+
+lw_status lw_constraints(lw_state *s, double *phi, double *rate) {
+  lw_constraint_workspace *w;
+  const lw_status e = begin_constraints(s, &w);
+  if (!e) fill_constraints(s, w->row, phi, rate, w->column);
+  return e;
 }
 
 lw_status lw_constraint_jacobian(lw_state *s, double *matrix) {
   const size_t rows = (size_t)lw_constraint_rows(s->model), nu = (size_t)s->model->size.nu;
-  double *unit;
-  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
-  if (e || (e = lw_newton_workspace(s, &unit))) return e;
-  memset(unit, 0, rows * sizeof *unit);
+  lw_constraint_workspace *w;
+  const lw_status e = begin_constraints(s, &w);
+  if (e) return e;
   for (size_t k = 0; k < rows; k++) {
-    unit[k] = 1.0;
-    fill_constraints(s, unit, unit + rows, unit + 2 * rows, matrix + k * nu);
-    unit[k] = 0.0;
+    w->row[k] = 1.0;
+    fill_constraints(s, w->row, w->phi, w->rate, matrix + k * nu);
+    w->row[k] = 0.0;
   }
   return LW_OK;
 }
@@ -70,7 +102,7 @@ typedef struct newton {
   int32_t nq, nu, rows, n;
   const double *relaxation;
   double cj, *matrix;
-  double *y, *ydot, *residual; /* complex: real and imaginary parts interleaved */
+  double *y, *ydot, *residual; /* real and imaginary parts interleaved */
 } newton;
 
 static double *entry(const newton *w, int32_t row, int32_t column) {
@@ -110,11 +142,11 @@ lw_status lw_dae_jacobian(lw_state *s, double t, const double *y, const double *
                           double cj, double *matrix) {
   const lw_model *m = s->model;
   const int32_t rows = lw_constraint_rows(m), n = m->size.nq + m->size.nu + 2 * rows;
-  double *workspace;
+  lw_constraint_workspace *workspace;
   lw_status e = enter_time(s, t);
-  if (e || (e = lw_newton_workspace(s, &workspace)) || (e = lw_prepare_complex(s))) return e;
+  if (e || (e = lw_open_constraint_workspace(s, &workspace)) || (e = lw_prepare_complex(s))) return e;
   newton w = {.m = m, .nq = m->size.nq, .nu = m->size.nu, .rows = rows, .n = n, .relaxation = relaxation, .cj = cj};
-  w.matrix = matrix, w.y = workspace, w.ydot = workspace + 2 * n, w.residual = workspace + 4 * n;
+  w.matrix = matrix, w.y = workspace->y, w.ydot = workspace->ydot, w.residual = workspace->residual;
   for (int32_t i = 0; i < n; i++) {
     w.y[2 * i] = y[i], w.ydot[2 * i] = ydot[i];
     w.y[2 * i + 1] = w.ydot[2 * i + 1] = 0.0;

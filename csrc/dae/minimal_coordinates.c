@@ -7,13 +7,13 @@
  * whatever it is that has changed: coordinates, time, inputs or parameters. Each step along s is one that Newton takes
  * at once and short, so that it cannot come to another way to put the mechanism together. */
 #include "dae/minimal_coordinates.h"
-#include "events/discrete_state.h"
+#include "dae/constraints.h"
+#include "math/rank_tolerance.h"
 #include <math.h>
 #include <string.h>
 
-/* The core's own tolerance of rank. At a relative pivot of p a fold of the motion is about p away, speeds
- * grow as 1/p, and rounding leaves the dependent coordinates uncertain by 1e-16/p. */
-#define PIVOT_TOLERANCE 1e-6
+/* At a relative pivot of p a fold of the motion is about p away, speeds grow as 1/p, and rounding leaves the dependent
+ * coordinates uncertain by 1e-16/p: RANK_TOLERANCE bounds p. */
 #define LARGEST_STEP 0.3      /* of a dependent coordinate at once: rad, or lengths of its cluster */
 #define CONTRACTION 0.25      /* of a Newton step to the one before: it is well inside its domain */
 #define STALE 1e-6            /* after a step that is smaller the matrix is as good as new */
@@ -42,25 +42,18 @@ static double length_of(const lw_minimal *m, int32_t u) {
   return moves ? lw_cluster_length(m->state, link->cluster) : 1.0;
 }
 
-static void fill_lengths(const lw_minimal *m) {
-  const lw_state *s = m->state;
-  double *length = m->length;
-  for (int32_t l = 0; l < s->model->size.loops; l++)
-    for (int32_t k = s->model->loop[l].columns; k < 6; k++) *length++ = lw_cluster_length(s, s->model->loop[l].cluster);
-  for (int32_t i = 0; i < s->model->couplings; i++) *length++ = lw_cluster_length(s, s->model->coupling[i].cluster);
-}
-
 /* The columns of J at the state, rows and displacements in their lengths. */
 static lw_status factor_dependents(lw_minimal *m) {
   const lw_status e = lw_constraint_jacobian(m->state, m->J);
   if (e) return e;
-  fill_lengths(m);
+  lw_constraint_lengths(m->state, 1.0, m->length);
   for (int32_t k = 0; k < m->dependents.columns; k++) {
     const double size = length_of(m, m->dependent[k]);
     for (int32_t r = 0; r < m->rows; r++)
       m->dependents.a[k * m->rows + r] = m->J[r * m->nu + m->dependent[k]] * size / m->length[r];
   }
-  m->pivot_ratio = lw_factor_columns(&m->dependents);
+  qr_factor(&m->dependents, 0.0);
+  m->pivot_ratio = qr_pivot_ratio(&m->dependents);
   return LW_OK;
 }
 
@@ -68,7 +61,7 @@ static lw_status factor_dependents(lw_minimal *m) {
 static double solve_dependents(lw_minimal *m) {
   double largest = 0.0;
   for (int32_t r = 0; r < m->rows; r++) m->rhs[r] /= -m->length[r];
-  lw_solve_columns(&m->dependents, m->rhs, m->step);
+  qr_least_squares(&m->dependents, m->rhs, m->step);
   for (int32_t k = 0; k < m->dependents.columns; k++) {
     const double size = fabs(m->step[k]);
     largest = size > largest || isnan(size) ? size : largest;
@@ -143,7 +136,7 @@ static outcome correct(lw_minimal *m, double share, lw_status *e) {
   int stale = 1;
   for (int i = 0; i < MAX_ITERATIONS; i++) {
     if (stale && (*e = factor_dependents(m))) return FAILED;
-    if (!(m->pivot_ratio >= PIVOT_TOLERANCE)) return TOO_FAR;
+    if (!(m->pivot_ratio >= RANK_TOLERANCE)) return TOO_FAR;
     if ((*e = lw_constraints(m->state, m->phi, m->rate))) return FAILED;
     for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = m->phi[r] - share * m->first_phi[r];
     const double size = solve_dependents(m);
@@ -288,7 +281,10 @@ int lw_ode_minimal(void *minimal, double t, const double *x, double *xdot) {
   return lw_minimal_derivatives(m, xdot) != LW_OK;
 }
 
-/* ---- derivatives ---- */
+/* ---- derivatives ----
+ * Unlike assembly (assembly/sensitivity.inc), which moves all columns and takes the least of many solutions in the
+ * metric of each cluster, here the dependent columns alone move, over all rows of the mechanism, and have one solution:
+ * least squares instead of least norm by the same factorisation. */
 
 static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_t n) {
   const lw_offsets *at = &m->state->model->at;
@@ -307,13 +303,12 @@ static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_
 /* Into `side` how Phi, or else its rate, changes with all that has been moved in the complex block. */
 static lw_status move_constraints(const lw_minimal *m, int rates) {
   lw_state *s = m->state;
-  double *workspace;
-  const lw_status e = lw_newton_workspace(s, &workspace);
+  lw_constraint_workspace *w;
+  const lw_status e = lw_open_constraint_workspace(s, &w);
   if (e) return e;
-  double *phi = workspace + 2 * m->rows, *rate = phi + 2 * m->rows;
-  memset(workspace, 0, 2 * sizeof(double) * (size_t)m->rows);
-  lw_kernels_complex.constraints(s->model, s->complex_block, workspace, phi, rate, rate + 2 * m->rows);
-  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = (rates ? rate : phi)[2 * r + 1] / LW_COMPLEX_STEP;
+  memset(w->row, 0, 2 * sizeof(double) * (size_t)m->rows);
+  lw_kernels_complex.constraints(s->model, s->complex_block, w->row, w->phi, w->rate, w->column);
+  for (int32_t r = 0; r < m->rows; r++) m->rhs[r] = (rates ? w->rate : w->phi)[2 * r + 1] / LW_COMPLEX_STEP;
   return LW_OK;
 }
 
@@ -338,7 +333,7 @@ lw_status lw_minimal_directional_derivative(lw_minimal *m, const uint32_t *unkno
   lw_state *s = m->state;
   lw_status e = check_knowns(m, knowns, n_knowns);
   if (e || (e = factor_dependents(m))) return e;
-  if (!(m->pivot_ratio >= PIVOT_TOLERANCE)) return fail_dependent(m);
+  if (!(m->pivot_ratio >= RANK_TOLERANCE)) return fail_dependent(m);
   if ((e = lw_seed_derivative(s, unknowns, n_unknowns, knowns, n_knowns, seed))) return e;
   if ((e = move_constraints(m, 0))) return e;
   solve_dependents(m);

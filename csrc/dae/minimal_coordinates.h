@@ -1,7 +1,7 @@
 /* Independent coordinates and speeds, and the workspace to solve for the dependent ones. */
 #ifndef LW_DAE_MINIMAL_COORDINATES_H
 #define LW_DAE_MINIMAL_COORDINATES_H
-#include "math/pivoted_qr.h"
+#include "math/pivoted_qr.inc"
 #include "state/state.h"
 
 struct lw_minimal {
@@ -12,7 +12,7 @@ struct lw_minimal {
   int32_t *dependent;       /* speeds whose coordinates are not */
   unsigned char *q_is_free; /* of each coordinate: independent */
   unsigned char *u_is_free;
-  lw_least_squares dependents;
+  pivoted_qr dependents;
   double pivot_ratio;                                       /* what factoring them has given */
   double *J, *phi, *rate, *first_phi, *rhs, *step, *length; /* length: in which each row counts */
   double *initial_q, *saved_q, *saved_states;               /* independent coordinates, all coordinates; q and u */

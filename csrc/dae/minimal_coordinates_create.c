@@ -1,4 +1,5 @@
 /* Selection of independent coordinates and speeds, and the workspace to solve for the dependent ones. */
+#include "dae/constraints.h"
 #include "dae/minimal_coordinates.h"
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ static int allocate_model(lw_minimal *m) {
   if (!m->q || !m->q_is_free || !m->J) return 0;
   m->u = m->q + q, m->dependent = m->u + u;
   m->u_is_free = m->q_is_free + nq;
-  m->dependents = (lw_least_squares){.rows = m->rows, .order = m->dependent + nu, .a = m->J + rows * nu};
+  m->dependents = (pivoted_qr){.rows = m->rows, .order = m->dependent + nu, .a = m->J + rows * nu};
   m->phi = m->dependents.a + rows * nu;
   m->rate = m->phi + rows, m->first_phi = m->rate + rows, m->rhs = m->first_phi + rows, m->length = m->rhs + rows;
   m->step = m->length + rows;
@@ -69,7 +70,7 @@ static int allocate_model(lw_minimal *m) {
 lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const uint32_t *u, int32_t n_u,
                             lw_minimal **minimal) {
   const lw_sizes *size = &s->model->size;
-  double *workspace;
+  lw_constraint_workspace *workspace;
   *minimal = NULL;
   lw_minimal *m = calloc(1, sizeof *m);
   if (!m) return lw_fail(s, LW_ERROR_MEMORY, "there is no memory for independent coordinates");
@@ -80,7 +81,7 @@ lw_status lw_minimal_create(lw_state *s, const uint32_t *q, int32_t n_q, const u
           ? lw_fail(s, LW_ERROR_USAGE, "there are %d coordinates and %d speeds to be chosen from", m->nq, m->nu)
       : allocate_model(m) ? check_choice(m, q, u)
                           : lw_fail(s, LW_ERROR_MEMORY, "there is no memory for independent coordinates");
-  if (!e) e = lw_newton_workspace(s, &workspace);
+  if (!e) e = lw_open_constraint_workspace(s, &workspace);
   if (e) lw_minimal_free(m);
   else *minimal = m;
   return e;

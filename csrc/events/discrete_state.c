@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-double *lw_reals(const lw_state *s) { return s->block.reals; }
-
 int lw_lock_holders(double locked) {
   return locked >= 1.0 && locked <= 3.0 ? (int)locked : locked != 0.0 ? LW_HELD_BY_LOCK : 0;
 }

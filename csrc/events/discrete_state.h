@@ -17,7 +17,7 @@ struct lw_event_workspace {
       *coupling_impulse;
 };
 
-double *lw_reals(const lw_state *s);
+static inline const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }
 /* Bits of the field `locked`; any value that a foreign snapshot may contain is accepted. */
 int lw_lock_holders(double locked);
 lw_transition_memory *lw_memory_of(const lw_state *s, int32_t transition);

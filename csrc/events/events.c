@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }
-
 static int is_applied(const lw_state *s, int32_t i, lw_action action) {
   return transition_of(s, i)->action == (int32_t)action && s->events->due[i] & LW_DO;
 }

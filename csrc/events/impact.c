@@ -1,8 +1,7 @@
 #include "events/impact.h"
+#include "math/quaternion.inc"
 #include <math.h>
 #include <string.h>
-
-static const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }
 
 static int32_t speeds_of(const lw_state *s) { return s->model->size.nu + s->model->size.nu_cut; }
 
@@ -23,11 +22,9 @@ static void add_applied_impulse(lw_state *s, int32_t i) {
   const int32_t body = transition_of(s, i)->joint;
   const double *point = x + at->transition_points + 6 * i, *com = x + at->body_com + 3 * body;
   const double *Q = x + at->body_orientation + 4 * body;
-  double *push = s->events->applied_impulse + 6 * body, c[3], t[3], arm[3];
+  double *push = s->events->applied_impulse + 6 * body, c[3], arm[3];
   for (int k = 0; k < 3; k++) c[k] = point[k] - com[k];
-  for (int k = 0; k < 3; k++) t[k] = 2.0 * (Q[1 + (k + 1) % 3] * c[(k + 2) % 3] - Q[1 + (k + 2) % 3] * c[(k + 1) % 3]);
-  for (int k = 0; k < 3; k++)
-    arm[k] = c[k] + Q[0] * t[k] + Q[1 + (k + 1) % 3] * t[(k + 2) % 3] - Q[1 + (k + 2) % 3] * t[(k + 1) % 3];
+  rotate_by_quaternion(Q, c, arm);
   for (int k = 0; k < 3; k++) {
     push[k] += impulse[3 + k] + arm[(k + 1) % 3] * impulse[(k + 2) % 3] - arm[(k + 2) % 3] * impulse[(k + 1) % 3];
     push[3 + k] += impulse[k];

@@ -224,14 +224,24 @@ typedef enum lw_method {
   LW_METHODS
 } lw_method;
 
+/* Kinds of parts that have names, in the order of these: X(lw_kind, their number in lw_sizes, names). */
+#define LW_NAMED(X)                           \
+  X(BODY, bodies, body_name)                  \
+  X(JOINT, joints, joint_name)                \
+  X(COUPLING, couplings, coupling_name)       \
+  X(SPRING, springs, spring_name)             \
+  X(WRENCH, wrenches, wrench_name)            \
+  X(TRANSITION, transitions, transition_name)
+
 struct lw_model {
   lw_sizes size;
   lw_offsets at;
   lw_field field[LW_FIELD_COUNT];
   lw_owner owner[LW_FIELD_COUNT];
   int32_t clusters, segments, ears, couplings, terms, method; /* method: lw_method */
-  int32_t joint_types, type[LW_JOINT_TYPES]; /* of those that the serialised model names: lw_joint_type */
+  int32_t joint_types;
   int32_t columns, cluster_reals, integers, parameters;
+  int32_t *type; /* lw_joint_type of each of the joint types that the serialised model names */
   lw_link *link;
   lw_joint *joint;
   lw_loop *loop;
@@ -255,7 +265,9 @@ struct lw_model {
   int32_t removable_joints, variants; /* joints that may open; other models, with other joints open */
   int32_t closed;                     /* a bit for each of those joints: closed in this model */
   lw_model **variant;                 /* by these bits; NULL: there is only this one */
-  const char **body_name, **joint_name, **coupling_name, **spring_name, **wrench_name, **transition_name; /* one list */
+#define X(KIND, list, name) const char **name;
+  LW_NAMED(X) /* one list */
+#undef X
   char *names;
   void *memory;               /* one allocation holds all of the above */
   lw_multipliers multipliers; /* in allocations of its own */

@@ -5,12 +5,10 @@
 
 static const char *const *names_of(const lw_model *m, lw_kind kind, int32_t *count) {
   switch (kind) {
-    case LW_KIND_BODY: *count = m->size.bodies; return m->body_name;
-    case LW_KIND_JOINT: *count = m->size.joints; return m->joint_name;
-    case LW_KIND_COUPLING: *count = m->size.couplings; return m->coupling_name;
-    case LW_KIND_SPRING: *count = m->size.springs; return m->spring_name;
-    case LW_KIND_WRENCH: *count = m->size.wrenches; return m->wrench_name;
-    case LW_KIND_TRANSITION: *count = m->size.transitions; return m->transition_name;
+#define X(KIND, list, name)                                   \
+  case LW_KIND_##KIND: *count = m->size.list; return m->name;
+    LW_NAMED(X)
+#undef X
     case LW_KIND_FIELD: break;
   }
   *count = kind == LW_KIND_FIELD ? LW_FIELD_COUNT : 0;

@@ -3,22 +3,7 @@
  *   int32 counts[22]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
  *                        springs wrenches distances locks transitions removable variants closed types; couplings count
  *                        locks and distances, which are the last of them in this order
- *   char types[][16]     names of the joint types that occur, zero behind them
- *   int32 links[][4]     body joint parent reversed, parents first
- *   int32 joints[][3]    type (of these names), first coordinate, first speed
- *   int32 loops[][5]     joint parent child root cluster
- *   int32 clusters[][4]  root first_link links method
- *   int32 segments[][3]  cluster first count
- *   int32 steps[][3]     cluster loop links, cluster by cluster, in the order in which loops are solved
- *   int32 step_links[]   the links that all steps add
- *   int32 couplings[]    cluster
- *   int32 terms[][2]     coupling, speed
- *   int32 springs[][2]   links of both ends
- *   int32 wrenches[]     link
- *   int32 distances[][2] links of both ends
- *   int32 switches[]     joints that may open
- *   int32 transitions[][11] action joint directions bounds trigger quantity bodies(2) direction undone taken; see
- *                        lw_transition
+ *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
  *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions
  * A model with joints that may open has its other `variants` behind it, each with its own header: the
@@ -42,6 +27,10 @@ lw_status lw_format_error(reader *r, const char *format, ...) {
     va_end(list);
   }
   return LW_ERROR_FORMAT;
+}
+
+lw_status lw_row_error(reader *r, const char *table, int32_t row) {
+  return lw_format_error(r, "the model's %s %d points outside the model", table, row);
 }
 
 const void *lw_read_bytes(reader *r, size_t n) {
@@ -88,6 +77,8 @@ static lw_status read_counts(reader *r, counts *c) {
   const int32_t *v = (const int32_t *)c;
   for (size_t i = 0; i < sizeof *c / sizeof *v; i++)
     if (v[i] < 0 || v[i] > MAX_COUNT) return lw_format_error(r, "the model has an impossible count (%d)", v[i]);
+  if (c->joint_types > LW_JOINT_TYPES)
+    return lw_format_error(r, "the model names %d joint types, this library has %d", c->joint_types, LW_JOINT_TYPES);
   if (c->bodies < 1 || c->joints != c->bodies + c->loops || c->clusters > c->loops + c->couplings ||
       c->distances + (int64_t)c->locks > c->couplings || c->method >= LW_METHODS ||
       c->removable_joints > MAX_REMOVABLE_JOINTS || (c->variants && c->variants != (1 << c->removable_joints) - 1))
@@ -106,26 +97,19 @@ static void *carve(unsigned char *memory, size_t *used, size_t n) {
 static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t parameters, size_t names) {
   size_t used = 0;
 #define PLACE(what, count) m->what = carve(memory, &used, sizeof *m->what * (size_t)(count))
-  PLACE(link, c->bodies);
-  PLACE(joint, c->joints);
-  PLACE(loop, c->loops);
-  PLACE(cluster, c->clusters);
+#define LW_STEP_LINKS c->bodies
+#define X(name, list, rows, check, ...) PLACE(list, rows);
+  LW_TABLES(X)
+#undef X
+#undef LW_STEP_LINKS
   PLACE(member, c->loops);
-  PLACE(segment, c->segments);
-  PLACE(ear, c->ears);
-  PLACE(ear_link, c->bodies);
-  PLACE(coupling, c->couplings);
   PLACE(member_coupling, c->couplings);
-  PLACE(term, c->terms);
   PLACE(column, c->nu + c->nu_cut);
   PLACE(coordinate, c->nu + c->nu_cut);
   PLACE(defaults, parameters);
-  PLACE(spring, c->springs);
-  PLACE(wrench, c->wrenches);
-  PLACE(distance, c->distances);
-  PLACE(removable_joint, c->removable_joints);
-  PLACE(transition, c->transitions);
-  PLACE(body_name, c->bodies + c->joints + c->couplings + c->springs + c->wrenches + c->transitions);
+#define X(KIND, list, name) PLACE(name, c->list);
+  LW_NAMED(X)
+#undef X
   PLACE(names, names);
 #undef PLACE
   return used;
@@ -145,44 +129,31 @@ static lw_status read_names(reader *r, lw_model *m) {
   const size_t size = r->size - r->position;
   memcpy(m->names, lw_read_bytes(r, size), size);
   const char *next = m->names, *end = m->names + size;
-  const lw_sizes *s = &m->size;
-  m->joint_name = m->body_name + s->bodies;
-  m->coupling_name = m->joint_name + s->joints;
-  m->spring_name = m->coupling_name + s->couplings;
-  m->wrench_name = m->spring_name + s->springs;
-  m->transition_name = m->wrench_name + s->wrenches;
-  for (const char **name = m->body_name; name < m->transition_name + s->transitions; name++) {
-    const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL;
-    if (!stop) return lw_format_error(r, "the model is truncated in its names");
-    *name = next;
-    next = stop + 1;
+#define X(KIND, list, name)                                                       \
+  for (int32_t i = 0; i < m->size.list; i++) {                                    \
+    const char *stop = next < end ? memchr(next, 0, (size_t)(end - next)) : NULL; \
+    if (!stop) return lw_format_error(r, "the model is truncated in its names");  \
+    m->name[i] = next, next = stop + 1;                                           \
   }
+  LW_NAMED(X)
+#undef X
   return next == end ? LW_OK : lw_format_error(r, "the model has bytes behind its names");
 }
 
-/* Without the links of the loops, whose number is in the tables. */
+/* Without the links that steps add, whose number is in the tables. */
 static int64_t least_integers(const counts *c) {
-  return 4 * (int64_t)c->joint_types + 4 * (int64_t)c->bodies + 3 * (int64_t)c->joints + 5 * (int64_t)c->loops +
-         4 * (int64_t)c->clusters + 3 * (int64_t)c->segments + 3 * (int64_t)c->ears + c->couplings +
-         2 * (int64_t)c->terms + 2 * (int64_t)c->springs + c->wrenches + 2 * (int64_t)c->distances +
-         c->removable_joints + 11 * (int64_t)c->transitions;
+#define LW_STEP_LINKS 0
+#define X(name, list, rows, check, ...) +(int64_t)(rows) * LW_COUNT_OF(__VA_ARGS__)
+  return 0 LW_TABLES(X);
+#undef X
+#undef LW_STEP_LINKS
 }
 
 static lw_sizes sizes_of(const counts *c) {
-  return (lw_sizes){.bodies = c->bodies,
-                    .joints = c->joints,
-                    .loops = c->loops,
-                    .couplings = c->couplings,
-                    .terms = c->terms,
-                    .distances = c->distances,
-                    .locks = c->locks,
-                    .springs = c->springs,
-                    .wrenches = c->wrenches,
-                    .transitions = c->transitions,
-                    .nq = c->nq,
-                    .nu = c->nu,
-                    .nq_cut = c->nq_cut,
-                    .nu_cut = c->nu_cut};
+#define OF(name) .name = c->name
+  return (lw_sizes){OF(bodies),  OF(joints),   OF(loops),       OF(couplings), OF(terms), OF(distances), OF(locks),
+                    OF(springs), OF(wrenches), OF(transitions), OF(nq),        OF(nu),    OF(nq_cut),    OF(nu_cut)};
+#undef OF
 }
 
 static lw_model *allocate_model(const counts *c, size_t parameters, size_t names) {
@@ -215,7 +186,7 @@ static lw_status read_model(reader *r, lw_model **model) {
   if (names < 0) return lw_format_error(r, "the model is truncated: %lld bytes are missing", (long long)-names);
   lw_model *m = allocate_model(&c, (size_t)parameters, (size_t)names);
   if (!m) return LW_ERROR_MEMORY;
-  if ((e = lw_read_tables(r, m)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) ||
+  if ((e = lw_read_tables(r, m, &c)) || (e = read_parameters(r, m)) || (e = read_names(r, m)) ||
       (e = lw_layout_model(r, m)) || (e = lw_dca_plan_model(m))) {
     lw_model_free(m);
     return e;

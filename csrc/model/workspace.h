@@ -37,6 +37,7 @@
   ARRAY(Q, width *width)       /* X'X */                                                                   \
   ARRAY(e, width)              /* load */                                                                  \
   ARRAY(B, 6 * width)          /* wrench on the root */                                                    \
+  ARRAY(step, n)               /* assembly: of the columns, in the metric; speeds of cut joints */         \
   ARRAY(solution, 4 * width)                                                                               \
   ARRAY(spare, 4 * width * width + 8 * width + n) /* scratch of one function at a time, like `solution` */
 

@@ -8,7 +8,7 @@
  * A step costs one decomposition and no iteration. A repeated step reuses J and f_t. */
 #include <string.h>
 
-#include "lu.h"
+#include "math/lu.h"
 #include "rodas5p_tableau.h"
 
 enum { F_STAGE = LW_RODAS5P_STAGES, RECOVERABLE = 1 };
@@ -45,7 +45,7 @@ static int prepare(lw_ode *ode) {
   if (status != 0) return status;
   for (size_t i = 0; i < n * n; i++) m->lu[i] = -m->matrix[i];
   for (size_t i = 0; i < n; i++) m->lu[i * n + i] += 1.0 / (ode->h * GAMMA);
-  return lw_lu_decompose(m->lu, ode->n, m->order, m->scale) ? 0 : RECOVERABLE;
+  return lw_lu_decompose(m->lu, ode->n, 0.0, m->order, m->scale) ? RECOVERABLE : 0;
 }
 
 /* ---- stages ---------------------------------------------------------------------------------------- */

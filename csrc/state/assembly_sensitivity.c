@@ -29,7 +29,7 @@ static lw_status allocate_sensitivity_workspace(lw_state *s, lw_sensitivity_work
   for (int32_t c = 0; c < m->clusters; c++) {
     const lw_cluster *cluster = &m->cluster[c];
     const size_t n = (size_t)cluster->columns, rows = 6 * (size_t)cluster->loops + (size_t)cluster->couplings;
-    const size_t needed = 2 * n * rows + 3 * rows + n;
+    const size_t needed = 2 * n * rows + 4 * rows + 2 * n;
     if (needed > INT32_MAX / 2) return lw_fail(s, LW_ERROR_MEMORY, "the loops are too many for one dense matrix");
     reals = needed > reals ? needed : reals;
     integers = 2 * n + rows > integers ? 2 * n + rows : integers;

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double *reals(const lw_state *s) { return s->block.reals; }
-
 static const char *joint_name(const lw_state *s, int32_t j) { return s->model->joint_name[j]; }
 
 /* The first joint whose quaternion has no direction, among coordinates from an offset on; -1: none. */
@@ -15,7 +13,7 @@ int32_t lw_zero_quaternion(const lw_state *s, int32_t first) {
   for (int32_t j = 0; j < m->size.joints; j++) {
     const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];
     const int32_t last = m->joint[j].q + size->q;
-    const double *Q = reals(s) + first + last - 4;
+    const double *Q = lw_reals(s) + first + last - 4;
     if (size->q == size->u || last > end) continue;
     if (Q[0] == 0.0 && Q[1] == 0.0 && Q[2] == 0.0 && Q[3] == 0.0) return j;
   }
@@ -31,13 +29,13 @@ static lw_status not_finite(lw_state *s, uint32_t offset) {
 /* The first loop that is wide open: nothing else need be wrong then. LW_OK where there is none. */
 static lw_status report_open_loop(lw_state *s) {
   const lw_model *m = s->model;
-  const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(reals(s) + m->at.cut_constants);
+  const lw_double_cut_constants *cut = (const lw_double_cut_constants *)(lw_reals(s) + m->at.cut_constants);
   for (int32_t l = 0; l < m->size.loops; l++)
-    if (reals(s)[m->at.loop_residual + l] > LW_OPEN_LOOP_LIMIT * cut[l].length)
+    if (lw_reals(s)[m->at.loop_residual + l] > LW_OPEN_LOOP_LIMIT * cut[l].length)
       return lw_fail(s, LW_ERROR_SINGULAR,
                      "the loop closed by joint '%s' is open by %.3g m: its accelerations mean nothing there; "
                      "assemble the mechanism first",
-                     joint_name(s, m->loop[l].joint), reals(s)[m->at.loop_residual + l]);
+                     joint_name(s, m->loop[l].joint), lw_reals(s)[m->at.loop_residual + l]);
   return LW_OK;
 }
 
@@ -47,7 +45,7 @@ lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
     if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
     for (int32_t k = 0; k < f->rows * f->columns; k++)
-      if (!isfinite(reals(s)[f->first + k])) return not_finite(s, (uint32_t)(f->first + k));
+      if (!isfinite(lw_reals(s)[f->first + k])) return not_finite(s, (uint32_t)(f->first + k));
   }
   const int32_t j = lw_zero_quaternion(s, m->at.q);
   if (j >= 0)
@@ -70,7 +68,7 @@ static int32_t count_marked(const lw_state *s, int distances) {
   const lw_model *m = s->model;
   int32_t count = 0;
   for (int32_t i = 0; i < m->couplings; i++)
-    count += reals(s)[m->at.coupling_conflict + i] != 0.0 && (m->coupling[i].distance >= 0) == distances;
+    count += lw_reals(s)[m->at.coupling_conflict + i] != 0.0 && (m->coupling[i].distance >= 0) == distances;
   return count;
 }
 
@@ -84,7 +82,7 @@ static message_text marked_couplings(const lw_state *s) {
   const char *kind = distances == 0 ? "coupling" : couplings == 0 ? "distance" : "constraint";
   size_t used = (size_t)snprintf(w.text, sizeof w.text, "%s%s", kind, count > 1 ? "s" : "");
   for (int32_t i = 0; i < m->couplings; i++) {
-    if (reals(s)[m->at.coupling_conflict + i] == 0.0) continue;
+    if (lw_reals(s)[m->at.coupling_conflict + i] == 0.0) continue;
     const char *before = named == 0 ? "" : named == count - 1 ? " and" : ",";
     if (used + strlen(m->coupling_name[i]) + 24 > sizeof w.text) {
       snprintf(w.text + used, sizeof w.text - used, " and %d more", count - named);
@@ -103,8 +101,8 @@ static lw_status report_coupling(lw_state *s, int32_t i, double residual) {
                    "distance '%s' cannot be kept: in the nearest pose found its points are %.3g m too %s; check its "
                    "length and its points, or give start values nearer to a pose that has it",
                    m->coupling_name[i], fabs(residual), residual < 0.0 ? "close" : "far apart");
-  const double t = reals(s)[m->at.time];
-  if (reals(s)[m->at.coupling_motion + 7 * i] != 0.0)
+  const double t = lw_reals(s)[m->at.time];
+  if (lw_reals(s)[m->at.coupling_motion + 7 * i] != 0.0)
     return lw_fail(s, LW_ERROR_ASSEMBLY,
                    "the motion that '%s' prescribes is out of reach at t = %.6g s: the nearest pose found has the "
                    "residual %.3g; check its numbers, or give start values nearer to a pose that has it",
@@ -137,26 +135,77 @@ static lw_status report_repeated(lw_state *s) {
                  marked_couplings(s).text, distances == 0 ? "coefficients" : "points and lengths");
 }
 
+/* Faults that one sentence names, with the thing at fault in it. */
+typedef enum subject { OF_NOTHING, OF_BODY, OF_JOINT, OF_COUPLING, OF_CLUSTER, OF_MARKED } subject;
+
+static const struct {
+  lw_status status;
+  subject of;
+  const char *text;
+} plain_faults[] = {
+    [LW_FAULT_MASS] = {LW_ERROR_PARAMETER, OF_BODY, "the mass of body %s is not positive; give it a mass above zero"},
+    [LW_FAULT_INERTIA] = {LW_ERROR_PARAMETER, OF_BODY,
+                          "the inertia of body %s belongs to no rigid body: a principal moment is negative or "
+                          "exceeds the sum of the other two; check its elements"},
+    [LW_FAULT_ORIENTATION] = {LW_ERROR_PARAMETER, OF_JOINT,
+                              "a frame of joint %s has a zero quaternion; give it a direction"},
+    [LW_FAULT_LENGTH] =
+        {LW_ERROR_PARAMETER, OF_COUPLING,
+         "the length of distance %s is not positive; give it a length above zero, or join the bodies by "
+         "a spherical joint where the points are to coincide"},
+    [LW_FAULT_AT_REST] =
+        {LW_ERROR_SINGULAR, OF_CLUSTER,
+         "the loop closed by %s is in a singular pose, where its motion branches, and at rest nothing "
+         "selects a branch; start slightly off this pose (1e-4 rad are enough), or with speeds along "
+         "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)"},
+    [LW_FAULT_LOST_RANK] =
+        {LW_ERROR_SINGULAR, OF_CLUSTER,
+         "the loop closed by %s is in a singular pose, where its motion branches, and multipliers cannot select "
+         "a branch; take method 'rcr' or 'embedding', which follow its speeds, or start slightly off "
+         "this pose (1e-4 rad are enough)"},
+    [LW_FAULT_NO_BRANCH] =
+        {LW_ERROR_SINGULAR, OF_CLUSTER,
+         "the loop closed by %s is in a singular pose, where its motion branches, and its speeds are "
+         "along none of the branches; start slightly off this pose (1e-4 rad are enough), or with speeds of "
+         "all its joints along the motion meant"},
+    [LW_FAULT_COUPLINGS_IMMOBILE] =
+        {LW_ERROR_ASSEMBLY, OF_MARKED,
+         "%s let none of their joints move; compare the ratios that they ask for, leave one out, or prescribe "
+         "a motion instead"},
+    [LW_FAULT_NO_SENSITIVITY] =
+        {LW_ERROR_SINGULAR, OF_CLUSTER,
+         "the states have no derivative along this seed: the loop closed by %s cannot stay closed as "
+         "start values, parameters and inputs change with it, or is in a singular pose; seed the other "
+         "changes as well, or start slightly off this pose"},
+    [LW_FAULT_NOT_ASSEMBLED] =
+        {LW_ERROR_USAGE, OF_NOTHING,
+         "the states are not those that assembly finds from the present start values, parameters and "
+         "inputs; assemble the mechanism first"},
+};
+
+static message_text subject_name(const lw_state *s, lw_fault fault) {
+  const char *name = "";
+  message_text w;
+  switch (plain_faults[fault.kind].of) {
+    case OF_CLUSTER: return cluster_name(s, fault.index);
+    case OF_MARKED: return marked_couplings(s);
+    case OF_BODY: name = s->model->body_name[fault.index]; break;
+    case OF_JOINT: name = joint_name(s, fault.index); break;
+    case OF_COUPLING: name = s->model->coupling_name[fault.index]; break;
+    case OF_NOTHING: break;
+  }
+  snprintf(w.text, sizeof w.text, "'%.100s'", name);
+  return w;
+}
+
+static lw_status report_plain(lw_state *s, lw_fault fault) {
+  return lw_fail(s, plain_faults[fault.kind].status, plain_faults[fault.kind].text, subject_name(s, fault).text);
+}
+
 lw_status lw_report(lw_state *s, lw_fault fault) {
   const lw_model *m = s->model;
   switch (fault.kind) {
     case LW_FAULT_NONE: return LW_OK;
-    case LW_FAULT_MASS:
-      return lw_fail(s, LW_ERROR_PARAMETER, "the mass of body '%s' is not positive; give it a mass above zero",
-                     m->body_name[fault.index]);
-    case LW_FAULT_INERTIA:
-      return lw_fail(s, LW_ERROR_PARAMETER,
-                     "the inertia of body '%s' belongs to no rigid body: a principal moment is negative or "
-                     "exceeds the sum of the other two; check its elements",
-                     m->body_name[fault.index]);
-    case LW_FAULT_ORIENTATION:
-      return lw_fail(s, LW_ERROR_PARAMETER, "a frame of joint '%s' has a zero quaternion; give it a direction",
-                     joint_name(s, fault.index));
-    case LW_FAULT_LENGTH:
-      return lw_fail(s, LW_ERROR_PARAMETER,
-                     "the length of distance '%s' is not positive; give it a length above zero, or join the bodies by "
-                     "a spherical joint where the points are to coincide",
-                     m->coupling_name[fault.index]);
     case LW_FAULT_NOT_FINITE: return lw_report_not_finite(s, fault.index);
     case LW_FAULT_DOF_CAPACITY: {
       const lw_cluster *c = &m->cluster[fault.index];
@@ -167,26 +216,6 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
                      "than regular poses do; start from another pose",
                      cluster_name(s, fault.index).text, (c->loops ? c->loops : c->couplings) - 1);
     }
-    case LW_FAULT_AT_REST:
-      return lw_fail(s, LW_ERROR_SINGULAR,
-                     "the loop closed by %s is in a singular pose, where its motion branches, and at rest nothing "
-                     "selects a branch; start slightly off this pose (1e-4 rad are enough), or with speeds along "
-                     "the motion meant (where the loop closes in this pose alone, it cannot move: change a length)",
-                     cluster_name(s, fault.index).text);
-    case LW_FAULT_LOST_RANK:
-      return lw_fail(
-          s, LW_ERROR_SINGULAR,
-          "the loop closed by %s is in a singular pose, where its motion branches, and multipliers cannot select "
-          "a branch; take method 'rcr' or 'embedding', which follow its speeds, or start slightly off "
-          "this pose (1e-4 rad are enough)",
-          cluster_name(s, fault.index).text);
-    case LW_FAULT_NO_BRANCH:
-      return lw_fail(
-          s, LW_ERROR_SINGULAR,
-          "the loop closed by %s is in a singular pose, where its motion branches, and its speeds are "
-          "along none of the branches; start slightly off this pose (1e-4 rad are enough), or with speeds of "
-          "all its joints along the motion meant",
-          cluster_name(s, fault.index).text);
     case LW_FAULT_OPEN_LOOP:
       return lw_fail(
           s, LW_ERROR_ASSEMBLY,
@@ -199,7 +228,7 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           "the loop closed by joint '%s' cannot be closed as %s would have it at t = %.6g s: the nearest pose "
           "found leaves a gap of %.3g m; check lengths, frames and coefficients, or give start values "
           "nearer to a closed pose",
-          joint_name(s, m->loop[fault.index].joint), marked_couplings(s).text, reals(s)[m->at.time], fault.value);
+          joint_name(s, m->loop[fault.index].joint), marked_couplings(s).text, lw_reals(s)[m->at.time], fault.value);
     case LW_FAULT_COUPLING: return report_coupling(s, fault.index, fault.value);
     case LW_FAULT_COUPLINGS_REDUNDANT: return report_repeated(s);
     case LW_FAULT_COUPLING_OF_LOOPS:
@@ -209,22 +238,16 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           "one",
           marked_couplings(s).text,
           count_marked(s, 1) ? "the joints between its bodies" : "the loops through its joints");
+    case LW_FAULT_MASS:
+    case LW_FAULT_INERTIA:
+    case LW_FAULT_ORIENTATION:
+    case LW_FAULT_LENGTH:
+    case LW_FAULT_AT_REST:
+    case LW_FAULT_LOST_RANK:
+    case LW_FAULT_NO_BRANCH:
     case LW_FAULT_COUPLINGS_IMMOBILE:
-      return lw_fail(
-          s, LW_ERROR_ASSEMBLY,
-          "%s let none of their joints move; compare the ratios that they ask for, leave one out, or prescribe "
-          "a motion instead",
-          marked_couplings(s).text);
     case LW_FAULT_NO_SENSITIVITY:
-      return lw_fail(s, LW_ERROR_SINGULAR,
-                     "the states have no derivative along this seed: the loop closed by %s cannot stay closed as "
-                     "start values, parameters and inputs change with it, or is in a singular pose; seed the other "
-                     "changes as well, or start slightly off this pose",
-                     cluster_name(s, fault.index).text);
-    case LW_FAULT_NOT_ASSEMBLED:
-      return lw_fail(s, LW_ERROR_USAGE,
-                     "the states are not those that assembly finds from the present start values, parameters and "
-                     "inputs; assemble the mechanism first");
+    case LW_FAULT_NOT_ASSEMBLED: return report_plain(s, fault);
   }
   return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
 }

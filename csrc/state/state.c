@@ -9,8 +9,6 @@
 
 #define ALIGNMENT 64
 
-static double *reals(const lw_state *s) { return s->block.reals; }
-
 lw_status lw_fail(lw_state *s, lw_status status, const char *format, ...) {
   va_list list;
   va_start(list, format);
@@ -50,7 +48,7 @@ lw_status lw_state_create(const lw_model *m, lw_state **state) {
 void lw_state_free(lw_state *s) {
   if (!s) return;
   free(s->complex_memory);
-  free(s->newton_workspace);
+  free(s->constraint_workspace);
   lw_dca_release(&s->dca);
   lw_free_event_workspace(s);
   lw_dca_release(&s->complex_dca);
@@ -61,8 +59,9 @@ void lw_state_free(lw_state *s) {
 lw_status lw_state_reset(lw_state *s) {
   memset(s->snapshot, 0, s->snapshot_size);
   const lw_model *m = s->base;
-  memcpy(reals(s), m->defaults, sizeof(double) * (size_t)m->parameters);
-  memcpy(reals(s) + m->at.impulse, reals(s) + m->at.impulse_start, 6 * sizeof(double) * (size_t)m->size.transitions);
+  memcpy(lw_reals(s), m->defaults, sizeof(double) * (size_t)m->parameters);
+  memcpy(lw_reals(s) + m->at.impulse, lw_reals(s) + m->at.impulse_start,
+         6 * sizeof(double) * (size_t)m->size.transitions);
   lw_state_changed(s, LW_STAGE_NONE);
   lw_reset_discrete_state(s);
   return LW_OK;
@@ -70,7 +69,7 @@ lw_status lw_state_reset(lw_state *s) {
 
 const char *lw_state_message(const lw_state *s) { return s->message; }
 
-double *lw_state_reals(lw_state *s) { return reals(s); }
+double *lw_state_reals(lw_state *s) { return lw_reals(s); }
 
 void lw_state_changed(lw_state *s, lw_stage valid) {
   if (valid < LW_STAGE_CONSTANTS) s->complex_constants = 0;
@@ -123,17 +122,11 @@ typedef struct owned {
   int32_t element;
 } owned;
 
-static owned joint_of_coordinate(const lw_model *m, int32_t q) {
+/* By a coordinate (of_q) or a speed. */
+static owned joint_of(const lw_model *m, int of_q, int32_t index) {
   for (int32_t j = 0; j < m->size.joints; j++) {
-    const int32_t n = lw_joint_sizes[m->joint[j].type].q, k = q - m->joint[j].q;
-    if (k >= 0 && k < n) return (owned){m->joint_name[j], "joint", n > 1 ? k + 1 : 0};
-  }
-  return (owned){NULL, "joint", 0};
-}
-
-static owned joint_of_speed(const lw_model *m, int32_t u) {
-  for (int32_t j = 0; j < m->size.joints; j++) {
-    const int32_t n = lw_joint_sizes[m->joint[j].type].u, k = u - m->joint[j].u;
+    const lw_joint_size *size = &lw_joint_sizes[m->joint[j].type];
+    const int32_t n = of_q ? size->q : size->u, k = index - (of_q ? m->joint[j].q : m->joint[j].u);
     if (k >= 0 && k < n) return (owned){m->joint_name[j], "joint", n > 1 ? k + 1 : 0};
   }
   return (owned){NULL, "joint", 0};
@@ -148,11 +141,11 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_TRANSITION: return (owned){m->transition_name[row], "transition", 0};
     case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
     case LW_OF_COORDINATE:
-    case LW_OF_TREE_COORDINATE: return joint_of_coordinate(m, row);
-    case LW_OF_CUT_COORDINATE: return joint_of_coordinate(m, m->size.nq + row);
+    case LW_OF_TREE_COORDINATE: return joint_of(m, 1, row);
+    case LW_OF_CUT_COORDINATE: return joint_of(m, 1, m->size.nq + row);
     case LW_OF_SPEED:
-    case LW_OF_TREE_SPEED: return joint_of_speed(m, row);
-    case LW_OF_CUT_SPEED: return joint_of_speed(m, m->size.nu + row);
+    case LW_OF_TREE_SPEED: return joint_of(m, 0, row);
+    case LW_OF_CUT_SPEED: return joint_of(m, 0, m->size.nu + row);
     case LW_OF_COUPLING:
       return (owned){m->coupling_name[row], m->coupling[row].distance < 0 ? "coupling" : "distance", 0};
     case LW_OF_DISTANCE: return (owned){m->coupling_name[m->distance[row].coupling], "distance", 0};
@@ -189,7 +182,7 @@ void lw_describe(const lw_state *s, uint32_t offset, char *text, size_t size) {
 #define FIRST_PRIORITY 0.5
 static void prioritize_coordinate(lw_state *s, int32_t q) {
   const lw_model *m = s->model;
-  double *priority = reals(s) + m->at.q_priority;
+  double *priority = lw_reals(s) + m->at.q_priority;
   priority[q] = FIRST_PRIORITY;
   for (int32_t j = 0; m->quaternions + m->cut_quaternions && j < m->size.joints; j++) {
     const lw_joint *joint = &m->joint[j];
@@ -201,7 +194,7 @@ static void prioritize_coordinate(lw_state *s, int32_t q) {
 
 static void prioritize_start(lw_state *s, int32_t offset, double value) {
   const lw_offsets *at = &s->model->at;
-  double *x = reals(s);
+  double *x = lw_reals(s);
   if (value == s->model->defaults[offset]) return;
   if (offset >= at->q_start && offset < at->u_start) prioritize_coordinate(s, offset - at->q_start);
   else if (offset >= at->u_start && offset < at->q_priority) x[at->u_priority + offset - at->u_start] = FIRST_PRIORITY;
@@ -212,7 +205,7 @@ static void prioritize_start(lw_state *s, int32_t offset, double value) {
 static void note_instant(lw_state *s, int32_t offset) {
   const lw_offsets *at = &s->model->at;
   if (offset == at->time || (offset >= at->motion_in && offset < at->command))
-    reals(s)[at->motion_time] = reals(s)[at->time];
+    lw_reals(s)[at->motion_time] = lw_reals(s)[at->time];
 }
 
 static lw_status check_setting(lw_state *s, uint32_t offset, double value) {
@@ -239,7 +232,7 @@ lw_status lw_set_reals(lw_state *s, const uint32_t *offsets, size_t n, const dou
   }
   for (size_t i = 0; i < n; i++) {
     const lw_access access = lw_access_of(s, offsets[i]);
-    reals(s)[offsets[i]] = values[i];
+    lw_reals(s)[offsets[i]] = values[i];
     note_instant(s, (int32_t)offsets[i]);
     if (access == LW_START) prioritize_start(s, (int32_t)offsets[i], values[i]);
     else lw_state_changed(s, access == LW_PARAMETER ? LW_STAGE_NONE : LW_STAGE_CONSTANTS);
@@ -253,7 +246,7 @@ lw_status lw_get_reals(lw_state *s, const uint32_t *offsets, size_t n, double *v
     if (f->access == LW_INTERNAL) return lw_fail(s, LW_ERROR_USAGE, "there is no variable %u", offsets[i]);
     const lw_status e = lw_evaluate(s, f->stage);
     if (e) return e;
-    values[i] = reals(s)[offsets[i]];
+    values[i] = lw_reals(s)[offsets[i]];
   }
   return LW_OK;
 }
@@ -291,7 +284,7 @@ lw_status lw_assemble(lw_state *s, double tolerance) {
   if (e) return e;
   const lw_offsets *at = &s->model->at;
   for (int32_t i = at->q_start; i < at->time; i++)
-    if (!isfinite(reals(s)[i])) return lw_report_not_finite(s, 0);
+    if (!isfinite(lw_reals(s)[i])) return lw_report_not_finite(s, 0);
   const int32_t j = lw_zero_quaternion(s, at->q_start);
   if (j >= 0)
     return lw_fail(s, LW_ERROR_VALUE, "the start quaternion of joint '%s' has the length zero; give it a direction",
@@ -311,7 +304,7 @@ lw_status lw_mass_matrix(lw_state *s, double *matrix) {
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   if (e) return e;
   const int32_t n = s->model->size.nu;
-  double *unit = reals(s) + s->model->at.acceleration;
+  double *unit = lw_reals(s) + s->model->at.acceleration;
   for (int32_t j = 0; j < n; j++) {
     for (int32_t i = 0; i < n; i++) unit[i] = i == j;
     s->kernels->mass_product(s->model, s->block, unit, matrix + (size_t)j * (size_t)n);
@@ -324,13 +317,13 @@ void lw_step_accepted(lw_state *s) {
   const lw_offsets *at = &s->model->at;
   if (lw_evaluate(s, LW_STAGE_ACCELERATIONS)) return;
   s->kernels->locate_cuts(s->model, s->block);
-  memcpy(reals(s) + at->cut_reference, reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
+  memcpy(lw_reals(s) + at->cut_reference, lw_reals(s) + at->q_cut, sizeof(double) * (size_t)s->model->size.nq_cut);
 }
 
 void lw_set_states(lw_state *s, double t, const double *y) {
   const lw_model *m = s->model;
-  reals(s)[m->at.time] = t;
-  memcpy(reals(s) + m->at.q, y, sizeof(double) * (size_t)(m->size.nq + m->size.nu));
+  lw_reals(s)[m->at.time] = t;
+  memcpy(lw_reals(s) + m->at.q, y, sizeof(double) * (size_t)(m->size.nq + m->size.nu));
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
@@ -340,7 +333,7 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
   const size_t n = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
   lw_set_states(s, t, y);
   if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
-  memcpy(ydot, reals(s) + m->at.qdot, n);
+  memcpy(ydot, lw_reals(s) + m->at.qdot, n);
   return 0;
 }
 

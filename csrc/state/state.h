@@ -3,6 +3,8 @@
 #define LW_STATE_H
 #include "state/kernels.h"
 
+typedef struct lw_constraint_workspace lw_constraint_workspace;
+
 struct lw_state {
   const lw_model *model;             /* of the joints that are closed */
   const lw_model *base;              /* of those that are closed at first: it has the others, and the transitions */
@@ -14,12 +16,14 @@ struct lw_state {
   lw_block block, complex_block;
   lw_dca_workspace dca, complex_dca; /* for divide and conquer, once they have been needed */
   size_t snapshot_size;
-  unsigned char *snapshot;       /* where the snapshot part starts */
-  double *newton_workspace;      /* y, its rates and the residual in complex, once they have been needed */
-  const lw_model *complex_model; /* of the complex block */
-  int complex_constants;         /* the complex block's constants belong to the present parameters */
+  unsigned char *snapshot;                       /* where the snapshot part starts */
+  lw_constraint_workspace *constraint_workspace; /* see dae/constraints.h; NULL until it is needed */
+  const lw_model *complex_model;                 /* of the complex block */
+  int complex_constants;                         /* the complex block's constants belong to the present parameters */
   char message[480];
 };
+
+static inline double *lw_reals(const lw_state *s) { return s->block.reals; }
 
 /* sensitivity.c: the complex block with the parameters, inputs, states and modes of the real one and all that follows
  * from the parameters alone; needs constants. */
@@ -36,11 +40,6 @@ void lw_end_derivative(lw_state *s, const uint32_t *unknowns, size_t n, double *
 /* All of lw_directional_derivative() but its end: before it more numbers of the complex block may be moved. */
 lw_status lw_seed_derivative(lw_state *s, const uint32_t *unknowns, size_t n_unknowns, const uint32_t *knowns,
                              size_t n_knowns, const double *seed);
-
-/* dae/dae.c: workspace for six vectors of nq + nu + 2 constraint rows. */
-lw_status lw_newton_workspace(lw_state *s, double **workspace);
-/* dae/row_selection.c: in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
-double lw_cluster_length(const lw_state *s, int32_t cluster);
 
 /* Time and states [q; u], past all checks. */
 void lw_set_states(lw_state *s, double t, const double *y);

@@ -1,0 +1,21 @@
+/* All constraints of a mechanism as rows: their workspace, and the lengths in which they count. */
+#ifndef LW_DAE_CONSTRAINTS_H
+#define LW_DAE_CONSTRAINTS_H
+#include "state/state.h"
+
+/* Vectors of the constraints and of the equations with multipliers, whose n unknowns are [q; u; Lambda; Mu]. */
+struct lw_constraint_workspace {
+  double *y, *ydot, *residual; /* [n] complex: point and residual of the equations */
+  double *row, *phi, *rate;    /* [rows] complex: combination of the rows; their values and rates */
+  double *column;              /* [nu] complex: J' row */
+  double *length, *diagonal;   /* [rows] in which each counts; pivots */
+  int32_t *order;              /* [rows] of pivots */
+};
+
+/* Allocated when it is first needed. */
+lw_status lw_open_constraint_workspace(lw_state *s, lw_constraint_workspace **workspace);
+/* Length in which a cluster's displacements and the rows of its constraints count; 1 for none (-1). */
+double lw_cluster_length(const lw_state *s, int32_t cluster);
+/* Of each row; `open` where its loop is open. */
+void lw_constraint_lengths(const lw_state *s, double open, double *length);
+#endif
