@@ -16,7 +16,7 @@ from linkwork.mechanism.springs import JointSpringDamper, PointSpringDamper
 from support import agreement
 from support.builder import cut_at
 from support.joint_families import ALL_KINDS
-from support.random_plans import cases, plans, ways_to_cut, worked_out
+from support.random_plans import Piece, Plan, cases, plans, ways_to_cut, worked_out
 
 MORE = int(os.environ.get("LINKWORK_EXAMPLES", "0"))
 METHODS = st.sampled_from(agreement.METHODS)
@@ -42,6 +42,12 @@ def test_a_few(case, method):
         check(case, *method)
     for check in (agreement.check_jacobian, agreement.check_return, agreement.check_purity):
         check(case, *method)
+
+
+def test_first_accelerations_of_a_branch_of_more_dimensions():
+    """In parallel planes it moves, around its start it cannot; counting again leaves no loads of the poses tried."""
+    crossed = Piece("flat", ("universal", "universal", "revolute", "revolute"))
+    agreement.check_methods(worked_out(Plan((crossed,), springs=(0,))))
 
 
 @pytest.mark.slow

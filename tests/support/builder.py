@@ -231,7 +231,8 @@ def scaled(mechanism: lw.Mechanism, size: float) -> lw.Mechanism:
             end: lw.Frame(frame.position * size, frame.rotation)
             for end, frame in (("parent_frame", joint.parent_frame), ("child_frame", joint.child_frame))
         }
-        other.joints[name] = dataclasses.replace(joint, **frames)
+        kind = lw.Screw(joint.kind.axis, joint.kind.pitch * size) if hasattr(joint.kind, "pitch") else joint.kind
+        other.joints[name] = dataclasses.replace(joint, kind=kind, **frames)
     return other
 
 

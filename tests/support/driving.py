@@ -80,10 +80,10 @@ def rates(scene: Scene, u: Values) -> dict[str, Value]:
 
 
 def lengths(scene: Scene, size: float) -> tuple[dict[str, Array], dict[str, Array]]:
-    """Factors of coordinates and of speeds when all lengths are times `size`."""
+    """Factors of coordinates and of speeds when all lengths, pitches of screws among them, are times `size`."""
     of_q, of_u = {}, {}
     for name, row in scene.oracle.moving.items():
-        slides = np.abs(row.shape.motion(row.q)[3:]).max(axis=0) > 0
+        slides = np.abs(row.shape.motion(row.q)[:3]).max(axis=0) == 0
         of_u[name] = np.where(slides, size, 1.0)
         loose = row.shape.nq > row.shape.nu
         of_q[name] = np.where(np.arange(row.shape.nq) < row.shape.nq - 4, size, 1.0) if loose else of_u[name]

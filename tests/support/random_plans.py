@@ -33,9 +33,9 @@ from .random_mechanisms import add_ring
 
 MOST_BODIES, MOST_LOOPS = 12, 4
 # of links that stay in parallel planes: a hinge across them, a slide in them, and joints that allow more than needed
-FLAT = ("revolute", "revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "fixed")
+FLAT = ("revolute", "revolute", "prismatic", "pin_in_slot", "cylindrical", "universal", "planar", "spherical", "fixed")
 ONE_CENTRE = ("revolute", "spherical", "universal")
-ON_ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar", "spherical", "free")
+ON_ONE_AXIS = ("revolute", "prismatic", "cylindrical", "planar", "screw", "spherical", "free")
 
 
 @dataclass(frozen=True)
@@ -87,14 +87,12 @@ def _mobile(kinds: tuple[str, ...], more: tuple[str, ...], freedoms: int) -> tup
     return kinds + more[: sum(has < freedoms for has in itertools.islice(missing, len(more)))]
 
 
-# Screws and pins in slots are tested in families of loops (joint_families.py).
-_KINDS = tuple(kind for kind in ALL_KINDS if kind not in ("screw", "pin_in_slot"))
-_MORE = _kinds(_KINDS[:-1], 6, 6)
+_MORE = _kinds(ALL_KINDS[:-1], 6, 6)
 _FORMS: dict[str, st.SearchStrategy[tuple[str, ...]]] = {
-    "branch": _kinds(_KINDS, 1, 3),
-    "mixed": st.builds(_mobile, _kinds(_KINDS, 2, 5), _MORE, st.sampled_from([7, 7, 8, 9, 5])),
+    "branch": _kinds(ALL_KINDS, 1, 3),
+    "mixed": st.builds(_mobile, _kinds(ALL_KINDS, 2, 5), _MORE, st.sampled_from([7, 7, 8, 9, 5])),
     "flat": _kinds(FLAT, 3, 6),
-    "leg": st.builds(_mobile, _kinds(_KINDS, 1, 3), _MORE, st.sampled_from([6, 7, 5, 8])),
+    "leg": st.builds(_mobile, _kinds(ALL_KINDS, 1, 3), _MORE, st.sampled_from([6, 7, 5, 8])),
     "flat_leg": _kinds(FLAT, 1, 4),
     "centred": _kinds(ONE_CENTRE, 3, 5),
     "one_axis": _kinds(ON_ONE_AXIS, 2, 2),
@@ -211,7 +209,8 @@ def _in_plane(rng: np.random.Generator, kind: str, normal: Array) -> Array:
     """Axes with which a joint lets its bodies move in planes across `normal`."""
     aside = turn(normal, rng.uniform(-3, 3)) @ unit(np.cross(normal, rings.X + 0.1 * rings.Y))
     signed = rng.choice([-1.0, 1.0]) * normal
-    return {"prismatic": aside, "universal": np.array([signed, aside])}.get(kind, signed)
+    both = np.array([signed, aside])
+    return {"prismatic": aside, "universal": both, "pin_in_slot": both}.get(kind, signed)
 
 
 def _flat(rng: np.random.Generator, *kinds: str) -> rings.Ring:
