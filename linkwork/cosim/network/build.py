@@ -39,23 +39,12 @@ def build(system: System, models: Models, externals: Externals, recorded: Sequen
     exchanged = _exchanged(system, models, externals, recorded)
     instances = {}
     for number, (name, one) in enumerate(exchanged.items()):
-        instances[name] = make_instance(name, models[name], number)
+        instances[name] = Instance(name, models[name], number)
         inputs, outputs, recorded_only = ([*kind.values()] for kind in (one.inputs, one.outputs, one.recorded_only))
         instances[name].bind(inputs, outputs, recorded_only)
     port_links = _wires(system, models, instances)
     feeds = _feeds(system, instances, externals)
     return Network(instances, port_links, feeds, _levels(models, port_links, externals, system, instances))
-
-
-def make_instance(name: str, model: FmuModel, number: int = 0) -> Instance:
-    """Make an instance of the FMU's version."""
-    if model.fmi3:
-        from linkwork.cosim.fmu.fmi3 import Instance3
-
-        return Instance3(name, model, number)
-    from linkwork.cosim.fmu.fmi2 import Instance2
-
-    return Instance2(name, model, number)
 
 
 def _exchanged(system: System, models: Models, externals: Externals, recorded: Sequence[Node]) -> dict[str, Exchanged]:
