@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.rotations import quaternions_of
-from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
 from linkwork.compiler.topology_variants import Changes
@@ -66,7 +66,7 @@ def serialise(
             "".join(f"{name}\0" for name in _names(changes, numbering)).encode(),
         ]
     )
-    return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), fnv1a(body)) + body
+    return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), zlib.crc32(body)) + body
 
 
 def _names(changes: Changes, numbering: Numbering) -> list[str]:
