@@ -17,7 +17,6 @@ from linkwork.cosim import Adaptive, GaussSeidel, Jacobi, System, run
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.fmu.model import read_model
 from linkwork.cosim.masters import Master
-from linkwork.cosim.network.build import make_instance
 
 STEP, END = 0.01, 10.0  # s
 STIFFNESS, COUPLING = 10.0, 5.0  # N/m
@@ -91,10 +90,10 @@ def _bare(fmus: list[Path], order: int) -> float:
     instances = [_ready(name, fmu) for name, fmu in zip(("left", "right"), fmus, strict=True)]
     calls = []
     for instance, other in (instances, instances[::-1]):
-        of = instance.fmu.dll  # type: ignore[attr-defined]
-        component, inputs, outputs = instance.fmu.component, instance.inputs.calls[0], other.outputs.calls[0]  # type: ignore[attr-defined]
+        of = instance.fmu.fmpy.dll
+        component, inputs, outputs = instance.fmu.component, instance.inputs.calls[0], other.outputs.calls[0]
         derivatives = [instance.inputs.derivatives(k + 1)[:4] for k in range(order)]
-        get = other.fmu.dll.fmi2GetReal, (other.fmu.component, *outputs[1:4])  # type: ignore[attr-defined]
+        get = other.fmu.fmpy.dll.fmi2GetReal, (other.fmu.component, *outputs[1:4])
         put = of.fmi2SetReal, (component, *inputs[1:4])
         rates = [(of.fmi2SetRealInputDerivatives, (component, *one)) for one in derivatives]
         save = of.fmi2GetFMUstate, (component, ctypes.byref(fmi2.fmi2FMUstate()))
@@ -117,7 +116,7 @@ def _bare(fmus: list[Path], order: int) -> float:
 
 def _ready(name: str, fmu: Path) -> Instance:
     model = read_model(fmu)
-    instance = make_instance(name, model)
+    instance = Instance(name, model)
     instance.bind([model.variable("x.tau")], [model.variable("x.q")], [])
     instance.instantiate()
     instance.enter_initialization(0.0, END, None)

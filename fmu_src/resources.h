@@ -15,8 +15,6 @@ typedef struct fmu_resources {
  * error. */
 int fmu_open_resources(const fmu_log *log, const char *folder, fmu_resources *resources);
 void fmu_close_resources(fmu_resources *resources);
-/* Continues a CRC-32 of preceding bytes, 0 at the beginning. */
-uint32_t fmu_crc32(uint32_t before, const unsigned char *bytes, size_t size);
 /* The instantiation token: CRC-32, Adler-32 and size of both resources in sequence. */
 void fmu_make_token(const fmu_resources *resources, char token[FMU_TOKEN_SIZE]);
 #endif

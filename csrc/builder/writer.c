@@ -260,6 +260,6 @@ void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t ot
   if (out->failed) return;
   const size_t body = start + sizeof header;
   header.size = (uint32_t)(out->size - start);
-  header.checksum = lw_model_checksum(out->bytes + body, out->size - body);
+  header.checksum = lw_crc32(0, out->bytes + body, out->size - body);
   memcpy(out->bytes + start, &header, sizeof header);
 }

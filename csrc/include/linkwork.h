@@ -100,6 +100,8 @@ typedef struct lw_field {
 /* Reads and checks a serialised model; the bytes are copied. On failure *model is NULL; see the message. */
 LW_API lw_status lw_model_load(const void *bytes, size_t size, lw_model **model, char *message, size_t message_size);
 LW_API void lw_model_free(lw_model *model);
+/* Continues the CRC-32 of preceding bytes, 0 at the beginning: the checksum of serialised models. */
+LW_API uint32_t lw_crc32(uint32_t before, const void *data, size_t size);
 LW_API lw_sizes lw_model_sizes(const lw_model *model);
 LW_API int32_t lw_field_count(void);
 LW_API lw_status lw_model_field(const lw_model *model, int32_t index, lw_field *field);

@@ -1,5 +1,5 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
- *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 FNV-1a of all that follows,
+ *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 CRC-32 of all that follows,
  *   int32 counts[22]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
  *                        springs wrenches distances locks transitions removable variants closed types; couplings count
  *                        locks and distances, which are the last of them in this order
@@ -40,12 +40,6 @@ const void *lw_read_bytes(reader *r, size_t n) {
   return p;
 }
 
-uint64_t lw_model_checksum(const unsigned char *p, size_t n) {
-  uint64_t h = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001b3u;
-  return h;
-}
-
 static lw_status read_header(reader *r) {
   lw_model_header h;
   const void *p = lw_read_bytes(r, sizeof h);
@@ -63,7 +57,7 @@ static lw_status read_header(reader *r) {
     return lw_format_error(r, "the model is truncated or extended: %zu bytes, its header gives %u; export it again",
                            left, h.size);
 #ifndef LW_FUZZING
-  if (h.checksum != lw_model_checksum(r->bytes + r->position, h.size - sizeof h))
+  if (h.checksum != lw_crc32(0, r->bytes + r->position, h.size - sizeof h))
     return lw_format_error(r, "the model was altered: its checksum does not match; export it again");
 #endif
   r->size = r->position - sizeof h + h.size;

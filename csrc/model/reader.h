@@ -8,11 +8,8 @@
 typedef struct lw_model_header {
   char magic[8];
   uint32_t version, size;
-  uint64_t checksum;
+  uint64_t checksum; /* lw_crc32 */
 } lw_model_header;
-
-/* 64-bit FNV-1a. */
-uint64_t lw_model_checksum(const unsigned char *p, size_t n);
 
 typedef struct reader {
   const unsigned char *bytes;

@@ -27,7 +27,7 @@ _REMEDIES = {
 def atomic_path(path: str | os.PathLike[str], error: type[Exception] | None = None) -> Iterator[Path]:
     """Give a path in the same folder to write to, with the same suffix; at the end that file replaces `path`.
 
-    Symbolic links are followed, permissions of an existing file are kept, and devices are written directly. A failure
+    Symbolic links are resolved, permissions of an existing file are kept, and devices are written directly. A failure
     is raised as `error`, by default as the type of `OSError` that it is.
 
     Raises

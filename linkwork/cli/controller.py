@@ -121,7 +121,7 @@ def _list(as_json: bool) -> int:
     width = max(map(len, controllers.BUILTIN))
     for name in controllers.BUILTIN:
         print(f"{name:<{width}}  {SUMMARIES[name]}")
-    print("\n'linkwork controller NAME --help' tells what can be set")
+    print("\n'linkwork controller NAME --help' lists the settings")
     return 0
 
 

@@ -98,7 +98,7 @@ def _carry_out(plan: Plan, arguments: argparse.Namespace, backend: Callable[...,
     return 0
 
 
-# ---- what is run ------------------------------------------------------------------------------------
+# ---- the system ------------------------------------------------------------------------------------
 
 
 def make_plan(arguments: argparse.Namespace) -> Plan:
@@ -122,7 +122,7 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
     parameters = dict(names.value(name, text) for name, text in arguments.set)
     notices = check_system(system, models, values=parameters, external=inputs)
-    recorded = [".".join(one) for one in recorded_variables(system, models, None, by_target(system, inputs))]
+    recorded: list[str] = [*recorded_variables(system, models, None, by_target(system, inputs))]
     if arguments.record:
         recorded = names.fitting(arguments.record)
     shown = names.fitting(arguments.columns, recorded) if arguments.columns else recorded

@@ -48,7 +48,7 @@ def read_particles(positions: ArrayLike, velocities: ArrayLike, masses: ArrayLik
     if (given.masses <= 0).any():
         k = int(np.argmax(given.masses <= 0))
         raise MechanismError(
-            f"coarse_grain: particle {k} has mass {given.masses[k]:g}: a mass must be positive; leave out what has none"
+            f"coarse_grain: particle {k} has mass {given.masses[k]:g}: a mass must be positive; leave massless ones out"
         )
     return given
 

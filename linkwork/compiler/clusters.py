@@ -79,7 +79,7 @@ def groups(tree: SpanningTree, closed: Sequence[bool], ties: Sequence[Sequence[i
 
 
 class _Merged:
-    """Sets of tree joints, each a connected part of the tree; joining paths jumps over what is one set already.
+    """Sets of tree joints, each a connected part of the tree; joining paths jumps over links that are one set already.
 
     Attributes
     ----------

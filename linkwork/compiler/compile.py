@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from linkwork.compiler.method_choice import MethodRequest, check_among, check_request, choose
 from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES, Expected
 from linkwork.compiler.numbering import Numbering, number
-from linkwork.compiler.serialise import ASSEMBLIES, Methods, serialise
+from linkwork.compiler.serialise import SUBASSEMBLIES, Methods, serialise
 from linkwork.compiler.topology import Topology, topology
 from linkwork.compiler.topology_variants import Changes, changes
 from linkwork.core.native import NativeModel
@@ -91,7 +91,7 @@ def _whole(method: MethodRequest, reference: str) -> Methods | None:
     """Return the method that takes the whole mechanism, if that is asked for."""
     if method == "multipliers":
         return Methods(MULTIPLIERS_ABOUT[reference])
-    return Methods(ASSEMBLIES) if method == "dca" else None
+    return Methods(SUBASSEMBLIES) if method == "dca" else None
 
 
 def compile_variant(

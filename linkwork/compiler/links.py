@@ -36,7 +36,7 @@ class Loop:
     parent, child
         Links of the cut joint's declared parent and child, -1: ground.
     root
-        Link in which the branches to parent and child meet, -1: ground. Its own tree joint is not on the loop.
+        Link from which the branches to parent and child start, -1: ground. Its own tree joint is not on the loop.
     """
 
     joint: int

@@ -1,9 +1,9 @@
-"""The order in which a cluster's loops are laid on one another: ear by ear.
+"""The order in which a cluster's loops are added to one another: loop by loop, by an ear decomposition.
 
-An ear is a loop and the links that it adds to those before it. The first stands on the cluster's root, each other one
-on links that are there already: its new links are a branch to the parent of its cut joint and a branch to its child,
-disjoint, one or both perhaps empty. The loop that adds the fewest links comes next, so that neighbours follow one
-another, whatever the order in which joints were added.
+A loop adds links to those of the loops before it. The first starts at the cluster's root, each other one at links that
+are there already: its new links are a branch to the parent of its cut joint and a branch to its child, disjoint, one
+or both perhaps empty. The loop that adds the fewest links comes next, so that neighbours follow one another, whatever
+the order in which joints were added.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class LoopStep:
         Position in `Topology.loops`; -1: none, a link that only a coupling or distance brings into the cluster.
     links
         The links that it adds, parents first: those towards the parent of the loop's cut joint, then those towards
-        its child. None, if its cut joint joins links of earlier ears.
+        its child. None, if its cut joint joins links of earlier loops.
     """
 
     loop: int
@@ -39,35 +39,35 @@ class LoopStep:
 def loop_steps(
     links: Sequence[Link], depth: Sequence[int], root: int, loops: Mapping[int, Loop], unlooped: Sequence[int]
 ) -> tuple[LoopStep, ...]:
-    """Return the ears of a cluster.
+    """Return the steps by which a cluster grows.
 
     Parameters
     ----------
     links, depth
         Those of the whole mechanism, and how many joints each is away from the ground, which is the last.
     root
-        The link that the cluster stands on, -1: ground.
+        The root link of the cluster, -1: ground.
     loops
         Its loops by position.
     unlooped
-        Its links that lie on no loop, ascending. Each is an ear of its own, just before the first that stands on it.
+        Its links that lie on no loop, ascending. Each is a step of its own, just before the first loop outboard of it.
     """
-    laying = _Laying(links, depth, root, loops, unlooped)
+    growth = _Growth(links, depth, root, loops, unlooped)
     found: list[LoopStep] = []
-    for number in laying.order():
+    for number in growth.order():
         loop = loops[number]
-        found += [LoopStep(-1, (link,)) for link in laying.take_branch(loop.root)]
-        found.append(LoopStep(number, (*laying.take_branch(loop.parent), *laying.take_branch(loop.child))))
-    found += [LoopStep(-1, (link,)) for end in unlooped for link in laying.take_branch(end)]
+        found += [LoopStep(-1, (link,)) for link in growth.take_branch(loop.root)]
+        found.append(LoopStep(number, (*growth.take_branch(loop.parent), *growth.take_branch(loop.child))))
+    found += [LoopStep(-1, (link,)) for end in unlooped for link in growth.take_branch(end)]
     return tuple(found)
 
 
-class _Laying:
-    """One cluster while its ears are laid.
+class _Growth:
+    """One cluster while its loops are added.
 
     What a loop would add is counted on each of its two branches, and falls when links of a branch are taken. So that
-    this costs little, only the NEAR links next to a branch's end tell the loop; while none of them is taken the whole
-    branch counts. Loops that add fewer than NEAR are thus counted right.
+    this costs little, only the NEAR links next to a branch's end report to the loop; while none of them is taken the
+    whole branch counts. Loops that add fewer than NEAR are thus counted right.
     """
 
     def __init__(
@@ -78,8 +78,10 @@ class _Laying:
         self._adds = {
             k: [depth[end] - depth[loop.root] for end in (loop.parent, loop.child)] for k, loop in loops.items()
         }
-        self._told: dict[int, list[tuple[int, int, int]]] = {}  # by link: loop, branch, and what that adds from then on
-        self._waiting: dict[int, list[int]] = {}  # by link: the loops that can be laid once it is taken
+        self._reports: dict[
+            int, list[tuple[int, int, int]]
+        ] = {}  # by link: loop, branch, and what that adds from then on
+        self._waiting: dict[int, list[int]] = {}  # by link: the loops that can be added once it is taken
         self._offers: list[tuple[int, int]] = []  # a heap of loops by what they add, with outdated ones between
         carrier: dict[int, int] = {}  # of the unlooped links: the one below that is taken with a loop
         for link in unlooped:
@@ -88,12 +90,12 @@ class _Laying:
         for number, loop in loops.items():
             self._waiting.setdefault(carrier.get(loop.root, loop.root), []).append(number)
             for branch, end in enumerate((loop.parent, loop.child)):
-                self._tell(number, branch, end)
+                self._report_to(number, branch, end)
         self._offer(self._waiting.pop(root, []))
 
-    def _tell(self, number: int, branch: int, end: int) -> None:
+    def _report_to(self, number: int, branch: int, end: int) -> None:
         for distance in range(min(NEAR, self._adds[number][branch])):
-            self._told.setdefault(end, []).append((number, branch, distance))
+            self._reports.setdefault(end, []).append((number, branch, distance))
             end = self._links[end].parent
 
     def _offer(self, loops: Iterable[int]) -> None:
@@ -120,7 +122,7 @@ class _Laying:
         for link in new:
             self._taken.add(link)
             changed.update(dict.fromkeys(self._waiting.pop(link, ())))
-            for number, branch, distance in self._told.pop(link, ()):
+            for number, branch, distance in self._reports.pop(link, ()):
                 self._adds[number][branch] = distance
                 changed[number] = None
         self._offer(changed)

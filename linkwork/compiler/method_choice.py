@@ -21,7 +21,7 @@ class Choice:
 
     Attributes
     ----------
-    method, wished
+    method, requested
         Its name, and whether it was asked for.
     costs
         Expected multiplications of an evaluation by each method that can take the cluster.
@@ -30,7 +30,7 @@ class Choice:
     """
 
     method: str
-    wished: bool
+    requested: bool
     costs: dict[str, float]
     refusals: dict[str, str]
 
@@ -44,7 +44,7 @@ def choose(
     ----------
     expected
         Of each cluster.
-    wish
+    request
         A method for all, or methods by the name of any joint of a cluster.
     partly
         Joints named may lie in no cluster: other topology variants of the mechanism have theirs.
@@ -57,7 +57,7 @@ def choose(
     if partly and isinstance(request, Mapping):
         known = _clusters_by_joint(mech, topology)
         request = {joint: method for joint, method in request.items() if joint in known}
-    wishes = _by_cluster(mech, topology, request)
+    requests = _by_cluster(mech, topology, request)
     speeds = [joint.kind.nu for joint in mech.joints.values()]
     found = []
     for number, cluster in enumerate(topology.clusters):
@@ -65,15 +65,15 @@ def choose(
         able = {name: method for name, method in METHODS.items() if method.code >= 0}
         refusals = {name: why for name, method in able.items() if (why := method.refusal(size)) is not None}
         costs = {name: method.cost(size) for name, method in able.items() if name not in refusals}
-        wished = wishes[number]
-        if wished in refusals:
+        requested = requests[number]
+        if requested in refusals:
             others = " or ".join(repr(name) for name in ("auto", *costs))
             raise MechanismError(
-                f"method {wished!r} cannot take {in_words(mech, topology, cluster)}: {refusals[wished]}; "
+                f"method {requested!r} cannot take {in_words(mech, topology, cluster)}: {refusals[requested]}; "
                 f"use {others} there"
             )
         cheapest = min(costs, key=costs.__getitem__)
-        found.append(Choice(cheapest if wished == "auto" else wished, wished != "auto", costs, refusals))
+        found.append(Choice(cheapest if requested == "auto" else requested, requested != "auto", costs, refusals))
     return tuple(found)
 
 
@@ -102,19 +102,19 @@ def in_words(mech: Mechanism, topology: Topology, cluster: Cluster) -> str:
     cuts = [names[topology.loops[loop].joint] for loop in cluster.loops]
     if not cuts and cluster.distances:
         distances = list(mech.distances)
-        return f"what is held by {quoted([distances[number] for number in cluster.distances])}"
+        return f"the links held by {quoted([distances[number] for number in cluster.distances])}"
     couplings = list(mech.couplings)
     coupled = [couplings[number] for number in cluster.couplings if number < len(couplings)]
     if not cuts and coupled:
-        return f"what is coupled by {quoted(coupled)}"
+        return f"the joints coupled by {quoted(coupled)}"
     if not cuts:
         locked = sorted({topology.couplings[number].terms[0][0] for number in cluster.couplings})
-        return f"what may be locked: {quoted([names[joint] for joint in locked])}"
+        return f"the joints that may be locked: {quoted([names[joint] for joint in locked])}"
     return f"the loop{'s' * (len(cuts) > 1)} closed by {quoted(cuts)}"
 
 
 def _by_cluster(mech: Mechanism, topology: Topology, request: MethodRequest) -> list[str]:
-    """Return what is wished for each cluster."""
+    """Return the method requested for each cluster."""
     if not isinstance(request, Mapping):
         return [request] * len(topology.clusters)
     cluster_of = _clusters_by_joint(mech, topology)

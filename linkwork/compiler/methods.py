@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from linkwork.compiler.serialise import (
-    EAR_BY_EAR,
     EMBEDDING,
+    LOOP_BY_LOOP,
     MULTIPLIERS_ABOUT_CENTROIDS,
     MULTIPLIERS_ABOUT_JOINTS,
     MULTIPLIERS_ABOUT_ORIGIN,
@@ -32,8 +32,8 @@ class Expected(NamedTuple):
     ----------
     columns, rows
         Speeds of its tree and cut joints; equations of its closures, redundant ones included.
-    independents, freedoms
-        Columns that its ears leave, each for itself; those that all closures leave.
+    independents, dof
+        Columns that its loops leave independent, each for itself; those that all closures leave.
     """
 
     columns: int
@@ -48,8 +48,8 @@ class Size:
 
     Attributes
     ----------
-    ears
-        How often each (tree columns, cut columns) occurs among its ears.
+    loop_steps
+        How often each (tree columns, cut columns) occurs among its loops.
     links, expected
         How many links it has, and what the core counted.
     moves
@@ -105,11 +105,11 @@ def size_of(topology: Topology, cluster: Cluster, columns: Callable[[int], int],
 
 
 def _rcr(size: Size) -> float:
-    """Ear by ear, then the constraints that are left among their independents (ears.inc, mobility.inc)."""
+    """Loop by loop, then the constraints that are left among the independent columns."""
     independents, dof = size.expected.independents, size.expected.dof
     fours = _fours(independents + 2)
     tree_columns = sum(columns * count for (columns, _), count in size.loop_steps.items())
-    share = 1 - independents / tree_columns if tree_columns else 0.0  # of its columns that an ear makes dependent
+    share = 1 - independents / tree_columns if tree_columns else 0.0  # of its columns that a loop makes dependent
     total = 0.0
     for (columns, cuts), count in size.loop_steps.items():
         rows = 6 - cuts
@@ -154,7 +154,7 @@ def _elimination(columns: float, rows: float, rank: float, sides: int) -> float:
 
 
 def _reduction(size: Size, independents: int, dof: int) -> float:
-    """Motion of the links by lanes, inertia times it, the reduced system; the feedback (reduce.inc, feedback.inc)."""
+    """Motion of the links by independent columns, inertia times it, the reduced system; the stabilisation."""
     fours, columns = _fours(independents + 2), size.expected.columns
     links = size.links * (6 + 36 + 6 * independents + (6 if size.moves else 0)) * fours + 3 * columns * fours
     return links + columns * fours * (independents + 3) + dof**3 / 3
@@ -163,10 +163,10 @@ def _reduction(size: Size, independents: int, dof: int) -> float:
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("rcr", "recursive coordinate reduction, ear by ear", EAR_BY_EAR, _rcr),
+        Method("rcr", "recursive coordinate reduction, loop by loop", LOOP_BY_LOOP, _rcr),
         Method("embedding", "constraint embedding, all closures as one matrix", EMBEDDING, _embedding, _too_many_rows),
         Method("multipliers", "Lagrange multipliers of all loops at once, on the open tree"),
-        Method("dca", "divide and conquer, bodies joined to ever larger assemblies"),
+        Method("dca", "divide and conquer, bodies joined to ever larger subassemblies"),
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.rotations import quaternions_of
-from linkwork.compiler.checksum import fnv1a
 from linkwork.compiler.numbering import Numbering
 from linkwork.compiler.topology import Topology
 from linkwork.compiler.topology_variants import Changes
@@ -29,8 +29,8 @@ from linkwork.mechanism.joints import JointKind
 
 VERSION = 7
 AUTOMATIC_GAIN = -1.0
-BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN, ASSEMBLIES = range(5)
-EAR_BY_EAR, EMBEDDING = range(2)
+BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN, SUBASSEMBLIES = range(5)
+LOOP_BY_LOOP, EMBEDDING = range(2)
 _HEADER = struct.Struct("<8sIIQ")
 _NAME = 16  # bytes of the name of a joint type, with a zero behind it
 
@@ -42,9 +42,9 @@ class Methods:
     Attributes
     ----------
     mechanism
-        BY_CLUSTER, multipliers for all loops at once about one of the reference points, or ASSEMBLIES.
+        BY_CLUSTER, multipliers for all loops at once about one of the reference points, or SUBASSEMBLIES.
     clusters
-        EAR_BY_EAR or EMBEDDING for each cluster; none: all of them ear by ear.
+        LOOP_BY_LOOP or EMBEDDING for each cluster; none: all of them loop by loop.
     """
 
     mechanism: int = BY_CLUSTER
@@ -66,7 +66,7 @@ def serialise(
             "".join(f"{name}\0" for name in _names(changes, numbering)).encode(),
         ]
     )
-    return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), fnv1a(body)) + body
+    return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), zlib.crc32(body)) + body
 
 
 def _names(changes: Changes, numbering: Numbering) -> list[str]:
@@ -116,7 +116,7 @@ def _integers(
         len(types),
     ]
     cluster_of = {loop: number for number, cluster in enumerate(clusters) for loop in cluster.loops}
-    method_of = methods.clusters or (EAR_BY_EAR,) * len(clusters)
+    method_of = methods.clusters or (LOOP_BY_LOOP,) * len(clusters)
     return [
         counts,
         [np.frombuffer(name.encode().ljust(_NAME, b"\0"), "<i4").tolist() for name in types],

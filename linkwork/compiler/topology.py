@@ -30,9 +30,9 @@ class Cluster:
         Links whose tree joints are, ascending and contiguous.
     loops, couplings, distances
         Positions in `Topology.loops`, `Topology.couplings` and `Topology.distances`, ascending; not all are empty.
-    ears
-        Its loops in the order in which they are laid on one another, with the links that each adds; and each of its
-        links that lies on no loop as an ear of its own, just before the first that stands on it, or at the end.
+    loop_steps
+        Its loops in the order in which they are added to one another, with the links that each adds; and each of its
+        links that lies on no loop as a step of its own, just before the first loop outboard of it, or at the end.
     """
 
     root: int
@@ -101,8 +101,8 @@ class Topology:
         One for each coupling or distance, in the order in which those were added; behind the couplings the locks, each
         like a coupling of one term.
     segments
-        All links in runs. Going through them backwards meets every outboard link before its cluster and every cluster
-        before what it stands on.
+        All links in runs. Backwards, every outboard link comes before its cluster, and every cluster before its
+        root.
     """
 
     links: tuple[Link, ...]

@@ -15,7 +15,7 @@ from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Frame, Joint, Lock, Mechanism, Pin, Release, Stop, Unlock
 
-MOST_SWITCHES = 8  # structures are two to the power of it
+MOST_SWITCHES = 8  # topology variants are two to the power of it
 TAKEN_PARENT, TAKEN_CHILD = 1, 2  # lw_joint.taken
 
 
@@ -96,9 +96,9 @@ def taken(pin: Pin) -> int:
 def _check(mech: Mechanism, switches: list[str]) -> None:
     if len(switches) > MOST_SWITCHES:
         raise MechanismError(
-            f"mechanism {mech.name!r} has {len(switches)} pins and joints that are released, {quoted(switches)}: there "
-            f"is room for {MOST_SWITCHES}, as every set of closed ones is a structure of its own; lock joints instead "
-            "where that serves"
+            f"mechanism {mech.name!r} has {len(switches)} pins and joints that are released, {quoted(switches)}: at "
+            f"most {MOST_SWITCHES} are possible, as every set of closed ones is a topology variant; lock joints "
+            "instead where that serves"
         )
     for coupling in mech.couplings.values():
         for term in coupling.terms.values():

@@ -50,14 +50,14 @@ class ChainKernels:
     """The equations F(X, X') = 0 of a chain, and Newton's matrix J = dF/dX + cj dF/dX' in three forms.
 
     X has 14 unknowns a body, body by body: R and V of the mass centre, Euler parameters P, their rates S. All arrays
-    are contiguous doubles, (14 n,); what is returned is new. One thread at a time.
+    are contiguous doubles, (14 n,); returned arrays are new. One thread at a time.
 
     Parameters
     ----------
     bodies
         They are copied.
     dense
-        Make room for `reduce`, 72 n^2 bytes; without it all memory is proportional to n.
+        Allocate the matrix of `reduce`, 72 n^2 bytes; without it all memory is proportional to n.
 
     Raises
     ------
@@ -83,7 +83,7 @@ class ChainKernels:
         if status:
             raise MechanismError("a chain needs at least one body, positive masses and finite numbers")
         self._chain = ffi.gc(handle[0], lib.lw_chain_free)
-        self._vector = ffi.typeof(f"double[{self.size}]")  # refuses what is shorter
+        self._vector = ffi.typeof(f"double[{self.size}]")  # refuses shorter arrays
         self._matrix = ffi.typeof(f"double[{self.size**2}]")
 
     def compiled(self, reduced: bool = False) -> CompiledImplicit:
@@ -122,7 +122,7 @@ class ChainKernels:
             _refuse(status)
 
     def solve(self, b: FloatArray) -> FloatArray:
-        """Return J^-1 b by what was prepared last."""
+        """Return J^-1 b by the factors prepared last."""
         out = np.empty(self.size)
         view, kind = ffi.from_buffer, self._vector
         if lib.lw_chain_solve(self._chain, view(kind, b), view(kind, out)):
@@ -156,5 +156,5 @@ class ChainKernels:
 
 def _refuse(status: int) -> NoReturn:
     if status == lib.LW_ERROR_USAGE:
-        raise RuntimeError("this chain has no room for the reduced matrix: make it with dense=True")
+        raise RuntimeError("this chain has no memory for the reduced matrix: make it with dense=True")
     raise np.linalg.LinAlgError(_SINGULAR if status == lib.LW_ERROR_SINGULAR else _NOT_FINITE)

@@ -66,9 +66,9 @@ class Jump:
 
     after: FloatArray  # (nu + nu_cut,)
     reaction: FloatArray  # (joints, 6) [torque; force] of a joint on its child, about the child's joint frame
-    held: FloatArray  # (nu + nu_cut,) along held speeds
+    held: FloatArray  # (nu + nu_cut,) along speeds that are kept
     coupling: FloatArray  # (couplings,)
-    lack: float  # the largest speed by which what was wanted was missed
+    lack: float  # the largest speed by which a target was missed
 
 
 class NativeModel:
@@ -90,16 +90,16 @@ class NativeModel:
         self.sizes = lib.lw_model_sizes(self.handle)
         self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
-        self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # side by side
+        self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
         self.modes = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
 
     @property
     def levels(self) -> int:
-        """Of assemblies, by which divide and conquer joins its bodies."""
+        """Of subassemblies, by which divide and conquer joins its bodies."""
         return int(lib.lw_dca_levels(self.handle))
 
     def expected(self, cluster: int) -> tuple[int, int, int, int]:
-        """Return columns and rows of a cluster, and of the columns those that its ears and all closures leave."""
+        """Return columns and rows of a cluster, and the columns that its loops and all closures leave independent."""
         e = ffi.new("lw_cluster_info *")
         lib.lw_model_cluster(self.handle, cluster, e)
         return e.columns, e.rows, e.independents, e.dof
@@ -111,7 +111,7 @@ class NativeModel:
 
 
 class Block:
-    """All numbers of one instance of a model: parameters, inputs, states and what follows from them.
+    """All numbers of one instance of a model: parameters, inputs, states and the values computed from them.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class Block:
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
     def count_revolutions(self, reference: FloatArray | float) -> None:
-        """Take the coordinates of the cut joints, known but for whole turns, next to `reference` (nq_cut,)."""
+        """Take the coordinates of the cut joints, known but for full revolutions, next to `reference` (nq_cut,)."""
         self._views["cut_reference"][:] = reference
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
@@ -215,7 +215,7 @@ class Block:
         push
             Impulse on each body (bodies, 6), [angular about its com; linear], world axes.
         before
-            Velocity of each body (bodies, 6), [angular; of its frame's origin], instead of what the speeds say.
+            Velocity of each body (bodies, 6), [angular; of its frame's origin], instead of that given by the speeds.
         """
         sizes = self.model.sizes
         n = sizes.nu + sizes.nu_cut
@@ -272,7 +272,7 @@ class Block:
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
     def constraints(self) -> tuple[FloatArray, FloatArray]:
-        """Return what the constraints lack (rows,), m, and its rate (rows,), m/s, at the present states."""
+        """Return the constraint violation (rows,), m, and its rate (rows,), m/s, at the present states."""
         phi, rate = np.empty((2, self.model.constraint_rows))
         self._check(lib.lw_constraints(self.handle, _doubles(phi), _doubles(rate)))
         return phi, rate
@@ -284,23 +284,23 @@ class Block:
         return matrix
 
     def dae_rows(self) -> FloatArray:
-        """Return the slack of rows (2 rows,): 0 for those that are independent of each other at the present states."""
+        """Return the relaxation of rows (2 rows,): 0 for rows that are independent at the present states."""
         rows = self.model.constraint_rows
-        work, slack = np.empty(rows * self.model.sizes.nu), np.empty(2 * rows)
-        self._check(lib.lw_dae_select_rows(self.handle, _doubles(work), _doubles(slack)))
-        return slack
+        work, relaxation = np.empty(rows * self.model.sizes.nu), np.empty(2 * rows)
+        self._check(lib.lw_dae_select_rows(self.handle, _doubles(work), _doubles(relaxation)))
+        return relaxation
 
-    def dae_residual(self, t: float, y: FloatArray, ydot: FloatArray, slack: FloatArray) -> FloatArray:
+    def dae_residual(self, t: float, y: FloatArray, ydot: FloatArray, relaxation: FloatArray) -> FloatArray:
         """Return the residual (n,) of the equations with multipliers; contiguous arrays (n,), (n,), (2 rows,)."""
         residual = np.empty(y.size)
-        arrays = _doubles(y), _doubles(ydot), _doubles(slack)
+        arrays = _doubles(y), _doubles(ydot), _doubles(relaxation)
         self._check(lib.lw_dae_residual(self.handle, t, *arrays, _doubles(residual)))
         return residual
 
-    def dae_jacobian(self, t: float, y: FloatArray, ydot: FloatArray, slack: FloatArray, cj: float) -> FloatArray:
+    def dae_jacobian(self, t: float, y: FloatArray, ydot: FloatArray, relaxation: FloatArray, cj: float) -> FloatArray:
         """Return its derivative (n, n) by y, plus `cj` times that by y'."""
         matrix = np.empty((y.size, y.size))
-        arrays = _doubles(y), _doubles(ydot), _doubles(slack)
+        arrays = _doubles(y), _doubles(ydot), _doubles(relaxation)
         self._check(lib.lw_dae_jacobian(self.handle, t, *arrays, cj, _doubles(matrix)))
         return matrix
 
@@ -308,22 +308,22 @@ class Block:
 
     @property
     def modes(self) -> FloatArray:
-        """What transitions have brought about so far, (n_modes,): to be read, and given to `put_modes`."""
+        """The discrete state, changed by transitions, (n_modes,): to be read, and given to `put_modes`."""
         return self.reals[self.model.modes].copy()
 
     def put_modes(self, modes: FloatArray) -> None:
-        """Go on from what transitions have brought about."""
+        """Restore a discrete state."""
         self.reals[self.model.modes] = modes
         self._check(lib.lw_discrete_state_changed(self.handle))
 
     def start_events(self) -> bool:
-        """See on which side of what they watch the transitions are; carry out what is due; return whether u jumped."""
+        """Initialise the signs of the event indicators; apply transitions that are due; return whether u jumped."""
         changed = ffi.new("int32_t *")
         self._check(lib.lw_start_events(self.handle, changed))
         return bool(changed[0])
 
     def handle_events(self) -> bool:
-        """Carry out what is due at the present time, state and commands; return whether the speeds jumped."""
+        """Apply transitions due at the present time, state and commands; return whether the speeds jumped."""
         changed = ffi.new("int32_t *")
         self._check(lib.lw_handle_events(self.handle, changed))
         return bool(changed[0])
@@ -363,7 +363,7 @@ class Minimal:
     Raises
     ------
     MechanismError
-        If a quaternion, or a coordinate and its rate, are torn apart.
+        If a quaternion, or a coordinate and its rate, are separated.
     """
 
     def __init__(self, block: Block, q: Sequence[int], u: Sequence[int]) -> None:

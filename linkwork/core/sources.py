@@ -7,18 +7,18 @@ from pathlib import Path
 def source_dir(name: str) -> Path:
     """Return the folder of C sources `csrc` or `fmu_src`.
 
-    A wheel carries them inside the package, a checkout has them beside it.
+    A wheel carries them inside the package, a checkout has them next to it.
 
     Raises
     ------
     FileNotFoundError
-        If the installation lacks the folder.
+        If the installation does not have the folder.
     """
     package = Path(__file__).resolve().parents[1]
     for folder in (package / name, package.parent / name):
         if folder.is_dir():
             return folder
-    raise FileNotFoundError(f"the installation of linkwork at {package} lacks the folder {name!r}; reinstall linkwork")
+    raise FileNotFoundError(f"the installation of linkwork at {package} has no folder {name!r}; reinstall linkwork")
 
 
 def fmu_libraries() -> dict[str, Path]:
@@ -60,7 +60,7 @@ def fmu_sources() -> dict[str, Path]:
     Raises
     ------
     FileNotFoundError
-        If the installation lacks them.
+        If the installation does not have them.
     """
     found = {}
     for name in ("csrc", "fmu_src"):

@@ -16,7 +16,6 @@ from matplotlib.textpath import TextPath
 from linkwork._util.files import atomic_path
 from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.system.definition import Connection, SystemDefinition
-from linkwork.cosim.system.references import split
 from linkwork.cosim.system.units import conversion
 from linkwork.draw.block_layout import HEAD, ROW, Box, Layout, Points, Port
 from linkwork.draw.plotting import COLORS, GREY, INK, PALE
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 TITLE, NAME, SMALL, PORT, LABEL = 12.0, 10.0, 7.0, 8.0, 7.0  # sizes of type in points
 INSET, ROUND, EDGE = 7.0, 5.0, 14.0
 MOST = 34  # letters of a name; longer ones are shortened in the middle
-DPI, LEAST_DPI, MOST_PIXELS = 160.0, 40.0, 65000.0  # at least so that names can be read; at most what is drawn
+DPI, LEAST_DPI, MOST_PIXELS = 160.0, 40.0, 65000.0  # at least so that names can be read; at most the picture's size
 OUTSIDE = "\n"  # begins the box of a name outside, which no component is called like
 
 
@@ -46,7 +45,7 @@ def draw_system(
     path
         A picture file (PNG, SVG, PDF) to write.
     models
-        FMUs by component, for their units; what is left out is read from the FMUs' files where they are there.
+        FMUs by component, for their units; those left out are read from the FMUs' files where they are there.
 
     Raises
     ------
@@ -92,13 +91,13 @@ def _models(system: SystemDefinition, given: Mapping[str, FmuModel] | None) -> d
 
 
 def _edges(system: SystemDefinition) -> Iterator[tuple[Port, Port, Connection]]:
-    inside = system.components
     for one in system.connections:
-        yield split(one.source, inside), split(one.target, inside), one
+        source, target = system.ends(one)
+        yield source.parts, target.parts, one
     for one in system.external_inputs:
-        yield (f"{OUTSIDE}in {one.source}", one.source), split(one.target, inside), one
+        yield (f"{OUTSIDE}in {one.source}", one.source), system.reference(one.target).parts, one
     for one in system.external_outputs:
-        yield split(one.source, inside), (f"{OUTSIDE}out {one.target}", one.target), one
+        yield system.reference(one.source).parts, (f"{OUTSIDE}out {one.target}", one.target), one
 
 
 def _boxes(system: SystemDefinition, edges: list[tuple[Port, Port, Connection]]) -> dict[str, Box]:
@@ -121,7 +120,7 @@ def _boxes(system: SystemDefinition, edges: list[tuple[Port, Port, Connection]])
 
 
 def _label(one: Connection, system: SystemDefinition, models: Mapping[str, FmuModel]) -> str:
-    """What happens to a value on its way."""
+    """The conversion of a value by a connection."""
     parts = []
     if one.convert_units and (text := _units(one, system, models)):
         parts.append(text)
@@ -134,8 +133,7 @@ def _label(one: Connection, system: SystemDefinition, models: Mapping[str, FmuMo
 
 def _units(one: Connection, system: SystemDefinition, models: Mapping[str, FmuModel]) -> str:
     try:
-        (source, output), (target, name) = (split(end, system.components) for end in (one.source, one.target))
-        units = [models[source].unit(output), models[target].unit(name)]
+        units = [models[end.component].unit(end.variable) for end in system.ends(one)]
     except (CosimError, KeyError):  # names outside, FMUs that are not there
         return ""
     try:

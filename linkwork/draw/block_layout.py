@@ -1,8 +1,8 @@
 """Where boxes and arrows of a block diagram go, in points (1/72 inch), y upwards.
 
-Boxes stand in layers by the longest way to them, feedback apart. An output with all its arrows is a net; between two
-layers each net has a vertical track of its own, it crosses a layer on a lane between the boxes, and feedback goes
-around below.
+Boxes stand in layers by the longest path to them, feedback excepted. An output with all its arrows is a net; between
+two layers each net has a vertical track of its own, it crosses a layer on a passage between the boxes, and feedback
+goes around below.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Box:
 
 
 @dataclass
-class Lane:
+class Passage:
     """Where a net crosses a layer."""
 
     net: Net
@@ -55,12 +55,12 @@ class Lane:
 
 @dataclass
 class Net:
-    """An output and the inputs that it feeds."""
+    """An output and the inputs connected to it."""
 
     source: Port
     forward: list[Port] = field(default_factory=list)
     back: list[Port] = field(default_factory=list)
-    lanes: dict[int, Lane] = field(default_factory=dict)
+    passages: dict[int, Passage] = field(default_factory=dict)
     below: float = 0.0  # the height at which its feedback goes around
 
 
@@ -87,12 +87,12 @@ class Layout:
         for net in self.nets:
             for name, port in net.forward:
                 self._arriving[name].append((net, port))
-        self._layers: list[list[Box | Lane]] = [[] for _ in range(1 + max(box.layer for box in self.boxes.values()))]
+        self._layers: list[list[Box | Passage]] = [[] for _ in range(1 + max(box.layer for box in self.boxes.values()))]
         for box in self.boxes.values():
             self._layers[box.layer].append(box)
         for net in self.nets:
-            for lane in net.lanes.values():
-                self._layers[lane.layer].append(lane)
+            for passage in net.passages.values():
+                self._layers[passage.layer].append(passage)
         self._arrange()
         self._channels = self._nets_by_channel()
         self._tracks: dict[tuple[int, int, bool], float] = {}  # x by net, channel, whether feedback arrives
@@ -125,7 +125,7 @@ class Layout:
         for net in nets.values():
             first = self.boxes[net.source[0]].layer
             last = max((self.boxes[name].layer for name, _ in net.forward), default=first)
-            net.lanes = {layer: Lane(net, layer) for layer in range(first + 1, last)}
+            net.passages = {layer: Passage(net, layer) for layer in range(first + 1, last)}
         return list(nets.values())
 
     # ---- heights
@@ -136,10 +136,10 @@ class Layout:
         for sweep in range(SWEEPS):
             order = self._layers if sweep % 2 == 0 else list(reversed(self._layers))
             for layer in order:
-                wished = {id(one): self._wish(one) for one in layer}
+                requested = {id(one): self._request(one) for one in layer}
                 if sweep < SWEEPS - LAST:
-                    layer.sort(key=lambda one: -wished[id(one)] - _middle(one))
-                _stack(layer, [wished[id(one)] for one in layer])
+                    layer.sort(key=lambda one: -requested[id(one)] - _middle(one))
+                _stack(layer, [requested[id(one)] for one in layer])
             if sweep < SWEEPS - LAST:
                 self._sort_ports()
         lowest = min(one.top - one.height for layer in self._layers for one in layer)
@@ -153,9 +153,9 @@ class Layout:
     def _start(self, net: Net) -> float:
         return self.boxes[net.source[0]].port(net.source[1], True)
 
-    def _wish(self, one: Box | Lane) -> float:
+    def _request(self, one: Box | Passage) -> float:
         """By how much it had better be higher, for straight arrows."""
-        if isinstance(one, Lane):
+        if isinstance(one, Passage):
             ends = [self._height(one.net, one.layer - 1), *self._ends(one.net, one.layer)]
             return sum(ends) / len(ends) - _middle(one)
         shifts = [end - self._start(net) for net in self._leaving[one.name] for end in self._ends(net, one.layer)]
@@ -165,12 +165,12 @@ class Layout:
     def _ends(self, net: Net, layer: int) -> list[float]:
         """The heights at which a net arrives at the layer after `layer`."""
         ends = [self.boxes[name].port(port, False) for name, port in net.forward if self.boxes[name].layer == layer + 1]
-        return [*ends, *([_middle(net.lanes[layer + 1])] if layer + 1 in net.lanes else [])]
+        return [*ends, *([_middle(net.passages[layer + 1])] if layer + 1 in net.passages else [])]
 
     def _height(self, net: Net, layer: int) -> float:
         """The height at which a net leaves a layer."""
-        if layer in net.lanes:
-            return _middle(net.lanes[layer])
+        if layer in net.passages:
+            return _middle(net.passages[layer])
         return self._start(net)
 
     def _sort_ports(self) -> None:
@@ -192,7 +192,7 @@ class Layout:
             for box in boxes:
                 box.x, box.width = x, width if not box.bare else box.width
                 if box.bare and box.outputs:
-                    box.x = x + width - box.width  # names outside stand beside their arrows
+                    box.x = x + width - box.width  # names outside stand next to their arrows
             x = self._place_channel(number, x + width)
         return x
 
@@ -201,7 +201,7 @@ class Layout:
         channels: dict[int, list[int]] = {}
         for number, net in enumerate(self.nets):
             arriving = {self.boxes[name].layer - 1 for name, _ in net.back}
-            for channel in {self.boxes[net.source[0]].layer, *net.lanes} | arriving:
+            for channel in {self.boxes[net.source[0]].layer, *net.passages} | arriving:
                 channels.setdefault(channel, []).append(number)
         return channels
 
@@ -211,7 +211,7 @@ class Layout:
         for number in self._channels.get(channel, ()):
             net = self.nets[number]
             source = self.boxes[net.source[0]].layer
-            if source == channel or channel in net.lanes:
+            if source == channel or channel in net.passages:
                 ends = [*self._ends(net, channel), *([net.below] if net.back and source == channel else [])]
                 start = self._height(net, channel)
                 falls = sum(ends) / len(ends) < start
@@ -234,9 +234,9 @@ class Layout:
         points = [(box.x + box.width, self._height(net, layer))]
         for channel in range(layer, self.boxes[target[0]].layer):
             x, there = self._tracks[number, channel, False], points[-1][1]
-            lane = net.lanes.get(channel + 1)
+            passage = net.passages.get(channel + 1)
             is_end = self.boxes[target[0]].layer == channel + 1
-            end = self.boxes[target[0]].port(target[1], False) if is_end or lane is None else _middle(lane)
+            end = self.boxes[target[0]].port(target[1], False) if is_end or passage is None else _middle(passage)
             points += [(x, there), (x, end)]
         return [*points, (self.boxes[target[0]].x, points[-1][1])]
 
@@ -247,13 +247,13 @@ class Layout:
         return [(box.x + box.width, y), (down, y), (down, net.below), (up, net.below), (up, last), (end.x, last)]
 
 
-def _middle(one: Box | Lane) -> float:
+def _middle(one: Box | Passage) -> float:
     return one.top - one.height / 2
 
 
-def _stack(layer: Sequence[Box | Lane], wished: Sequence[float]) -> None:
-    """Move what stands in a layer up or down as is wished, in its order and with gaps between."""
-    tops = [one.top + shift for one, shift in zip(layer, wished, strict=True)]
+def _stack(layer: Sequence[Box | Passage], requested: Sequence[float]) -> None:
+    """Move boxes and passages of a layer up or down by the shifts requested, in their order and with gaps between."""
+    tops = [one.top + shift for one, shift in zip(layer, requested, strict=True)]
     places: list[float] = []
     for one, top in zip(layer, tops, strict=True):
         if places:
@@ -267,7 +267,7 @@ def _stack(layer: Sequence[Box | Lane], wished: Sequence[float]) -> None:
 
 
 def _layers(boxes: Mapping[str, Box], edges: Sequence[tuple[Port, Port]]) -> set[tuple[str, str]]:
-    """Set the layer of each box; return the pairs of boxes between which arrows go back."""
+    """Set the layer of each box; return the pairs of boxes between which arrows are feedback."""
     each: dict[str, dict[str, None]] = {name: {} for name in boxes}
     for (source, _), (target, _) in edges:
         each[source][target] = None
@@ -289,7 +289,7 @@ def _layers(boxes: Mapping[str, Box], edges: Sequence[tuple[Port, Port]]) -> set
 def _visit(
     first: str, after: Mapping[str, list[str]], back: set[tuple[str, str]], done: set[str], order: list[str]
 ) -> None:
-    """Depth first: what leads to a box that is still under way goes back; a box is in order after all that follow."""
+    """Depth first: an arrow to a box that is still open is feedback; a box is in order after all that follow."""
     under_way = {first: iter(after[first])}
     while under_way:
         name, targets = next(reversed(under_way.items()))

@@ -51,7 +51,7 @@ def joint_mark(type_name: str, parent: FloatArray, child: FloatArray, axis: Floa
 
 
 def support(place: FloatArray, axis: FloatArray | None, r: float) -> str:
-    """Return the sign of the ground: below a joint, or beside the way along which it slides."""
+    """Return the sign of the ground: below a joint, or next to the line along which it slides."""
     length = 0.0 if axis is None else float(np.linalg.norm(axis))
     angle = 0.0
     if axis is not None and length > 0.3:

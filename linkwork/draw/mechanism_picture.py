@@ -77,7 +77,7 @@ class _Canvas:
         bodies = self.scene.bodies.values()
         lengths = [np.linalg.norm(self.view(p - body.com)) for body in bodies for p in body.points]
         typical = self.pixels * float(np.median(lengths)) if lengths else np.inf
-        each = float(np.sqrt(self.width * self.height / len(bodies)))  # side of the square that a body has
+        each = float(np.sqrt(self.width * self.height / len(bodies)))  # edge of the square that a body has
         return float(np.clip(max(0.2 * typical, 0.025 * each), 0.8, largest))
 
     def svg(self, parts: list[str], title: str) -> str:
@@ -150,7 +150,7 @@ class _Canvas:
         return support(place, axis if slides else None, self.size)
 
     def names(self) -> list[str]:
-        """Of joints and bodies, where there is room."""
+        """Of joints and bodies, where there is space."""
         parts = []
         for joint in self.scene.joints:
             if joint.type_name != "free":

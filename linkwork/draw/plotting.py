@@ -62,7 +62,7 @@ def plot_columns(
 
 
 def _colors(panels: Iterable[list[str]]) -> dict[str, str]:
-    """Return a colour for each column: its owner's where that tells the columns of a panel apart."""
+    """Return a colour for each column: its entity's where that distinguishes the columns of a panel."""
     colors: dict[str, str] = {}
     position: dict[str, int] = {}
     for panel in panels:

@@ -11,8 +11,8 @@ from linkwork._util.checks import FloatArray
 from linkwork.mechanism.frames import unit
 
 _FLAT = 0.12  # spread across a plane by that along it, below which a mechanism is seen face on
-_ASIDE, _ABOVE = 0.5, 0.4  # what is not flat is seen from the side and from above by these tangents
-_PREFERRED = np.array([0.2, -0.5, 0.3])  # of two opposite sides the one that shows the world's axes as usual
+_ASIDE, _ABOVE = 0.5, 0.4  # a mechanism that is not flat is seen obliquely, by these tangents
+_PREFERRED = np.array([0.2, -0.5, 0.3])  # of two opposite directions the one that shows the world's axes as usual
 
 
 @dataclass(frozen=True)

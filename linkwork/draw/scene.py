@@ -1,4 +1,4 @@
-"""What is drawn of a mechanism, in the world: joints where they are at the start, and what holds on to each body."""
+"""The picture of a mechanism in the world: joints where they are at the start, and the joints of each body."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Drawn:
 
 
 def drawn(system: Model, most: int) -> Drawn | None:
-    """Return what is drawn of the assembled start, at `most` so many bodies; None: the start cannot be assembled."""
+    """Return the scene of the assembled start, at `most` so many bodies; None: the start cannot be assembled."""
     mech = system.mechanism
     try:
         block = system.block()

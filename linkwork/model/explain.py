@@ -179,7 +179,7 @@ def groups(system: ModelBase, state: State) -> list[dict[str, Any]]:
                 "independent": found.independents[number],
                 "conditioning": min((found.conditioning[loop] for loop in cluster.loops), default=None),
                 "method": choice.method,
-                "asked_for": choice.wished,
+                "asked_for": choice.requested,
                 "expected_multiplications": choice.costs,
                 "refused": choice.refusals,
             }
@@ -286,7 +286,7 @@ def _distance(mech: Mechanism, number: int) -> str:
 
 
 def _method(choice: Choice) -> Iterator[str]:
-    why = "as asked for" if choice.wished else "expected to cost least"
+    why = "as asked for" if choice.requested else "expected to cost least"
     yield f"  method {choice.method}, {why}: {METHODS[choice.method].meaning}"
     costs = sorted(choice.costs.items(), key=lambda item: item[1])
     yield f"  expected multiplications: {', '.join(f'{name} {_rounded(cost)}' for name, cost in costs)}"

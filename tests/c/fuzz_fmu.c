@@ -218,7 +218,7 @@ static void alter(importer *i, unsigned char *bytes, size_t size) {
     bytes[where % size] ^= consume_byte(i);
   }
   if (consume_byte(i) & 1 || size <= covered) return;
-  const uint32_t checksum = fmu_crc32(0, bytes + covered, size - covered);
+  const uint32_t checksum = lw_crc32(0, bytes + covered, size - covered);
   memcpy(bytes + at_checksum, &checksum, sizeof checksum);
 }
 

@@ -1,31 +1,23 @@
-"""The checksum of models: the same as byte by byte."""
+"""The checksum of models in C: that of zlib."""
 
-import numpy as np
-import pytest
+import zlib
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linkwork.compiler.checksum import _BLOCK, _CHUNK, PRIME, START, fnv1a
+from linkwork.core._core import ffi, lib
 
 
-def byte_by_byte(data):
-    value = START
-    for byte in data:
-        value = (value ^ byte) * PRIME % 2**64
-    return value
+def crc32(data, before=0):
+    return lib.lw_crc32(before, ffi.from_buffer(data), len(data))
 
 
-def test_published_values():
-    assert fnv1a(b"") == 0xCBF29CE484222325
-    assert fnv1a(b"foobar") == 0x85944171F73967E8
+def test_published_value():
+    assert crc32(b"123456789") == 0xCBF43926
+    assert crc32(b"") == 0
 
 
-@given(st.binary())
-def test_short(data):
-    assert fnv1a(data) == byte_by_byte(data)
-
-
-@pytest.mark.parametrize("size", [_BLOCK - 1, _BLOCK, _BLOCK + 1, _CHUNK - 1, _CHUNK, _CHUNK + 1, 2 * _CHUNK + 300])
-def test_across_blocks_and_chunks(size):
-    data = np.random.default_rng(size).integers(256, size=size, dtype=np.uint8).tobytes()
-    assert fnv1a(data) == byte_by_byte(data)
+@given(st.binary(max_size=300), st.binary(max_size=300))
+def test_it_is_that_of_zlib(first, second):
+    assert crc32(first) == zlib.crc32(first)
+    assert crc32(second, crc32(first)) == zlib.crc32(first + second)

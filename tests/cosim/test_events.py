@@ -5,13 +5,13 @@ import pytest
 
 import linkwork as lw
 from linkwork.cosim import Adaptive, GaussSeidel, Jacobi, System, run
-from linkwork.cosim.fmu.fmi2 import Instance2
-from linkwork.cosim.fmu.instance import Outcome
+from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.network import events
 from linkwork.cosim.network.build import build
 from linkwork.cosim.network.starting import start
 from linkwork.cosim.running import models_of
 from linkwork.errors import CosimError
+from linkwork.fmu.caller.instance import Outcome
 from support.python_fmus import python_fmu
 
 GRAVITY, HEIGHT, RESTITUTION = 9.81, 1.0, 0.5
@@ -194,14 +194,14 @@ def test_beside_one_that_cannot_go_back(fmus, tmp_path, needs):
 
 def refuse(monkeypatch, name, edge):
     """Let an instance discard steps across a time, as far as the host can see; it comes nowhere by them."""
-    own = Instance2.step
+    own = Instance.step
 
     def step(self, time, length):
         if self.name == name and time + length > edge + 1e-12 and time < edge - 1e-12:
             return Outcome(time, discarded=True)
         return own(self, time, length)
 
-    monkeypatch.setattr(Instance2, "step", step)
+    monkeypatch.setattr(Instance, "step", step)
 
 
 @pytest.mark.parametrize("states", [True, False])
@@ -224,7 +224,7 @@ def test_discarded_step(fmus, monkeypatch, tmp_path, needs, states):
 def test_steps_that_never_succeed_name_the_fmu(fmus, monkeypatch):
     system = System("never")
     system.add("n", fmus["follower", "2.0"])
-    monkeypatch.setattr(Instance2, "step", lambda _self, time, _length: Outcome(time, discarded=True))
+    monkeypatch.setattr(Instance, "step", lambda _self, time, _length: Outcome(time, discarded=True))
     with pytest.raises(CosimError, match=r"no step of 'n' \(FMU follower2.fmu\) from t = 0 s succeeds"):
         run(system, 0.5, master=Jacobi(0.1))
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from linkwork.cosim import GaussSeidel, Jacobi, System, run
+from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.fmu.model import read_model
-from linkwork.cosim.network.build import make_instance
 from linkwork.errors import CosimError
 from support.foreign import MODE, foreign
 from support.python_fmus import LAG, build
@@ -200,7 +200,7 @@ def test_steps_that_are_discarded_are_made_shorter(version, tmp_path):
 
 def test_states_of_pythonfmu_are_not_left_behind(lag):
     """It makes a new one at each call, whether it was handed an old one or not."""
-    instance = make_instance("one", read_model(lag[True]))
+    instance = Instance("one", read_model(lag[True]))
     instance.instantiate()
     instance.enter_initialization(0.0, 1.0, None)
     instance.exit_initialization()
@@ -227,7 +227,7 @@ def test_states_made_anew_each_time_are_freed(version, tmp_path, monkeypatch):
     monkeypatch.setenv("FOREIGN_CALLS", str(tmp_path / "calls"))
     state = "FMUstate" if version == "2.0" else "FMUState"
     fmu = foreign(tmp_path / "foreign.fmu", version, "STATES_ANEW", abilities=f'canGetAndSet{state}="true"')
-    instance = make_instance("one", read_model(fmu))
+    instance = Instance("one", read_model(fmu))
     instance.instantiate()
     kept = None
     for _ in range(10):

@@ -173,11 +173,11 @@ def test_units_with_offsets(tmp_path, needs_program):
 
 
 def test_start_values_keep_their_64_bits(fmu):
-    from linkwork.cosim.fmu.fmi3 import Instance3
+    from linkwork.cosim.fmu.instance import Instance
     from linkwork.cosim.fmu.model import read_model
 
     model = read_model(fmu("3.0"))
-    instance = Instance3("one", model)
+    instance = Instance("one", model)
     for name, text, bits in (("Int64_in", str(2**63 - 1), 2**63 - 1), ("UInt64_in", str(2**64 - 1), -1)):
         ports = instance.ports([model.variable(name)])
         put(ports, model.variable(name), text)

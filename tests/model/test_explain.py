@@ -27,7 +27,7 @@ cut joints: each closes a loop of the tree
 
 1 loop, on ground: 3 bodies, 4 speeds in 6 equations
   loop 1: closed by D, adds crank, coupler, rocker; conditioning 0.73
-  method rcr, expected to cost least: recursive coordinate reduction, ear by ear
+  method rcr, expected to cost least: recursive coordinate reduction, loop by loop
   expected multiplications: rcr 288, embedding 409
   1 freedom: all speeds follow from B.u in this pose"""
 
@@ -49,12 +49,15 @@ def test_without_a_state_it_is_the_assembled_start(system):
     ("method", "lines"),
     [
         ("embedding", ["  method embedding, as asked for: constraint embedding, all closures as one matrix"]),
-        ({"C": "rcr"}, ["  method rcr, as asked for: recursive coordinate reduction, ear by ear"]),
+        ({"C": "rcr"}, ["  method rcr, as asked for: recursive coordinate reduction, loop by loop"]),
         (
             "multipliers",
             ["method multipliers, as asked for: Lagrange multipliers of all loops at once, on the open tree"],
         ),
-        ("dca", ["method dca, as asked for: divide and conquer, bodies joined to ever larger assemblies, on 3 levels"]),
+        (
+            "dca",
+            ["method dca, as asked for: divide and conquer, bodies joined to ever larger subassemblies, on 3 levels"],
+        ),
     ],
 )
 def test_methods(method, lines, state):

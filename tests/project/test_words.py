@@ -22,7 +22,9 @@ SOURCES = (  # folders and files whose comments, docstrings and messages are che
     *("csrc/singular", "csrc/state", "csrc/tree"),
     *("tests/c", "tests/compiler", "tests/conftest.py", "tests/dae", "tests/data", "tests/fmu", "tests/mutation"),
     *("tests/project", "tests/support"),
-    *("linkwork/cosim", "linkwork/fmu/check", "linkwork/controllers"),
+    *(f"linkwork/{one}" for one in ("_util", "cli", "coarse_graining", "comparison", "compiler", "controllers")),
+    *(f"linkwork/{one}" for one in ("core", "cosim", "draw", "fmu", "mechanism", "model")),
+    *("linkwork/simulation", "linkwork/variables", "solvers"),
 )
 PYTHON = (*DOCUMENTS, "linkwork", "solvers")  # words that are right in C or of examples
 CLAUSE = "is|are|was|were|has|had|stands|comes|came|moves|holds|follows|changes|lies|goes|acts|fails|waits|runs|closes"
@@ -83,7 +85,14 @@ WORDS = (
     Word("settl(?:e|es|ed|ing)", "normalise, project, rest on a stop, converge, update"),
     Word("unsettl(?:e|es|ed|ing)", "invalidate"),
     Word("(?:are|is|be) followed|follow(?:s|ed)? (?:over|a point|the points?|the rows?)", "track, propagate, unwrap"),
-    Word("crossings?", "zero crossing, bifurcation, change point", ("zero crossings?",)),
+    Word(
+        "crossings?",
+        "zero crossing, bifurcation, change point",
+        (
+            *("zero crossings?", r"Crossing\(\w+", r"Crossing\('hinge", "Crossing of", "Crossing: quantity"),
+            *("a Crossing or", 'type": "crossing'),  # the trigger
+        ),
+    ),
     Word("hubs?", "body with many joints; hub is a part of a satellite", folders=(*PYTHON, "csrc")),
     Word("assemblies", "subassemblies, position assemblies", ("(?:position|velocity) assemblies",)),
     Word("assembly", "subassembly", folders=("csrc/dca",)),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import linkwork as lw
 from linkwork.compiler.compile import CompiledMechanism
 from linkwork.compiler.numbering import number
-from linkwork.compiler.serialise import EAR_BY_EAR, EMBEDDING, Methods, serialise
+from linkwork.compiler.serialise import EMBEDDING, LOOP_BY_LOOP, Methods, serialise
 from linkwork.compiler.topology import topology
 from linkwork.compiler.topology_variants import Changes
 
 # those with feedback on speeds, and exact derivatives near closed poses as well
-CLUSTER_METHODS = {"rcr": EAR_BY_EAR, "embedding": EMBEDDING}
+CLUSTER_METHODS = {"rcr": LOOP_BY_LOOP, "embedding": EMBEDDING}
 METHODS = (*CLUSTER_METHODS, "multipliers", "dca")
 
 

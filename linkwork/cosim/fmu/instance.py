@@ -1,10 +1,8 @@
-"""The contract of an instance in Co-Simulation: the same calls for each version of FMI."""
+"""An instance in Co-Simulation: exchanged variables, snapshots, and errors that name the instance."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
-from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
@@ -16,15 +14,16 @@ from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
 from linkwork.cosim.isolated.call_record import Call, note
 from linkwork.errors import FmuError
-from linkwork.fmu.library import NotLoaded, load
-from linkwork.fmu.messages import STATUS
+from linkwork.fmu.caller.instance import FATAL, Outcome, Update
+from linkwork.fmu.caller.library import Library, NotLoaded
+from linkwork.fmu.caller.make import make_instance
+from linkwork.fmu.caller.messages import STATUS
 
 P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S", bound="Instance")
 FloatArray = NDArray[np.float64]
 
-WARNING, DISCARD, FATAL = 1, 2, 4
 #: The call that a message about a crash names, by method.
 CALLS = {
     "instantiate": Call.instantiate,
@@ -53,28 +52,14 @@ REMEDIES = {
     "step": "look at its inputs and parameters there, or take a smaller step",
 }
 MOST_MESSAGES = 5  # in the text of an error
-_UNFREED: list[object] = []  # of FMUs that may not be called any more, but may have threads that call back
 
 
-class Outcome(NamedTuple):
-    """The outcome of a step.
+class Snapshot(NamedTuple):
+    """A state of the FMU, the time [s], and whether it is in Event Mode."""
 
-    `reached` is the time reached; `event`: the FMU requests Event Mode there; `terminate`: it requests the end of the
-    simulation; `discarded`: it could not complete the step, and a shorter one may succeed.
-    """
-
-    reached: float
-    event: bool = False
-    terminate: bool = False
-    discarded: bool = False
-
-
-class Update(NamedTuple):
-    """Result of an update of discrete states: whether another is needed, and the time of the next event if known."""
-
-    needed: bool
-    terminate: bool
-    next_event: float | None
+    state: Any
+    time: float
+    in_event_mode: bool
 
 
 def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
@@ -95,15 +80,7 @@ def call(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
     return adapted
 
 
-def check(status: int, function: str, kind: str = "") -> None:
-    """Raise FMPy's error if a call failed; FMPy's own calls do so, those made directly do not."""
-    if status > WARNING:
-        from fmpy.fmi1 import FMICallException
-
-        raise FMICallException(function + kind, status)
-
-
-class Instance(ABC):
+class Instance:
     """An instance of an FMU in Co-Simulation.
 
     Attributes
@@ -136,8 +113,8 @@ class Instance(ABC):
         self.needs_update = False
         self.wants_end = self.discarded = False
         self.messages: deque[str] = deque(maxlen=MOST_MESSAGES)
-        self.fmu: Any = None
-        self._renews = False
+        plain = model.tool.startswith("PythonFMU")
+        self.fmu = make_instance(model.fmi, name, self.messages, plain=plain)
         self.inputs = self.discrete_inputs = self.outputs = self.recorded_only = self.ports(())
 
     def bind(self, inputs: Sequence[Variable], outputs: Sequence[Variable], recorded_only: Sequence[Variable]) -> None:
@@ -149,7 +126,7 @@ class Instance(ABC):
 
     def ports(self, variables: Sequence[Variable]) -> Ports:
         """Prepare variables for `read` and `write`."""
-        return Ports(variables, self.type_of)
+        return Ports(variables, self.fmu.type_of)
 
     def failure(self, name: str, problem: Exception) -> FmuError:
         """Return the error that names the failed call and has the messages of the FMU."""
@@ -164,8 +141,9 @@ class Instance(ABC):
 
     # ---- life
 
-    def load(self) -> Any:
-        """Return FMPy's object for the instance.
+    @call
+    def instantiate(self) -> None:
+        """Load the library and make the instance; `free` it at the end.
 
         Raises
         ------
@@ -174,7 +152,7 @@ class Instance(ABC):
         """
         model = self.model
         try:
-            return load(model.fmi, "CS", str(model.folder), model.identifier, model.token, self.name)
+            self.fmu.load(Library(model.fmi, "CS", model.folder, model.identifier, model.token))
         except NotLoaded as problem:
             remedy = (
                 "'linkwork check' lists all that are missing, for its maker to add"
@@ -182,18 +160,20 @@ class Instance(ABC):
                 else "install what it depends on, or export it for this platform"
             )
             raise FmuError(f"FMU {model.path.name} (instance {self.name!r}): {problem}; {remedy}") from problem
+        events = {"eventModeUsed": True, "earlyReturnAllowed": True} if model.abilities.event_mode else {}
+        self.fmu.instantiate(**events)
 
-    @abstractmethod
-    def instantiate(self) -> None:
-        """Load the library and make the instance; `free` it at the end."""
-
-    @abstractmethod
+    @call
     def enter_initialization(self, start: float, stop: float | None, tolerance: float | None) -> None:
         """Enter Initialization Mode."""
+        self.time = start
+        self.fmu.enter_initialization(start, stop, tolerance)
 
-    @abstractmethod
+    @call
     def exit_initialization(self) -> None:
         """Leave Initialization Mode, to Step Mode, or to Event Mode where there is one."""
+        self.fmu.exit_initialization()
+        self.in_event_mode = self.model.abilities.event_mode
 
     @call
     def terminate(self) -> None:
@@ -203,93 +183,90 @@ class Instance(ABC):
     @call
     def free(self) -> None:
         """Free the instance and its library, in whatever mode it is; nothing is called if the FMU is lost."""
-        fmu, self.fmu = self.fmu, None
-        if fmu is None:
-            return
         if self.model.lost:
-            _UNFREED.append((fmu, self.forget()))
-            return
-        component, fmu.component = getattr(fmu, "component", None), None
-        try:
-            if component:
-                self.free_component(fmu, component)
-        finally:
-            fmu.freeLibrary()
-            self.forget()
-
-    @abstractmethod
-    def free_component(self, fmu: Any, component: Any) -> None:
-        """Free the instance alone."""
-
-    def forget(self) -> object:
-        """Drop all references to the library, so that no circle keeps it; return the object that it may still call."""
-        self._get: dict[str, Any] = {}
-        self._set: dict[str, Any] = {}
-        return None
+            self.fmu.abandon()
+        else:
+            self.fmu.free()
 
     # ---- values
 
-    @abstractmethod
-    def type_of(self, variable: Variable) -> tuple[str, Any]:
-        """Return the name of the FMI type by which a variable is read and written, and its C type."""
-
-    @abstractmethod
+    @call
     def read(self, ports: Ports) -> None:
         """Get values."""
+        self.fmu.read(ports.calls)
+        if ports.copied:
+            ports.from_buffers()
 
-    @abstractmethod
+    @call
     def write(self, ports: Ports) -> None:
-        """Set values."""
+        """Set values, except where the standard forbids it."""
+        if self.fmu.refuses_values:
+            return
+        if ports.copied:
+            ports.to_buffers()
+        self.fmu.write(ports.calls)
 
+    @call
     def write_derivatives(self, ports: Ports, derivatives: Sequence[FloatArray]) -> None:
         """Set derivatives of the real variables by time, `derivatives[k]` those of order k + 1 (FMI 2.0)."""
-        raise NotImplementedError
+        for order, row in enumerate(derivatives, start=1):
+            *arrays, numbers = ports.derivatives(order)
+            numbers[:] = row
+            self.fmu.write_input_derivatives(*arrays)
 
-    @abstractmethod
+    @call
     def directional(self, unknowns: Ports, knowns: Ports, seed: FloatArray) -> FloatArray:
         """Return the derivative of real unknowns along `seed`, a direction of real knowns."""
+        of, by = ([one.reference for one in ports.variables] for ports in (unknowns, knowns))
+        return np.array(self.fmu.directional(of, by, list(seed), unknowns.real.size), dtype=float)
 
     # ---- steps
 
-    @abstractmethod
+    @call
     def step(self, time: float, length: float) -> Outcome:
         """Do a communication step."""
+        outcome = self.fmu.step(time, length)
+        self.time = outcome.reached
+        self.wants_end |= outcome.terminate
+        if outcome.discarded:
+            self.discarded = True
+            return outcome._replace(discarded=not outcome.terminate)
+        return outcome
 
+    @call
     def enter_event_mode(self) -> None:
         """Enter Event Mode (FMI 3.0)."""
-        raise NotImplementedError
+        self.fmu.enter_event_mode()
+        self.in_event_mode = True
 
+    @call
     def update_discrete_states(self) -> Update:
         """Update discrete states in Event Mode."""
-        raise NotImplementedError
+        update = self.fmu.update_discrete_states()
+        self.wants_end |= update.terminate
+        return update
 
+    @call
     def enter_step_mode(self) -> None:
         """Enter Step Mode."""
-        raise NotImplementedError
+        self.fmu.enter_step_mode()
+        self.in_event_mode = False
 
     # ---- states
 
-    @abstractmethod
-    def save(self, reuse: Any = None) -> Any:
+    @call
+    def save(self, reuse: Snapshot | None = None) -> Snapshot:
         """Return a snapshot of the whole state; `reuse` is one that may be overwritten. `drop` it at the end."""
+        return Snapshot(self.fmu.save(reuse and reuse.state), self.time, self.in_event_mode)
 
-    def get_state(self, get: Any, free: Callable[[Any, Any], object], state: Any) -> Any:
-        """Get a state of the FMU, into an existing one where the FMU supports that.
-
-        Some FMUs return a new one every time: the caller must then free the old one.
-        """
-        before = state.value
-        if before and self._renews:
-            free(self.fmu.component, ctypes.byref(state))
-            before = state.value = None
-        check(get(self.fmu.component, ctypes.byref(state)), get.__name__)
-        self._renews |= bool(before) and state.value != before
-        return state
-
-    @abstractmethod
-    def restore(self, snapshot: Any) -> None:
+    @call
+    def restore(self, snapshot: Snapshot) -> None:
         """Restore a snapshot, which stays valid."""
+        state, self.time, self.in_event_mode = snapshot
+        self.fmu.restore(state)
 
-    @abstractmethod
-    def drop(self, snapshot: Any) -> None:
+    @call
+    def drop(self, snapshot: Snapshot) -> None:
         """Free a snapshot."""
+        if not self.model.lost:
+            self.fmu.drop(snapshot.state)

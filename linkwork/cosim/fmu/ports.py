@@ -10,16 +10,6 @@ import numpy as np
 
 from linkwork.cosim.fmu.model import REAL, TEXT, WHOLE, Variable
 
-C_TYPES: dict[str, Any] = {
-    "Real": ctypes.c_double,
-    "Float64": ctypes.c_double,
-    "Float32": ctypes.c_float,
-    "Integer": ctypes.c_int,
-    **{f"Int{bits}": getattr(ctypes, f"c_int{bits}") for bits in (8, 16, 32, 64)},
-    **{f"UInt{bits}": getattr(ctypes, f"c_uint{bits}") for bits in (8, 16, 32, 64)},
-    "String": ctypes.c_char_p,
-}
-
 
 class Group:
     """Variables of one FMI type: their references and a buffer, as the FMU's functions take them."""
@@ -49,11 +39,11 @@ class Ports:
         Those of strings.
     """
 
-    def __init__(self, variables: Sequence[Variable], type_of: Callable[[Variable], tuple[str, Any]]) -> None:
+    def __init__(self, variables: Sequence[Variable], type_of: Callable[[str], tuple[str, Any]]) -> None:
         groups: dict[tuple[str, str], list[Variable]] = {}
         c_types = {}
         for one in variables:
-            kind, c_type = type_of(one)
+            kind, c_type = type_of(one.type)
             groups.setdefault((str(one.value_type), kind), []).append(one)
             c_types[kind] = c_type
         self.groups: dict[str, list[Group]] = {value_type: [] for value_type in (REAL, WHOLE, TEXT)}

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork.cosim.fmu.instance import FloatArray, Instance, Outcome
+from linkwork.cosim.fmu.instance import FloatArray, Instance
 from linkwork.cosim.masters.extrapolation import Extrapolation
 from linkwork.cosim.network import Network
 from linkwork.cosim.network.transfers import Transfer
 from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
+from linkwork.fmu.caller.instance import Outcome
 
 ORDERS = (0, 1, 2)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from linkwork.cosim.fmu.instance import Instance, Outcome
+from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.masters.base import MasterRun
 from linkwork.cosim.masters.step_inputs import Parallel
 from linkwork.cosim.network import events
 from linkwork.errors import CosimError
+from linkwork.fmu.caller.instance import Outcome
 
 MOST_TRIES = 200  # in one step: shorter ones after early returns and discarded ones
 ULP = 2.0**-52
@@ -92,15 +93,14 @@ class Together:
             if begin == time:
                 inner.prepare(instance, time, goal)
             outcome = inner.step(instance, begin, goal - begin)
-            reached, event, terminate, _ = outcome
-            if terminate:
+            if outcome.terminate:
                 self.run.ended = True
-            if reached < near:
+            if outcome.reached < near:
                 inner.stepped(instance)
                 return instance, outcome
             instance.time = goal
             inner.stepped(instance)
-            if event:
+            if outcome.event:
                 asked.add(instance.name)
         return None
 

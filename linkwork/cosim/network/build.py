@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
-from linkwork.cosim.network.externals import Externals, Feed
-from linkwork.cosim.network.levels import Level, Node, make_levels
+from linkwork.cosim.network.externals import External, Feed
+from linkwork.cosim.network.levels import Level, make_levels
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.network.transfers import PortLink
 from linkwork.cosim.system import System
 from linkwork.cosim.system.checks import converted
-from linkwork.cosim.system.references import split
+from linkwork.cosim.system.references import Reference
 
 Models = Mapping[str, FmuModel]
+References = Mapping[Reference, External]
 
 
 @dataclass
@@ -28,7 +29,7 @@ class Exchanged:
     recorded_only: dict[str, Variable] = field(default_factory=dict)
 
 
-def build(system: System, models: Models, externals: Externals, recorded: Sequence[Node]) -> Network:
+def build(system: System, models: Models, externals: References, recorded: Sequence[Reference]) -> Network:
     """Build a network; its instances are made but not yet instantiated in their libraries.
 
     Raises
@@ -39,50 +40,39 @@ def build(system: System, models: Models, externals: Externals, recorded: Sequen
     exchanged = _exchanged(system, models, externals, recorded)
     instances = {}
     for number, (name, one) in enumerate(exchanged.items()):
-        instances[name] = make_instance(name, models[name], number)
+        instances[name] = Instance(name, models[name], number)
         inputs, outputs, recorded_only = ([*kind.values()] for kind in (one.inputs, one.outputs, one.recorded_only))
         instances[name].bind(inputs, outputs, recorded_only)
     port_links = _wires(system, models, instances)
-    feeds = _feeds(system, instances, externals)
-    return Network(instances, port_links, feeds, _levels(models, port_links, externals, system, instances))
+    feeds = _feeds(instances, externals)
+    return Network(instances, port_links, feeds, _levels(models, port_links, externals, instances))
 
 
-def make_instance(name: str, model: FmuModel, number: int = 0) -> Instance:
-    """Make an instance of the FMU's version."""
-    if model.fmi3:
-        from linkwork.cosim.fmu.fmi3 import Instance3
-
-        return Instance3(name, model, number)
-    from linkwork.cosim.fmu.fmi2 import Instance2
-
-    return Instance2(name, model, number)
-
-
-def _exchanged(system: System, models: Models, externals: Externals, recorded: Sequence[Node]) -> dict[str, Exchanged]:
+def _exchanged(
+    system: System, models: Models, externals: References, recorded: Sequence[Reference]
+) -> dict[str, Exchanged]:
     exchanged = {name: Exchanged() for name in system.components}
     for connection in system.connections:
-        for reference, kind in ((connection.source, "outputs"), (connection.target, "inputs")):
-            _include(exchanged, models, split(reference, system.components), kind)
+        for reference, kind in zip(system.ends(connection), ("outputs", "inputs"), strict=True):
+            _include(exchanged, models, reference, kind)
     for reference in externals:
-        _include(exchanged, models, split(reference, system.components), "inputs")
-    for node in recorded:
-        one = exchanged[node[0]]
-        if node[1] not in one.inputs and node[1] not in one.outputs:
-            _include(exchanged, models, node, "recorded_only")
+        _include(exchanged, models, reference, "inputs")
+    for reference in recorded:
+        one = exchanged[reference.component]
+        if reference.variable not in one.inputs and reference.variable not in one.outputs:
+            _include(exchanged, models, reference, "recorded_only")
     return exchanged
 
 
-def _include(exchanged: Mapping[str, Exchanged], models: Models, node: Node, kind: str) -> None:
-    name, variable = node
-    there: dict[str, Variable] = getattr(exchanged[name], kind)
-    there.setdefault(variable, models[name].variable(variable))
+def _include(exchanged: Mapping[str, Exchanged], models: Models, reference: Reference, kind: str) -> None:
+    there: dict[str, Variable] = getattr(exchanged[reference.component], kind)
+    there.setdefault(reference.variable, models[reference.component].variable(reference.variable))
 
 
 def _wires(system: System, models: Models, instances: Mapping[str, Instance]) -> list[PortLink]:
     port_links = []
     for connection in system.connections:
-        owner, output = split(connection.source, system.components)
-        taker, target = split(connection.target, system.components)
+        (owner, output), (taker, target) = (end.parts for end in system.ends(connection))
         factor, offset = converted(connection, models[owner].unit(output), models[taker].unit(target))
         ports = _input_ports(instances[taker], target)
         port_links.append(PortLink(owner, instances[owner].outputs, output, taker, ports, target, factor, offset))
@@ -93,26 +83,25 @@ def _input_ports(instance: Instance, name: str) -> Ports:
     return instance.discrete_inputs if name in instance.discrete_inputs.places else instance.inputs
 
 
-def _feeds(system: System, instances: Mapping[str, Instance], externals: Externals) -> dict[str, list[Feed]]:
+def _feeds(instances: Mapping[str, Instance], externals: References) -> dict[str, list[Feed]]:
     feeds: dict[str, list[Feed]] = {}
     for reference, given in externals.items():
-        name, variable = split(reference, system.components)
-        ports = _input_ports(instances[name], variable)
-        what = f"{reference!r} (FMU {instances[name].model.path.name})"
-        feed = Feed(what, given, ports, variable, discrete=ports is instances[name].discrete_inputs)
-        feeds.setdefault(name, []).append(feed)
+        instance = instances[reference.component]
+        ports = _input_ports(instance, reference.variable)
+        what = f"{reference!r} (FMU {instance.model.path.name})"
+        feed = Feed(what, given, ports, reference.variable, discrete=ports is instance.discrete_inputs)
+        feeds.setdefault(reference.component, []).append(feed)
     return feeds
 
 
 def _levels(
     models: Models,
     port_links: Sequence[PortLink],
-    externals: Externals,
-    system: System,
+    externals: References,
     instances: Mapping[str, Instance],
 ) -> list[Level]:
     """Discrete inputs of FMI 3.0 are set in Event Mode only, and so have no part in it."""
-    external = [split(reference, system.components) for reference in externals]
+    external = [one.parts for one in externals]
     inputs = {name: [one.name for one in instance.inputs.variables] for name, instance in instances.items()}
     feedthrough = {}
     for port_link in port_links:

@@ -8,34 +8,33 @@ import numpy as np
 
 from linkwork.cosim.network.externals import External, Externals
 from linkwork.cosim.system import Connection, System
-from linkwork.cosim.system.references import known, split
+from linkwork.cosim.system.references import Reference, known
 from linkwork.errors import CosimError
 
 
-def by_target(system: System, inputs: Externals) -> dict[str, External]:
-    """Return external inputs by ``component.variable``; a name in `System.external_inputs` is resolved.
+def by_target(system: System, inputs: Externals) -> dict[Reference, External]:
+    """Return external inputs by the variables that they set; a name in `System.external_inputs` is resolved.
 
     Raises
     ------
     CosimError
         If there is no such name, or an input is given twice.
     """
-    found: dict[str, External] = {}
+    found: dict[Reference, External] = {}
     named: dict[str, str] = {}
     for name, given in inputs.items():
         within = [one for one in system.external_inputs if one.source == name]
-        if not within:
-            _check_reference(name, system)
-        for target, value in [(one.target, _mapped(one, given)) for one in within] or [(name, given)]:
+        targets = [(system.reference(one.target), _mapped(one, given)) for one in within]
+        for target, value in targets or [(_reference(name, system), given)]:
             if target in found:
                 raise CosimError(f"{target!r} is given twice, by {named[target]!r} and {name!r}; leave one out")
             found[target], named[target] = value, name
     return found
 
 
-def _check_reference(name: str, system: System) -> None:
+def _reference(name: str, system: System) -> Reference:
     try:
-        split(name, system.components)
+        return system.reference(name)
     except CosimError as problem:
         outside = {one.source: one for one in system.external_inputs}
         if outside and "." not in name:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from typing import TypeVar
 
 from linkwork.cosim.system.references import known
+
+Name = TypeVar("Name", bound=str)
 
 
 def fits(name: str, pattern: str) -> bool:
@@ -13,7 +16,7 @@ def fits(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
-def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "variable", where: str = "") -> list[str]:
+def chosen(patterns: str | Iterable[str], names: Sequence[Name], what: str = "variable", where: str = "") -> list[Name]:
     """Return the names that fit a pattern, each once, in the order of the patterns.
 
     A pattern is a name, or has ``*`` for any text and ``?`` for any letter; brackets are what they are in names.
@@ -26,11 +29,11 @@ def chosen(patterns: str | Iterable[str], names: Sequence[str], what: str = "var
     CosimError
         If no name fits a pattern; names that are near are suggested.
     """
-    table = dict.fromkeys(names)
-    found: dict[str, None] = {}
+    table = {name: name for name in names}
+    found: dict[Name, None] = {}
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
-        fitting = [pattern] if pattern in table else [name for name in names if fits(name, pattern)]
+        fitting = [table[pattern]] if pattern in table else [name for name in names if fits(name, pattern)]
         if not fitting:
-            known(pattern, table, what, where)  # raises with the nearest names
+            known(pattern, dict.fromkeys(names), what, where)  # raises with the nearest names
         found |= dict.fromkeys(fitting)
     return list(found)

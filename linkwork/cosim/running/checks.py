@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters import Master
-from linkwork.cosim.network.externals import Externals
 from linkwork.cosim.system import System, Value
-from linkwork.cosim.system.references import split
+from linkwork.cosim.system.references import Reference
 from linkwork.errors import CosimError
 
 
@@ -65,7 +64,7 @@ def _plain(name: str, value: Any) -> Value:
     return tuple(value) if isinstance(value, list) else value
 
 
-def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Externals) -> None:
+def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Iterable[Reference]) -> None:
     """Check that external inputs go to inputs that are not connected.
 
     Raises
@@ -75,12 +74,12 @@ def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Exte
     """
     connected = {one.target: one.source for one in system.connections}
     for reference in externals:
-        component, name = split(reference, system.components)
+        model = models[reference.component]
         try:
-            variable = models[component].variable(name)
+            variable = model.variable(reference.variable)
         except CosimError as problem:
             raise CosimError(f"the external input {reference!r}: {problem}") from problem
-        where = f"the external input {reference!r} (FMU {models[component].path.name})"
+        where = f"the external input {reference!r} (FMU {model.path.name})"
         if variable.causality != "input":
             what = "give it in parameters" if "arameter" in variable.causality else "choose an input"
             raise CosimError(f"{where} is of causality {variable.causality}, not an input; {what}")

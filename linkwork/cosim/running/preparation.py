@@ -9,13 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable, read_model
-from linkwork.cosim.network.externals import Externals
-from linkwork.cosim.network.levels import Node
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.recording.recorder import Recorded
 from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.system import System, Value
-from linkwork.cosim.system.references import split
+from linkwork.cosim.system.references import Reference
 from linkwork.errors import CosimError
 
 STEPS = 1000  # of a run whose step is not given
@@ -39,9 +37,9 @@ def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, 
 
 
 def recorded_variables(
-    system: System, models: Mapping[str, FmuModel], record: str | Iterable[str] | None, externals: Externals
-) -> list[Node]:
-    """Return the variables that are recorded, by component and name.
+    system: System, models: Mapping[str, FmuModel], record: str | Iterable[str] | None, externals: Iterable[Reference]
+) -> list[Reference]:
+    """Return the variables that are recorded.
 
     Raises
     ------
@@ -49,16 +47,17 @@ def recorded_variables(
         If no variable fits a pattern.
     """
     if record is not None:
-        names = [
-            f"{name}.{one.name}" for name, model in models.items() for one in model.variables.values() if one.value_type
+        every = [
+            Reference(name, one.name)
+            for name, model in models.items()
+            for one in model.variables.values()
+            if one.value_type
         ]
-        return [split(name, system.components) for name in chosen(record, names, where=f"the system {system.name!r}")]
-    outputs = [(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
-    given = [split(one.source, system.components) for one in system.external_outputs]
-    connected = (
-        split(target, system.components) for target in [*(one.target for one in system.connections), *externals]
-    )
-    return list(dict.fromkeys([*outputs, *given, *connected]))
+        return chosen(record, every, where=f"the system {system.name!r}")
+    outputs = [Reference(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
+    given = [one.source for one in system.external_outputs]
+    connected = [one.target for one in system.connections]
+    return list(dict.fromkeys(map(system.reference, [*outputs, *given, *connected, *externals])))
 
 
 def by_component(
@@ -67,9 +66,9 @@ def by_component(
     """Return values of variables by component and name."""
     table: dict[str, dict[str, Value]] = {}
     for reference, value in values.items():
-        component, name = split(reference, system.components)
-        models[component].variable(name)
-        table.setdefault(component, {})[name] = value
+        place = system.reference(reference)
+        models[place.component].variable(place.variable)
+        table.setdefault(place.component, {})[place.variable] = value
     return table
 
 
@@ -79,17 +78,17 @@ def usual_step(models: Iterable[FmuModel], length: float) -> float:
     return min([*named, length]) if named else length / STEPS
 
 
-def places(network: Network, recorded: Iterable[Node]) -> list[Recorded]:
+def places(network: Network, recorded: Iterable[Reference]) -> list[Recorded]:
     """Where the recorder finds each variable; arrays give a column for each element."""
     found = []
-    for component, name in recorded:
-        instance = network.instances[component]
+    for reference in recorded:
+        instance, name = network.instances[reference.component], reference.variable
         every = (instance.inputs, instance.discrete_inputs, instance.outputs, instance.recorded_only)
         ports = next(one for one in every if name in one.places)
         variable, place = instance.model.variable(name), ports.places[name][1]
         source = ports.values_of(name)
         for k in range(variable.size):
-            label = f"{component}.{name}" + (f"[{k + 1}]" if variable.size > 1 else "")
+            label = reference + (f"[{k + 1}]" if variable.size > 1 else "")
             found.append(Recorded(label, variable.unit, _type(variable), source, place.start + k))
     return found
 

@@ -15,7 +15,7 @@ from linkwork.cosim.ssp.elements import Element, below, fault, local, own_annota
 from linkwork.cosim.ssp.tables import Tables, tables_of
 from linkwork.cosim.ssp.values import Given
 from linkwork.cosim.system.definition import Value
-from linkwork.cosim.system.references import split
+from linkwork.cosim.system.references import parse
 from linkwork.cosim.system.units import Unit, conversion
 from linkwork.errors import CosimError
 
@@ -91,8 +91,8 @@ class Structure:
         if given.unit is None or not isinstance(given.value, float):
             return given.value
         try:
-            component, name = split(given.name, self.components)
-            unit = self.model(component).unit(name)
+            place = parse(given.name, self.components)
+            unit = self.model(place.component).unit(place.variable)
         except CosimError:
             return given.value
         factor, offset = unit_map(given.unit, unit, given.element)

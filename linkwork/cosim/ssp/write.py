@@ -13,7 +13,6 @@ from linkwork.cosim.ssp.elements import Element, add, annotation, new, to_bytes
 from linkwork.cosim.ssp.tables import Tables
 from linkwork.cosim.ssp.values import number_text, parameter_set
 from linkwork.cosim.system.definition import Component, Connection, SystemDefinition, Value
-from linkwork.cosim.system.references import split
 from linkwork.errors import CosimError
 
 KINDS = {"input": "input", "parameter": "parameter", "structuralParameter": "parameter"}
@@ -88,9 +87,9 @@ def _external(top: Element, system: SystemDefinition, models: dict[Path, FmuMode
     inner |= {one.target: ("output", one.source) for one in system.external_outputs}
     connectors = add(top, "ssd:Connectors") if inner else None
     for name, (kind, reference) in inner.items():
-        component, variable = split(reference, system.components)
-        model = models[system.components[component].fmu.resolve()]
-        _type(add(connectors, "ssd:Connector", name=name, kind=kind), model.variable(variable), model, tables)
+        place = system.reference(reference)
+        model = models[system.components[place.component].fmu.resolve()]
+        _type(add(connectors, "ssd:Connector", name=name, kind=kind), model.variable(place.variable), model, tables)
 
 
 def _component(
@@ -115,10 +114,9 @@ def _component(
 def _connected(component: str, system: SystemDefinition) -> Iterable[str]:
     references = [end for one in system.connections for end in (one.source, one.target)]
     references += [one.target for one in system.external_inputs] + [one.source for one in system.external_outputs]
-    for reference in references:
-        owner, variable = split(reference, system.components)
-        if owner == component:
-            yield variable
+    for reference in map(system.reference, references):
+        if reference.component == component:
+            yield reference.variable
 
 
 def _type(connector: Element, variable: Variable, model: FmuModel, tables: Tables) -> None:
@@ -146,11 +144,12 @@ def _of_type(value: Value, variable: Variable) -> Value:
 
 
 def _connections(top: Element, system: SystemDefinition) -> None:
-    inside = system.components
-    links: list[tuple[Connection, tuple[str | None, str], tuple[str | None, str]]]
-    links = [(one, split(one.source, inside), split(one.target, inside)) for one in system.connections]
-    links += [(one, (None, one.source), split(one.target, inside)) for one in system.external_inputs]
-    links += [(one, split(one.source, inside), (None, one.target)) for one in system.external_outputs]
+    links: list[tuple[Connection, tuple[str | None, str], tuple[str | None, str]]] = []
+    for one in system.connections:
+        source, target = system.ends(one)
+        links.append((one, source.parts, target.parts))
+    links += [(one, (None, one.source), system.reference(one.target).parts) for one in system.external_inputs]
+    links += [(one, system.reference(one.source).parts, (None, one.target)) for one in system.external_outputs]
     parent = add(top, "ssd:Connections") if links else None
     for connection, (start, output), (end, variable) in links:
         element = add(

@@ -24,7 +24,6 @@ from linkwork.cosim.sweep.runners.local import LocalRunner
 from linkwork.cosim.sweep.sampling import Points, table
 from linkwork.cosim.sweep.store import Store
 from linkwork.cosim.system import System
-from linkwork.cosim.system.references import split
 from linkwork.cosim.system.value_checks import misfit
 from linkwork.errors import CosimError
 
@@ -199,8 +198,8 @@ def _check(
         raise CosimError(f"time_limit is a time above zero [s], not {time_limit:g}")
     models = {name: read_model(one.fmu) for name, one in system.components.items()}
     for reference in points.columns:
-        component, variable = split(reference, system.components)
-        found = models[component].variable(variable)
+        place = system.reference(reference)
+        component, found = place.component, models[place.component].variable(place.variable)
         if found.causality not in SETTABLE:
             raise CosimError(
                 f"{reference} is {found.causality} and cannot be swept; sweep parameters, inputs or start values"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from linkwork.cosim.system.definition import Connection, Value
-from linkwork.cosim.system.references import split
+from linkwork.cosim.system.references import Reference
 from linkwork.cosim.system.system import System
 from linkwork.cosim.system.units import Unit, conversion
 from linkwork.cosim.system.value_checks import count, misfit
@@ -89,7 +89,7 @@ def _wrong_connections(system: System, models: Models) -> Iterator[str]:
     yield from (f"{name!r} has {n} connections; an input takes one" for name, n in targets.items() if n > 1)
     for one in system.connections:
         try:
-            source, target = _variable(one.source, system, models), _variable(one.target, system, models)
+            source, target = (_variable(end, models) for end in system.ends(one))
         except CosimError as problem:
             yield f"{_text(one)}: {problem}"
             continue
@@ -103,7 +103,7 @@ def _wrong_connections(system: System, models: Models) -> Iterator[str]:
 
 def _wrong_end(one: Connection, inner: str, wanted: tuple[str, ...], system: System, models: Models) -> Iterator[str]:
     try:
-        causality = _variable(inner, system, models).causality
+        causality = _variable(system.reference(inner), models).causality
     except CosimError as problem:
         yield f"{_text(one)}: {problem}"
         return
@@ -111,13 +111,11 @@ def _wrong_end(one: Connection, inner: str, wanted: tuple[str, ...], system: Sys
         yield f"{_text(one)}: {inner!r} is of causality {causality}; choose one of {', '.join(wanted)}"
 
 
-def _variable(reference: str, system: System, models: Models) -> Variable:
-    component, name = split(reference, system.components)
-    model = models[component]
+def _variable(reference: Reference, models: Models) -> Variable:
     try:
-        return model.variable(name)
+        return models[reference.component].variable(reference.variable)
     except CosimError as problem:
-        raise CosimError(f"{problem} (instance {component!r})") from problem
+        raise CosimError(f"{problem} (instance {reference.component!r})") from problem
 
 
 def _misfits(one: Connection, source: Variable, target: Variable) -> Iterator[str]:
@@ -155,12 +153,12 @@ def _map_fits(one: Connection, target: Variable) -> bool:
 
 
 def _unit_misfit(one: Connection, system: System, models: Models) -> Iterator[str]:
-    ends = [split(reference, system.components) for reference in (one.source, one.target)]
-    units = [models[component].unit(name) for component, name in ends]
+    ends = system.ends(one)
+    units = [models[end.component].unit(end.variable) for end in ends]
     try:
         converted(one, units[0], units[1])
     except CosimError as problem:
-        places = [f"{name!r} of instance {component!r} ({models[component].path.name})" for component, name in ends]
+        places = [f"{end.variable!r} of instance {end.component!r} ({models[end.component].path.name})" for end in ends]
         yield (
             f"{_text(one)}: the units of {places[0]} and {places[1]} do not fit: {problem}; "
             "connect it with convert_units=False if that is meant"
@@ -190,13 +188,14 @@ def _wrong_values(system: System, models: Models, values: Mapping[str, Value] | 
 
 
 def _wrong_set(values: Mapping[str, Value], system: System, models: Models) -> Iterator[str]:
-    for reference, value in values.items():
+    for text, value in values.items():
         try:
-            variable = _variable(reference, system, models)
+            reference = system.reference(text)
+            variable = _variable(reference, models)
         except CosimError as problem:
             yield str(problem)
             continue
-        component = split(reference, system.components)[0]
+        component = reference.component
         yield from misfit(component, value, variable, models[component].path.name)
 
 

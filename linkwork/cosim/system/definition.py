@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from linkwork.cosim.system.references import known, split
+from linkwork.cosim.system.references import Reference, known, parse
 from linkwork.errors import CosimError
 
 Value = float | int | bool | str | tuple[float, ...]
@@ -107,14 +107,33 @@ class SystemDefinition:
         CosimError
             If a component is not there, or the input is connected already.
         """
-        for name in (source, target):
-            split(name, self.components)
+        source, target = self.reference(source), self.reference(target)
         for other in self.connections:
             if other.target == target:
                 raise CosimError(f"{target!r} is connected to {other.source!r} already; an input takes one connection")
         connection = Connection(source, target, factor, offset, convert_units)
         self.connections.append(connection)
         return connection
+
+    def reference(self, name: str) -> Reference:
+        """Return a ``component.variable`` with its parts.
+
+        Raises
+        ------
+        CosimError
+            If there is no such component, or no variable is named.
+        """
+        return parse(name, self.components)
+
+    def ends(self, connection: Connection) -> tuple[Reference, Reference]:
+        """Return source and target of a connection between components with their parts.
+
+        Raises
+        ------
+        CosimError
+            If a component is not there.
+        """
+        return self.reference(connection.source), self.reference(connection.target)
 
     def add_parameter_set(self, name: str, values: Mapping[str, Value]) -> None:
         """Add values that a run can ask for by name, each for a ``component.variable``.
@@ -126,9 +145,7 @@ class SystemDefinition:
         """
         if name in self.parameter_sets:
             raise CosimError(f"there is a parameter set {name!r} already")
-        for reference in values:
-            split(reference, self.components)
-        self.parameter_sets[name] = dict(values)
+        self.parameter_sets[name] = {self.reference(reference): value for reference, value in values.items()}
 
     def parameters(self, chosen: str | Iterable[str] = (), more: Mapping[str, Value] | None = None) -> dict[str, Value]:
         """Return all values as ``component.variable``: the components' own, then the sets chosen, then `more`.
@@ -138,11 +155,9 @@ class SystemDefinition:
         CosimError
             If a set or component is not there.
         """
-        values = {
-            f"{one.name}.{key}": value for one in self.components.values() for key, value in one.parameters.items()
+        values: dict[str, Value] = {
+            Reference(one.name, key): value for one in self.components.values() for key, value in one.parameters.items()
         }
         for name in [chosen] if isinstance(chosen, str) else chosen:
             values |= known(name, self.parameter_sets, "parameter set")
-        for reference in more or {}:
-            split(reference, self.components)
-        return values | dict(more or {})
+        return values | {self.reference(reference): value for reference, value in (more or {}).items()}

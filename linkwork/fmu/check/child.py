@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from linkwork.fmu.caller.library import NotLoaded
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.instance import EndlessEvent
 from linkwork.fmu.check.registry import Check, all_checks
 from linkwork.fmu.check.report import NotApplicable
-from linkwork.fmu.library import NotLoaded
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -1,16 +1,16 @@
-"""An instance of an FMU, driven through FMPy's classes by the same calls in each version and interface."""
+"""An instance of an FMU that is checked, started from its default experiment."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_double, c_int, c_size_t, c_uint32
 from typing import Any
 
+from linkwork.fmu.caller.library import Library
+from linkwork.fmu.caller.make import make_instance
 from linkwork.fmu.check.fmu import Fmu
 from linkwork.fmu.check.report import NotApplicable
 from linkwork.fmu.description import Description, Variable
-from linkwork.fmu.library import load
 
 NAME = "check"  # of each instance
 MOST_ITERATIONS = 10  # of the discrete states at an event
@@ -21,49 +21,41 @@ class EndlessEvent(Exception):
 
 
 class Instance:
-    """One instance; messages of the FMU are kept in `messages`. `options` are those of FMI 3.0 in Co-Simulation."""
+    """One instance; messages of the FMU are kept in `messages`. `options` are those of FMI 3.0 in Co-Simulation.
+
+    Variables are passed as the model description has them; `fmu` takes value references and has the other calls.
+    """
 
     def __init__(self, fmu: Fmu, kind: str, token: str | None = None, **options: Any) -> None:
         self.description: Description = fmu.description
         self.options = options
         self.kind = kind
         self.messages: list[str] = []
-        self._listener: Any = None
         self.n = fmu.description.n_states
         self.time = fmu.description.experiment["startTime"] or 0.0
         identifier = fmu.description.kinds[kind].get("modelIdentifier")
         token = fmu.description.token if token is None else token
-        self.fmu = load(fmu.description.version, kind, str(fmu.folder), identifier, token, NAME)
+        self.fmu = make_instance(fmu.description.version, NAME, self.messages, least=0, traced=True)
+        self.fmu.load(Library(fmu.description.version, kind, fmu.folder, identifier, token))
         self.instantiate()
 
     def instantiate(self) -> None:
-        """Make the instance, also again after `release`."""
-        from linkwork.fmu.messages import Listener, log_message
-
-        if self.description.fmi3:
-            self.fmu.instantiate(loggingOn=True, logMessage=log_message(self.messages, least=0), **self.options)
-            return
-        self._listener = Listener(NAME, self.messages, least=0)
-        self.fmu.instantiate(callbacks=self._listener.callbacks, loggingOn=True)
+        """Make the instance, also again after its release."""
+        self.fmu.instantiate(**self.options)
 
     # ---- life
 
     def enter(self) -> None:
         """Enter Initialization Mode."""
         given = self.description.experiment
-        tolerance, stop = given["tolerance"], given["stopTime"]
-        if self.description.fmi3:
-            self.fmu.enterInitializationMode(tolerance=tolerance, startTime=self.time, stopTime=stop)
-        else:
-            self.fmu.setupExperiment(tolerance=tolerance, startTime=self.time, stopTime=stop)
-            self.fmu.enterInitializationMode()
+        self.fmu.enter_initialization(self.time, given["stopTime"], given["tolerance"])
 
     def start(self) -> None:
         """Leave Initialization Mode and enter Continuous-Time or Step Mode."""
-        self.fmu.exitInitializationMode()
+        self.fmu.exit_initialization()
         if self.kind == "ME":
             self.update_discrete_states()
-            self.fmu.enterContinuousTimeMode()
+            self.fmu.enter_continuous_time_mode()
 
     def update_discrete_states(self) -> bool:
         """Iterate the discrete states to a fixed point; return whether the FMU reports changed continuous states.
@@ -73,55 +65,30 @@ class Instance:
         EndlessEvent
             If they request another iteration every time.
         """
-        update = self.fmu.updateDiscreteStates if self.description.fmi3 else self.fmu.newDiscreteStates
         changed = False
         for _ in range(MOST_ITERATIONS):
-            needed, _terminate, _nominals, values, *_ = update()
-            changed |= bool(values)
-            if not needed:
+            update = self.fmu.update_discrete_states()
+            changed |= update.changed
+            if not update.needed:
                 return changed
         raise EndlessEvent
 
     def event(self) -> bool:
         """Handle an event in Model Exchange; return whether the FMU reports changed continuous states."""
-        self.fmu.enterEventMode()
+        self.fmu.enter_event_mode()
         changed = self.update_discrete_states()
-        self.fmu.enterContinuousTimeMode()
+        self.fmu.enter_continuous_time_mode()
         return changed
-
-    def release(self) -> None:
-        """Free the instance, in whatever mode it is, and keep the library."""
-        component, self.fmu.component = self.fmu.component, None
-        if component:
-            (self.fmu.fmi3FreeInstance if self.description.fmi3 else self.fmu.fmi2FreeInstance)(component)
-        if self._listener:
-            self._listener.close()
-
-    def free(self) -> None:
-        """Free the instance and the library."""
-        self.release()
-        self.fmu.freeLibrary()
-
-    def terminate(self) -> None:
-        """Terminate it."""
-        self.fmu.terminate()
 
     # ---- values
 
     def get(self, variables: Sequence[Variable]) -> list[float]:
         """The numbers of real variables, those of arrays one after the other."""
-        references = _references(variables)
-        if not references:
-            return []
-        if self.description.fmi2:
-            return list(self.fmu.getReal(references))
-        return list(self.fmu.getFloat64(references, self._count(variables)))
+        return self.fmu.reals(references(variables), self._count(variables))
 
     def set(self, variables: Sequence[Variable], values: Sequence[float]) -> None:
         """Set real variables that are no continuous states."""
-        write = self.fmu.setFloat64 if self.description.fmi3 else self.fmu.setReal
-        if variables:
-            write(_references(variables), list(values))
+        self.fmu.set_reals(references(variables), values)
 
     def _count(self, variables: Sequence[Variable]) -> int:
         return sum(map(self.description.size, variables))
@@ -129,63 +96,31 @@ class Instance:
     def set_time(self, time: float) -> None:
         """Set the time in Model Exchange."""
         self.time = time
-        self.fmu.setTime(time)
+        self.fmu.set_time(time)
 
     def states(self) -> list[float]:
         """The continuous states."""
-        return self._array(self.fmu.getContinuousStates, self.n)
-
-    def set_states(self, x: Sequence[float]) -> None:
-        """Set the continuous states."""
-        if self.n:
-            self.fmu.setContinuousStates((c_double * self.n)(*x), self.n)
+        return self.fmu.continuous_states(self.n)
 
     def nominals(self) -> list[float]:
         """The nominal values of the continuous states."""
-        return self._array(self.fmu.getNominalsOfContinuousStates, self.n)
+        return self.fmu.nominals(self.n)
 
     def derivatives(self) -> list[float]:
         """The derivatives of the continuous states."""
-        name = "getContinuousStateDerivatives" if self.description.fmi3 else "getDerivatives"
-        return self._array(getattr(self.fmu, name), self.n)
+        return self.fmu.derivatives(self.n)
 
     def indicators(self) -> list[float]:
         """The event indicators."""
-        return self._array(self.fmu.getEventIndicators, self.description.n_indicators)
-
-    @staticmethod
-    def _array(function: Any, n: int) -> list[float]:
-        values = (c_double * n)()
-        if n:
-            function(values, n)
-        return list(values)
+        return self.fmu.event_indicators(self.description.n_indicators)
 
     # ---- steps
 
     def step(self, length: float) -> tuple[bool, float]:
         """Do a step; return the FMU's report: whether it ended early, and the time reached."""
-        goal = self.time + length
-        if not self.description.fmi3:
-            self.fmu.doStep(self.time, length)
-            self.time = goal
-            return False, goal
-        _, _, early, reached = self.fmu.doStep(self.time, length)
-        self.time = reached if early else goal
-        return early, reached
-
-    # ---- states of the instance
-
-    def save(self) -> Any:
-        """Return its whole state; `drop` it at the end."""
-        return self.fmu.getFMUState()
-
-    def restore(self, state: Any) -> None:
-        """Restore a state."""
-        self.fmu.setFMUState(state)
-
-    def drop(self, state: Any) -> None:
-        """Free a state."""
-        self.fmu.freeFMUState(state)
+        outcome = self.fmu.step(self.time, length)
+        self.time = outcome.reached
+        return outcome.early, self.fmu.reported_time
 
     # ---- derivatives
 
@@ -193,27 +128,15 @@ class Instance:
         self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]
     ) -> list[float]:
         """The directional derivative; a seed for each known number, a result for each unknown."""
-        arguments = [_references(unknowns), _references(knowns), list(seed)]
-        if self.description.fmi3:
-            arguments.append(self._count(unknowns))
-        return list(self.fmu.getDirectionalDerivative(*arguments))
+        return self.fmu.directional(references(unknowns), references(knowns), seed, self._count(unknowns))
 
     def adjoint(self, unknowns: Sequence[Variable], knowns: Sequence[Variable], seed: Sequence[float]) -> list[float]:
         """The adjoint derivative."""
-        references = _references(unknowns), _references(knowns)
-        return list(self.fmu.getAdjointDerivative(*references, list(seed), self._count(knowns)))
-
-    def dependencies(self, unknown: Variable) -> list[tuple[int, int, int]]:
-        """Dependencies by the library of FMI 3.0: element of the unknown, reference and element of the known."""
-        component, count = self.fmu.component, c_size_t()
-        self.fmu.fmi3GetNumberOfVariableDependencies(component, unknown.reference, byref(count))
-        n = count.value
-        ours, known, theirs, kinds = (c_size_t * n)(), (c_uint32 * n)(), (c_size_t * n)(), (c_int * n)()
-        self.fmu.fmi3GetVariableDependencies(component, unknown.reference, ours, known, theirs, kinds, n)
-        return list(zip(ours, known, theirs, strict=True))
+        return self.fmu.adjoint(references(unknowns), references(knowns), seed, self._count(knowns))
 
 
-def _references(variables: Sequence[Variable]) -> list[int]:
+def references(variables: Sequence[Variable]) -> list[int]:
+    """The value references of variables that have one."""
     return [one.reference for one in variables if one.reference is not None]
 
 
@@ -252,4 +175,4 @@ def running(fmu: Fmu, kind: str, *, started: bool = True, **options: Any) -> Ite
             problem.add_note(instance.messages[-1])
         raise
     finally:
-        instance.free()
+        instance.fmu.free()

@@ -90,7 +90,7 @@ class Point:
         elif at is not None:
             x = instance.states()
             x[at : at + len(values)] = values
-            instance.set_states(x)
+            instance.fmu.set_continuous_states(x)
         elif known.causality == "parameter" and instance.kind == "ME":
             self._change(known, values)
         else:
@@ -100,13 +100,13 @@ class Point:
         """Parameters change at an event, which may not move the states here."""
         instance = self.instance
         x = instance.states()
-        instance.fmu.enterEventMode()
+        instance.fmu.enter_event_mode()
         try:
             instance.set([parameter], values)
         finally:
             instance.update_discrete_states()
-            instance.fmu.enterContinuousTimeMode()
-            instance.set_states(x)
+            instance.fmu.enter_continuous_time_mode()
+            instance.fmu.set_continuous_states(x)
 
 
 @contextmanager

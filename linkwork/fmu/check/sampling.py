@@ -74,8 +74,8 @@ def creep(instance: Instance, length: float, count: int = STEPS) -> list[list[fl
     for _ in range(count):
         time, x = small_step(instance, length)
         instance.set_time(time)
-        instance.set_states(x)
-        instance.fmu.completedIntegratorStep()
+        instance.fmu.set_continuous_states(x)
+        instance.fmu.completed_integrator_step()
         rows.append(x + instance.derivatives())
     return rows
 

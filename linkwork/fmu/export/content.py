@@ -18,7 +18,7 @@ Place = tuple["VariableGroup", int]  # an entry: its row, and its position there
 
 @dataclass(frozen=True)
 class Entry:
-    """One variable of the model description: what the mechanism says of it and its part in this FMU.
+    """One variable of the model description: its meaning in the mechanism and its part in this FMU.
 
     Attributes
     ----------
@@ -36,14 +36,14 @@ class Entry:
 
     @property
     def variability(self) -> str:
-        """Parameters and start values are `fixed` or `tunable`; `discrete` is what changes at events alone."""
+        """Parameters and start values are `fixed` or `tunable`; `discrete` ones change at events alone."""
         if self.causality == "parameter":
             return "tunable" if self.variable.tunable else "fixed"
         return "discrete" if self.variable.discrete else "continuous"
 
     @property
     def initial(self) -> str | None:
-        """How the value comes about in initialisation; None where the standard says it already."""
+        """How the value comes about in initialisation; None where the standard defines it."""
         if self.causality == "parameter":
             return "exact"
         return "calculated" if self.calculated else None
@@ -61,7 +61,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class GroupTemplate:
-    """What a pattern becomes in an FMU: entries whose owner's name and place are still open.
+    """What a pattern becomes in an FMU: entries whose entity's name and place are still open.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class GroupTemplate:
     first
         Which of the pattern's numbers is the first of each.
     rules
-        For each that is computed and no state, which of its owner's dependencies hold: one, or those of its elements.
+        For each that is computed and no state, which of its entity's dependencies hold: one, or those of its elements.
     """
 
     entries: tuple[Entry, ...]
@@ -146,7 +146,7 @@ class GroupTemplate:
 
 @dataclass(slots=True)
 class VariableGroup:
-    """An owner in an FMU.
+    """An entity in an FMU.
 
     Attributes
     ----------
@@ -176,16 +176,16 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Content:
-    """All that a model description says, in the order in which it says it.
+    """The content of a model description, in its order.
 
     Attributes
     ----------
     name
         Of the mechanism.
     rows, indicators
-        Variables by owner; event indicators.
+        Variables by entity; event indicators.
     block
-        The numbers at the start, and behind them those of what has its place behind the block.
+        The numbers at the start, and behind them those stored behind the block.
     experiment, tool
         The default experiment, and who writes.
     independents
@@ -226,7 +226,7 @@ class Content:
                 yield replace(entry, variable=made(entry.variable, row.labels, at, self.block))
 
     def causality_of(self, name: str) -> Causality | None:
-        """Return the part of a variable that is named after its owner, as ``A.q`` is; None: there is no such one."""
+        """Return the part of a variable that is named after its entity, as ``A.q`` is; None: there is no such one."""
         end = name.find(".")
         while end >= 0:
             if (found := self._names_of(name[:end]).get(name)) is not None:
@@ -235,7 +235,7 @@ class Content:
         return None
 
     def _names_of(self, entity: str) -> dict[str, Causality]:
-        """What an owner has, by name."""
+        """What an entity has, by name."""
         if entity not in self._named:
             rows = self._owned.get(entity, ())
             entries = ((row, entry) for row in rows for entry in row.form.entries)

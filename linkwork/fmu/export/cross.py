@@ -24,7 +24,7 @@ TARGETS = {
 }
 SUFFIXES = {"linux": ".so", "windows": ".dll", "darwin": ".dylib"}
 
-# Without debug information and the sanitizer, which zig adds unless told.
+# Without debug information and the sanitizer, which zig adds by default.
 _COMPILE = ("-std=c11", *FLAGS, "-g0", "-fno-sanitize=undefined", "-fPIC", "-fvisibility=hidden", "-Wno-psabi")
 _LINK = ("-shared", "-s")
 _SHOWN_LINES = 12
@@ -44,7 +44,7 @@ def cross_library(platform: str, progress: Progress) -> Path:
     if not library.is_file():
         try:
             library.parent.mkdir(parents=True, exist_ok=True)
-            # Beside its last place, so that it gets there in one step: another process may build the same.
+            # Next to its last place, so that it gets there in one step: another process may build the same.
             with tempfile.TemporaryDirectory(prefix=".building-", dir=library.parent) as folder:
                 _build(platform, sources, Path(folder) / library.name, progress).replace(library)
         except OSError as error:
@@ -132,6 +132,6 @@ def _zig(platform: str, arguments: list[str], what: str) -> None:
         command, env={**caches, **os.environ}, capture_output=True, text=True, errors="replace", check=False
     )
     if done.returncode:
-        lines = (done.stderr or done.stdout or "it said nothing").strip().splitlines()
+        lines = (done.stderr or done.stdout or "it reported nothing").strip().splitlines()
         shown = "\n".join(f"  {line}" for line in lines[:_SHOWN_LINES])
         raise ExportError(f"the compiler failed for {platform} at {what}:\n{shown}")

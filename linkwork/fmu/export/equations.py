@@ -1,4 +1,4 @@
-"""What the page of documentation says of every mechanism alike: equations, use, conventions."""
+"""The part of the documentation page that all mechanisms share: equations, use, conventions."""
 
 EQUATIONS = """<h2>Equations</h2>
 <p>The continuous states are the coordinates <i>q</i> and the speeds <i>u</i> of all joints of the spanning tree,
@@ -13,7 +13,8 @@ the mechanism with its cut joints open. The FMU integrates</p>
 <dt>M, h</dt><dd>mass matrix of the tree; Coriolis and centrifugal terms, gravity, springs, dampers, applied
 wrenches</dd>
 <dt>τ</dt><dd>the loads in the joints, inputs such as <code>A.tau</code></dd>
-<dt>Φ</dt><dd>what loops, couplings, distances and prescribed motions lack; zero where they are satisfied</dd>
+<dt>Φ</dt><dd>violation of the constraints of loops, couplings, distances and prescribed motions; zero where they are
+satisfied</dd>
 <dt>Y, c, b</dt><dd>the derivative of Φ by the motion of the joints, Y u = c of the speeds and Y a = b of the
 accelerations; c and b hold what prescribed motions and the present speeds demand</dd>
 <dt>λ</dt><dd>the loads in the closures, from which the reactions in all joints follow</dd>
@@ -32,9 +33,8 @@ joints are eliminated together. Without loops, couplings and distances there are
 USE = """<h2>Use</h2>
 <dl>
 <dt>Start</dt><dd>Start values <code>A.q_start</code>, <code>A.u_start</code> are guesses: initialisation closes the
-loops,
-keeps first what was set by the importer, then what the mechanism gives, and finds the others. Where a loop cannot be
-closed, initialisation fails, and the log names the joint and the gap.</dd>
+loops, keeps first the values set by the importer, then those that the mechanism gives, and finds the others. Where a
+loop cannot be closed, initialisation fails, and the log names the joint and the gap.</dd>
 <dt>Parameters</dt><dd>Those declared tunable may be changed while the simulation runs, at events or between steps of
 Co-Simulation; those declared fixed, and start values, until initialisation ends.</dd>
 <dt>Model Exchange</dt><dd>Any solver of ordinary differential equations will do; no projection is needed. Loops stay
@@ -47,7 +47,7 @@ and where
 it is 0 that of the importer serves, else 1e-7. The communication step does not change the result.</dd>
 <dt>Failures</dt><dd>Values that are not finite, and calls in a wrong mode, are errors; a pose in which accelerations
 are not
-unique is discarded, and a shorter step may go on. The log says why.</dd>
+unique is discarded, and a shorter step may succeed. The log gives the reason.</dd>
 </dl>"""
 
 CONVENTIONS = """<h2>Conventions</h2>

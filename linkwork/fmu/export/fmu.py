@@ -32,7 +32,7 @@ _DESCRIPTIONS: dict[str, Callable[[Content, str], Iterator[str]]] = {
     "2.0": description_fmi2.model_description,
     "3.0": description_fmi3.model_description,
 }
-_MANY = 5000  # owners of variables, from which on speed counts more than size
+_MANY = 5000  # entities, from which on speed counts more than size
 # FMI 2.0 has names of its own for platforms; FMI 3.0 takes architecture and operating system as they are.
 _FMI2_PLATFORMS = {
     "x86_64-linux": "linux64",
@@ -80,9 +80,9 @@ def export_fmu(
         ``"full"``: all coordinates and speeds of the tree are continuous states; ``"minimal"``: independent ones alone,
         from which the loops give the others.
     independents
-        With minimal states, the coordinates wanted as independent ones, as ``["A.q"]``; the rest is chosen.
+        With minimal states, the coordinates requested as independent ones, as ``["A.q"]``; the rest is chosen.
     arrays
-        Whether what has several numbers is one array variable, as ``coupler.r``, rather than scalars; FMI 3.0 alone.
+        Whether a quantity of several numbers is one array variable, as ``coupler.r``, not scalars; FMI 3.0 alone.
     stop_time, step_size, tolerance
         The default experiment: s, s, and the tolerance of the integrator.
     platforms

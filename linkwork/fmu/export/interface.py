@@ -1,4 +1,4 @@
-"""What the library must know of the variables that a model description lists, and the model does not tell."""
+"""Data of the listed variables that the library needs and the model does not have."""
 
 import struct
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Names in a picture, beside what they name and not on one another."""
+"""Names in a picture, next to the named things and not on one another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _AROUND = [(np.cos(a), np.sin(a)) for a in np.radians([-45, -135, 45, 135, -90, 
 
 
 class Labels:
-    """What is taken in a picture, as boxes: low and high corners."""
+    """Occupied areas of a picture, as boxes: low and high corners."""
 
     def __init__(self, width: float, height: float) -> None:
         self._room = np.array([0.0, 0.0, width, height])

@@ -75,7 +75,7 @@ def _add_sources(kind: Element, content: Content) -> None:
 
 
 def _template(form: GroupTemplate) -> str:
-    """The variables of a form, in which everything of the owner is open."""
+    """The variables of a form, in which everything of the entity is open."""
     placeholders, derivatives, lines = Placeholders(form), count(), []
     for i, entry in enumerate(form.entries):
         value = value_attributes(entry.variable, placeholders.start(i))

@@ -66,7 +66,7 @@ def model_description(content: Content, token: str) -> Iterator[str]:
 
 
 def _template(form: GroupTemplate) -> str:
-    """The variables of a form, in which everything of the owner is open."""
+    """The variables of a form, in which everything of the entity is open."""
     placeholders, states, lines = Placeholders(form), iter(form.states), []
     for i, entry in enumerate(form.entries):
         attributes = describe(entry, placeholders.reference(i)) | value_attributes(

@@ -22,12 +22,12 @@ _CHOSEN: tuple[Kind, ...] = ("state", "derivative", "output")  # what may be an 
 
 @dataclass(frozen=True)
 class Choice:
-    """How owners' variables become entries.
+    """How entities' variables become entries.
 
     Attributes
     ----------
     outputs
-        For each owner that has chosen outputs, which of its numbers; None: all states and outputs of all.
+        For each entity that has chosen outputs, which of its numbers; None: all states and outputs of all.
     states
         Offsets of the states; None: all that can be.
     arrays
@@ -40,13 +40,13 @@ class Choice:
     _forms: dict[object, GroupTemplate] = field(default_factory=dict)
 
     def rows(self, entities: Iterable[Entity]) -> tuple[list[VariableGroup], list[Entity]]:
-        """Return the rows of those owners that have any, and these owners."""
+        """Return the rows of those entities that have any, and these entities."""
         rows = [(self.row(number, entity), entity) for number, entity in enumerate(entities)]
         found = [(row, entity) for row, entity in rows if row is not None]
         return [row for row, _ in found], [entity for _, entity in found]
 
     def row(self, number: int, entity: Entity) -> VariableGroup | None:
-        """Return an owner's row; None if nothing of it is in the FMU."""
+        """Return an entity's row; None if nothing of it is in the FMU."""
         chosen = None if self.outputs is None else frozenset(self.outputs.get(number, ()))
         references = entity.references
         dependent = self._dependent(entity.pattern, references)
@@ -59,7 +59,7 @@ class Choice:
         return VariableGroup(form, entity.labels, references) if references else None
 
     def _dependent(self, pattern: Pattern, references: list[int]) -> frozenset[int]:
-        """Those numbers of an owner that are coordinates and speeds, but no states, and their derivatives."""
+        """Those numbers of an entity that are coordinates and speeds, but no states, and their derivatives."""
         if self.states is None or "state" not in pattern.kinds:
             return frozenset()
         numbers = list(zip(pattern.variables, references, strict=True))
@@ -110,18 +110,18 @@ def resolve_dependencies(
 
     Parameters
     ----------
-    rows, owners
+    rows, entities
         In the same order.
     known
         Value references of states, inputs and time by name.
     others
-        Names of coordinates and speeds that are no states: what depends on one depends on all, for what is known.
+        Names of coordinates and speeds that are no states: a variable that depends on one depends on all.
     """
     for row, entity in zip(rows, entities, strict=True):
         if not row.form.calculated:
             continue
         of_rule = [_references(names, known, others, row) for names in entity.depends()]
-        of_rule.append(None)  # for what has no rule
+        of_rule.append(None)  # without a rule
         if row.form.dependency is not None:
             row.depends = [of_rule[dependency] for dependency in row.form.dependency]
         else:
@@ -165,16 +165,16 @@ def known_references(rows: Iterable[VariableGroup], entities: Iterable[Entity]) 
 
 
 def choose_outputs(entities: Sequence[Entity], outputs: Iterable[str] | None) -> dict[int, set[int]] | None:
-    """Find the outputs that are asked for: for each owner by its position, which of its numbers.
+    """Find the outputs that are asked for: for each entity by its position, which of its numbers.
 
     Parameters
     ----------
-    owners
+    entities
         Of all variables of the mechanism.
     outputs
         Names, or beginnings of names up to a dot or bracket: ``A`` takes ``A.q`` and ``A.f[1]``. Derivatives and
-        states may be among them. None: all states and outputs. What is not chosen stays readable if it is a state
-        or a derivative and is left out otherwise.
+        states may be among them. None: all states and outputs. Other states and
+        derivatives stay readable, and other variables are left out.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def _matching(entities: Sequence[Entity], name: str) -> list[tuple[int, int]]:
     found = []
     for number, entity in enumerate(entities):
         if name not in entity.labels[0] and entity.labels[0] not in name:
-            continue  # their variables have names with that of their owner in them
+            continue  # their variables have names with that of their entity in them
         for i, v in enumerate(entity.pattern.variables):
             full = v.name.format(*entity.labels)
             if v.kind in _CHOSEN and (full == name or full.startswith(beginnings)):

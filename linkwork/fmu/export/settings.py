@@ -25,7 +25,7 @@ SOLVERS = (
 
 
 def setting_entities(first: int) -> Iterator[Entity]:
-    """Return what has the settings; their value references begin at `first`."""
+    """Return the entity of the settings; their value references begin at `first`."""
     fields = {"setting": Place(first, 1)}
     for i, (name, quantity) in enumerate(zip(("solver", "tolerance"), _SETTINGS, strict=True)):
         yield Entity(Pattern([quantity], fields), (name, "", ""), (i,), lambda: (None,))

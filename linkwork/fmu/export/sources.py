@@ -1,4 +1,4 @@
-"""Source FMUs: the C sources, with the model as an array among them, for whoever imports the FMU to compile.
+"""Source FMUs: the C sources, with the model as an array among them, for the importer to compile.
 
 The folder `sources` is the include directory. It holds what `csrc` does, and the folder `fmu_src`. Some builders put
 all objects into one folder, so each C file has a name of its own; they know no flags, so each includes `source_fmu.h`.

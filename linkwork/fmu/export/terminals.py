@@ -84,7 +84,7 @@ def _terminals(system: Model) -> Iterator[tuple[str, str, str, list[Member]]]:
         yield FRAME, wrench.name, text, members
     for name in islice(numbering.motions, MOST_TERMINALS):
         members = [(what, f"{name}.{what}") for what in ("q_in", "u_in", "a_in", "load")]
-        yield MOTION, name, "what is added to a prescribed motion, and the load that it takes", members
+        yield MOTION, name, "motion added to a prescribed motion, and its load", members
     for name, one in islice(mech.transitions.items(), MOST_TERMINALS):
         members = [("command", f"{name}.command")] if isinstance(one.when, Command) else []
         if isinstance(one.action, Impulse):

@@ -16,7 +16,7 @@ DATE = "1980-01-01T00:00:00Z"
 TYPES_FMI2 = {"real": "Real", "boolean": "Boolean", "integer": "Integer", "enumeration": "Enumeration"}
 TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32", "enumeration": "Enumeration"}
 
-WORDS = 3  # of an owner
+WORDS = 3  # of an entity
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 _WRITTEN: dict[str, Callable[[float], str]] = {
     "real": repr,
@@ -134,7 +134,7 @@ def _real_attributes(variable: Variable) -> dict[str, str]:
 
 
 class Placeholders:
-    """Marks in the text of a form, for what `fill` puts in: words of the owner, references, start values, more."""
+    """Marks in the text of a form, for what `fill` puts in: words of the entity, references, start values, more."""
 
     def __init__(self, form: GroupTemplate) -> None:
         self._form = form
@@ -151,7 +151,7 @@ class Placeholders:
         return f"{{{self._first_start + self._starts[i]}}}" if i in self._starts else None
 
     def more(self, k: int) -> str:
-        """Of what is given besides."""
+        """Of additional marks."""
         return f"{{{self._first_more + k}}}"
 
 

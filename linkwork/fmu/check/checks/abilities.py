@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.instance import Instance, runnable, running
+from linkwork.fmu.check.instance import Instance, references, runnable, running
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error
 from linkwork.fmu.check.sampling import MOST, real_inputs, spread, step_length, watched
@@ -62,7 +62,7 @@ def _on_a_line(fmu: Fmu, inputs: list[Variable], variables: list[Variable], part
     with running(fmu, "CS") as instance:
         for part in range(parts):
             instance.set(inputs, [part / parts * end] * n)
-            instance.fmu.setRealInputDerivatives([one.reference for one in inputs], [1] * n, [end / length] * n)
+            instance.fmu.set_input_derivatives(references(inputs), [end / length] * n)
             instance.step(length / parts)
         return instance.get(variables)
 
@@ -74,7 +74,6 @@ def _rates(fmu: Fmu) -> Iterator[str]:
     outputs = spread([v for v in outputs if not v.dimensions], MOST)
     if not outputs:
         return
-    references = [v.reference for v in outputs]
     with running(fmu, "CS") as instance:
         instance.step(2 * h)
         rows: list[list[float]] = []
@@ -83,8 +82,7 @@ def _rates(fmu: Fmu) -> Iterator[str]:
             instance.step(h)
             rows.append(instance.get(outputs))
             if i == 2:
-                read = instance.fmu.getOutputDerivatives if one.fmi3 else instance.fmu.getRealOutputDerivatives
-                rates = read(references, [1] * len(references))
+                rates = instance.fmu.output_derivatives(references(outputs))
     for variable, rate, a, b, c, d, e in zip(outputs, rates, *rows, strict=True):
         near, slope = (d - b) / (2 * h), (a - 8 * b + 8 * d - e) / (12 * h)
         # What higher derivatives, a kink, and the integrator leave of a difference.
@@ -109,7 +107,9 @@ def _updates(fmu: Fmu) -> Iterator[str]:
         except Exception as problem:  # which may not pass through the library
             failed.append(str(problem))
 
-    with running(fmu, "CS", started=False, intermediateUpdate=look, **_asked(seen)) as instance:
+    with running(
+        fmu, "CS", started=False, intermediateUpdate=look, requiredIntermediateVariables=references(seen)
+    ) as instance:
         instance.enter()
         instance.start()
         calls.clear()
@@ -149,14 +149,14 @@ def _event_mode(fmu: Fmu) -> Iterator[str]:
     h = step_length(fmu.description)
     with running(fmu, "CS", started=False, eventModeUsed=True) as instance:
         instance.enter()
-        instance.fmu.exitInitializationMode()
+        instance.fmu.exit_initialization()
         instance.update_discrete_states()
-        instance.fmu.enterStepMode()
+        instance.fmu.enter_step_mode()
         for _ in range(3):
             instance.step(h)
-            instance.fmu.enterEventMode()
+            instance.fmu.enter_event_mode()
             instance.update_discrete_states()
-            instance.fmu.enterStepMode()
+            instance.fmu.enter_step_mode()
         wrong = [v.name for v, x in _values(instance, watched(fmu.description)) if not math.isfinite(x)]
         if wrong:
             yield f"{wrong[0]} is not finite after some steps"
@@ -165,17 +165,13 @@ def _event_mode(fmu: Fmu) -> Iterator[str]:
 def _evaluation(fmu: Fmu) -> Iterator[str]:
     with running(fmu, "CS", started=False) as instance:
         instance.enter()
-        instance.fmu.fmi3EvaluateDiscreteStates(instance.fmu.component)
+        instance.fmu.evaluate_discrete_states()
     yield from ()
 
 
 def _values(instance: Instance, variables: list[Variable]) -> list[tuple[Variable, float]]:
     numbers = instance.description.numbers(variables)
     return [(number.variable, value) for number, value in zip(numbers, instance.get(variables), strict=True)]
-
-
-def _asked(variables: list[Variable]) -> dict[str, Any]:
-    return {"requiredIntermediateVariables": [one.reference for one in variables]}
 
 
 def _long(one: Description) -> float:

@@ -73,7 +73,7 @@ def elements(fmu: Fmu) -> Iterator[Finding]:
 
 def _told(instance: Instance, one: Description, entry: Unknown) -> Iterator[str]:
     assert entry.variable
-    told, declared = instance.dependencies(entry.variable), _references(entry)
+    told, declared = instance.fmu.dependencies(entry.variable.reference or 0), _references(entry)
     if declared is not None and (differing := {reference for _, reference, _ in told} ^ declared):
         names = sorted(_name(one, reference) for reference in differing)
         yield f"and its entry in ModelStructure differ in {', '.join(names[:3])}; make them agree"

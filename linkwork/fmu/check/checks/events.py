@@ -25,10 +25,8 @@ def events(fmu: Fmu) -> Iterator[Finding]:
     one = fmu.description
     with running(fmu, "ME") as instance:
         if one.fmi3:
-            for said, number, expected in (
-                ("continuous states", instance.fmu.getNumberOfContinuousStates(), one.n_states),
-                ("event indicators", instance.fmu.getNumberOfEventIndicators(), one.n_indicators),
-            ):
+            kinds, declared = ("continuous states", "event indicators"), (one.n_states, one.n_indicators)
+            for said, number, expected in zip(kinds, instance.fmu.counts(), declared, strict=True):
                 if number != expected:
                     yield error(f"the library has {number} {said}, ModelStructure {expected}; make them agree")
         values = {
@@ -107,7 +105,7 @@ def _to_crossing(instance: Instance) -> int | None:
 
         def go(part: float, t0: float = t0, t1: float = t1, x0: list[float] = x0, x1: list[float] = x1) -> list[float]:
             instance.set_time(t0 + part * (t1 - t0))
-            instance.set_states([a + part * (b - a) for a, b in zip(x0, x1, strict=True)])
+            instance.fmu.set_continuous_states([a + part * (b - a) for a, b in zip(x0, x1, strict=True)])
             return instance.indicators()
 
         crossed = _crossed(z0, go(1.0))
@@ -117,7 +115,7 @@ def _to_crossing(instance: Instance) -> int | None:
                 middle = 0.5 * (low + high)
                 low, high = (low, middle) if _crossed(z0, go(middle)) is not None else (middle, high)
             return (_crossed(z0, go(high)) or 0) + 1
-        instance.fmu.completedIntegratorStep()
+        instance.fmu.completed_integrator_step()
     return None
 
 

@@ -24,12 +24,12 @@ def life(fmu: Fmu) -> Iterator[Finding]:
         with running(fmu, kind) as instance:  # freed without being terminated
             first = instance.get(variables)
         with running(fmu, kind) as instance:
-            instance.terminate()
+            instance.fmu.terminate()
             instance.fmu.reset()
             instance.enter()
             instance.start()
             again = instance.get(variables)
-            instance.terminate()
+            instance.fmu.terminate()
         if bits(first) != bits(again):
             moved = differing(fmu.description.numbers(variables), first, again)
             yield error(f"{kind}: after a reset {moved} begin otherwise; reset everything")
@@ -45,7 +45,7 @@ def token(fmu: Fmu) -> Iterator[Finding]:
             instance = Instance(fmu, kind, token="{00000000-0000-0000-0000-00000000bad0}")
         except Exception:  # FMPy's way of telling that there is no instance
             continue
-        instance.free()
+        instance.fmu.free()
         yield error(f"{kind}: a wrong token is accepted; return NULL, or library and XML may belong to two models")
 
 
@@ -99,7 +99,7 @@ def _takes_nan(fmu: Fmu, kind: str, victims: list[Variable], length: float) -> b
             if victims[0].causality == "input":
                 instance.set(victims, [float("nan")] * fmu.description.size(victims[0]))
             else:
-                instance.set_states([float("nan"), *instance.states()[1:]])
+                instance.fmu.set_continuous_states([float("nan"), *instance.states()[1:]])
             _go(instance, watched(fmu.description), length, 2)
         except Exception:  # a status other than OK
             return False

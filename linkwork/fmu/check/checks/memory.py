@@ -30,14 +30,14 @@ def memory(fmu: Fmu) -> Iterator[Finding]:
                 before = _held()
             instance.enter()
             instance.start()
-            instance.release()
+            instance.fmu.release()
             instance.instantiate()
             instance.messages.clear()
             count = cycle - _WARM_UP
             if time.monotonic() - began > _LONGEST:
                 break
         grown = (_held() - before) / count if count > 0 else 0.0
-        instance.free()
+        instance.fmu.free()
         if grown > _ALLOWED:
             yield note(f"{kind}: each instance leaves {grown / 1024:.0f} kB behind; free all that it was given")
 

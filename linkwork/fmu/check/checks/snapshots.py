@@ -30,12 +30,12 @@ def snapshots(fmu: Fmu) -> Iterator[Finding]:
     for kind in _kinds(fmu, _KEEPS):
         with running(fmu, kind) as instance:
             _go(instance, variables, length, 3)
-            state, time = instance.save(), instance.time
+            state, time = instance.fmu.save(), instance.time
             first = _go(instance, variables, length, 8)
-            instance.restore(state)
+            instance.fmu.restore(state)
             instance.time = time
             second = _go(instance, variables, length, 8)
-            instance.drop(state)
+            instance.fmu.drop(state)
         yield from _compare(kind, numbers, first, second, "after a saved state is restored")
 
 
@@ -47,9 +47,9 @@ def serialisation(fmu: Fmu) -> Iterator[Finding]:
     for kind in _kinds(fmu, _WRITES):
         with running(fmu, kind) as instance:
             _go(instance, variables, length, 3)
-            state, time = instance.save(), instance.time
-            data = instance.fmu.serializeFMUState(state)
-            instance.drop(state)
+            state, time = instance.fmu.save(), instance.time
+            data = instance.fmu.serialize(state)
+            instance.fmu.drop(state)
             first = _go(instance, variables, length, 5)
             # A second instance at the same time, or by itself where there may be but one.
             if fmu.description.able(kind, "canBeInstantiatedOnlyOncePerProcess"):
@@ -67,9 +67,9 @@ def serialisation(fmu: Fmu) -> Iterator[Finding]:
 def _from_bytes(
     instance: Instance, data: bytes, time: float, variables: list[Variable], length: float
 ) -> list[list[float]]:
-    state = instance.fmu.deserializeFMUState(data)
-    instance.restore(state)
-    instance.drop(state)
+    state = instance.fmu.deserialize(data)
+    instance.fmu.restore(state)
+    instance.fmu.drop(state)
     instance.time = time
     return _go(instance, variables, length, 5)
 
@@ -77,10 +77,10 @@ def _from_bytes(
 def _accepts(fmu: Fmu, kind: str, data: bytes) -> bool:
     with running(fmu, kind) as instance:
         try:
-            state = instance.fmu.deserializeFMUState(data)
+            state = instance.fmu.deserialize(data)
         except Exception:  # a status other than OK
             return False
-        instance.drop(state)
+        instance.fmu.drop(state)
         return True
 
 

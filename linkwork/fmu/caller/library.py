@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from linkwork.errors import FmuError
@@ -17,10 +19,11 @@ class NotLoaded(FmuError):
         self.missing = missing
 
 
-def load(version: str, interface: str, folder: str, identifier: str | None, token: str | None, name: str) -> Any:
-    """Return FMPy's object for an instance and restore the working directory also where that fails.
+@dataclass(frozen=True)
+class Library:
+    """The library of an unpacked FMU.
 
-    Parameters
+    Attributes
     ----------
     version
         Of FMI: begins with ``"2."`` or ``"3."``.
@@ -30,26 +33,34 @@ def load(version: str, interface: str, folder: str, identifier: str | None, toke
         The folder in which the FMU is unpacked.
     identifier, token
         Model identifier and instantiation token (GUID) from the model description.
-    name
-        Of the instance.
-
-    Raises
-    ------
-    NotLoaded
-        If the library cannot be loaded or does not export a function.
     """
-    kind = _class(version, interface)
-    here = os.getcwd()
-    fmu = kind.__new__(kind)
-    try:
-        fmu.__init__(guid=token, unzipDirectory=folder, modelIdentifier=identifier, instanceName=name)
-    except Exception as problem:  # any error of FMPy or ctypes
-        if hasattr(fmu, "dll"):
-            fmu.freeLibrary()
-        raise _not_loaded(problem, version, folder) from problem
-    finally:
-        os.chdir(here)  # FMPy stays in the FMU's folder where loading fails
-    return fmu
+
+    version: str
+    interface: str
+    folder: Path
+    identifier: str | None
+    token: str | None
+
+    def load(self, name: str) -> Any:
+        """Return FMPy's object for an instance of this name; the working directory stays as it is.
+
+        Raises
+        ------
+        NotLoaded
+            If the library cannot be loaded or does not export a function.
+        """
+        kind, folder = _class(self.version, self.interface), str(self.folder)
+        here = os.getcwd()
+        fmu = kind.__new__(kind)
+        try:
+            fmu.__init__(guid=self.token, unzipDirectory=folder, modelIdentifier=self.identifier, instanceName=name)
+        except Exception as problem:  # any error of FMPy or ctypes
+            if hasattr(fmu, "dll"):
+                fmu.freeLibrary()
+            raise _not_loaded(problem, self.version, folder) from problem
+        finally:
+            os.chdir(here)  # FMPy stays in the FMU's folder where loading fails
+        return fmu
 
 
 def _class(version: str, interface: str) -> Any:

@@ -1,0 +1,1 @@
+"""The one caller of FMUs, for checks and co-simulation."""
