@@ -101,35 +101,56 @@ static void apply_velocity_jump(lw_state *s) {
 #define REST_TIME_FRACTION 2e-7 /* of the time since the first impact; the remaining impacts are skipped */
 #define REST_HEIGHT_FACTOR 2.0  /* height of a bounce relative to the zero tolerance of the indicator */
 #define TIME_RESOLUTION 1.5e-14 /* of the time: shortest flight that event location resolves */
-#define NEW_RUN 4.0             /* a flight so many times longer than those before begins a new run of impacts */
-#define RUN_OF_FLIGHTS 64.0     /* upper bound on what remains of a run, in flights, where several stops take part */
+#define RUN 16.0                /* impacts over which the time between them is averaged */
+#define RECENT 64.0             /* an impact so many mean times ago, or less, belongs to a run that dies away */
+
+/* The impacts on all stops. */
+typedef struct impact_history {
+  double first, last, between; /* times; mean time between impacts of late, 0: there was none */
+} impact_history;
+
+static impact_history *history_of(const lw_state *s) {
+  return (impact_history *)(lw_reals(s) + s->model->at.event_memory + 2);
+}
+
+static double now(const lw_state *s) { return lw_reals(s)[s->model->at.time]; }
+
+static void count_event(lw_state *s) {
+  impact_history *h = history_of(s);
+  const double t = now(s);
+  if (h->between == 0.0) *h = (impact_history){t, t, INFINITY};
+  else if (t > h->last) h->between = h->between < INFINITY ? h->between + (t - h->last - h->between) / RUN : t - h->last;
+  h->last = t;
+}
+
+/* Several stops that rebound by turns do so ever faster, in no simple order; in the end all of their flights are
+ * short compared with the time since the first impact. Then nothing rebounds from those that took part. */
+static int has_died_away(const lw_state *s, int32_t i) {
+  const impact_history *h = history_of(s);
+  const lw_transition_memory *memory = lw_memory_of(s, i);
+  return memory->done != 0.0 && restitution_of(s, i) < 1.0 && h->between > 0.0 &&
+         RUN * h->between < REST_TIME_FRACTION * (now(s) - h->first) &&
+         now(s) - memory->impact <= RECENT * h->between;
+}
 
 static void count_impact(lw_state *s, int32_t i) {
   lw_transition_memory *memory = lw_memory_of(s, i);
-  const double t = lw_reals(s)[s->model->at.time], flight = t - memory->impact;
-  if (memory->done == 0.0) memory->first_impact = t, memory->flight = INFINITY;
-  else if (flight > NEW_RUN * memory->flight) memory->first_impact = memory->impact, memory->flight = flight;
-  else memory->flight = memory->flight < INFINITY ? fmax(flight, 0.5 * memory->flight) : flight;
+  const double t = now(s), flight = t - memory->impact;
+  if (memory->done == 0.0) memory->first_impact = t;
+  else if (flight > memory->flight) memory->first_impact = memory->impact;
+  memory->flight = memory->done == 0.0 ? INFINITY : flight;
   memory->impact = t, memory->done = 1.0;
-}
-
-/* The flights of several stops that rebound by turns get shorter in no simple order; in the end all of them are short
- * compared with the run. */
-static int has_died_away(const lw_state *s, int32_t i) {
-  const lw_transition_memory *memory = lw_memory_of(s, i);
-  const double t = lw_reals(s)[s->model->at.time];
-  return memory->done != 0.0 && restitution_of(s, i) < 1.0 && t - memory->impact <= NEW_RUN * memory->flight &&
-         RUN_OF_FLIGHTS * memory->flight < REST_TIME_FRACTION * (t - memory->first_impact);
 }
 
 /* A bounce of speed `away` against the acceleration `inward`: the flights between the impacts on one stop are a
  * geometric series with a finite sum, after which the body is at rest. */
 static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double away, double inward) {
   const lw_transition_memory *memory = lw_memory_of(s, c->transition);
-  const double t = lw_reals(s)[s->model->at.time], e = restitution_of(s, c->transition);
+  const double t = now(s), e = restitution_of(s, c->transition);
   const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
   if (away * away <= 2.0 * inward * REST_HEIGHT_FACTOR * lw_zero_tolerance(value)) return 1;
   if (e >= 1.0) return 0;
+  if (!c->hit) return has_died_away(s, c->transition);
   const double rest = 2.0 * away / inward / (1.0 - e); /* of the series */
   return rest * (1.0 - e) * (1.0 - e) <= TIME_RESOLUTION * fabs(t) ||
          rest < REST_TIME_FRACTION * (t - memory->first_impact) || has_died_away(s, c->transition);
@@ -138,7 +159,7 @@ static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double a
 /* ---- stops that touch ---- */
 
 #define TOUCHING 2.0     /* gap relative to the zero tolerance of the indicator */
-#define DIED_AWAY 1e-6   /* gap, relative to 1 and the bound, of a run of impacts that has died away */
+#define DIED_AWAY 1e-9   /* gap, relative to 1 and the bound, of a run of impacts that has died away */
 #define UNLOADED_GAP 1e-10 /* a stop that touches without a load acts again beyond; more than rounding */
 
 static int is_open(const lw_model *m, int32_t joint) {
@@ -238,7 +259,7 @@ static double outward_speed(const lw_contact *c, const double *speed) { return c
 /* The least outward speed that a stop asks for after an impact. */
 static double rebound_speed(const lw_state *s, const lw_contact *c, int inelastic) {
   const double before = outward_speed(c, s->events->speed_before);
-  return inelastic || before >= 0.0 ? 0.0 : -restitution_of(s, c->transition) * before;
+  return inelastic || before >= 0.0 || has_died_away(s, c->transition) ? 0.0 : -restitution_of(s, c->transition) * before;
 }
 
 /* Finds the stops that push in this round; returns how many. */
@@ -288,6 +309,7 @@ void lw_store_speeds_before(lw_state *s) {
 
 #define NEGLIGIBLE_LOAD 1e-9          /* of the largest: a stop reported as pulling has no load */
 #define NEGLIGIBLE_ACCELERATION 1e-11 /* of the largest */
+#define NEGLIGIBLE_DEPENDENT 1e-9     /* the same, of a coordinate that others hold */
 
 static void enter_contact(lw_state *s, const lw_contact *c) {
   double *x = lw_reals(s);
@@ -306,6 +328,20 @@ static void shift_bound(lw_state *s, const lw_contact *c) {
     const int rebounds = restitution_of(s, c->transition) > 0.0 && outward_speed(c, s->events->speed_before) > 0.0;
     *shift = gap + (rebounds ? lw_zero_tolerance(value) : 0.0);
   } else if (c->rested) *shift = fmin(gap, 0.0);
+}
+
+static double loaded_acceleration(const struct lw_event_workspace *r, int32_t i) {
+  double a = r->excess[i];
+  for (int32_t j = 0; j < r->contacts; j++) a += r->compliance[i * r->contacts + j] * r->load[j];
+  return a;
+}
+
+/* A stop that touches without a load, since others hold its coordinate, would be hit again and again by rounding. */
+static void widen_unloaded(lw_state *s, const lw_contact *c) {
+  const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
+  lw_transition_memory *memory = lw_memory_of(s, c->transition);
+  if (memory->event_sign == 0.0)
+    memory->shift[c->upper] = lw_stop_gap(s, c->transition, c->upper) - UNLOADED_GAP * (1.0 + fabs(value));
 }
 
 /* Stops whose bounces go on take no part, one after the other; returns how many of the others carry a load. */
@@ -342,8 +378,7 @@ static lw_status update_contacts(lw_state *s) {
     if (c->hit) count_impact(s, c->transition);
     r->excess[i] = c->outward * acceleration[c->u];
     r->eligible[i] = r->compliance[i * r->contacts + i] > 0.0 &&
-                     (outward_speed(c, r->speed_before) <= slow || (c->hit && restitution_of(s, c->transition) < 1.0) ||
-                      has_died_away(s, c->transition));
+                     (outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
     shift_bound(s, c);
   }
   const int32_t active = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
@@ -352,12 +387,10 @@ static lw_status update_contacts(lw_state *s) {
     moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
     enter_contact(s, &r->contact[r->active[k]]);
   }
-  for (int32_t i = 0; i < r->contacts; i++) { /* a load beside it may be all that holds this coordinate */
-    const lw_contact *c = &r->contact[i];
-    const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
-    if (r->eligible[i] && lw_memory_of(s, c->transition)->event_sign == 0.0)
-      lw_memory_of(s, c->transition)->shift[c->upper] -= UNLOADED_GAP * (1.0 + fabs(value));
-  }
+  for (int32_t i = 0; i < r->contacts; i++)
+    if (r->eligible[i] && outward_speed(&r->contact[i], r->speed_before) <= slow &&
+        loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest)
+      widen_unloaded(s, &r->contact[i]);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!moving) return LW_OK;
   clear_constraints(s);
@@ -376,8 +409,10 @@ lw_status lw_update_contacts(lw_state *s) {
 
 lw_status lw_apply_impacts(lw_state *s) {
   lw_status e;
-  int pressed = 1;
+  int pressed = 1, hits = 0;
   clear_applied_impulses(s);
+  for (int32_t i = 0; i < s->base->size.transitions; i++) hits |= s->events->due[i] & LW_HIT;
+  if (hits) count_event(s);
   find_contacts(s);
   if (s->events->contacts && (e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)

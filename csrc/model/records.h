@@ -39,7 +39,7 @@
     T event_sign;                   /* a trigger: +1 or -1, the sign; a stop: the bound it rests on, or 0 */          \
     T shift[2];                     /* a stop's gaps are counted from what they were at the last impact */            \
     T command, done;                /* as last seen; of a time that has come */                                       \
-    T first_impact, impact, flight; /* of a run of impacts: first, last, and its longest flight of late */            \
+    T first_impact, impact, flight; /* of impacts that follow one another ever faster */                              \
     T last;                         /* number of the event at which it was last carried out */                        \
   } prefix##transition_memory;                                                                                        \
   typedef struct prefix##column_sweep { /* of a tree column: I P, 1/D, tau + P.F; at the parent's point where
