@@ -1,4 +1,5 @@
 #include "events/discrete_state.h"
+#include "math/complementarity.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,20 @@ int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x) {
 
 double lw_zero_tolerance(double value) { return LW_ZERO_TOLERANCE * (1.0 + fabs(value)); }
 
+static lw_status create_contacts(const lw_model *m, struct lw_event_workspace *r) {
+  size_t n = 0;
+  for (int32_t i = 0; i < m->size.transitions; i++) n += m->transition[i].action == LW_STOP;
+  r->contact = malloc(sizeof *r->contact * (n + 1));
+  r->active = malloc(sizeof *r->active * (n + 1));
+  r->eligible = malloc(n + 1);
+  r->compliance = malloc(sizeof(double) * (n * n + 2 * n + LW_COMPLEMENTARITY_SCRATCH(n) + 1));
+  if (!r->contact || !r->active || !r->eligible || !r->compliance) return LW_ERROR_MEMORY;
+  r->excess = r->compliance + n * n;
+  r->load = r->excess + n;
+  r->scratch = r->load + n;
+  return LW_OK;
+}
+
 lw_status lw_create_event_workspace(lw_state *s) {
   const lw_sizes *n = &s->base->size;
   if (!n->transitions) return LW_OK;
@@ -97,14 +112,15 @@ lw_status lw_create_event_workspace(lw_state *s) {
   r->backup = malloc(s->snapshot_size);
   r->due = malloc(sizeof *r->due * (size_t)n->transitions);
   r->constrained = malloc(speeds + 1);
-  r->target = malloc(sizeof(double) * (3 * speeds + 6 * bodies + 6 * joints + (size_t)n->couplings + 1));
-  if (!r->backup || !r->due || !r->constrained || !r->target) return LW_ERROR_MEMORY;
+  r->target = malloc(sizeof(double) * (4 * speeds + 6 * bodies + 6 * joints + (size_t)n->couplings + 1));
+  if (!r->backup || !r->due || !r->constrained || !r->target || create_contacts(s->base, r)) return LW_ERROR_MEMORY;
   r->speed_after = r->target + speeds;
   r->constraint_impulse = r->speed_after + speeds;
   r->applied_impulse = r->constraint_impulse + speeds;
   r->force_impulse = r->applied_impulse + 6 * bodies;
   r->torque_impulse = r->force_impulse + 3 * joints;
   r->coupling_impulse = r->torque_impulse + 3 * joints;
+  r->speed_before = r->coupling_impulse + n->couplings;
   return LW_OK;
 }
 
@@ -114,5 +130,9 @@ void lw_free_event_workspace(lw_state *s) {
   free(s->events->due);
   free(s->events->constrained);
   free(s->events->target);
+  free(s->events->contact);
+  free(s->events->active);
+  free(s->events->eligible);
+  free(s->events->compliance);
   free(s->events);
 }

@@ -8,6 +8,13 @@ enum { LW_HELD_BY_LOCK = 1, LW_HELD_BY_STOP = 2 };
 
 typedef lw_double_transition_memory lw_transition_memory;
 
+/* A bound of a stop that its coordinate touches. */
+typedef struct lw_contact {
+  int32_t transition, u, upper; /* u: the speed that the stop limits */
+  double outward;               /* sign of the speed that leaves the bound */
+  int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
+} lw_contact;
+
 /* Workspace for events; allocated with a state that has transitions. */
 struct lw_event_workspace {
   unsigned char *backup;      /* snapshot before the event */
@@ -15,6 +22,11 @@ struct lw_event_workspace {
   unsigned char *constrained; /* this and the rest: arguments of lw_velocity_jump */
   double *target, *applied_impulse, *speed_after, *force_impulse, *torque_impulse, *constraint_impulse,
       *coupling_impulse;
+  double *speed_before;      /* of all joints, before the event or the last of its impacts */
+  lw_contact *contact;       /* those of this event; room for one of each stop */
+  int32_t contacts, *active; /* active: those with a load */
+  unsigned char *eligible;
+  double *compliance, *excess, *load, *scratch; /* arguments of lw_solve_complementarity() */
 };
 
 static inline const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }

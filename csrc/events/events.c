@@ -90,23 +90,28 @@ static void close_joint(lw_state *s, int32_t i) {
   lw_reals(s)[s->model->at.transition_active + i] = 1.0;
 }
 
-/* Returns whether speeds may jump; *closed becomes the number of joints that close. */
-static int change_discrete_state(lw_state *s, int32_t *closed) {
-  int speeds_jump = 0, topology_changed = 0;
-  *closed = 0;
+/* What a change of the discrete state asks for. */
+typedef struct consequences {
+  int speeds_jump, contacts_change;
+  int32_t closed; /* how many joints close */
+} consequences;
+
+static consequences change_discrete_state(lw_state *s) {
+  consequences asked = {0, 0, 0};
+  int topology_changed = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
     if (directions_to_unlock(s, i)) unlock_directions(s, i);
     if (is_released_now(s, i)) open_joint(s, transition_of(s, i)->joint), topology_changed = 1;
-    if (s->events->due[i] & LW_LEAVE_CONTACT) lw_leave_contact(s, i);
+    if (s->events->due[i] & LW_LEAVE_CONTACT) asked.contacts_change = 1;
   }
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
-    if (directions_to_lock(s, i)) lock_directions(s, i), speeds_jump = 1;
-    if (is_pinned_now(s, i)) close_joint(s, i), speeds_jump = topology_changed = 1, ++*closed;
-    if (is_applied(s, i, LW_IMPULSE) || s->events->due[i] & LW_HIT) speeds_jump = 1;
+    if (directions_to_lock(s, i)) lock_directions(s, i), asked.speeds_jump = 1;
+    if (is_pinned_now(s, i)) close_joint(s, i), asked.speeds_jump = topology_changed = 1, asked.closed++;
+    if (is_applied(s, i, LW_IMPULSE) || s->events->due[i] & LW_HIT) asked.speeds_jump = 1;
   }
   if (topology_changed) lw_select_topology(s, 1);
   else lw_state_changed(s, LW_STAGE_CONSTANTS);
-  return speeds_jump;
+  return asked;
 }
 
 /* ---- one event ---- */
@@ -124,9 +129,9 @@ static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
   x[at->event_count] += 1.0;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (s->events->due[i]) lw_memory_of(s, i)->last = x[at->event_count];
-  int32_t closed;
-  if (!change_discrete_state(s, &closed)) return LW_OK;
-  if (closed && (e = lw_check_pin_gaps(s))) return e;
+  const consequences asked = change_discrete_state(s);
+  if (!asked.speeds_jump) return asked.contacts_change ? lw_update_contacts(s) : LW_OK;
+  if (asked.closed && (e = lw_check_pin_gaps(s))) return e;
   if ((e = lw_apply_impacts(s)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
   x[at->energy_lost] += kinetic - x[at->energy_kinetic];
   lw_step_accepted(s);

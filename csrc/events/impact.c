@@ -1,4 +1,13 @@
+/* Impacts on stops and contact with them. All stops that touch are treated together. With W the accelerations of their
+ * coordinates by loads on them, all counted away from the bounds, an impact asks for
+ *   v+ = v + W lambda >= -e min(v-, 0),   lambda >= 0,   each lambda zero where the inequality is strict
+ * (Newton's restitution for each stop, Moreau 1988 for several at once; v: after locks, closures and applied impulses).
+ * Energy never rises: it changes by sum lambda (1 - e) v- / 2. A stop that touches and was leaving, but is pressed in by
+ * the others, is hit next, in the same way. Then
+ *   a = a0 + W f >= 0,   f >= 0,   each f zero where the inequality is strict
+ * tells the stops that carry a load: their coordinates are locked, until the load would become a tension. */
 #include "events/impact.h"
+#include "math/complementarity.h"
 #include "math/quaternion.inc"
 #include <math.h>
 #include <string.h>
@@ -9,10 +18,10 @@ static double restitution_of(const lw_state *s, int32_t i) { return lw_reals(s)[
 
 /* ---- one jump ---- */
 
-static void clear_constraints(lw_state *s) {
-  struct lw_event_workspace *r = s->events;
-  memset(r->constrained, 0, (size_t)speeds_of(s));
-  memset(r->applied_impulse, 0, sizeof(double) * 6 * (size_t)s->model->size.bodies);
+static void clear_constraints(lw_state *s) { memset(s->events->constrained, 0, (size_t)speeds_of(s)); }
+
+static void clear_applied_impulses(lw_state *s) {
+  memset(s->events->applied_impulse, 0, sizeof(double) * 6 * (size_t)s->model->size.bodies);
 }
 
 /* Applied impulses act at points; the moment is taken about the centre of mass. */
@@ -31,17 +40,17 @@ static void add_applied_impulse(lw_state *s, int32_t i) {
   }
 }
 
-static void add_impact(lw_state *s, int32_t i) {
-  const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
-  if (lw_reals(s)[s->model->at.locked + u] != 0.0) return;
-  s->events->constrained[u] = 1;
-  s->events->target[u] *= -(1.0 + restitution_of(s, i)); /* target holds the speed before the impact */
-}
-
 #define MIN_SPEED_SCALE 1e-9       /* rad/s or m/s: smaller speeds are rounding errors */
 #define MAX_RELATIVE_RESIDUAL 1e-6 /* of the largest speed */
 
-static lw_status solve_velocity_jump(lw_state *s) {
+static double fastest(const lw_state *s, const double *speed) {
+  double most = MIN_SPEED_SCALE;
+  for (int32_t u = 0; u < speeds_of(s); u++) most = fmax(most, fabs(speed[u]));
+  return most;
+}
+
+/* The jump by what is constrained and applied; *residual: the rate by which constraints contradict one another. */
+static lw_status find_jump(lw_state *s, double *residual) {
   struct lw_event_workspace *r = s->events;
   lw_velocity_jump jump = {.constrained = r->constrained,
                            .target = r->target,
@@ -52,16 +61,21 @@ static lw_status solve_velocity_jump(lw_state *s) {
                            .constraint_impulse = r->constraint_impulse,
                            .coupling_impulse = r->coupling_impulse};
   const lw_status e = lw_find_velocity_jump(s, &jump);
+  *residual = jump.residual;
+  return e;
+}
+
+static lw_status solve_velocity_jump(lw_state *s) {
+  double residual;
+  const lw_status e = find_jump(s, &residual);
   if (e) return e;
-  double largest = 0.0;
-  for (int32_t u = 0; u < speeds_of(s); u++)
-    largest = fmax(largest, fmax(fabs(r->speed_after[u]), fabs(lw_speed_value(s, u))));
-  if (jump.residual > MAX_RELATIVE_RESIDUAL * fmax(largest, MIN_SPEED_SCALE))
+  const double largest = fmax(fastest(s, s->events->speed_after), fastest(s, s->events->speed_before));
+  if (residual > MAX_RELATIVE_RESIDUAL * largest)
     return lw_fail(
         s, LW_ERROR_SOLVER,
         "no speeds after the event at t = %.9g s satisfy all joints, locks, couplings and prescribed motions: "
         "they contradict each other by %.3g (rad/s or m/s)",
-        lw_reals(s)[s->model->at.time], jump.residual);
+        lw_reals(s)[s->model->at.time], residual);
   return LW_OK;
 }
 
@@ -75,143 +89,335 @@ static void apply_velocity_jump(lw_state *s) {
     x[m->at.impulse_force + k] += r->force_impulse[k], x[m->at.impulse_torque + k] += r->torque_impulse[k];
   for (int32_t u = 0; u < m->size.nu; u++)
     if (x[m->at.locked + u] != 0.0) x[m->at.u + u] = 0.0; /* exactly */
+  memcpy(r->speed_before, r->speed_after, sizeof(double) * (size_t)speeds_of(s));
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
-/* ---- contacts push and do not pull ---- */
-
-void lw_leave_contact(lw_state *s, int32_t i) {
-  const lw_model *m = s->model;
-  lw_transition_memory *memory = lw_memory_of(s, i);
-  const int32_t u = lw_stopped_speed(m, transition_of(s, i));
-  double *locked = lw_reals(s) + m->at.locked + u;
-  const int bound = memory->event_sign > 0.0;
-  *locked = (double)(lw_lock_holders(*locked) & ~LW_HELD_BY_STOP);
-  memory->event_sign = 0.0;
-  memory->shift[bound] = fmin(lw_stop_gap(s, i, bound), 0.0);
-  memory->done = 0.0;
-  lw_reals(s)[m->at.transition_active + i] = 0.0;
-  lw_state_changed(s, LW_STAGE_CONSTANTS);
-}
-
-/* The impulse of a stop; positive if it pushes into the permitted range. */
-static double contact_impulse(const lw_state *s, int32_t i) {
-  const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
-  const double side = lw_memory_of(s, i)->event_sign;
-  if (side != 0.0) return -side * s->events->coupling_impulse[lw_lock_of(s, u)];
-  return (s->events->due[i] & LW_HIT_UPPER ? -1.0 : 1.0) * s->events->constraint_impulse[u];
-}
-
-static double largest_contact_impulse(const lw_state *s) {
-  double largest = 0.0;
-  for (int32_t i = 0; i < s->base->size.transitions; i++)
-    if (transition_of(s, i)->action == LW_STOP && (lw_memory_of(s, i)->event_sign != 0.0 || s->events->due[i] & LW_HIT))
-      largest = fmax(largest, fabs(contact_impulse(s, i)));
-  return largest;
-}
-
-#define TENSILE_TOLERANCE 1e-10 /* of the largest contact impulse */
-
-/* Releases the stops that would pull; returns how many. */
-static int32_t release_tensile_contacts(lw_state *s) {
-  const double least = -TENSILE_TOLERANCE * largest_contact_impulse(s);
-  int32_t released = 0;
-  for (int32_t i = 0; i < s->base->size.transitions; i++) {
-    if (transition_of(s, i)->action != LW_STOP) continue;
-    const int rests = lw_memory_of(s, i)->event_sign != 0.0, hit = (s->events->due[i] & LW_HIT) != 0;
-    if ((!rests && !hit) || contact_impulse(s, i) >= least) continue;
-    if (rests) lw_leave_contact(s, i);
-    else s->events->constrained[lw_stopped_speed(s->model, transition_of(s, i))] = 0, s->events->due[i] = 0;
-    released++;
-  }
-  return released;
-}
-
-static lw_status solve_unilateral_jump(lw_state *s) {
-  for (int32_t tries = 0; tries <= s->base->size.transitions; tries++) {
-    const lw_status e = solve_velocity_jump(s);
-    if (e) return e;
-    if (!release_tensile_contacts(s)) break;
-  }
-  apply_velocity_jump(s);
-  return LW_OK;
-}
-
-/* ---- rest ---- */
+/* ---- a run of impacts ---- */
 
 #define REST_TIME_FRACTION 2e-7 /* of the time since the first impact; the remaining impacts are skipped */
 #define REST_HEIGHT_FACTOR 2.0  /* height of a bounce relative to the zero tolerance of the indicator */
 #define TIME_RESOLUTION 1.5e-14 /* of the time: shortest flight that event location resolves */
+#define RUN 16.0                /* impacts over which the time between them is averaged */
+#define RECENT 64.0             /* an impact so many mean times ago, or less, belongs to a run that dies away */
 
-/* The flights between impacts are a geometric series with a finite sum: after that time the body is at rest. */
-static int comes_to_rest(lw_state *s, int32_t i) {
-  const int upper = (s->events->due[i] & LW_HIT_UPPER) != 0;
-  const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
-  const double inward = (upper ? 1.0 : -1.0) * lw_reals(s)[s->model->at.acceleration + u];
-  const double away = (upper ? -1.0 : 1.0) * lw_speed_value(s, u), t = lw_reals(s)[s->model->at.time];
-  const double e = restitution_of(s, i),
-               width = lw_zero_tolerance(lw_reals(s)[s->model->at.transition_value + 2 * i + upper]);
+/* The impacts on all stops. */
+typedef struct impact_history {
+  double first, last, between; /* times; mean time between impacts of late, 0: there was none */
+} impact_history;
+
+static impact_history *history_of(const lw_state *s) {
+  return (impact_history *)(lw_reals(s) + s->model->at.event_memory + 2);
+}
+
+static double now(const lw_state *s) { return lw_reals(s)[s->model->at.time]; }
+
+static void count_event(lw_state *s) {
+  impact_history *h = history_of(s);
+  const double t = now(s);
+  if (h->between == 0.0) *h = (impact_history){t, t, INFINITY};
+  else if (t > h->last)
+    h->between = h->between < INFINITY ? h->between + (t - h->last - h->between) / RUN : t - h->last;
+  h->last = t;
+}
+
+/* Several stops that rebound by turns do so ever faster, in no simple order; in the end all of their flights are
+ * short compared with the time since the first impact. Then nothing rebounds from those that took part. */
+static int has_died_away(const lw_state *s, int32_t i) {
+  const impact_history *h = history_of(s);
+  const lw_transition_memory *memory = lw_memory_of(s, i);
+  return memory->done != 0.0 && restitution_of(s, i) < 1.0 && h->between > 0.0 &&
+         RUN * h->between < REST_TIME_FRACTION * (now(s) - h->first) && now(s) - memory->impact <= RECENT * h->between;
+}
+
+static void count_impact(lw_state *s, int32_t i) {
   lw_transition_memory *memory = lw_memory_of(s, i);
-  const double flight = t - memory->impact;
+  const double t = now(s), flight = t - memory->impact;
   if (memory->done == 0.0) memory->first_impact = t;
   else if (flight > memory->flight) memory->first_impact = memory->impact;
   memory->flight = memory->done == 0.0 ? INFINITY : flight;
   memory->impact = t, memory->done = 1.0;
-  if (!(inward > 0.0)) return 0;
-  const double next = 2.0 * away / inward;
-  if (away * away <= 2.0 * inward * REST_HEIGHT_FACTOR * width) return 1;
+}
+
+/* A bounce of speed `away` against the acceleration `inward`: the flights between the impacts on one stop are a
+ * geometric series with a finite sum, after which the body is at rest. */
+static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double away, double inward) {
+  const lw_transition_memory *memory = lw_memory_of(s, c->transition);
+  const double t = now(s), e = restitution_of(s, c->transition);
+  const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
+  if (away * away <= 2.0 * inward * REST_HEIGHT_FACTOR * lw_zero_tolerance(value)) return 1;
   if (e >= 1.0) return 0;
-  if (next * (1.0 - e) <= TIME_RESOLUTION * fabs(t)) return 1;
-  return next / (1.0 - e) < REST_TIME_FRACTION * (t - memory->first_impact);
+  if (!c->hit) return has_died_away(s, c->transition);
+  const double rest = 2.0 * away / inward / (1.0 - e); /* of the series */
+  return rest * (1.0 - e) * (1.0 - e) <= TIME_RESOLUTION * fabs(t) ||
+         rest < REST_TIME_FRACTION * (t - memory->first_impact) || has_died_away(s, c->transition);
 }
 
-static void enter_contact(lw_state *s, int32_t i) {
-  const int32_t u = lw_stopped_speed(s->model, transition_of(s, i));
-  double *x = lw_reals(s);
-  x[s->model->at.locked + u] = (double)(lw_lock_holders(x[s->model->at.locked + u]) | LW_HELD_BY_STOP);
-  x[s->model->at.lock_value + u] = lw_coordinate_value(s, u);
-  x[s->model->at.transition_active + i] = 1.0;
-  lw_memory_of(s, i)->event_sign = s->events->due[i] & LW_HIT_UPPER ? 1.0 : -1.0;
+/* ---- stops that touch ---- */
+
+#define TOUCHING 2.0       /* gap relative to the zero tolerance of the indicator */
+#define DIED_AWAY 1e-9     /* gap, relative to 1 and the bound, of a run of impacts that has died away */
+#define UNLOADED_GAP 1e-10 /* a stop that touches without a load acts again beyond; more than rounding */
+
+static int is_open(const lw_model *m, int32_t joint) {
+  return m->joint[joint].loop >= 0 && m->loop[m->joint[joint].loop].cluster < 0;
 }
 
-/* A body that rebounds reaches the bound again at the same place; otherwise the present gap becomes the bound. */
-static void shift_bound(lw_state *s, int32_t i, int bound) {
-  const double speed = lw_speed_value(s, lw_stopped_speed(s->model, transition_of(s, i)));
-  const int rebounds = restitution_of(s, i) > 0.0 && (bound ? -speed : speed) > 0.0;
+static int touches(const lw_state *s, int32_t i, int bound) {
   const double value = lw_reals(s)[s->model->at.transition_value + 2 * i + bound];
-  lw_memory_of(s, i)->shift[bound] = lw_stop_gap(s, i, bound) + (rebounds ? lw_zero_tolerance(value) : 0.0);
+  const double gap = lw_stop_gap(s, i, bound) - lw_memory_of(s, i)->shift[bound];
+  return gap <= TOUCHING * lw_zero_tolerance(value) ||
+         (has_died_away(s, i) && fabs(lw_stop_gap(s, i, bound)) <= DIED_AWAY * (1.0 + fabs(value)));
 }
 
-static lw_status enter_contacts(lw_state *s, int32_t *entered) {
-  const lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
-  *entered = 0;
-  if (e) return e;
+/* A stop on which a joint rested lets it go. */
+static void free_contact(lw_state *s, int32_t i) {
+  double *locked = lw_reals(s) + s->model->at.locked + lw_stopped_speed(s->model, transition_of(s, i));
+  *locked = (double)(lw_lock_holders(*locked) & ~LW_HELD_BY_STOP);
+  lw_memory_of(s, i)->event_sign = 0.0;
+  lw_reals(s)[s->model->at.transition_active + i] = 0.0;
+}
+
+/* Lists the bounds that are touched, none of which holds its coordinate any more. What a lock holds needs no stop. */
+static void find_contacts(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  const lw_model *m = s->model;
+  r->contacts = 0;
   for (int32_t i = 0; i < s->base->size.transitions; i++) {
-    if (transition_of(s, i)->action != LW_STOP || !(s->events->due[i] & LW_HIT)) continue;
-    shift_bound(s, i, (s->events->due[i] & LW_HIT_UPPER) != 0);
-    if (!comes_to_rest(s, i)) continue;
-    enter_contact(s, i);
-    s->events->due[i] = 0;
-    ++*entered;
+    const lw_transition *x = transition_of(s, i);
+    if (x->action != LW_STOP || is_open(m, x->joint)) continue;
+    const int32_t u = lw_stopped_speed(m, x), hit = r->due[i] & LW_HIT;
+    const double sign = lw_memory_of(s, i)->event_sign;
+    if (lw_lock_holders(lw_reals(s)[m->at.locked + u]) & LW_HELD_BY_LOCK) continue;
+    for (int bound = 0; bound < 2; bound++) {
+      if (!(x->bounds >> bound & 1)) continue;
+      const int rested = sign == (bound ? 1.0 : -1.0), is_hit = hit == (bound ? LW_HIT_UPPER : LW_HIT_LOWER);
+      if (!rested && !is_hit && (hit || sign != 0.0 || !touches(s, i, bound))) continue;
+      r->contact[r->contacts++] = (lw_contact){i, u, bound, bound ? -1.0 : 1.0, rested, is_hit};
+      break;
+    }
+    if (sign != 0.0) free_contact(s, i);
   }
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+}
+
+/* W, by the jumps that unit loads make of the speeds after an event without loads. A coordinate that cannot move has
+ * none. */
+static lw_status measure_compliance(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  const int32_t n = r->contacts;
+  double residual, *free_speed = r->load;
+  clear_constraints(s);
+  lw_status e = find_jump(s, &residual);
+  const double pulse = 1.0 + fastest(s, r->speed_after);
+  for (int32_t i = 0; i < n; i++) free_speed[i] = r->speed_after[r->contact[i].u];
+  for (int32_t j = 0; !e && j < n; j++) {
+    const lw_contact *c = &r->contact[j];
+    r->constrained[c->u] = 1;
+    r->target[c->u] = free_speed[j] - r->speed_before[c->u] + pulse * c->outward;
+    e = find_jump(s, &residual);
+    r->constrained[c->u] = 0;
+    const double load = c->outward * r->constraint_impulse[c->u];
+    const int moves = residual < 0.5 * pulse && load > 0.0 && isfinite(load);
+    for (int32_t i = 0; i < n; i++)
+      r->compliance[i * n + j] =
+          moves ? r->contact[i].outward * (r->speed_after[r->contact[i].u] - free_speed[i]) / load : 0.0;
+  }
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < i; j++)
+      r->compliance[i * n + j] = r->compliance[j * n + i] =
+          r->compliance[i * n + i] > 0.0 && r->compliance[j * n + j] > 0.0
+              ? 0.5 * (r->compliance[i * n + j] + r->compliance[j * n + i])
+              : 0.0;
+  return e;
+}
+
+/* The loads for the present excess; returns how many stops are active, -1: no loads do. */
+static int32_t solve_loads(lw_state *s, double tolerance) {
+  struct lw_event_workspace *r = s->events;
+  const lw_complementarity problem = {.n = r->contacts,
+                                      .W = r->compliance,
+                                      .b = r->excess,
+                                      .eligible = r->eligible,
+                                      .tolerance = tolerance,
+                                      .lambda = r->load,
+                                      .active = r->active,
+                                      .scratch = r->scratch};
+  return lw_solve_complementarity(&problem);
+}
+
+/* ---- impacts ---- */
+
+#define NEGLIGIBLE_SPEED 1e-12 /* of the fastest */
+#define MAX_ROUNDS 100         /* of impacts at one time; then nothing rebounds */
+
+static double outward_speed(const lw_contact *c, const double *speed) { return c->outward * speed[c->u]; }
+
+/* The least outward speed that a stop asks for after an impact. */
+static double rebound_speed(const lw_state *s, const lw_contact *c, int inelastic) {
+  const double before = outward_speed(c, s->events->speed_before);
+  return inelastic || before >= 0.0 || has_died_away(s, c->transition) ? 0.0
+                                                                       : -restitution_of(s, c->transition) * before;
+}
+
+/* Finds the stops that push in this round; returns how many. */
+static int32_t find_pushing(lw_state *s, int inelastic) {
+  struct lw_event_workspace *r = s->events;
+  const double tolerance = NEGLIGIBLE_SPEED * fmax(fastest(s, r->speed_before), fastest(s, r->speed_after));
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    r->excess[i] = outward_speed(c, r->speed_after) - rebound_speed(s, c, inelastic);
+    r->eligible[i] = inelastic || outward_speed(c, r->speed_before) <= tolerance;
+  }
+  return solve_loads(s, tolerance);
+}
+
+/* One impact on all stops that touch and do not separate. *pressed: stops that it presses in. */
+static lw_status apply_impact(lw_state *s, int inelastic, int *pressed) {
+  struct lw_event_workspace *r = s->events;
+  double residual;
+  clear_constraints(s);
+  lw_status e = find_jump(s, &residual);
+  if (e) return e;
+  int32_t active = find_pushing(s, inelastic);
+  if (active < 0) inelastic = 1, active = find_pushing(s, 1);
+  if (active < 0) /* a prescribed motion presses against a stop, which the jump will report */
+    for (int32_t i = active = 0; i < r->contacts; i++)
+      if (r->eligible[i] && r->excess[i] < 0.0) r->active[active++] = i;
+  for (int32_t k = 0; k < active; k++) {
+    lw_contact *c = &r->contact[r->active[k]];
+    r->constrained[c->u] = 1;
+    r->target[c->u] = c->outward * rebound_speed(s, c, inelastic) - r->speed_before[c->u];
+    c->hit |= outward_speed(c, r->speed_before) < 0.0;
+  }
+  if ((e = solve_velocity_jump(s))) return e;
+  const double tolerance = NEGLIGIBLE_SPEED * fmax(fastest(s, r->speed_before), fastest(s, r->speed_after));
+  *pressed = 0;
+  for (int32_t i = 0; i < r->contacts; i++)
+    if (!r->constrained[r->contact[i].u] && outward_speed(&r->contact[i], r->speed_after) < -tolerance) *pressed = 1;
+  apply_velocity_jump(s);
   return LW_OK;
 }
 
 void lw_store_speeds_before(lw_state *s) {
-  for (int32_t u = 0; u < speeds_of(s); u++) s->events->target[u] = lw_speed_value(s, u);
+  for (int32_t u = 0; u < speeds_of(s); u++) s->events->speed_before[u] = lw_speed_value(s, u);
 }
 
-lw_status lw_apply_impacts(lw_state *s) {
-  clear_constraints(s);
-  for (int32_t i = 0; i < s->base->size.transitions; i++) {
-    if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);
-    if (s->events->due[i] & LW_HIT) add_impact(s, i);
+/* ---- contact ---- */
+
+#define NEGLIGIBLE_LOAD 1e-9          /* of the largest: a stop reported as pulling has no load */
+#define NEGLIGIBLE_ACCELERATION 1e-11 /* of the largest */
+#define NEGLIGIBLE_DEPENDENT 1e-9     /* the same, of a coordinate that others hold */
+
+static void enter_contact(lw_state *s, const lw_contact *c) {
+  double *x = lw_reals(s);
+  x[s->model->at.locked + c->u] = (double)(lw_lock_holders(x[s->model->at.locked + c->u]) | LW_HELD_BY_STOP);
+  x[s->model->at.lock_value + c->u] = lw_coordinate_value(s, c->u);
+  x[s->model->at.transition_active + c->transition] = 1.0;
+  lw_memory_of(s, c->transition)->event_sign = -c->outward;
+}
+
+/* A body that rebounds reaches the bound again at the same place; otherwise the present gap becomes the bound. */
+static void shift_bound(lw_state *s, const lw_contact *c) {
+  const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
+  const double gap = lw_stop_gap(s, c->transition, c->upper);
+  double *shift = lw_memory_of(s, c->transition)->shift + c->upper;
+  if (c->hit) {
+    const int rebounds = restitution_of(s, c->transition) > 0.0 && outward_speed(c, s->events->speed_before) > 0.0;
+    *shift = gap + (rebounds ? lw_zero_tolerance(value) : 0.0);
+  } else if (c->rested) *shift = fmin(gap, 0.0);
+}
+
+static double loaded_acceleration(const struct lw_event_workspace *r, int32_t i) {
+  double a = r->excess[i];
+  for (int32_t j = 0; j < r->contacts; j++) a += r->compliance[i * r->contacts + j] * r->load[j];
+  return a;
+}
+
+/* A stop that touches without a load, since others hold its coordinate, would be hit again and again by rounding. */
+static void widen_unloaded(lw_state *s, const lw_contact *c) {
+  const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
+  lw_transition_memory *memory = lw_memory_of(s, c->transition);
+  if (memory->event_sign == 0.0)
+    memory->shift[c->upper] = lw_stop_gap(s, c->transition, c->upper) - UNLOADED_GAP * (1.0 + fabs(value));
+}
+
+/* Stops whose bounces go on take no part, one after the other; returns how many of the others carry a load. */
+static int32_t find_loaded(lw_state *s, double tolerance) {
+  struct lw_event_workspace *r = s->events;
+  const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);
+  for (;;) {
+    const int32_t active = solve_loads(s, tolerance);
+    int changed = 0;
+    double largest = 0.0;
+    for (int32_t k = 0; k < active; k++) largest = fmax(largest, r->load[r->active[k]]);
+    for (int32_t k = 0; k < active; k++) {
+      const int32_t i = r->active[k];
+      const lw_contact *c = &r->contact[i];
+      const double away = outward_speed(c, r->speed_before), inward = r->compliance[i * r->contacts + i] * r->load[i];
+      const int pulls = r->due[c->transition] & LW_LEAVE_CONTACT && r->load[i] <= NEGLIGIBLE_LOAD * largest;
+      if (!pulls && (away <= slow || is_negligible_bounce(s, c, away, inward))) continue;
+      r->eligible[i] = 0, changed = 1;
+    }
+    if (!changed) return active;
   }
-  int32_t entered;
-  lw_status e = solve_unilateral_jump(s);
-  if (e || (e = enter_contacts(s, &entered)) || !entered) return e;
+}
+
+static lw_status update_contacts(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+  if (e) return e;
+  const double *acceleration = lw_reals(s) + s->model->at.acceleration;
+  const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);
+  double largest = 0.0;
+  for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fabs(acceleration[u]));
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    if (c->hit) count_impact(s, c->transition);
+    r->excess[i] = c->outward * acceleration[c->u];
+    r->eligible[i] = r->compliance[i * r->contacts + i] > 0.0 &&
+                     (outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
+    shift_bound(s, c);
+  }
+  const int32_t active = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+  int moving = 0;
+  for (int32_t k = 0; k < active; k++) {
+    moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
+    enter_contact(s, &r->contact[r->active[k]]);
+  }
+  for (int32_t i = 0; i < r->contacts; i++)
+    if (r->eligible[i] && outward_speed(&r->contact[i], r->speed_before) <= slow &&
+        loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest)
+      widen_unloaded(s, &r->contact[i]);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  if (!moving) return LW_OK;
   clear_constraints(s);
+  clear_applied_impulses(s);
   if ((e = solve_velocity_jump(s))) return e; /* removes the remaining speed of the bounce; here a stop may pull */
   apply_velocity_jump(s);
   return LW_OK;
+}
+
+lw_status lw_update_contacts(lw_state *s) {
+  clear_applied_impulses(s);
+  find_contacts(s);
+  const lw_status e = measure_compliance(s);
+  return e ? e : update_contacts(s);
+}
+
+lw_status lw_apply_impacts(lw_state *s) {
+  lw_status e;
+  int pressed = 1, hits = 0;
+  clear_applied_impulses(s);
+  for (int32_t i = 0; i < s->base->size.transitions; i++) hits |= s->events->due[i] & LW_HIT;
+  if (hits) count_event(s);
+  find_contacts(s);
+  if (s->events->contacts && (e = measure_compliance(s))) return e;
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);
+  for (int round = 0; pressed && round <= MAX_ROUNDS; round++) {
+    if ((e = apply_impact(s, round == MAX_ROUNDS, &pressed))) return e;
+    clear_applied_impulses(s);
+  }
+  return s->events->contacts ? update_contacts(s) : LW_OK;
 }
