@@ -121,13 +121,15 @@ static void count_event(lw_state *s) {
   h->last = t;
 }
 
-/* Several stops that rebound by turns do so ever faster, in no simple order; in the end all of their flights are
- * short compared with the time since the first impact. Then nothing rebounds from those that took part. */
+/* Several stops that rebound by turns do so ever faster, in no simple order; in the end all of their flights, with what
+ * the slowest series would still take, are short compared with the time since the first impact. Then nothing rebounds
+ * from those that took part. */
 static int has_died_away(const lw_state *s, int32_t i) {
   const impact_history *h = history_of(s);
   const lw_transition_memory *memory = lw_memory_of(s, i);
   return memory->done != 0.0 && restitution_of(s, i) < 1.0 && h->between > 0.0 &&
-         RUN * h->between < REST_TIME_FRACTION * (now(s) - h->first) && now(s) - memory->impact <= RECENT * h->between;
+         (RUN + 2.0 / (1.0 - restitution_of(s, i))) * h->between < REST_TIME_FRACTION * (now(s) - h->first) &&
+         now(s) - memory->impact <= RECENT * h->between;
 }
 
 static void count_impact(lw_state *s, int32_t i) {
@@ -376,7 +378,7 @@ static lw_status update_contacts(lw_state *s) {
     if (c->hit) count_impact(s, c->transition);
     r->excess[i] = c->outward * acceleration[c->u];
     r->eligible[i] = r->compliance[i * r->contacts + i] > 0.0 &&
-                     (outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
+                     (c->hit || outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
     shift_bound(s, c);
   }
   const int32_t active = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);

@@ -292,12 +292,27 @@ def test_without_a_file_a_failure_says_what_would_have_kept_the_results(moody, c
     assert "it had come to t = 0.06 s, and -o FILE would have kept the results" in error
 
 
+# Where the tests run in the background of a shell, Ctrl-C is ignored, and processes that they start inherit this.
+INTERRUPTIBLE = """
+import signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from linkwork.cli.main import main
+
+raise SystemExit(main())
+"""
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_an_interrupt_keeps_the_results_so_far(mode, moody, tmp_path):
-    code = "from linkwork.cli.main import main; raise SystemExit(main())"
-    command = [sys.executable, "-c", code, "run", moody, "--stop-time", "1000", "--step", "1e-4", "-o", "out.parquet"]
+    options = ["--stop-time", "1000", "--step", "1e-4", "-o", "out.parquet"]
     with subprocess.Popen(
-        [*command, *mode], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+        [sys.executable, "-c", INTERRUPTIBLE, "run", moody, *options, *mode],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
     ) as process:
         part = tmp_path / "out.parquet.part"
         end = time.monotonic() + 60
@@ -318,10 +333,9 @@ def test_an_interrupt_keeps_the_results_so_far(mode, moody, tmp_path):
 
 @pytest.mark.parametrize("again", [False, True])  # a second Ctrl-C
 def test_an_interrupt_of_an_fmu_that_hangs_keeps_the_results_too(again, moody, tmp_path):
-    code = "from linkwork.cli.main import main; raise SystemExit(main())"
     options = ["--set", f"mood={moods.HANGS}", "--step", "0.01", "-o", "out.csv"]
     with subprocess.Popen(
-        [sys.executable, "-c", code, "run", moody, *options], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", INTERRUPTIBLE, "run", moody, *options], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as process:
         file, end = tmp_path / "out.csv", time.monotonic() + 60
         while not file.exists() and time.monotonic() < end:
