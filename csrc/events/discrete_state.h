@@ -23,7 +23,7 @@ struct lw_event_workspace {
   double *target, *applied_impulse, *speed_after, *force_impulse, *torque_impulse, *constraint_impulse,
       *coupling_impulse;
   double *speed_before;      /* of all joints, before the event or the last of its impacts */
-  lw_contact *contact;       /* those of this event; room for one of each stop */
+  lw_contact *contact;       /* those of this event, at most one of each stop */
   int32_t contacts, *active; /* active: those with a load */
   unsigned char *eligible;
   double *compliance, *excess, *load, *scratch; /* arguments of lw_solve_complementarity() */

@@ -5,7 +5,7 @@
  * Energy never rises: it changes by sum lambda (1 - e) v- / 2. A stop that touches and was leaving, but is pressed in by
  * the others, is hit next, in the same way. Then
  *   a = a0 + W f >= 0,   f >= 0,   each f zero where the inequality is strict
- * tells the stops that carry a load: their coordinates are locked, until the load would become a tension. */
+ * selects the stops that carry a load: their coordinates are locked, until the load would become a tension. */
 #include "events/impact.h"
 #include "math/complementarity.h"
 #include "math/quaternion.inc"
@@ -49,7 +49,7 @@ static double fastest(const lw_state *s, const double *speed) {
   return most;
 }
 
-/* The jump by what is constrained and applied; *residual: the rate by which constraints contradict one another. */
+/* The jump by the constrained speeds and the applied impulses; *residual: the rate by which constraints contradict one another. */
 static lw_status find_jump(lw_state *s, double *residual) {
   struct lw_event_workspace *r = s->events;
   lw_velocity_jump jump = {.constrained = r->constrained,
@@ -121,7 +121,7 @@ static void count_event(lw_state *s) {
   h->last = t;
 }
 
-/* Several stops that rebound by turns do so ever faster, in no simple order; in the end all of their flights, with what
+/* Several stops that rebound alternately do so ever faster, in no simple order; in the end all of their flights, with what
  * the slowest series would still take, are short compared with the time since the first impact. Then nothing rebounds
  * from those that took part. */
 static int has_died_away(const lw_state *s, int32_t i) {
@@ -344,7 +344,7 @@ static void widen_unloaded(lw_state *s, const lw_contact *c) {
     memory->shift[c->upper] = lw_stop_gap(s, c->transition, c->upper) - UNLOADED_GAP * (1.0 + fabs(value));
 }
 
-/* Stops whose bounces go on take no part, one after the other; returns how many of the others carry a load. */
+/* Stops whose bounces continue take no part, one after the other; returns how many of the others carry a load. */
 static int32_t find_loaded(lw_state *s, double tolerance) {
   struct lw_event_workspace *r = s->events;
   const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);

@@ -1,5 +1,5 @@
 /* A primal active-set method for the convex quadratic programme. Each major step takes in the direction that is pressed
- * in most and goes on, through changes of the active set that never raise the objective, to the minimum over the new
+ * in most and proceeds, through changes of the active set that never raise the objective, to the minimum over the new
  * active set. That minimum is lower than the last one, so that no active set occurs twice: the method ends. */
 #include "math/complementarity.h"
 #include <math.h>

@@ -77,7 +77,8 @@ def fake_folder(checkout, tmp_path_factory, needs_program) -> Path:
     """The wrapper over tests/c/fake_core.c: references are the offsets of its enum."""
     folder = tmp_path_factory.mktemp("fake")
     core, wrapper = source_dir("csrc"), source_dir("fmu_src")
-    sources = [checkout / "tests/c/fake_core.c", *wrapper.glob("*.c"), *(core / "ode").glob("*.c")]
+    sources = [checkout / "tests/c/fake_core.c", *wrapper.glob("*.c")]
+    sources += [*(core / "ode").glob("*.c"), *(core / "math").glob("*.c")]
     binary = folder / "binaries" / "host" / "fake.so"
     binary.parent.mkdir(parents=True)
     flags = ["-std=c11", "-O1", "-shared", "-fPIC", f"-I{core}", f"-I{core / 'include'}", f"-I{wrapper}"]

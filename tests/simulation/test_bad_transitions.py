@@ -122,7 +122,7 @@ def test_too_many_pins():
     mech = pendulum()
     for k in range(9):
         mech.add_transition(f"p{k}", lw.Pin("ground", "rod", lw.Spherical()), when=lw.Time(0.2))
-    with pytest.raises(lw.MechanismError, match=r"9 pins.*room for 8"):
+    with pytest.raises(lw.MechanismError, match=r"9 pins.*at most 8"):
         lw.compile(mech)
 
 
