@@ -1,0 +1,157 @@
+"""Several stops that act together, against a dense solution of the complementarity problems, and runs that must end.
+
+The reference takes the mass matrix and the accelerations of the mechanism without stops, and solves each problem by
+SciPy's non-negative least squares: with W = R'R the loads are the minimum of |R f + R^-T b| over f >= 0.
+"""
+
+import numpy as np
+import pytest
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
+
+import linkwork as lw
+from support.poses import random_unit
+
+RESTITUTIONS = (0.0, 0.1, 0.5, 0.9)
+
+
+def tree(rng, bodies):
+    """A tree of bodies on hinges, loaded by gravity and torques."""
+    mech = lw.Mechanism("tree", gravity=rng.normal(size=3) * 9.81)
+    for k in range(bodies):
+        size = rng.uniform(0.1, 0.5, 3)
+        mech.add_body(
+            f"b{k}", mass=rng.uniform(0.5, 2.0), com=rng.normal(size=3) * 0.3, inertia=lw.inertia.box(1.0, size)
+        )
+        parent = f"b{rng.integers(max(0, k - 3), k)}" if k else "ground"
+        at = lw.Frame(rng.normal(size=3) * 0.4 if k else (0, 0, 0))
+        mech.add_joint(f"J{k}", lw.Revolute(random_unit(rng)), parent, f"b{k}", parent_frame=at, child_frame=lw.Frame())
+    return mech
+
+
+def with_stops(make, stopped, signs, q, restitution):
+    """The same mechanism with a stop at the present coordinate of each of the given joints."""
+    mech = make()
+    for k, sign in zip(stopped, signs, strict=True):
+        bound = {"lower" if sign > 0 else "upper": float(q[k])}
+        mech.add_transition(f"s{k}", lw.Stop(f"J{k}", restitution=restitution, **bound))
+    return lw.compile(mech)
+
+
+def loads(W, b):
+    """f >= 0 with W f + b >= 0 and no load where that is strict."""
+    R = cholesky(W)
+    return nnls(R, -solve_triangular(R, b, trans="T"))[0]
+
+
+def speeds_after(M, C, u, e):
+    """Impacts by Moreau's law on the stops that do not separate, until none is pressed in."""
+    inverse = np.linalg.inv(M)
+    for _ in range(100):
+        v = C @ u
+        near = np.flatnonzero(v <= 1e-12 * np.abs(u).max())
+        D = C[near]
+        u = u + inverse @ D.T @ loads(D @ inverse @ D.T, (1 + e) * v[near])
+        if (C @ u).min() > -1e-12 * np.abs(u).max():
+            return u
+    raise AssertionError("the impacts have no end")
+
+
+def draw(seed):
+    rng = np.random.default_rng(seed)
+    bodies = int(rng.integers(1, 13))
+    topology = int(rng.integers(1 << 30))
+
+    def make():
+        return tree(np.random.default_rng(topology), bodies)
+
+    stopped = np.sort(rng.choice(bodies, int(rng.integers(1, bodies + 1)), replace=False))
+    signs = rng.choice([-1.0, 1.0], stopped.size)
+    C = np.zeros((stopped.size, bodies))
+    C[np.arange(stopped.size), stopped] = signs
+    return rng, make, stopped, signs, C, rng.normal(size=bodies)
+
+
+def check_impact(seed):
+    rng, make, stopped, signs, C, q = draw(seed)
+    e = float(rng.choice(RESTITUTIONS))
+    u = rng.normal(size=q.size)
+    plain, model = lw.compile(make()), with_stops(make, stopped, signs, q, e)
+    hit = [f"s{k}" for k, v in zip(stopped, C @ u, strict=True) if v < 0]
+    if not hit:
+        return
+    M = np.array(plain.mass_matrix(plain.state(q, u)))
+    expected = speeds_after(M, C, u, e)
+    done = model.jump(model.state(q, u), hit)
+    np.testing.assert_allclose(done.state.u, expected, rtol=0, atol=1e-10 * np.abs(u).max())
+    lost = 0.5 * (u @ M @ u - expected @ M @ expected)
+    assert lost > -1e-12 * (u @ M @ u)
+    assert done.energy_lost == pytest.approx(lost, abs=1e-10 * (u @ M @ u))
+
+
+def check_contact(seed):
+    """At rest on all of its stops, with loads that press and loads that lift."""
+    rng, make, stopped, signs, C, q = draw(seed)
+    plain, model = lw.compile(make()), with_stops(make, stopped, signs, q, float(rng.choice(RESTITUTIONS)))
+    still = np.zeros(q.size)
+    state = plain.state(q, still)
+    inverse, free = np.linalg.inv(plain.mass_matrix(state)), np.array(plain.accelerations(state))
+    expected = free + inverse @ C.T @ loads(C @ inverse @ C.T, C @ free)
+    done = model.jump(model.state(q, still), [f"s{k}" for k in stopped])
+    np.testing.assert_allclose(model.accelerations(done.state), expected, rtol=0, atol=1e-10 * np.abs(free).max())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_impacts_on_several_stops(seed):
+    check_impact(seed)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_contact_with_several_stops(seed):
+    check_contact(seed)
+
+
+@pytest.mark.slow
+def test_a_thousand_of_each():
+    for seed in range(1000, 2000):
+        check_impact(seed)
+        check_contact(seed)
+
+
+# ---- runs ----
+
+
+def hanging_chain(links, restitution, low):
+    mech = lw.Mechanism("chain", gravity=(0, -9.81, 0))
+    parent = "ground"
+    for i in range(links):
+        mech.add_body(f"b{i}", mass=1.0, com=(0.25, 0, 0), inertia=lw.inertia.box(1.0, (0.5, 0.05, 0.05)))
+        frame = lw.Frame((0.5 if i else 0, 0, 0))
+        mech.add_joint(f"J{i}", lw.Revolute((0, 0, 1)), parent, f"b{i}", parent_frame=frame, child_frame=lw.Frame())
+        mech.add_transition(f"s{i}", lw.Stop(f"J{i}", lower=low, restitution=restitution))
+        parent = f"b{i}"
+    return mech
+
+
+def check_run(links, restitution, low):
+    """The stops bounce alternately, ever faster; the chain comes to rest, and energy never rises."""
+    result = lw.simulate(hanging_chain(links, restitution, low), 3.0, max_steps=8000)
+    energy = result["energy.kinetic"] + result["energy.potential"]
+    assert np.diff(energy).max() < 1e-5
+    assert np.abs(result.y[-1][links:]).max() < 1e-6
+    for i in range(links):
+        assert result[f"J{i}.q"].min() > low - 1e-8
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.3])
+@pytest.mark.parametrize("links", [2, 4])
+def test_a_chain_comes_to_rest_on_its_stops(links, restitution):
+    check_run(links, restitution, -0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("low", [-0.1, -0.3])
+@pytest.mark.parametrize("restitution", [0.0, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("links", [2, 3, 4, 5, 6])
+def test_every_chain_comes_to_rest(links, restitution, low):
+    check_run(links, restitution, low)
