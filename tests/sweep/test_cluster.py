@@ -127,7 +127,7 @@ def test_a_scheduler_that_goes_leaves_what_is_finished(moody, tmp_path, needs, o
     with DaskCluster(tmp_path / "dask") as doomed:
         doomed.add_worker()
         killer = when_there_is_a_part(tmp_path / "out", doomed.scheduler.kill)
-        with pytest.raises(CosimError, match="has gone; what is finished is kept"):
+        with pytest.raises(CosimError, match="is gone; finished points are kept"):
             sweep(moody, points, tmp_path / "out", **settings, scheduler=doomed.address)
         killer.join()
     assert 0 < SweepResult(tmp_path / "out").done < 2000
