@@ -45,7 +45,7 @@ def loads(W, b):
 
 
 def speeds_after(M, C, u, e):
-    """Impacts by Moreau's law on the stops that do not separate, until none is pressed in; the 101st without rebound."""
+    """Impacts by Moreau's law on the stops that do not separate, until none is pressed in; at last without rebound."""
     inverse = np.linalg.inv(M)
     for _ in range(100):
         v = C @ u
