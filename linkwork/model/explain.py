@@ -40,7 +40,7 @@ def explain(system: ModelBase, state: State | None = None) -> str:
     where = "in its assembled start" if state is None else "in the given state"
     dof = count_dof(system, found)
     fate = "" if dof else f": {_fate(system.mechanism.couplings.values())}"
-    title = f"{_title(system)}, {_counted(dof, 'freedom')} {where}{fate}"
+    title = f"{_title(system)}, {_counted(dof, *_DOF)} {where}{fate}"
     return "\n".join([title, "", *_parts(system, found)])
 
 
@@ -233,7 +233,7 @@ def _cluster(system: ModelBase, number: int, choice: Choice | None, found: AtSta
         more = f", though regular poses have {expected.dof}" if len(free) > expected.dof else ""
         follow = f"all speeds follow from {_listed(free)} in this pose"
         fate = follow if free else _fate(list(mech.couplings.values())[k] for k in own)
-        yield f"  {_counted(len(free), 'freedom')}{more}: {fate}"
+        yield f"  {_counted(len(free), *_DOF)}{more}: {fate}"
 
 
 def _ears(system: ModelBase, cluster: Cluster, found: AtState | None) -> Iterator[str]:
@@ -295,6 +295,9 @@ def _method(choice: Choice) -> Iterator[str]:
 
 
 # ---- words ------------------------------------------------------------------------------------------
+
+
+_DOF = ("degree of freedom", "degrees of freedom")
 
 
 def _counted(count: int, one: str, many: str = "") -> str:

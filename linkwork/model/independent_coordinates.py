@@ -251,7 +251,7 @@ def _check_requested(system: ModelBase, chosen: list[_Group], matrix: FloatArray
     count = sum(len(group.u) for group in chosen)
     if count != dof:
         raise MechanismError(
-            f"independents: the mechanism has {dof} freedom{'s' * (dof != 1)}, but "
+            f"independents: the mechanism has {dof} degree{'s' * (dof != 1)} of freedom, but "
             f"{quoted([g.name for g in chosen])} {'has' if len(chosen) == 1 else 'have'} {count} "
             f"speed{'s' * (count != 1)}; name as many"
         )

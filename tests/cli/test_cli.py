@@ -132,7 +132,7 @@ def test_info_of_joints_of_several_coordinates(capsys):
 def test_info_explains(capsys):
     assert main(["info", "--explain", FOUR_BAR]) == 0
     text = capsys.readouterr().out
-    assert "1 freedom in its assembled start" in text
+    assert "1 degree of freedom in its assembled start" in text
     assert "loop 1: closed by D, adds crank, coupler, rocker" in text
 
 

@@ -14,7 +14,7 @@ from support.random_mechanisms import FAMILIES, well_posed
 from support.structures import pendulum, triangle
 
 FOUR_BAR = """\
-four_bar_of_record: 3 bodies, 4 joints, 1 loop, 1 freedom in the given state
+four_bar_of_record: 3 bodies, 4 joints, 1 loop, 1 degree of freedom in the given state
 
 tree: every body under the one that carries it, with its joint
   ground
@@ -29,7 +29,7 @@ cut joints: each closes a loop of the tree
   loop 1: closed by D, adds crank, coupler, rocker; conditioning 0.73
   method rcr, expected to cost least: recursive coordinate reduction, loop by loop
   expected multiplications: rcr 288, embedding 409
-  1 freedom: all speeds follow from B.u in this pose"""
+  1 degree of freedom: all speeds follow from B.u in this pose"""
 
 
 def test_four_bar(system, state):
@@ -41,7 +41,7 @@ def test_without_a_state_it_is_the_assembled_start(system):
     mech.start(q={"A": 0.5})
     system = lw.compile(mech)
     text = system.explain()
-    assert "1 freedom in its assembled start" in text
+    assert "1 degree of freedom in its assembled start" in text
     assert text.splitlines()[1:] == system.explain(system.assemble()).splitlines()[1:]
 
 
@@ -64,7 +64,7 @@ def test_methods(method, lines, state):
     system = lw.compile(four_bar().mechanism, method=method)
     text = system.explain(system.state(state.q, state.u))
     assert all(line in text for line in lines)
-    assert "1 freedom: " in text
+    assert "1 degree of freedom: " in text
 
 
 def test_reversed_joints_roots_and_couplings():
@@ -87,8 +87,8 @@ def test_reversed_joints_roots_and_couplings():
     assert "1 coupling, on ground: 2 bodies, 2 speeds in 1 equation\n" in text
     assert "  gear: slide + 0.25 W - 0.5 W^2 = 0.125\n" in text
     assert "  loop 1: adds cart\n" in text
-    assert "  0 freedoms: nothing can move\n" in text
-    assert text.startswith("robot: 4 bodies, 5 joints, 1 loop, 1 coupling, 1 freedom in the given state\n")
+    assert "  0 degrees of freedom: nothing can move\n" in text
+    assert text.startswith("robot: 4 bodies, 5 joints, 1 loop, 1 coupling, 1 degree of freedom in the given state\n")
 
 
 def test_more_freedoms_than_regular_poses_have():
@@ -105,7 +105,7 @@ def test_more_freedoms_than_regular_poses_have():
     with pytest.raises(lw.SingularityError, match="'D' is in a singular pose, where its motion branches, and at rest"):
         system.assemble(q=in_line)
     text = system.explain(system.assemble(q=in_line, u={"A": 1.0}))
-    assert "2 freedoms, though regular poses have 1: all speeds follow from" in text
+    assert "2 degrees of freedom, though regular poses have 1: all speeds follow from" in text
 
 
 def test_a_tree_without_loops():
@@ -117,9 +117,9 @@ def test_prescribed_motions():
     mech = four_bar().mechanism
     mech.prescribe("A", lw.Motion((0.3, 2.0, 0.0, -0.5), amplitude=0.1, frequency=3.0, phase=0.5))
     text = lw.compile(mech).explain()
-    assert "0 freedoms in its assembled start: it moves as prescribed" in text
+    assert "0 degrees of freedom in its assembled start: it moves as prescribed" in text
     assert "  A_drive: A = 0.3 + 2 t - 0.5 t^3 + 0.1 sin(3 2pi t + 0.5), and its inputs\n" in text
-    assert text.endswith("  0 freedoms: it moves as prescribed")
+    assert text.endswith("  0 degrees of freedom: it moves as prescribed")
 
 
 def test_joints_beside_the_loops():
@@ -127,14 +127,14 @@ def test_joints_beside_the_loops():
     mech.add_body("arm", mass=1.0, com=(0, 0, -1), inertia=lw.inertia.sphere(1.0, 0.1))
     mech.add_joint("ball", lw.Spherical(), "b", "arm", at=(1.5, 0, 0.5))
     text = lw.compile(mech).explain()
-    assert ", 3 freedoms in its assembled start\n" in text
+    assert ", 3 degrees of freedom in its assembled start\n" in text
     assert text.endswith("\n\njoints in no loop, coupling or distance, as in a tree: ball")
 
 
 def test_a_structure():
     text = lw.compile(triangle()).explain()
-    assert "0 freedoms in its assembled start: nothing can move" in text
-    assert text.endswith("  0 freedoms: nothing can move")
+    assert "0 degrees of freedom in its assembled start: nothing can move" in text
+    assert text.endswith("  0 degrees of freedom: nothing can move")
 
 
 def test_a_state_of_something_else(state):
@@ -183,7 +183,7 @@ def test_long_lists_are_shortened():
         "  ... 492 more cut joints",
         "  ... 492 more loops like these; conditioning 0.",
         "  not embedding: 3000 equations are too many for one matrix, which holds 1000 at most",
-        "  2 freedoms: ",
+        "  2 degrees of freedom: ",
     ):
         assert line in text
 
@@ -198,7 +198,7 @@ def test_many_groups_are_shortened():
     text = lw.compile(mech).explain()
     assert text.count("1 coupling, on ground") == 8
     assert "... 32 more groups of loops, couplings or distances" in text
-    assert ", 40 freedoms in its assembled start" in text
+    assert ", 40 degrees of freedom in its assembled start" in text
 
 
 ALL = {**FAMILIES, **GEAR_FAMILIES}
@@ -240,7 +240,7 @@ def test_distances_are_told():
     mech.start(q={"A": -0.7, "F": [0.0, 2.5, 0.1, 1.0, 0.0, 0.0, 0.0]})
     text = lw.compile(mech).explain()
     assert text.startswith(
-        "four_bar_of_record: 4 bodies, 5 joints, 1 loop, 2 distances, 5 freedoms in its assembled start\n"
+        "four_bar_of_record: 4 bodies, 5 joints, 1 loop, 2 distances, 5 degrees of freedom in its assembled start\n"
     )
     assert "1 loop and 2 distances, solved together, on ground: 4 bodies" in text
     assert "\n  rod: 0.5 m between ground and bob\n" in text

@@ -60,7 +60,7 @@ def test_wanted_names():
     state = system.assemble(q=case.q)
     found = choose_independent_coordinates(system, state, [f"{second}.q", first]).names(system)
     assert found == [f"{first}.q", f"{second}.q", f"{first}.u", f"{second}.u"]
-    with pytest.raises(lw.MechanismError, match="2 freedoms"):
+    with pytest.raises(lw.MechanismError, match="2 degrees of freedom"):
         choose_independent_coordinates(system, state, [first])
 
 
@@ -70,7 +70,7 @@ def test_wanted_names():
         (["Q"], "no coordinate 'Q'"),
         (["A.p"], "did you mean 'A.q'"),
         (["D"], "'D' closes a loop"),
-        (["A", "B"], "1 freedom,"),
+        (["A", "B"], "1 degree of freedom,"),
     ],
 )
 def test_wrong_names_are_refused(wanted, text):
