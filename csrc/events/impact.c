@@ -95,6 +95,15 @@ static void apply_velocity_jump(lw_state *s) {
 
 /* ---- a run of impacts ---- */
 
+/* Gaps are rounded relative to this. */
+static double bound_scale(const lw_state *s, int32_t i, int bound) {
+  return 1.0 + fabs(lw_reals(s)[s->model->at.transition_value + 2 * i + bound]);
+}
+
+static double bound_tolerance(const lw_state *s, int32_t i, int bound) {
+  return LW_ZERO_TOLERANCE * bound_scale(s, i, bound);
+}
+
 #define REST_TIME_FRACTION 2e-7 /* of the time since the first impact; the remaining impacts are skipped */
 #define REST_HEIGHT_FACTOR 2.0  /* height of a bounce relative to the zero tolerance of the indicator */
 #define TIME_RESOLUTION 1.5e-14 /* of the time: shortest flight that event location resolves */
@@ -146,8 +155,7 @@ static void count_impact(lw_state *s, int32_t i) {
 static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double away, double inward) {
   const lw_transition_memory *memory = lw_memory_of(s, c->transition);
   const double t = now(s), e = restitution_of(s, c->transition);
-  const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
-  if (away * away <= 2.0 * inward * REST_HEIGHT_FACTOR * lw_zero_tolerance(value)) return 1;
+  if (away * away <= 2.0 * inward * REST_HEIGHT_FACTOR * bound_tolerance(s, c->transition, c->upper)) return 1;
   if (e >= 1.0) return 0;
   if (!c->hit) return has_died_away(s, c->transition);
   const double rest = 2.0 * away / inward / (1.0 - e); /* of the series */
@@ -166,10 +174,9 @@ static int is_open(const lw_model *m, int32_t joint) {
 }
 
 static int touches(const lw_state *s, int32_t i, int bound) {
-  const double value = lw_reals(s)[s->model->at.transition_value + 2 * i + bound];
   const double gap = lw_stop_gap(s, i, bound) - lw_memory_of(s, i)->shift[bound];
-  return gap <= TOUCHING * lw_zero_tolerance(value) ||
-         (has_died_away(s, i) && fabs(lw_stop_gap(s, i, bound)) <= DIED_AWAY * (1.0 + fabs(value)));
+  return gap <= TOUCHING * bound_tolerance(s, i, bound) ||
+         (has_died_away(s, i) && fabs(lw_stop_gap(s, i, bound)) <= DIED_AWAY * bound_scale(s, i, bound));
 }
 
 /* A stop on which a joint rested lets it go. */
@@ -262,10 +269,14 @@ static double rebound_speed(const lw_state *s, const lw_contact *c, int inelasti
                                                                        : -restitution_of(s, c->transition) * before;
 }
 
+static double negligible_speed(const lw_state *s) {
+  return NEGLIGIBLE_SPEED * fmax(fastest(s, s->events->speed_before), fastest(s, s->events->speed_after));
+}
+
 /* Finds the stops that push in this round; returns how many. */
 static int32_t find_pushing(lw_state *s, int inelastic) {
   struct lw_event_workspace *r = s->events;
-  const double tolerance = NEGLIGIBLE_SPEED * fmax(fastest(s, r->speed_before), fastest(s, r->speed_after));
+  const double tolerance = negligible_speed(s);
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     r->excess[i] = outward_speed(c, r->speed_after) - rebound_speed(s, c, inelastic);
@@ -293,7 +304,7 @@ static lw_status apply_impact(lw_state *s, int inelastic, int *pressed) {
     c->hit |= outward_speed(c, r->speed_before) < 0.0;
   }
   if ((e = solve_velocity_jump(s))) return e;
-  const double tolerance = NEGLIGIBLE_SPEED * fmax(fastest(s, r->speed_before), fastest(s, r->speed_after));
+  const double tolerance = negligible_speed(s);
   *pressed = 0;
   for (int32_t i = 0; i < r->contacts; i++)
     if (!r->constrained[r->contact[i].u] && outward_speed(&r->contact[i], r->speed_after) < -tolerance) *pressed = 1;
@@ -321,12 +332,11 @@ static void enter_contact(lw_state *s, const lw_contact *c) {
 
 /* A body that rebounds reaches the bound again at the same place; otherwise the present gap becomes the bound. */
 static void shift_bound(lw_state *s, const lw_contact *c) {
-  const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
   const double gap = lw_stop_gap(s, c->transition, c->upper);
   double *shift = lw_memory_of(s, c->transition)->shift + c->upper;
   if (c->hit) {
     const int rebounds = restitution_of(s, c->transition) > 0.0 && outward_speed(c, s->events->speed_before) > 0.0;
-    *shift = gap + (rebounds ? lw_zero_tolerance(value) : 0.0);
+    *shift = gap + (rebounds ? bound_tolerance(s, c->transition, c->upper) : 0.0);
   } else if (c->rested) *shift = fmin(gap, 0.0);
 }
 
@@ -338,10 +348,10 @@ static double loaded_acceleration(const struct lw_event_workspace *r, int32_t i)
 
 /* A stop that touches without a load, since others hold its coordinate, would be hit again and again by rounding. */
 static void widen_unloaded(lw_state *s, const lw_contact *c) {
-  const double value = lw_reals(s)[s->model->at.transition_value + 2 * c->transition + c->upper];
   lw_transition_memory *memory = lw_memory_of(s, c->transition);
   if (memory->event_sign == 0.0)
-    memory->shift[c->upper] = lw_stop_gap(s, c->transition, c->upper) - UNLOADED_GAP * (1.0 + fabs(value));
+    memory->shift[c->upper] =
+        lw_stop_gap(s, c->transition, c->upper) - UNLOADED_GAP * bound_scale(s, c->transition, c->upper);
 }
 
 /* Stops whose bounces continue take no part, one after the other; returns how many of the others carry a load. */

@@ -129,7 +129,7 @@ def _add_forces(b: CBuilder, mechanism: Any, data: Parts) -> None:
             case "wrench":
                 b.add_wrench(force["name"], force["body"], force["point"])
             case other:
-                raise NotImplementedError(other)
+                raise ValueError(f"the builder has no call for {other!r}")
 
 
 def _add_transition(b: CBuilder, mechanism: Any, given: Parts) -> None:
@@ -149,7 +149,7 @@ def _add_transition(b: CBuilder, mechanism: Any, given: Parts) -> None:
         case "impulse":
             b.add_impulse(name, given["body"], given["point"], given["force"], given["torque"])
         case other:
-            raise NotImplementedError(other)
+            raise ValueError(f"the builder has no call for {other!r}")
     _add_trigger(b, mechanism, name, given.get("when"))
 
 
