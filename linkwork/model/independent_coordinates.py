@@ -250,8 +250,9 @@ def _requested(system: ModelBase, groups: list[_Group], requested: Sequence[str]
 def _check_requested(system: ModelBase, chosen: list[_Group], matrix: FloatArray, dof: int) -> None:
     count = sum(len(group.u) for group in chosen)
     if count != dof:
+        degrees = "1 degree of freedom" if dof == 1 else f"{dof} degrees of freedom"
         raise MechanismError(
-            f"independents: the mechanism has {dof} degree{'s' * (dof != 1)} of freedom, but "
+            f"independents: the mechanism has {degrees}, but "
             f"{quoted([g.name for g in chosen])} {'has' if len(chosen) == 1 else 'have'} {count} "
             f"speed{'s' * (count != 1)}; name as many"
         )
