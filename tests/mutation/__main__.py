@@ -68,7 +68,7 @@ def run(only: list[str], workers: int, anew: bool) -> None:
         if (TOP / file).is_file() and (TOP / file).read_bytes() != (scratch.copy / file).read_bytes():
             scratch.restore(file)
     known, checked = results(), set[tuple[str, ...]]()
-    for fault in read():
+    for fault in interleaved(read()):
         if fault.name in known or (only and not fault.name.startswith(tuple(only))) or fault.why_not:
             continue
         tests = AREAS[fault.area].tests
@@ -76,6 +76,16 @@ def run(only: list[str], workers: int, anew: bool) -> None:
             sys.exit(f"without a fault the tests {' '.join(tests)} fail in {scratch.copy}")
         checked.add(tests)
         _try(scratch, fault, tests)
+
+
+def interleaved(faults: list[Fault]) -> list[Fault]:
+    """One fault of each area, then a second of each: a run that is stopped has tried a sample of all."""
+    ranks: Counter[str] = Counter()
+    ranked = []
+    for fault in faults:
+        ranked.append((ranks[fault.area], fault))
+        ranks[fault.area] += 1
+    return [fault for _, fault in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _passes_without(scratch: Scratch, tests: tuple[str, ...]) -> bool:

@@ -20,29 +20,30 @@ LIST = Path(__file__).with_name("faults.json")
 
 @dataclass(frozen=True)
 class Area:
-    """Files of the core by a pattern of their path, how many faults they get, and the tests that should find these."""
+    """Files of C by a pattern of their path, how many faults they get, and the tests that should find these."""
 
     files: str
     count: int
     tests: tuple[str, ...]
 
 
-MECHANICS = ("tests/mechanics", "tests/system")
+MECHANICS = ("tests/mechanics", "tests/model")
 # A file belongs to the first area whose pattern it matches.
 AREAS = {
-    "chou": Area(r"/chou/", 10, ("tests/formulations", "tests/comparison")),
-    "ode": Area(r"/ode/", 12, ("tests/solvers", "tests/simulation", "tests/fmu")),
-    "dca": Area(r"/dca/", 10, MECHANICS),
-    "joints": Area(r"/joints/", 12, MECHANICS),
-    "impulses": Area(r"impuls|impact|strike|jump", 8, (*MECHANICS, "tests/simulation")),
-    "events": Area(r"event|transition|watch|indicator", 10, ("tests/simulation", "tests/system", "tests/fmu")),
-    "multipliers": Area(r"multiplier", 10, MECHANICS),
-    "reactions": Area(r"wrench|reaction|output|load", 6, MECHANICS),
-    "stabilisation": Area(r"feedback|stabil|projection|singular|crossing|bifurcation", 8, MECHANICS),
-    "loops": Area(r"clos|meeting|survey|reduce|rcr|ear|embedding|cut|loops/", 12, MECHANICS),
-    "couplings": Area(r"connection|coupling|distance|constraint|consistency|rows", 8, MECHANICS),
-    "assembly": Area(r"assembl|mobility|freedoms|start|minimal|dof", 6, MECHANICS),
-    "tree": Area(r"kinematic|spatial|force|tree|articulated|rigid|work|dynamics|math/|algebra|matrix", 10, MECHANICS),
+    "chou": Area(r"^csrc/chou/", 10, ("tests/dae", "tests/comparison")),
+    "ode": Area(r"^csrc/ode/", 12, ("tests/solvers", "tests/simulation", "tests/fmu")),
+    "dae": Area(r"^csrc/dae/", 8, (*MECHANICS, "tests/dae", "tests/fmu")),
+    "dca": Area(r"^csrc/dca/", 10, MECHANICS),
+    "joints": Area(r"^csrc/joints/", 12, MECHANICS),
+    "events": Area(r"^csrc/events/", 14, (*MECHANICS, "tests/simulation", "tests/fmu")),
+    "multipliers": Area(r"^csrc/multipliers/", 10, MECHANICS),
+    "singular": Area(r"^csrc/singular/", 6, MECHANICS),
+    "loops": Area(r"^csrc/loops/", 16, MECHANICS),
+    "assembly": Area(r"^csrc/assembly/", 10, MECHANICS),
+    "tree": Area(r"^csrc/(tree|math)/|^csrc/dynamics", 12, MECHANICS),
+    "state": Area(r"^csrc/(state|model)/", 10, (*MECHANICS, "tests/fmu")),
+    "builder": Area(r"^csrc/builder/", 10, ("tests/compiler", "tests/project")),
+    "fmu": Area(r"^fmu_src/", 40, ("tests/fmu", "tests/check")),
 }
 
 
@@ -98,7 +99,7 @@ def propose(seed: int = 0) -> list[Fault]:
 
 
 def _candidates(area: str) -> Iterator[Fault]:
-    for path in sorted((TOP / "csrc").rglob("*")):
+    for path in sorted(path for folder in ("csrc", "fmu_src") for path in (TOP / folder).rglob("*")):
         file = path.relative_to(TOP).as_posix()
         if path.suffix not in (".c", ".inc") or _area(file) != area:
             continue
