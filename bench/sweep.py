@@ -47,7 +47,7 @@ def costs(fmu: Path) -> list[tuple[str, float]]:
     from linkwork.cosim import Jacobi, System, run
     from linkwork.cosim.isolated.job import Job
     from linkwork.cosim.isolated.parent import Child
-    from linkwork.cosim.sweep.parts import write_part
+    from linkwork.cosim.sweep.result_parts import write_part
 
     system = System.load(fmu)
     models: dict[Path, Any] = {}

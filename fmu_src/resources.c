@@ -9,7 +9,7 @@
 #include <windows.h>
 #endif
 
-#include "embedded.h"
+#include "embedded_resources.h"
 #include "resources.h"
 
 #ifdef LINKWORK_EMBEDDED

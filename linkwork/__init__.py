@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     )
     from linkwork.model.compile import compile
     from linkwork.model.impacts import Event, VelocityJump
-    from linkwork.model.linearization import LinearModel
+    from linkwork.model.linear_model import LinearModel
     from linkwork.model.linearize import linearize
     from linkwork.model.model import Model
     from linkwork.model.state import State
@@ -122,7 +122,7 @@ _HOMES = {
     "Comparison": "comparison",
     "Event": "model.impacts",
     "VelocityJump": "model.impacts",
-    "LinearModel": "model.linearization",
+    "LinearModel": "model.linear_model",
     "Result": "simulation.result",
     "State": "model.state",
     "Model": "model.model",

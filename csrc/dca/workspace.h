@@ -2,9 +2,9 @@
  * scalars) gives the content and the length of each array; p is the plan, s the sizes of the model. */
 #ifndef LW_DCA_WORKSPACE_H
 #define LW_DCA_WORKSPACE_H
-#include "dca/plan.h"
+#include "dca/subassembly_tree.h"
 
-#define LW_DCA_FRAME_REALS 25 /* joint_frame in dca/rows.inc */
+#define LW_DCA_FRAME_REALS 25 /* joint_frame in dca/constraint_rows.inc */
 
 #define LW_DCA_WORKSPACE(ARRAY)                                                                    \
   ARRAY(factor, 36 * p->bodies) /* of compliances, see solve.inc */                                \

@@ -56,7 +56,7 @@ typedef enum lw_owner {
   X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
   X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                          \
   X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "what the terms add up to, or the distance [m]")    \
-  X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in loops/constraint_rows.inc")     \
+  X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in loops/basic_constraints.inc")   \
   X(distance_points, DISTANCE, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")  \
   X(spring_points, SPRING, 6, LW_PARAMETER, LW_STAGE_NONE, "its two ends, each in the frame of its body [m]")      \
   X(spring_stiffness, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "spring between points [N/m]")                       \

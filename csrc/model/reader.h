@@ -93,7 +93,7 @@ const void *lw_read_bytes(reader *r, size_t n);
 lw_status lw_row_error(reader *r, const char *table, int32_t row);
 /* The tables: every index is checked before it is used. */
 lw_status lw_read_tables(reader *r, lw_model *m, const counts *c);
-/* Of these a joint that may open and a transition: events/reader.c. */
+/* Of these a joint that may open and a transition: events/transition_tables.c. */
 lw_status lw_read_removable_joint(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 lw_status lw_read_transition(reader *r, lw_model *m, table_cursor *at, const int32_t *v);
 /* Which constraints reach which links, where the model asks for multipliers. */

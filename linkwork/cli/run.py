@@ -20,7 +20,7 @@ from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sink import check_place
-from linkwork.cosim.recording.sinks import open_sink
+from linkwork.cosim.recording.sink_choice import open_sink
 from linkwork.cosim.recording.tee import Tee
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
 from linkwork.cosim.system import System

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Sweep by the arguments; return 0 if all points have results, 1 if some failed, 130 after an interruption."""
-    from linkwork.cosim.sweep.sweeping import sweep
+    from linkwork.cosim.sweep.run_sweep import sweep
 
     begin = time.perf_counter()
     points = points_of(arguments)

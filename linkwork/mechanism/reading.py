@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import ACTIONS
-from linkwork.mechanism.closures import Pin
 from linkwork.mechanism.forces import FORCES, Force
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import KINDS, JointKind
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.pins import Pin
 from linkwork.mechanism.triggers import TRIGGERS, PointDistance, Trigger
 
 if TYPE_CHECKING:

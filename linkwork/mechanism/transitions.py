@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from linkwork._util.checks import FloatArray
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action, Impulse, Stop
-from linkwork.mechanism.closures import Pin, Release
 from linkwork.mechanism.locks import Lock, Unlock
+from linkwork.mechanism.pins import Pin, Release
 from linkwork.mechanism.triggers import Command, Trigger
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
-from linkwork.model.linearization import LinearModel, States, linear_model
+from linkwork.model.linear_model import LinearModel, States, linear_model
 
 if TYPE_CHECKING:
     from linkwork.model.arguments import Loads

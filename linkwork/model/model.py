@@ -9,7 +9,7 @@ from linkwork.model.base import ModelBase
 from linkwork.model.impacts import VelocityJump, jump
 
 if TYPE_CHECKING:
-    from linkwork.model.linearization import LinearModel
+    from linkwork.model.linear_model import LinearModel
     from linkwork.model.state import State
 
 
@@ -73,6 +73,6 @@ class Model(ModelBase):
 
     def linearize(self, state: State | None = None, **options: Any) -> LinearModel:
         """Return the linear model around a state; options as of `linkwork.linearize`."""
-        from linkwork.model.linearization import linear_model
+        from linkwork.model.linear_model import linear_model
 
         return linear_model(self, state, **options)

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Failure, Options, failure
-from linkwork.solvers.ida import start as looks
+from linkwork.solvers.ida import start_checks
 from linkwork.solvers.ida.backend import (
     CALLBACK_FAILURE,
     CONVERGENCE_FAILURE,
@@ -67,7 +67,7 @@ class IDA(InterpolatingSolver):
         if span == 0.0:
             return
         weights = self._weights(y)
-        step = self.options.first_step or looks.first_step(weights, ydot, span, self.options.max_step)
+        step = self.options.first_step or start_checks.first_step(weights, ydot, span, self.options.max_step)
         self._equations.restart(t, min(step, span))
         if self.problem.implicit is not None and y.size:
             self._check_start(ydot, weights, min(step, span))
@@ -171,13 +171,13 @@ class IDA(InterpolatingSolver):
         if not np.isfinite(f).all():
             raise self.fail(Failure.NOT_FINITE)
         try:
-            correction = looks.correction(equations, t, y, ydot, f, step)
-        except looks.SingularError as error:
+            correction = start_checks.correction(equations, t, y, ydot, f, step)
+        except start_checks.SingularError as error:
             raise self._because(Failure.SINGULAR, str(error)) from None
         if not np.isfinite(correction).all():
             raise self._because(Failure.NOT_CONVERGED, "the Newton matrix is not finite")
-        if np.abs(correction * weights).max() > looks.HARMLESS:
-            raise self._because(Failure.INCONSISTENT_START, looks.largest(f))
+        if np.abs(correction * weights).max() > start_checks.HARMLESS:
+            raise self._because(Failure.INCONSISTENT_START, start_checks.largest(f))
 
     def _failed(self, flag: int) -> SolverError:
         """Return the exception for a step that IDA could not take."""
@@ -192,7 +192,7 @@ class IDA(InterpolatingSolver):
             return self.fail(Failure.STEP_TOO_SMALL)
         if flag != CONVERGENCE_FAILURE and flag not in LINEAR_SOLVER_FAILURES:
             return self.fail(Failure.STEP_TOO_SMALL if flag in RESIDUAL_FAILURES else Failure.NOT_CONVERGED)
-        reason = None if equations.last_matrix is None else looks.deficiency(equations.last_matrix)
+        reason = None if equations.last_matrix is None else start_checks.deficiency(equations.last_matrix)
         if reason is not None:
             return self._because(Failure.SINGULAR, reason)
         return self.fail(self._or_start(Failure.NOT_CONVERGED))
@@ -200,7 +200,7 @@ class IDA(InterpolatingSolver):
     def _or_start(self, kind: Failure) -> Failure:
         """Blame the start values while the solution is still there."""
         change = np.abs(self.y - self._start_y) * self._weights(self.y)
-        near = self._steps <= 2 * STRETCH and change.max(initial=0.0) < looks.PROBE_STEP
+        near = self._steps <= 2 * STRETCH and change.max(initial=0.0) < start_checks.PROBE_STEP
         return Failure.START_NOT_LEFT if near and self.problem.implicit is not None else kind
 
     def _because(self, kind: Failure, reason: str) -> SolverError:

@@ -12,7 +12,7 @@ from linkwork.cosim.recording import recorder as recorder_module
 from linkwork.cosim.recording.recorder import Recorded, Recorder
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.sink import Sink
-from linkwork.cosim.recording.sinks import open_sink
+from linkwork.cosim.recording.sink_choice import open_sink
 from linkwork.errors import CosimError
 from support.checkout import TOP
 from support.cosim import Live
@@ -126,7 +126,7 @@ import itertools, os, sys
 from types import SimpleNamespace
 from linkwork.cosim.recording import chunk, recorder as module
 from linkwork.cosim.recording.recorder import Recorder
-from linkwork.cosim.recording.sinks import open_sink
+from linkwork.cosim.recording.sink_choice import open_sink
 from support.cosim import Live
 chunk.MOST_ROWS = 100
 clock = itertools.chain([0], itertools.count(1, int(sys.argv[2])))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from linkwork.cosim import Jacobi, System, run
-from linkwork.cosim.network.starting import put
+from linkwork.cosim.network.initialisation import put
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.sinks import open_sink
+from linkwork.cosim.recording.sink_choice import open_sink
 from linkwork.errors import CosimError
 from support.foreign import INTEGERS, TYPES, TYPES2, foreign
 

@@ -9,7 +9,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.core.sources import fmu_libraries, source_dir
-from linkwork.fmu.export.interface import MAGIC
+from linkwork.fmu.export.interface_file import MAGIC
 from support.latched import exported
 from support.unpacked import Unpacked, unpack
 

@@ -18,7 +18,7 @@ from linkwork._util.progress import Progress
 from linkwork.cli.export import main
 from linkwork.core.sources import FLAGS, fmu_libraries, source_dir
 from linkwork.errors import ExportError
-from linkwork.fmu.export import cross
+from linkwork.fmu.export import cross_compile as cross
 from linkwork.fmu.export.libraries import PLATFORMS, libraries
 from support.binaries import linkage
 from support.cases import four_bar

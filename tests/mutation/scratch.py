@@ -71,7 +71,7 @@ class Scratch:
         command = ["cmake", "--build", str(self._build), "--target", "_core", "fmu", "--parallel", str(self.workers)]
         if subprocess.run(command, capture_output=True, check=False).returncode:
             return False
-        for pattern, place in (("_core*.so", ""), ("linkwork.so", "binaries/*/")):
+        for pattern, place in (("_core*.so", "core/"), ("linkwork.so", "binaries/*/")):
             (built,) = self._build.glob(pattern)
             (installed,) = (self.folder / "site" / "linkwork").glob(place + built.name)
             installed.unlink()  # rather than written over: a process may still have it mapped

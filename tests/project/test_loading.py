@@ -26,7 +26,7 @@ HEAVY = (
         "import linkwork.cosim",
         "import linkwork.cli.sweep",
         "from linkwork.cli.main import make_parser; make_parser(['run'])",
-        "from linkwork.cosim.network.levels import make_levels; make_levels([(('a', 'y'), ('b', 'u'))], {}, [])",
+        "from linkwork.cosim.network.evaluation_order import make_levels as m; m([(('a', 'y'), ('b', 'u'))], {}, [])",
     ],
 )
 def test_what_is_not_asked_for_is_not_loaded(code):

@@ -17,7 +17,16 @@ DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
 SOURCES = (  # folders and files whose comments, docstrings and messages are checked as well
     *("fmu_src", "examples", "build_fmu.py"),
     *(path.relative_to(TOP).as_posix() for path in sorted((TOP / "bench").iterdir()) if path.suffix in (".py", ".c")),
-    *("csrc/assembly", "csrc/builder", "csrc/chou", "csrc/dae", "csrc/dca", "csrc/dynamics.inc", "csrc/events"),
+    *(
+        "csrc/assembly",
+        "csrc/builder",
+        "csrc/chou",
+        "csrc/dae",
+        "csrc/dca",
+        "csrc/dynamics.inc",
+        "csrc/events",
+        "csrc/independent_coordinates",
+    ),
     *("csrc/include", "csrc/joints", "csrc/loops", "csrc/math", "csrc/model", "csrc/multipliers", "csrc/ode"),
     *("csrc/singular", "csrc/state", "csrc/tree"),
     *("tests/c", "tests/compiler", "tests/conftest.py", "tests/dae", "tests/data", "tests/fmu", "tests/mutation"),

@@ -16,7 +16,7 @@ from linkwork.controllers.controller import UNLIMITED, Controller
 from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
-    from linkwork.model.linearization import LinearModel
+    from linkwork.model.linear_model import LinearModel
 
 FloatArray = NDArray[np.float64]
 

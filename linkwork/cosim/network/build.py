@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from linkwork.cosim.fmu.instance import Instance
 from linkwork.cosim.fmu.model import FmuModel, Variable
 from linkwork.cosim.fmu.ports import Ports
-from linkwork.cosim.network.externals import External, Feed
-from linkwork.cosim.network.levels import Level, make_levels
+from linkwork.cosim.network.evaluation_order import Level, make_levels
+from linkwork.cosim.network.input_sources import External, Feed
 from linkwork.cosim.network.network import Network
 from linkwork.cosim.network.transfers import PortLink
 from linkwork.cosim.system import System

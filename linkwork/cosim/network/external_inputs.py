@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.cosim.network.externals import External, Externals
+from linkwork.cosim.network.input_sources import External, Externals
 from linkwork.cosim.system import Connection, System
 from linkwork.cosim.system.references import Reference, known
 from linkwork.errors import CosimError

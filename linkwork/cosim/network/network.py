@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from linkwork.cosim.fmu.instance import Instance
-from linkwork.cosim.network.externals import Feed
-from linkwork.cosim.network.levels import Level
-from linkwork.cosim.network.loops import Loop
+from linkwork.cosim.network.algebraic_loops import Loop
+from linkwork.cosim.network.evaluation_order import Level
+from linkwork.cosim.network.input_sources import Feed
 from linkwork.cosim.network.snapshots import Snapshots
 from linkwork.cosim.network.transfers import PortLink, Transfer, make_transfers
 

@@ -9,8 +9,8 @@ from linkwork._util.progress import Progress, ProgressOption
 from linkwork.cosim.masters import Master
 from linkwork.cosim.masters.base import MasterRun
 from linkwork.cosim.network.finiteness import Finiteness, NotFinite
+from linkwork.cosim.network.initialisation import start as start_network
 from linkwork.cosim.network.network import Network
-from linkwork.cosim.network.starting import start as start_network
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result, Statistics
 from linkwork.cosim.running.interruption import Interruption

@@ -13,11 +13,11 @@ from linkwork.cosim.sweep.sampling import Points, grid, latin, table
 
 if TYPE_CHECKING:
     from linkwork.cosim.sweep.result import SweepResult
-    from linkwork.cosim.sweep.sweeping import sweep
+    from linkwork.cosim.sweep.run_sweep import sweep
 
 __all__ = ["Points", "SweepResult", "grid", "latin", "sweep", "table"]
 
-_HOME = {"SweepResult": "result", "sweep": "sweeping"}  # they load PyArrow, when they are asked for
+_HOME = {"SweepResult": "result", "sweep": "run_sweep"}  # they load PyArrow, when they are asked for
 
 
 def __getattr__(name: str) -> Any:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwork.cosim.sweep import parts
-from linkwork.cosim.sweep.parts import POINT, TIME
+from linkwork.cosim.sweep import result_parts
+from linkwork.cosim.sweep.result_parts import POINT, TIME
 from linkwork.cosim.sweep.store import POINTS, RESULTS, read_failures, read_header
 from linkwork.errors import CosimError
 
@@ -54,7 +54,7 @@ class SweepResult:
         self._paths = sorted((self.folder / RESULTS).glob("part-*.parquet"))
         self._part = np.full(count, -1, dtype=np.int32)  # in which each point is
         for k, path in enumerate(self._paths):
-            numbers = parts.points_of(path)
+            numbers = result_parts.points_of(path)
             if numbers is not None:
                 self._part[numbers] = k
 
@@ -78,7 +78,7 @@ class SweepResult:
     @cached_property
     def points(self) -> DataFrame:
         """Parameters by point."""
-        frame: DataFrame = parts.read_points(self.folder / POINTS).to_pandas()
+        frame: DataFrame = result_parts.read_points(self.folder / POINTS).to_pandas()
         return frame.set_index(POINT)
 
     @cached_property
@@ -100,7 +100,7 @@ class SweepResult:
         if self._part[point] < 0:
             said = next((one["error"] for one in self.failures if one["point"] == point), "it has not been run")
             raise CosimError(f"point {point} has no results: {said}")
-        frame: DataFrame = parts.read_part(self._paths[self._part[point]], point).to_pandas()
+        frame: DataFrame = result_parts.read_part(self._paths[self._part[point]], point).to_pandas()
         return frame.drop(columns=POINT).set_index(TIME)
 
     def to_dataframe(self) -> DataFrame:
@@ -132,7 +132,7 @@ class SweepResult:
         for k, path in enumerate(self._paths):
             if not (self._part == k).any():
                 continue
-            frame: DataFrame = parts.read_part(path).to_pandas()
+            frame: DataFrame = result_parts.read_part(path).to_pandas()
             frame = frame[self._part[frame[POINT].to_numpy()] == k]  # a point that was run twice counts once
             frames.append(frame.drop_duplicates(POINT, keep="last") if last else frame)
         if not frames:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from linkwork._util.files import atomic_path, is_part
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.sweep import parts
+from linkwork.cosim.sweep import result_parts
 from linkwork.cosim.sweep.identity import differences
 from linkwork.cosim.sweep.sampling import Points
 from linkwork.errors import CosimError
@@ -103,7 +103,7 @@ class Store:
                 os.fsync(file.fileno())
             self._failures = []
         if self._waiting:
-            parts.write_part(self.folder / RESULTS / f"part-{self._next_part:06d}.parquet", self._waiting)
+            result_parts.write_part(self.folder / RESULTS / f"part-{self._next_part:06d}.parquet", self._waiting)
             self.finished[[point for point, _ in self._waiting]] = True
             self._next_part += 1
             self._waiting, self._size = [], 0
@@ -121,7 +121,7 @@ class Store:
             rest.unlink()
         for path in sorted((self.folder / RESULTS).glob("part-*.parquet")):
             self._next_part = int(path.stem.partition("-")[2]) + 1
-            numbers = parts.points_of(path)
+            numbers = result_parts.points_of(path)
             if numbers is None or (len(numbers) and numbers[-1] >= len(self.finished)):
                 path.unlink()
                 self._notify(f"{path} is broken, by a crash perhaps; it is dropped and its points are run again")
@@ -145,7 +145,7 @@ def _open_folder(folder: Path, header: Mapping[str, Any], points: Points, notify
         if any(one.name not in (POINTS, RESULTS, ".lock") and not is_part(one.name) for one in folder.iterdir()):
             raise CosimError(f"{folder} is not empty and holds no sweep; give the sweep a folder of its own")
         (folder / RESULTS).mkdir(exist_ok=True)
-        parts.write_points(folder / POINTS, points.columns, len(points))
+        result_parts.write_points(folder / POINTS, points.columns, len(points))
         text = json.dumps(header, indent=2) + "\n"
         with atomic_path(folder / HEADER) as part:
             part.write_text(text, encoding="utf-8")

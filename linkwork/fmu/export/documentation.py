@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from linkwork.draw.mechanism_picture import MOST_BODIES, picture
 from linkwork.fmu.export.content import Causality, Content, Entry
-from linkwork.fmu.export.equations import CONVENTIONS, EQUATIONS, USE
+from linkwork.fmu.export.documentation_text import CONVENTIONS, EQUATIONS, USE
 from linkwork.mechanism import Mechanism
 
 if TYPE_CHECKING:

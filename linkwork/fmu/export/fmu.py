@@ -16,7 +16,7 @@ from linkwork.fmu.export import model_description_fmi3 as description_fmi3
 from linkwork.fmu.export.content import Content, Experiment
 from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.instantiation_token import instantiation_token
-from linkwork.fmu.export.interface import interface_bytes
+from linkwork.fmu.export.interface_file import interface_bytes
 from linkwork.fmu.export.libraries import libraries
 from linkwork.fmu.export.selection import Choice, choose_outputs, known_references, resolve_dependencies
 from linkwork.fmu.export.settings import SETTING_STARTS, setting_entities

@@ -7,7 +7,7 @@ from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.sources import fmu_libraries
 from linkwork.errors import ExportError
-from linkwork.fmu.export.cross import TARGETS, cross_library
+from linkwork.fmu.export.cross_compile import TARGETS, cross_library
 
 PLATFORMS = tuple(TARGETS)
 

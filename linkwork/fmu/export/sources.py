@@ -56,7 +56,7 @@ def _place(name: str) -> str:
 
 def _embedded(model: bytes, interface: bytes) -> str:
     arrays = (_array("model", model), _array("interface", interface))
-    return "\n".join((_PREFIX + '#include "embedded.h"\n', *arrays))
+    return "\n".join((_PREFIX + '#include "embedded_resources.h"\n', *arrays))
 
 
 def _array(name: str, data: bytes) -> str:

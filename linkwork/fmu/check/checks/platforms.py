@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from linkwork.fmu.check.elf import read_elf
+from linkwork.fmu.check.fmi_functions import required, standard
 from linkwork.fmu.check.fmu import Fmu
-from linkwork.fmu.check.functions import required, standard
 from linkwork.fmu.check.registry import check
 from linkwork.fmu.check.report import Finding, NotApplicable, error, note, warning
 

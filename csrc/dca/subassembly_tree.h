@@ -1,8 +1,8 @@
 /* The order in which bodies are joined to ever larger subassemblies (Mukherjee and Anderson 2007, section 3): a binary
  * tree over the bodies, as low as matching neighbours makes it. A subassembly is known to the outside by its handles,
  * the bodies with constraints that are still to be made. */
-#ifndef LW_DCA_PLAN_H
-#define LW_DCA_PLAN_H
+#ifndef LW_DCA_SUBASSEMBLY_TREE_H
+#define LW_DCA_SUBASSEMBLY_TREE_H
 #include <stdint.h>
 
 /* A joint, pin, coupling or distance: it imposes rows of constraints on the velocities of a few bodies. */

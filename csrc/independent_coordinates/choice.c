@@ -1,6 +1,6 @@
 /* Selection of independent coordinates and speeds, and the workspace to solve for the dependent ones. */
 #include "dae/constraints.h"
-#include "dae/minimal_coordinates.h"
+#include "independent_coordinates/minimal_coordinates.h"
 #include <stdlib.h>
 
 /* Ascending indices into `of` numbers. */

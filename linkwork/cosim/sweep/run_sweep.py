@@ -122,7 +122,7 @@ def sweep(
 def _runner(job: Job, workers: int | None, scheduler: str | None, time_limit: float | None, tell: Notify) -> Runner:
     if scheduler is None:
         return LocalRunner(job, workers, time_limit)
-    from linkwork.cosim.sweep.runners.cluster import ClusterRunner
+    from linkwork.cosim.sweep.runners.dask_cluster import ClusterRunner
 
     return ClusterRunner(job, scheduler, time_limit, tell)
 

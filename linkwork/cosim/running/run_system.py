@@ -10,7 +10,7 @@ from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters import Jacobi, Master
 from linkwork.cosim.network.build import build
 from linkwork.cosim.network.external_inputs import by_target
-from linkwork.cosim.network.externals import Externals
+from linkwork.cosim.network.input_sources import Externals
 from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.sink import Sink

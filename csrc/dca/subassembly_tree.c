@@ -1,4 +1,4 @@
-#include "dca/plan.h"
+#include "dca/subassembly_tree.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  *   Phi(q_d, q_i(s), t) = (1 - s) Phi(q, t at the start),   q_i(s) = q_i + s (x - q_i),   s = 0 .. 1,
  * whatever it is that has changed: coordinates, time, inputs or parameters. Each step along s is one that Newton takes
  * at once and short, so that it cannot come to another way to put the mechanism together. */
-#include "dae/minimal_coordinates.h"
+#include "independent_coordinates/minimal_coordinates.h"
 #include "dae/constraints.h"
 #include "math/rank_tolerance.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Independent coordinates and speeds, and the workspace to solve for the dependent ones. */
-#ifndef LW_DAE_MINIMAL_COORDINATES_H
-#define LW_DAE_MINIMAL_COORDINATES_H
+#ifndef LW_INDEPENDENT_COORDINATES_MINIMAL_COORDINATES_H
+#define LW_INDEPENDENT_COORDINATES_MINIMAL_COORDINATES_H
 #include "math/pivoted_qr.inc"
 #include "state/state.h"
 

@@ -1,1 +1,0 @@
-"""Systems as pictures: boxes for components, arrows for connections."""
