@@ -8,7 +8,7 @@ import pytest
 
 from linkwork.cosim import Jacobi
 from linkwork.cosim.sweep import SweepResult, grid, latin, sweep
-from linkwork.cosim.sweep.runners import cluster as runner
+from linkwork.cosim.sweep.runners import dask_cluster as runner
 from linkwork.errors import CosimError
 from support import moody as moods
 from support.dask_cluster import DaskCluster
