@@ -15,7 +15,8 @@ A solver promises:
    at the end of the step it equals `y` to the bit.
 5. `run(output, tries)` takes one or more of the same steps and fills the rows of the output that they cover. It returns
    at `t_end`, at an event with its zero crossings, or earlier: no step begins once `tries` steps are accepted or
-   rejected. Whatever it raises, the rows of the steps before are filled. By default it takes one step.
+   rejected. Whatever it raises, the rows of the steps before are filled. By default it takes one step. A solver that
+   calls the compiled form of the problem's `on_step` meanwhile declares it by `calls_on_step`.
 6. `statistics` is counted during the run, up to date whenever `step` or `run` ends, and survives restarts.
 7. A derivative that is not finite makes the step shorter; at a start it is an error.
 8. A class that solves problems with `implicit` equations declares it by `takes_implicit`; the others never see them.
@@ -122,9 +123,12 @@ class Solver(ABC):
     ----------
     takes_implicit
         Whether the class solves problems with `implicit` equations.
+    calls_on_step
+        Whether `run` calls the compiled form of the problem's `on_step`.
     """
 
     takes_implicit = False
+    calls_on_step = False
 
     def __init__(self, name: str, problem: Problem, t_end: float, options: Options) -> None:
         self.name = name

@@ -34,12 +34,16 @@ class CompiledSolver(Solver):
         self._raised: BaseException | None = None
         self._handle = ffi.new_handle(self)  # C keeps only a pointer to it
         derivative, events, context = lib.lw_py_derivative, lib.lw_py_events, self._handle
+        self._on_step = ffi.NULL
         jacobian = ffi.NULL if problem.jacobian is None else lib.lw_py_jacobian
         if problem.compiled is not None:
             derivative = ffi.cast("lw_ode_function", problem.compiled.derivative)
             events = ffi.cast("lw_ode_function", problem.compiled.events)
             jacobian = ffi.cast("lw_ode_jacobian", problem.compiled.jacobian)
             context = ffi.cast("void *", problem.compiled.context)
+            if problem.compiled.on_step:
+                self._on_step = ffi.cast("lw_ode_function", problem.compiled.on_step)
+                self.calls_on_step = True
         limits = {
             "rtol": options.rtol,
             "atol": options.atol,
@@ -67,8 +71,9 @@ class CompiledSolver(Solver):
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps in one call of C, fewer where each of them costs a matrix."""
         output.reserve()
-        t, y = _doubles(output.t), _doubles(output.y)
-        rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, t, y))
+        arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values))
+        rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays))
+        lib.lw_ode_set_on_step(self._ode, self._on_step, output.latest.size, _doubles(output.latest))
         if self.name != "dopri5":
             tries = max(1, tries // (1 + self.problem.n // 2))
         try:

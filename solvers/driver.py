@@ -107,10 +107,11 @@ def integrate(
 def _run(method: Solver, recorder: Recorder, max_steps: int | None) -> tuple[Status, str]:
     """Step to the end; return how the run ended."""
     problem, statistics = method.problem, method.statistics
+    on_step = None if method.calls_on_step else problem.on_step
     chattering = _Chattering(recorder, problem.t0)
     method.start(problem.t0, problem.y0.copy())
     while method.t != method.t_end:
-        tries = BATCH if problem.on_step is None else 1
+        tries = BATCH if on_step is None else 1
         if max_steps is not None:
             tries = min(tries, max_steps - statistics.steps - (statistics.rejected or 0))
         if tries <= 0:
@@ -121,7 +122,7 @@ def _run(method: Solver, recorder: Recorder, max_steps: int | None) -> tuple[Sta
             recorder.reach(method.t, method.y)
         if problem.on_progress is not None:
             problem.on_progress(method.t)
-        action: Action | None = None if problem.on_step is None else problem.on_step(method.t, method.y.copy())
+        action: Action | None = None if on_step is None else on_step(method.t, method.y.copy())
         if crossings is not None and not isinstance(action, Terminate):
             action = _handle_event(method, recorder, problem.requested(crossings))
             chattering.check()

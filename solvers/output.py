@@ -20,14 +20,20 @@ class Output:
         Times (nt,) and states (nt, n). Arrays of given times have their final size; the others grow.
     count
         Number of rows filled.
+    step_values
+        Step values (nt, n_step_values) of the last step that ended before the row.
+    latest
+        Those of the last step, (n_step_values,): the array of the recorder.
     limit
         Number of rows that the solver may fill: the capacity, or the number of given times in this part of the run.
     """
 
-    def __init__(self, n: int, times: FloatArray | None, backwards: bool) -> None:
+    def __init__(self, n: int, times: FloatArray | None, backwards: bool, latest: FloatArray) -> None:
         self.times_given = times is not None
         self.t: FloatArray = np.empty(FIRST_CAPACITY) if times is None else times
         self.y: FloatArray = np.empty((self.t.size, n))
+        self.step_values: FloatArray = np.empty((self.t.size, latest.size))
+        self.latest = latest
         self.count = 0
         self.limit = self.t.size
         self._sign = -1.0 if backwards else 1.0
@@ -56,6 +62,7 @@ class Output:
     def fill(self, states: FloatArray) -> None:
         """Store the states, shape (nt, n), of the next given times."""
         self.y[self.count : self.count + len(states)] = states
+        self.step_values[self.count : self.count + len(states)] = self.latest
         self.count += len(states)
 
     def append(self, t: float, y: FloatArray) -> None:
@@ -63,6 +70,7 @@ class Output:
         self.reserve()
         self.t[self.count] = t
         self.y[self.count] = y
+        self.step_values[self.count] = self.latest
         self.count += 1
 
     def reserve(self) -> None:
@@ -70,6 +78,7 @@ class Output:
         if not self.times_given and self.count == self.t.size:
             self.t = np.concatenate([self.t, np.empty_like(self.t)])
             self.y = np.concatenate([self.y, np.empty_like(self.y)])
+            self.step_values = np.concatenate([self.step_values, np.empty_like(self.step_values)])
             self.limit = self.t.size
 
     def rows(self) -> tuple[FloatArray, FloatArray]:

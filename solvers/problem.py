@@ -73,12 +73,16 @@ class CompiledFunctions:
     jacobian
         Address of an `lw_ode_jacobian` as in `linkwork.h`; 0: solvers that need one take differences of the
         derivative.
+    on_step
+        Address of a function that stands for `on_step` of the problem, which is then not called, and writes the step
+        values of the recorder (`Recorder.step_values`); 0 if there is none.
     """
 
     derivative: int
     context: int
     events: int = 0
     jacobian: int = 0
+    on_step: int = 0
 
 
 @dataclass(frozen=True)

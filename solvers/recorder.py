@@ -33,6 +33,9 @@ class Recorder:
         Time and state (n,) reached, after the last event.
     events
         In the order in which they happened.
+    step_values
+        Numbers, (n_step_values,), that `on_step` and `on_event` of the problem keep; the rows hold those of the last
+        step before them.
     message, status
         How the last part ended.
 
@@ -44,13 +47,16 @@ class Recorder:
 
     output: Output  #: the rows; exists once the first part has begun
 
-    def __init__(self, t_start: float, t_end: float, t_eval: npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self, t_start: float, t_end: float, t_eval: npt.ArrayLike | None = None, n_step_values: int = 0
+    ) -> None:
         if not (math.isfinite(t_start) and math.isfinite(t_end)):
             raise SolverError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
         self.t_start, self.t_end = t_start, float(t_end)
         self.t = t_start
         self.y: FloatArray = np.empty(0)
         self.events: list[EventRecord] = []
+        self.step_values: FloatArray = np.zeros(n_step_values)
         self.message = ""
         self.status = Status.FAILED
         self._times = None if t_eval is None else _checked_times(t_eval, t_start, t_end)
@@ -82,7 +88,7 @@ class Recorder:
     def begin(self, problem: Problem, t_end: float, statistics: Statistics) -> None:
         """Begin a part of the run, from the start of a problem to `t_end`."""
         if not self.started:
-            self.output = Output(problem.n, self._times, backwards=self.t_end < self.t_start)
+            self.output = Output(problem.n, self._times, self.t_end < self.t_start, self.step_values)
         self._statistics.append(statistics)
         self.t, self.y = problem.t0, problem.y0.copy()
         self.output.resume()

@@ -431,6 +431,8 @@ LW_API int lw_ode_mechanism(void *state, double t, const double *y, double *ydot
 LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
 LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
+/* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. */
+LW_API int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_values);
 
 /* An accepted step ends at the present states: remember the revolutions of the cut joints. */
 LW_API void lw_step_accepted(lw_state *state);
@@ -513,6 +515,7 @@ typedef struct lw_ode_output {
   int32_t times_given; /* 0: one row at the end of every step; 1: rows at the given `t`, in the direction of the run */
   int64_t capacity, count; /* rows allocated, rows written */
   double *t, *y;           /* [capacity] and [capacity][n] */
+  double *step_values;     /* NULL, or [capacity][n_step_values]: those of the last step that ended before the row */
 } lw_ode_output;
 
 typedef enum lw_ode_outcome {
@@ -531,6 +534,10 @@ LW_API void lw_ode_free(lw_ode *ode);
  * differences. Memory is allocated when a method is first selected; LW_ERROR_MEMORY leaves the method unchanged. */
 LW_API lw_status lw_ode_set_method(lw_ode *ode, lw_ode_method method, lw_ode_jacobian jacobian);
 LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
+/* A function that lw_ode_run calls at the end of every accepted step, at (t, y), and the n_step_values numbers that it
+ * writes; they stay the caller's, who sets them for the start. on_step NULL: none is called. It returns 0, or a
+ * negative value to stop. */
+LW_API void lw_ode_set_on_step(lw_ode *ode, lw_ode_function on_step, int32_t n_step_values, double *step_values);
 /* Starts at (t, y), or restarts after a discontinuity of y or f. Returns LW_ODE_STEP on success. */
 LW_API lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
 /* One step towards t_bound, at most exactly to it; in either direction of time. */

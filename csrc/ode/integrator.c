@@ -114,6 +114,12 @@ void lw_ode_free(lw_ode *ode) {
 
 void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options) { ode->options = *options; }
 
+void lw_ode_set_on_step(lw_ode *ode, lw_ode_function on_step, int32_t n_step_values, double *step_values) {
+  ode->on_step = on_step;
+  ode->n_step_values = n_step_values;
+  ode->step_values = step_values;
+}
+
 double lw_ode_time(const lw_ode *ode) { return ode->t; }
 
 const double *lw_ode_y(const lw_ode *ode) { return ode->y; }

@@ -31,8 +31,10 @@ typedef struct lw_ode_implicit {
 
 struct lw_ode {
   int32_t n, n_events;
-  lw_ode_function derivative, events;
+  lw_ode_function derivative, events, on_step;
   void *context;
+  int32_t n_step_values;
+  double *step_values; /* the caller's */
   lw_ode_options options;
   lw_ode_statistics statistics;
   const lw_ode_operations *method;

@@ -12,15 +12,24 @@ static bool is_in_last_step(const lw_ode *ode, double t) {
   return t >= fmin(from, ode->t) && t <= fmax(from, ode->t);
 }
 
+static void finish_row(const lw_ode *ode, lw_ode_output *output) {
+  const size_t n = (size_t)ode->n_step_values;
+  if (output->step_values && n > 0)
+    memcpy(output->step_values + (size_t)output->count * n, ode->step_values, n * sizeof(double));
+  output->count++;
+}
+
 static void fill_requested(const lw_ode *ode, lw_ode_output *output) {
-  for (; !is_full(output) && is_in_last_step(ode, output->t[output->count]); output->count++)
+  while (!is_full(output) && is_in_last_step(ode, output->t[output->count])) {
     lw_ode_dense(ode, output->t[output->count], output->y + output->count * ode->n);
+    finish_row(ode, output);
+  }
 }
 
 static void fill_step(const lw_ode *ode, lw_ode_output *output) {
   output->t[output->count] = ode->t;
   memcpy(output->y + output->count * ode->n, ode->y, (size_t)ode->n * sizeof *ode->y);
-  output->count++;
+  finish_row(ode, output);
 }
 
 static int64_t attempts_of(const lw_ode *ode) { return ode->statistics.steps + ode->statistics.rejected; }
@@ -36,6 +45,7 @@ lw_ode_outcome lw_ode_run(lw_ode *ode, double t_bound, int64_t max_tries, lw_ode
     if (outcome != LW_ODE_STEP && outcome != LW_ODE_EVENT) return outcome;
     if (times_given) fill_requested(ode, output);
     else if (output != NULL) fill_step(ode, output);
+    if (ode->on_step && ode->on_step(ode->context, ode->t, ode->y, ode->step_values)) return LW_ODE_STOPPED;
     if (outcome == LW_ODE_EVENT) return outcome;
   }
   return LW_ODE_STEP;

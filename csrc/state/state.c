@@ -322,8 +322,11 @@ void lw_step_accepted(lw_state *s) {
 
 void lw_set_states(lw_state *s, double t, const double *y) {
   const lw_model *m = s->model;
-  lw_reals(s)[m->at.time] = t;
-  memcpy(lw_reals(s) + m->at.q, y, sizeof(double) * (size_t)(m->size.nq + m->size.nu));
+  const size_t size = sizeof(double) * (size_t)(m->size.nq + m->size.nu);
+  double *time = lw_reals(s) + m->at.time, *states = lw_reals(s) + m->at.q;
+  if (*time == t && memcmp(states, y, size) == 0) return; /* such as for an indicator after the derivative */
+  *time = t;
+  memcpy(states, y, size);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
@@ -340,6 +343,15 @@ int lw_ode_mechanism(void *state, double t, const double *y, double *ydot) {
 int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators) {
   lw_set_states(state, t, y);
   return lw_event_indicators(state, indicators) != LW_OK;
+}
+
+int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_values) {
+  lw_state *s = state;
+  const lw_model *m = s->model;
+  lw_set_states(s, t, y);
+  lw_step_accepted(s);
+  memcpy(step_values, lw_reals(s) + m->at.cut_reference, sizeof(double) * (size_t)m->size.nq_cut);
+  return 0;
 }
 
 #define TEXT_OF(number) #number

@@ -257,11 +257,19 @@ class Block:
         self._check(status)
         return result
 
-    def ode_addresses(self, *, events: bool = False) -> tuple[int, int, int, int]:
-        """Addresses of the derivative, this block, the event indicators and the Jacobian, for a compiled solver."""
-        names = ("lw_ode_mechanism", "lw_ode_mechanism_events", "lw_ode_mechanism_jacobian")
-        derivative, indicators, jacobian = (int(ffi.cast("intptr_t", ffi.addressof(lib, name))) for name in names)
-        return derivative, int(ffi.cast("intptr_t", self.handle)), indicators if events else 0, jacobian
+    def ode_addresses(self, *, events: bool = False, on_step: bool = False) -> dict[str, int]:
+        """Addresses of the block and its functions as a compiled solver takes them; without events or `on_step` 0."""
+
+        def address(function: str, wanted: bool = True) -> int:
+            return int(ffi.cast("intptr_t", ffi.addressof(lib, function))) if wanted else 0
+
+        return {
+            "derivative": address("lw_ode_mechanism"),
+            "context": int(ffi.cast("intptr_t", self.handle)),
+            "events": address("lw_ode_mechanism_events", events),
+            "jacobian": address("lw_ode_mechanism_jacobian"),
+            "on_step": address("lw_ode_mechanism_step", on_step),
+        }
 
     # ---- with multipliers ----
 

@@ -31,6 +31,8 @@ class SimulationRecorder(Recorder):
         Map from rows of the solver's unknowns to rows of the states [q; u].
     transitions
         Events by transitions, in the order in which they happened.
+    step_values
+        Coordinates of the cut joints, (nq_cut,), whole revolutions included.
     """
 
     states: Callable[[FloatArray], FloatArray] = staticmethod(lambda rows: rows)
@@ -44,21 +46,16 @@ class SimulationRecorder(Recorder):
         t_end: float,
         t_eval: ArrayLike | None = None,
     ) -> None:
-        super().__init__(t_start, t_end, t_eval)
+        super().__init__(t_start, t_end, t_eval, n_step_values=system.numbering.nq_cut)
         self.gains = gains
         self.transitions: list[Event] = []
         self._system = system
         self._inputs = inputs
-        self._revolutions: list[tuple[float, FloatArray]] = []
         self._discrete: list[tuple[int, DiscreteState]] = []  # the first row of each, and the discrete state from there
 
     @property
     def _count(self) -> int:
         return self.output.count if self.started else 0
-
-    def revolutions(self, t: float, coordinates: FloatArray) -> None:
-        """Record the coordinates of the cut joints, (nq_cut,), whole revolutions included."""
-        self._revolutions.append((t, coordinates))
 
     def discrete(self, state: DiscreteState) -> None:
         """Record the discrete state of the rows from here on."""
@@ -86,7 +83,7 @@ class SimulationRecorder(Recorder):
             self.states(unknowns),
             inputs=self._inputs.over(t),
             gains=self.gains,
-            revolutions=self._revolutions,
+            revolutions=self.output.step_values[: len(t)].copy(),
             discrete=self._discrete_of_rows(),
             events=self.transitions,
             statistics=self.statistics,

@@ -53,7 +53,7 @@ class Result:
         *,
         inputs: FloatArray,
         gains: FloatArray,
-        revolutions: Sequence[tuple[float, FloatArray]],
+        revolutions: FloatArray,
         discrete: Sequence[DiscreteState],
         events: Sequence[Event],
         statistics: Statistics,
@@ -68,7 +68,7 @@ class Result:
         self._discrete = discrete  # of each row, if there are transitions
         self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
         self._gains = gains  # of the feedback on loops
-        self._revolutions = revolutions  # (time, coordinates of the cut joints) at the start and where they are known
+        self._revolutions = revolutions  # of each row, coordinates of the cut joints where they were last counted
 
     @property
     def events(self) -> list[Event]:
@@ -105,14 +105,11 @@ class Result:
         happened = slice(at.start - first, at.stop - first)
         rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
-        latest = -1
-        given = zip(self.t, self.y, self._inputs, self._latest_revolutions(), strict=True)
-        for i, (t, y, inputs, revolution) in enumerate(given):
+        for i, (t, y, inputs) in enumerate(zip(self.t, self.y, self._inputs, strict=True)):
             if self._discrete and (i == 0 or self._discrete[i] is not self._discrete[i - 1]):
                 self._discrete[i].enter(block)
-            if revolution != latest:
-                latest = revolution
-                block.count_revolutions(self._revolutions[latest][1])
+            if i == 0 or not np.array_equal(self._revolutions[i], self._revolutions[i - 1]):
+                block.count_revolutions(self._revolutions[i])
             block.enter(y[:nq], y[nq:], inputs, t)
             block.step_accepted()
             rows[i, : computed - first] = block.reals[first:computed]
@@ -121,13 +118,6 @@ class Result:
                 block.evaluate(Stage.OUTPUTS)
                 rows[i] = block.reals[first:last]
         return rows
-
-    def _latest_revolutions(self) -> list[int]:
-        """Return for each time the index of the last entry of the revolutions before it."""
-        times = np.array([t for t, _ in self._revolutions])
-        direction = -1.0 if times[-1] < times[0] else 1.0
-        after = np.searchsorted(direction * times, direction * self.t, side="right")
-        return [max(int(k) - 1, 0) for k in after]
 
     def to_dataframe(self, names: Iterable[str] | None = None) -> pd.DataFrame:
         """Return columns (all by default) as a pandas table with the time as index; needs pandas (extra `viz`)."""

@@ -61,7 +61,7 @@ class Run:
         system.enter(block, state)
         block.put("correction_gain", self.recorder.gains, Stage.NONE)
         block.enter(*states, self.inputs.constant, t)
-        self.recorder.revolutions(t, system.arguments.turns(state))
+        self.recorder.step_values[:] = system.arguments.turns(state)
         y = np.concatenate(states)
         if not system.sizes.transitions:
             return Start(t, y, None)
@@ -123,7 +123,7 @@ class Run:
         if start.discrete is not None:
             start.discrete.enter(self.block)
         watched = self._indicators > 0
-        compiled = None if self.inputs.vary else CompiledFunctions(*self.block.ode_addresses(events=watched))
+        compiled = None if self.inputs.vary else self._compiled(watched)
         problem = Problem(
             self.derivative,
             start.t,
@@ -136,6 +136,9 @@ class Run:
             compiled=compiled,
         )
         return problem if self._formulation is None else in_unknowns(self._formulation, problem)
+
+    def _compiled(self, events: bool) -> CompiledFunctions:
+        return CompiledFunctions(**self.block.ode_addresses(events=events, on_step=self._counting))
 
     # ---- functions of the problem ----
 
@@ -180,10 +183,10 @@ class Run:
         if change is None:
             return Restart(None)
         self.recorder.change(change)
-        self.recorder.revolutions(t, self.block.step_accepted())
+        self.recorder.step_values[:] = self.block.step_accepted()
         return Restart(change.y)
 
     def count_revolutions(self, t: float, y: FloatArray) -> None:
         """Track the cut joints from step to step."""
         self.enter(t, y)
-        self.recorder.revolutions(t, self.block.step_accepted())
+        self.recorder.step_values[:] = self.block.step_accepted()

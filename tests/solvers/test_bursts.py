@@ -43,7 +43,7 @@ def test_the_length_of_bursts_changes_nothing(
 def test_a_run_of_one_try_is_a_step(solver: str) -> None:
     problem, times = oscillator(events=lambda t, y: y[:1]), np.linspace(0.1, 5.0, 83)
     single, every, some = (create(solver, problem, 5.0, Options()) for _ in range(3))
-    rows, wanted = Output(2, None, backwards=False), Output(2, times, backwards=False)
+    rows, wanted = (Output(2, given, False, np.empty(0)) for given in (None, times))
     for method in (single, every, some):
         method.start(0.0, np.array([1.0, 0.0]))
     while single.t != 5.0:
