@@ -24,8 +24,9 @@ tree, cut at the far end of each rung; *deep*: one leg, rung, leg, rung, ..., cu
 *pins*: four-bars as the peers have them; *hinges*: the same with revolute joints only.
 Errors are relative to the exact reduction to the known degrees of freedom, in extended precision. The peers' reference,
 the same in double precision, is shown by its error in the column *exact_qdd*: it loses digits on deep trees.
-Pinocchio: C++ from its headers, `-O3 -march=native`; lcaba with one and with three iterations; it cannot hold the
-ladder of 300 with all legs in the tree. MuJoCo: the faster of sparse and dense Jacobian; loops as stiff as it allows.
+Pinocchio: C++ from its headers, `-O3 -march=native`, the faster build of g++ and clang++; lcaba with one and with
+three iterations; it cannot hold the ladder of 300 with all legs in the tree. MuJoCo: the faster of sparse and dense
+Jacobian; loops as stiff as it allows.
 Linkwork: as in the package, built for any processor of this kind, which chooses its kernels at run time.
 *ratio*: to the fastest peer that is accurate enough; *to fastest*: to the fastest of all; both whichever way the peer
 describes the mechanism."""
@@ -51,6 +52,7 @@ def main(options: argparse.Namespace) -> None:
         if family.name == "ladder":
             goals += large.section(session, report, family, outcomes)
     methods.on_ladders(session, report)
+    methods.on_hooke_ladders(session, report)
     methods.on_the_quarter_car(session, report)
     report.goals(goals)
     report.text(session.gaps)

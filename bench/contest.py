@@ -83,7 +83,7 @@ def hold(session: Session, variant: Variant, loops: int) -> Outcome:
     """Time everyone at one size."""
     peers, neutral = session.peers, variant.make(loops)
     name = neutral["name"]
-    contestants: list[Contestant] = [partial(pinocchio, peers, neutral, LOOP_MODES), *mujoco(peers, neutral)]
+    contestants: list[Contestant] = [*pinocchio(peers, neutral, LOOP_MODES), *mujoco(peers, neutral)]
     scene = session.attempt(f"Linkwork on {name}", lambda: Scene.of(neutral, name, variant.pins))
     if scene is not None:
         contestants.append(partial(time_core, session.driver, scene))

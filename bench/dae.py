@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 import linkwork as lw
 from bench import zigzag
 from bench.core import build_driver
-from bench.mechanisms import CHECKOUT, Missing
+from bench.mechanisms import CHECKOUT, Missing, example
 from bench.report import Cell, Goal, Report
 from bench.timing import growth
 from linkwork.errors import SolverError
@@ -264,13 +263,12 @@ def alone(driver: Path, chain: Chain, x: np.ndarray) -> Run:
 
 def compare_formulations(report: Report, rounds: int) -> None:
     """The stabilised implicit equations compared with the explicit ones."""
-    sys.path.insert(0, str(CHECKOUT / "examples"))
     ways: dict[str, dict[str, Any]] = {"ode, dopri5": {}, "ode, ida": {"solver": "ida"}}
     ways["ggl, ida"] = {"solver": "ida", "formulation": "ggl"}
     rows: list[list[Cell]] = []
     for what, module in GGL.items():
         try:
-            system = lw.compile(import_module(module).mechanism())
+            system = lw.compile(example(module).mechanism())
         except ImportError as error:
             report.text(f"Left out: {what}, whose example needs {error.name}.")
             continue
@@ -282,7 +280,6 @@ def compare_formulations(report: Report, rounds: int) -> None:
                 best = min(best, time.process_time() - begin)
             cost = result.statistics
             rows.append([what, way, 1e3 * best, str(cost.steps), str(cost.evaluations), str(cost.jacobian_evaluations)])
-    sys.path.pop(0)
     report.text(f"## Formulations\n\n`simulate` of {GGL_END:g} s at rtol 1e-8, for information.")
     report.table(["mechanism", "formulation, solver", "CPU [ms]", "steps", "evaluations", "matrices"], rows)
 

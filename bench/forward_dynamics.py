@@ -25,7 +25,8 @@ IN_PYTHON = ("chain 6", "chain 100", "four-bar, moving")
 METHOD = """\
 CPU time of one evaluation on one core in us, the best of 25 batches of 16 ms in each of {rounds} rounds in which the
 libraries took turns. *accelerations*: from q, u and tau, as Pinocchio's algorithm; *derivatives*: with the feedback of
-the loops, as a solver calls it. Pinocchio: C++ from its headers, `-O3 -march=native`, the faster of its conventions.
+the loops, as a solver calls it. Pinocchio: C++ from its headers, `-O3 -march=native`, by g++ and by clang++, the faster
+build and convention.
 Linkwork: as in the package, built for any processor of this kind, which chooses its kernels at run time.
 *ratio*: accelerations to Pinocchio, *aim*: at most. *difference*: largest between the accelerations, to the largest."""
 
@@ -59,7 +60,7 @@ def families(peers: ModuleType, fourbar: ModuleType) -> dict[str, list[Scene]]:
 def measure(peers: ModuleType, driver: Path, scene: Scene, rounds: int) -> Row:
     """Time one scene in both, turn by turn."""
     modes = DIRECT_MODES if scene.neutral["pins"] else TREE_MODES
-    best = in_turn([partial(time_core, driver, scene), partial(pinocchio, peers, scene.neutral, modes)], rounds)
+    best = in_turn([partial(time_core, driver, scene), *pinocchio(peers, scene.neutral, modes)], rounds)
     own, derivatives = (best.pop(name) for name in ("accelerations", "derivatives"))
     algorithm = min(best, key=lambda name: best[name].us)
     peer_best = best[algorithm]

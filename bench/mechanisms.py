@@ -39,6 +39,15 @@ def peer(name: str, folder: Path | None = None) -> ModuleType:
         sys.path.pop(0)
 
 
+def example(name: str) -> ModuleType:
+    """Import a module of the examples, which import each other by their names alone."""
+    sys.path.insert(0, str(CHECKOUT / "examples"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
 @dataclass(frozen=True)
 class Scene:
     """A mechanism in one state: the neutral description and what Linkwork makes of it."""

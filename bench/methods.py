@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ import linkwork as lw
 from bench import exact, quarter_car
 from bench.contest import Found, judged
 from bench.core import Motion, run_driver
-from bench.mechanisms import Scene
+from bench.mechanisms import Scene, example
 from bench.report import Cell, Report
 from bench.session import Session
 from bench.timing import Contestant, Timing, difference, exponents, intervals
@@ -37,6 +38,43 @@ def on_ladders(session: Session, report: Report) -> None:
     report.text("Exponents of time over number of loops, between neighbouring sizes.")
     times = {name: {n: at[name].us if name in at else None for n, at in found.items()} for name in METHODS}
     report.table(["method", *intervals(SIZES)], [[name, *exponents(by_size)] for name, by_size in times.items()])
+
+
+def on_hooke_ladders(session: Session, report: Report) -> None:
+    """The spatial ladder of the examples, its loops cut at the rungs' hinges or at the legs' Hooke joints."""
+    report.text(
+        "## Hooke joints\n\nThe ladder of `examples/spatial_ladder.py`, two degrees of freedom: accelerations in us by "
+        "recursive coordinate reduction, its loops cut at the rungs' hinges or at the Hooke joints of the legs, which "
+        "makes the tree as deep as there are bodies. *difference*: of the accelerations of the joints in both trees."
+    )
+    found = {cells: _on_hooke_ladder(session, cells) for cells in SIZES}
+    rows: list[list[Cell]] = [
+        [str(n), at["hinges"].us, at["Hooke joints"].us, f"{_apart(at):.0e}"] for n, at in found.items()
+    ]
+    report.table(["cells", "cut at hinges", "cut at Hooke joints", "difference"], rows)
+    report.text("Exponents of time over number of cells, between neighbouring sizes.")
+    times = {name: {n: at[name].us for n, at in found.items()} for name in ("hinges", "Hooke joints")}
+    report.table(["cut at", *intervals(SIZES)], [[name, *exponents(by_size)] for name, by_size in times.items()])
+
+
+def _on_hooke_ladder(session: Session, cells: int) -> dict[str, Timing]:
+    mechanism = example("spatial_ladder").mechanism
+    hinges, hooke = mechanism(cells), mechanism(cells)
+    for name, joint in hooke.joints.items():
+        hooke.joints[name] = replace(joint, cut=name.startswith("H") and name != "H0")
+    made = {"hinges": hinges, "Hooke joints": hooke}
+    return _take_turns(session, {name: partial(_at_start, mech) for name, mech in made.items()}, "Hooke ladder by")
+
+
+def _at_start(mech: lw.Mechanism) -> Made:
+    system = lw.compile(mech, method="rcr")
+    state = system.assemble()
+    return system, (state.q, state.u, np.zeros(system.numbering.nu_all))
+
+
+def _apart(at: Mapping[str, Timing]) -> float:
+    """The root's Hooke joint has the first two speeds in either tree."""
+    return difference(at["hinges"].udot[:2], at["Hooke joints"].udot[:2])
 
 
 def on_the_quarter_car(session: Session, report: Report) -> None:
