@@ -50,6 +50,16 @@ def test_first_accelerations_of_a_branch_of_more_dimensions():
     agreement.check_methods(worked_out(Plan((crossed,), springs=(0,))))
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("driven", range(3))
+def test_a_folded_loop_driven_at_its_own_joint_has_no_memory(driven, seed):
+    """It cannot leave its pose, so poses tried around it are that pose again, and no evidence of a branch."""
+    folded = Piece("folded", 4 * ("revolute",))
+    case = worked_out(Plan((folded,), seed=seed, drives=(driven,)), 0.0)
+    assert case.driven.given
+    agreement.check_purity(case, "auto")
+
+
 @pytest.mark.slow
 @examples(80)
 @given(cases())
