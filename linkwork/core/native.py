@@ -91,7 +91,7 @@ class NativeModel:
         self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
-        self.modes = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
+        self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
 
     @property
     def levels(self) -> int:
@@ -315,13 +315,13 @@ class Block:
     # ---- transitions ----
 
     @property
-    def modes(self) -> FloatArray:
-        """The discrete state, changed by transitions, (n_modes,): to be read, and given to `put_modes`."""
-        return self.reals[self.model.modes].copy()
+    def discrete_state(self) -> FloatArray:
+        """The discrete state, changed by transitions, (n_discrete,): to be read, and given to `put_discrete_state`."""
+        return self.reals[self.model.discrete_state].copy()
 
-    def put_modes(self, modes: FloatArray) -> None:
+    def put_discrete_state(self, values: FloatArray) -> None:
         """Restore a discrete state."""
-        self.reals[self.model.modes] = modes
+        self.reals[self.model.discrete_state] = values
         self._check(lib.lw_discrete_state_changed(self.handle))
 
     def start_events(self) -> bool:

@@ -102,14 +102,14 @@ class ModelBase:
         """Bring a block to a state, without loads."""
         q, u = self.arguments.states(state, None)
         if self.sizes.transitions:
-            block.put_modes(state.modes)
+            block.put_discrete_state(state.discrete_state)
         block.count_revolutions(self.arguments.turns(state))
         block.enter(q, u, self.arguments.with_motions(state, self.arguments.no_loads), state.time)
 
     @cached_property
-    def modes_at_first(self) -> FloatArray:
-        """What a block's modes are before anything has happened."""
-        return self.block().modes
+    def initial_discrete_state(self) -> FloatArray:
+        """The discrete state before any event, (n_discrete,)."""
+        return self.block().discrete_state
 
     # ---- names ----
 
@@ -260,10 +260,11 @@ class ModelBase:
         u = np.concatenate([block["u"], block["u_cut"]])
         motion = block["motion_in"].copy()
         q.flags.writeable = u.flags.writeable = motion.flags.writeable = False
-        modes = block.modes
-        modes.flags.writeable = False
+        discrete_state = block.discrete_state
+        discrete_state.flags.writeable = False
         n = self.numbering
-        return State(self, JointArray.split(q, n.nq), JointArray.split(u, n.nu), float(block["time"][0]), motion, modes)
+        arrays = JointArray.split(q, n.nq), JointArray.split(u, n.nu)
+        return State(self, *arrays, float(block["time"][0]), motion, discrete_state)
 
     def state(
         self, q: ArrayLike, u: ArrayLike, *, time: float = 0.0, motion: Mapping[str, ArrayLike] | None = None
@@ -435,7 +436,7 @@ class ModelBase:
         """Return the block with the discrete state and the revolutions of a state; None, or arrays: as at first."""
         block = self._block
         if self.sizes.transitions:
-            block.put_modes(state.modes if isinstance(state, State) else self.modes_at_first)
+            block.put_discrete_state(state.discrete_state if isinstance(state, State) else self.initial_discrete_state)
         block.count_revolutions(0.0 if state is None else self.arguments.turns(state))
         return block
 

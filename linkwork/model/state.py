@@ -61,8 +61,8 @@ class State:
         s; it matters where motions are prescribed.
     motion
         Inputs of these motions, (n_motion,), in the order of `model.numbering.motions`.
-    modes
-        What transitions have brought about so far, for the core: which joints are locked, open, at rest on stops.
+    discrete_state
+        Numbers of the core, (n_discrete,), that transitions change: which joints are locked, open, at rest on stops.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
     arrays are read-only; `Model.state` makes a state from others.
@@ -73,7 +73,7 @@ class State:
     u: JointArray
     time: float
     motion: FloatArray
-    modes: FloatArray = field(default_factory=lambda: np.empty(0))
+    discrete_state: FloatArray = field(default_factory=lambda: np.empty(0))
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self)

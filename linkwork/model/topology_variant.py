@@ -16,7 +16,7 @@ def open_joints(system: ModelBase, state: State) -> frozenset[int]:
     """Return the positions of the joints that are open at a state."""
     if not system.changes.switches:
         return frozenset()
-    closed = state.modes[: len(system.mechanism.joints)]  # the first of the modes
+    closed = state.discrete_state[: len(system.mechanism.joints)]  # its first numbers
     return frozenset(joint for joint in system.changes.switches if not closed[joint])
 
 

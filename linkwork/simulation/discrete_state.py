@@ -14,18 +14,18 @@ from linkwork.model.model import Model
 
 @dataclass(frozen=True, eq=False)
 class DiscreteState:
-    """Locked joints, open pins, rests on stops and stored signs of triggers, in the order of the core (n_modes,)."""
+    """Locked joints, open pins, rests on stops and stored signs of triggers, in the order of the core (n_discrete,)."""
 
-    modes: FloatArray
+    values: FloatArray
 
     @classmethod
     def of(cls, block: Block) -> DiscreteState:
         """Return the discrete state of a block."""
-        return cls(block.modes)
+        return cls(block.discrete_state)
 
     def enter(self, block: Block) -> None:
         """Bring a block to this discrete state."""
-        block.put_modes(self.modes)
+        block.put_discrete_state(self.values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,7 @@ class Result:
         block.put("correction_gain", self._gains, Stage.NONE)
         first, last = self._span
         computed = system.fields["qdot"].first
-        at = block.model.modes
+        at = block.model.discrete_state
         happened = slice(at.start - first, at.stop - first)
         rows = np.full((len(self.t), last - first), np.nan)
         nq = system.numbering.nq
@@ -113,7 +113,7 @@ class Result:
             block.enter(y[:nq], y[nq:], inputs, t)
             block.step_accepted()
             rows[i, : computed - first] = block.reals[first:computed]
-            rows[i, happened] = block.modes
+            rows[i, happened] = block.discrete_state
             with suppress(LinkworkError):
                 block.evaluate(Stage.OUTPUTS)
                 rows[i] = block.reals[first:last]

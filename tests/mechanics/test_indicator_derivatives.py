@@ -98,7 +98,7 @@ def test_random_transitions(seed):
     block = system.block()
     after = system.jump(state, drawn.names).state
     block.enter(after.q, after.u, np.zeros(system.numbering.n_inputs))
-    block.put_modes(after.modes)
+    block.put_discrete_state(after.discrete_state)
     smooth = block.event_indicators() > 1e-3  # at a bound that is just left they have a kink
     assert smooth.size
     for known in offsets(block, "q", "u", "transition_value"):

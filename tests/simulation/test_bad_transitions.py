@@ -39,10 +39,10 @@ def test_frames_that_are_apart():
     assert not result.events
     system = lw.compile(nailed_apart())
     state = system.assemble(u={"A": 1.0})
-    kept = state.modes.copy()
+    kept = state.discrete_state.copy()
     with pytest.raises(lw.AssemblyError, match="'nail'"):
         system.jump(state, ["nail"])
-    assert np.array_equal(state.modes, kept)
+    assert np.array_equal(state.discrete_state, kept)
     assert state.u.tolist() == [1.0]
 
 
