@@ -1,17 +1,22 @@
 """Masters of a fixed step: their order on an oscillator of two FMUs, measured by its closed form."""
 
+import functools
 from copy import copy
 
 import numpy as np
 import pytest
 
 from linkwork.cosim import GaussSeidel, Jacobi, System, run
+from linkwork.cosim.masters.fixed_step import FixedStepRun
 from linkwork.errors import CosimError
 from support.foreign import MODE, foreign
+from support.tables import numbers, rows_of
 from support.two_masses import TwoMasses
 
 PAIRS = [("2.0", "2.0"), ("3.0", "3.0"), ("2.0", "3.0")]
 CLOCK = {"mode": MODE["events"], "every": 0.3}
+KINDS = {"Jacobi": Jacobi, "Gauss-Seidel": GaussSeidel}
+PAGE = "docs/cosim_masters.md"
 
 
 @pytest.fixture(scope="module", params=PAIRS, ids="-".join)
@@ -59,6 +64,38 @@ def test_order_after_events(masses, master, tmp_path, needs_program):
     assert [t for t, _ in results[-1].events] == pytest.approx([0.3, 0.6, 0.9])
     errors = [masses.error(result) for result in results]
     assert np.log2(errors[1] / errors[2]) == pytest.approx(3, abs=0.25)
+
+
+@pytest.fixture(scope="module")
+def documented(tmp_path_factory, needs):
+    """`documented("3.0")`: both masses as FMUs of that version."""
+    needs("fmpy")
+    return functools.cache(lambda version: TwoMasses(tmp_path_factory.mktemp("masses"), (version, version)))
+
+
+@pytest.mark.thin(4)
+@pytest.mark.parametrize("row", rows_of(PAGE, "| FMI | master | extrapolation |"), ids=lambda row: "-".join(row[:3]))
+def test_errors_of_the_document(documented, row):
+    masses, (version, master, extrapolation, *cells) = documented(row[0]), row
+    assert masses.versions == (version, version)
+    results = [masses.run(2.0, KINDS[master](step, int(extrapolation))) for step in (0.02, 0.01, 0.005)]
+    errors = [masses.errors(result)[-1] for result in results]
+    *expected, order = numbers(cells)
+    assert errors == pytest.approx(expected, rel=0.06)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.02)
+
+
+@pytest.mark.thin(4)
+@pytest.mark.parametrize("row", rows_of(PAGE, "| FMI | master | first step |"), ids=lambda row: "-".join(row[:3]))
+def test_errors_of_the_document_from_a_start_in_motion(documented, row, monkeypatch):
+    if row[2] == "held":
+        monkeypatch.setattr(FixedStepRun, "_twice", FixedStepRun._once)
+    moving = copy(documented(row[0]))
+    moving.speeds = (1.5, -1.0)
+    errors = [moving.error(moving.run(2.0, KINDS[row[1]](step, 2))) for step in (0.02, 0.01, 0.005)]
+    *expected, order = numbers(row[3:])
+    assert errors == pytest.approx(expected, rel=0.06)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(order, abs=0.02)
 
 
 def test_communication_points(masses):

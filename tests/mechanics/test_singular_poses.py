@@ -46,6 +46,16 @@ def test_at_rest_nothing_does(count, method):
         lw.compile(windows_in_line(count), method).assemble()
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_1e_4_rad_off_it_is_regular(count, method):
+    """At rest the legs turn alike, as on their branch in motion."""
+    system = lw.compile(windows_in_line(count), method)
+    state = system.assemble(q={"A0": 1e-4})
+    expected = G * ((count + 1) / 2 + count) / ((count + 1) / 3 + count)
+    assert system.accelerations(state)[: count + 1] == pytest.approx(np.full(count + 1, expected), rel=1e-6)
+
+
 def test_multipliers_do_not_ask_the_speeds():
     with pytest.raises(lw.SingularityError, match=r"multipliers cannot select a branch; take method 'rcr'"):
         lw.compile(windows_in_line(2), "multipliers").assemble(u=along_the_windows(2))

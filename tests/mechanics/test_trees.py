@@ -94,12 +94,19 @@ def test_far_from_the_world_origin():
     assert largest_difference(found[0], reference) < 1e-12
 
 
-def _chain_at(place):
+def _chain_at(place, bodies=5):
     mech = lw.Mechanism("chain")
-    for i in range(5):
+    for i in range(bodies):
         mech.add_body(f"b{i}", mass=1.0 + i, com=(0.2, 0.1, 0.0), inertia=np.diag([0.02, 0.03, 0.04]))
         frame = lw.Frame(place) if i == 0 else lw.Frame((0.5, 0, 0))
         mech.add_joint(
             f"j{i}", lw.Revolute(axis=np.eye(3)[i % 3]), f"b{i - 1}" if i else "ground", f"b{i}", parent_frame=frame
         )
     return mech
+
+
+def test_memory_is_linear_in_the_bodies():
+    """Three sizes of models and of their states, equally far apart, lie on a line."""
+    models = [lw.compile(_chain_at((0, 0, 0), bodies)) for bodies in (40, 80, 120)]
+    for sizes in zip(*((len(model.model_bytes), model.sizes.reals) for model in models), strict=True):
+        assert sizes[2] - sizes[1] == pytest.approx(sizes[1] - sizes[0], rel=0.01)

@@ -121,6 +121,15 @@ def test_a_motor_behind_a_gear_is_one_freedom():
     assert np.abs(model.C - [[0.0, 10.0]]).max() < 1e-12
 
 
+def test_the_length_of_an_independent_quaternion_is_a_mode_of_its_own():
+    mech = lw.Mechanism("ball")
+    mech.add_body("rod", mass=1.0, com=(0, 0, -0.5), inertia=np.diag([0.1, 0.1, 0.05]))
+    mech.add_joint("S", lw.Spherical(), "ground", "rod", at=(0, 0, 0))
+    model = lw.linearize(mech)
+    assert model.states[:4] == ("S.q[1]", "S.q[2]", "S.q[3]", "S.q[4]")
+    assert np.abs(model.eigenvalues + 2.0).min() < 1e-12
+
+
 def test_it_is_a_state_space_of_scipy():
     model = lw.linearize(pendulum())
     space = model.to_scipy()

@@ -14,6 +14,7 @@ import linkwork as lw
 from support.checkout import TOP
 
 LANGUAGES = {"c": ("four_bar.c", ["gcc", "-std=c99"]), "cpp": ("four_bar.cpp", ["g++", "-std=c++17"])}
+OF_THE_LINKER = {"completed", "__dso_handle", "__TMC_END__", "_DYNAMIC", "_GLOBAL_OFFSET_TABLE_"}
 
 pytestmark = [
     pytest.mark.xdist_group("c_library"),
@@ -94,6 +95,13 @@ def test_quick_start_of_the_documents(prefix, tmp_path):
     run("gcc", "-std=c99", tmp_path / "pendulum.c", "-o", tmp_path / "pendulum", *flags)
     fall = -9.81 * 0.5 * np.sin(0.3) / (0.1 + 0.25)
     assert float(run(tmp_path / "pendulum").split()[2]) == pytest.approx(fall, rel=1e-5)
+
+
+@pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdump")
+def test_the_library_has_no_global_state_but_the_number_of_threads(prefix):
+    rows = [line.split() for line in run("objdump", "-t", prefix / "lib" / "liblinkwork.so").splitlines()]
+    variables = {row[-1] for row in rows if "O" in row[1:4] and {".data", ".bss"} & set(row[1:5])}
+    assert {name for name in variables if name.partition(".")[0] not in OF_THE_LINKER} == {"requested_threads"}
 
 
 @pytest.mark.skipif(not shutil.which("nm"), reason="needs nm")

@@ -37,6 +37,13 @@ def test_the_default_holds_the_loops_at_little_cost(run, solver):
     assert evaluations < 1.5 * free_evaluations
 
 
+def test_a_gap_stays_below_the_tolerance():
+    case = four_bar()
+    case.mechanism.start(q=case.q, u=case.u)
+    result = lw.simulate(case.mechanism, 10.0, rtol=1e-8)
+    assert 1e-12 < result["loop.D.residual"].max() < 1e-9
+
+
 def test_high_gains_make_small_steps(run):
     assert run("dopri5", 1000.0)[2] > 3 * run("dopri5", 10.0)[2]
 
