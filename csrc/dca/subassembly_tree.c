@@ -221,7 +221,7 @@ static int match_all(matching *m) {
 }
 
 /* Offsets of a solution, one subassembly after the other in the order of combination:
- * basis, R, y, scale, f, L and phi; two numbers for each row and three more. */
+ * see subassembly_data in dca/solve.inc. */
 static void lay_out(lw_dca_plan *plan) {
   for (int32_t i = 0; i < plan->subassemblies; i++) {
     lw_dca_subassembly *x = &plan->subassembly[plan->order[i]];
@@ -230,9 +230,10 @@ static void lay_out(lw_dca_plan *plan) {
                                        plan->subassembly[x->child[1]].remaining_columns;
     x->remaining_columns = x->columns < 6 * x->remaining ? x->columns : 6 * x->remaining;
     x->first_real = plan->reals, x->first_integer = plan->integers;
-    plan->reals += (int64_t)x->rows * (6 * x->handles + x->rows + 2) + 6 * x->handles;
-    plan->reals += (int64_t)6 * x->remaining * (x->remaining_columns + 1);
-    plan->integers += 2 * x->rows + 3;
+    const int32_t compressing = lw_dca_compressing(x);
+    plan->reals += (int64_t)x->rows * (6 * x->handles + x->columns + 4) + 6 * x->handles + x->columns;
+    plan->reals += (int64_t)6 * x->remaining * (x->remaining_columns + 1) + (int64_t)compressing * (x->columns + 1);
+    plan->integers += 3 * x->rows + compressing + 5;
     if (LW_DCA_SCRATCH(x) > plan->scratch) plan->scratch = LW_DCA_SCRATCH(x);
   }
   for (int32_t k = 0; k < plan->constraints; k++) {

@@ -50,6 +50,11 @@ typedef struct lw_dca_plan {
 
 #define LW_DCA_SCRATCH(x) ((int64_t)(6 * (x)->handles + 2 * (x)->rows + 8) * ((x)->columns + (x)->rows + 2))
 
+/* Reflections that bring the columns of the factor down to those that the remaining handles need. */
+static inline int32_t lw_dca_compressing(const lw_dca_subassembly *x) {
+  return x->columns > 6 * x->remaining ? 6 * x->remaining : 0;
+}
+
 /* The list and the ends, from malloc, become the plan's. Returns 0 if there is not enough memory. */
 int lw_dca_plan_make(int32_t bodies, int32_t constraints, lw_dca_constraint *list, int32_t *end, lw_dca_plan *plan);
 void lw_dca_plan_free(lw_dca_plan *plan);

@@ -22,7 +22,7 @@ lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *bl
   const int32_t threads = lw_threads();
   if (!workspace->reals && reals < MAX_REALS) {
     workspace->reals = malloc(scalar * (size_t)reals);
-    workspace->integers = malloc(sizeof(int32_t) * (size_t)(p->integers + p->constraints));
+    workspace->integers = malloc(sizeof(int32_t) * (size_t)(p->integers + p->constraints + p->rows));
   }
   if (workspace->scratches < threads) {
     free(workspace->scratch);

@@ -8,11 +8,12 @@
 
 #define LW_DCA_WORKSPACE(ARRAY)                                                                    \
   ARRAY(factor, 36 * p->bodies) /* of compliances, see solve.inc */                                \
+  ARRAY(length2, p->bodies)     /* m2: inertia about the joint by mass */                          \
   ARRAY(unloaded, 6 * p->bodies)                                                                   \
+  ARRAY(by_load, 6 * p->bodies)                                                                    \
   ARRAY(before, 6 * p->bodies) /* velocities [angular; of the centre of mass], world axes */       \
   ARRAY(change, 6 * p->bodies)                                                                     \
-  ARRAY(first_change, 6 * p->bodies)                                                               \
-  ARRAY(first_load, p->rows)                                                                       \
+  ARRAY(z, 6 * p->bodies) /* change = unloaded + factor z */                                       \
   ARRAY(frame, LW_DCA_FRAME_REALS * s->joints)                                                     \
   ARRAY(speed, s->nu + s->nu_cut) /* of all joints, before */                                      \
   ARRAY(bias, 6 * s->loops)       /* of the cut joints */                                          \
@@ -25,7 +26,7 @@
 typedef struct lw_dca_workspace {
   void *reals; /* of the arithmetic */
   void *scratch;
-  int32_t *integers;                        /* rows of each constraint, then the subassemblies' */
+  int32_t *integers;                        /* rows of each constraint, redundant rows, then the subassemblies' */
   int32_t threads;                          /* that work on it */
   int32_t scratches;                        /* for so many threads */
   const struct lw_dca_workspace *solved_in; /* of a workspace in another arithmetic: where it solves */
