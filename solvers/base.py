@@ -10,7 +10,8 @@ A solver promises:
 3. If an indicator changes between z <= 0 and z > 0, the step ends just after the first change: `t` is within some
    units in the last place of it and beyond it. `step()` then returns the zero crossings, +1, -1 or 0 for each
    indicator. Several that change together are reported together. An indicator that is exactly zero at a start and
-   leaves zero is no event.
+   leaves zero is no event. A change that is undone within the step is found, unless the indicator has several
+   extremes within a quarter of the step.
 4. `dense(t)` gives the states within the last step (its cut part, if it ended at an event) to the method's dense order;
    at the end of the step it equals `y` to the bit.
 5. `run(output, tries)` takes one or more of the same steps and fills the rows of the output that they cover. It returns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,61 @@ Indicators = Callable[[float], FloatArray]
 LOOKS = (0.25, 0.5, 0.75, 1.0)
 TINY_LOOK = 2.0**-20
 
+# Tangents are secants through a sample and one before, at this fraction of the interval between regular samples.
+TANGENT_SPACING = 2.0**-20
+
+# A minimum is searched where its lower bound is less than this part of the smaller end value.
+SAFETY = 0.5
+MAX_TANGENTS = 40
+
 _EPS = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
+
+
+class Sample(NamedTuple):
+    """Indicators z, (n,), at time t."""
+
+    t: float
+    z: FloatArray
+
+
+class Tangent(NamedTuple):
+    """Size s = sign z of one indicator at x = (t - left) / (right - left), and ds/dx."""
+
+    x: float
+    size: float
+    slope: float
+
+
+def _lies_above(left: Tangent, right: Tangent) -> bool:
+    """Return whether the falling tangent stays clear of zero; convex functions lie above it."""
+    return left.size + left.slope * (right.x - left.x) > SAFETY * min(left.size, right.size)
+
+
+def _next_position(left: Tangent, right: Tangent, turn: int, spacing: float) -> float:
+    """Return where the slope would be zero if it were linear, where the tangents intersect, or the middle."""
+    width, bend = right.x - left.x, left.slope - right.slope
+    intersection = ((right.size - left.size) / width - right.slope) / bend
+    fraction = (left.slope / bend, intersection, 0.5)[turn % 3]
+    margin = max(0.01 * width, 1.5 * spacing)
+    return min(max(left.x + width * fraction, left.x + margin), right.x - 0.5 * margin)
+
+
+def _minimum(left: Tangent, tangent: Callable[[float], Tangent | Sample], spacing: float) -> Sample | None:
+    """Narrow the minimum between the left tangent and x = 1; return a sample beyond zero, or None."""
+    right = tangent(1.0)
+    if isinstance(right, Sample):
+        return right
+    for turn in range(MAX_TANGENTS if right.slope > 0.0 else 0):
+        if right.x - left.x <= 4.0 * spacing or _lies_above(left, right):
+            break
+        here = tangent(_next_position(left, right, turn, spacing))
+        if isinstance(here, Sample):
+            return here
+        if here.slope == 0.0:
+            break
+        left, right = (here, right) if here.slope < 0.0 else (left, here)
+    return None
 
 
 def _side(z: FloatArray) -> IntArray:
@@ -29,31 +83,77 @@ class EventLocator:
     """Stores the sign of each indicator and finds the first zero crossing in a time interval."""
 
     def __init__(self) -> None:
-        self._side: IntArray = np.empty(0, dtype=np.int32)
-        self._looks: tuple[float, ...] = LOOKS
+        self._set_signs(np.empty(0, dtype=np.int32))
+        self._left: Sample | None = None
+        self._before: Sample | None = None
 
     def start(self, z: FloatArray) -> None:
         """Begin at indicators z; exactly zero has no sign yet."""
-        self._side = np.where(z == 0.0, 0, _side(z)).astype(np.int32)
-        self._looks = (TINY_LOOK, *LOOKS)
+        self._set_signs(np.where(z == 0.0, 0, _side(z)).astype(np.int32))
+        self._left = self._before = None
 
     def find(self, t_from: float, t_to: float, indicators: Indicators) -> tuple[float, IntArray] | None:
         """Return the time just after the first change in the interval and the zero crossings there, or None."""
-        left = t_from
-        looks, self._looks = self._looks, LOOKS
-        for look in looks:
+        if self._left is None or self._left.t != t_from:
+            self._left, self._before = Sample(t_from, indicators(t_from)), None
+        for look in LOOKS if self._before is not None else (TINY_LOOK, *LOOKS):
             right = t_to if look == 1.0 else t_from + look * (t_to - t_from)
-            z = indicators(right)
-            if self._changed(z).any():
-                return self._close_in(left, right, z, indicators)
-            settled = (self._side == 0) & ((z != 0.0) | (look >= LOOKS[0]))
-            self._side = np.where(settled, _side(z), self._side).astype(np.int32)
-            left = right
+            if right == self._left.t:
+                continue
+            sample = Sample(right, indicators(right))
+            if self._before is not None:
+                sample = self._before_return(self._before, self._left, sample, indicators)
+            if self._changed(sample.z).any():
+                left, self._left = self._left, None
+                return self._close_in(left.t, sample.t, sample.z, indicators)
+            if not self._all_signed:
+                settled = (self._side == 0) & ((sample.z != 0.0) | (look >= LOOKS[0]))
+                self._set_signs(np.where(settled, _side(sample.z), self._side).astype(np.int32))
+            self._before, self._left = self._left, sample
         return None
 
+    # ---- sign changes that are undone between two samples ----
+
+    def _before_return(self, before: Sample, left: Sample, right: Sample, indicators: Indicators) -> Sample:
+        """Return the right sample, or one at which an indicator has a changed sign that it loses before the right."""
+        slopes = (left.z - before.z) * ((right.t - left.t) / (left.t - before.t))
+        falls = self._side * (left.z + slopes - SAFETY * right.z) < 0.0
+        if falls.any():
+            for index in np.flatnonzero(falls & (self._side * slopes < 0.0)):
+                if not self._changed(right.z)[index]:
+                    right = self._excursion(index, float(self._side[index] * slopes[index]), left, right, indicators)
+        return right
+
+    def _excursion(self, index: np.intp, slope: float, left: Sample, right: Sample, indicators: Indicators) -> Sample:
+        span = right.t - left.t
+        spacing = max(TANGENT_SPACING, 16 * _EPS * max(abs(left.t), abs(right.t)) / abs(span))
+        side = self._side[index]
+
+        def tangent(x: float) -> Tangent | Sample:
+            values = []
+            for at in (x - spacing, x):
+                sample = Sample(left.t + at * span, indicators(left.t + at * span))
+                if self._changed(sample.z)[index]:
+                    return sample
+                values.append(float(side * sample.z[index]))
+            return Tangent(x, values[1], (values[1] - values[0]) / spacing)
+
+        start = Tangent(0.0, float(side * left.z[index]), slope)
+        end = Tangent(1.0, float(side * right.z[index]), 0.0)
+        if _lies_above(start, end) or spacing >= 0.1:
+            return right
+        return _minimum(start, tangent, spacing) or right
+
+    # ---- one sign change ----
+
+    def _set_signs(self, side: IntArray) -> None:
+        self._side = side
+        self._positive = side > 0
+        self._all_signed = bool(side.all())
+
     def _changed(self, z: FloatArray) -> npt.NDArray[np.bool_]:
-        changed: npt.NDArray[np.bool_] = (self._side != 0) & (self._side != _side(z))
-        return changed
+        changed: npt.NDArray[np.bool_] = (z > 0.0) != self._positive
+        return changed if self._all_signed else changed & (self._side != 0)
 
     def _close_in(self, left: float, right: float, z: FloatArray, indicators: Indicators) -> tuple[float, IntArray]:
         limit = right
@@ -63,7 +163,8 @@ class EventLocator:
             right, z = self._after_root(index, left, right, z, indicators)
         right, z = self._past(right, z, limit, indicators)
         crossings = np.where(self._changed(z), _side(z), 0).astype(np.int32)
-        self._side = _side(z)
+        self._set_signs(_side(z))
+        self._left, self._before = Sample(right, z), None
         return right, crossings
 
     def _past(self, t: float, z: FloatArray, limit: float, indicators: Indicators) -> tuple[float, FloatArray]:

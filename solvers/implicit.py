@@ -15,6 +15,8 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Residual: TypeAlias = Callable[[float, FloatArray, FloatArray], npt.ArrayLike]
 NewtonMatrix: TypeAlias = Callable[[float, FloatArray, FloatArray, float], npt.ArrayLike]
 
+Renewal: TypeAlias = Callable[[float, FloatArray, bool], FloatArray | None]
+
 
 class NewtonOperator(Protocol):
     """The Newton matrix J = dF/dy + cj dF/dy' in a form that is cheaper than a dense one."""
@@ -59,6 +61,10 @@ class Implicit:
         Which states are algebraic, (n,); they stay out of the solver's error test. By default all are in it.
     compiled
         Residual and operator once more, as C functions: a solver that can calls them without going through Python.
+    renew
+        (t, y, failed), asked after every step, and with `failed` after one that failed: a state, (n,), from which the
+        solver starts again because the equations should be chosen again, or None to continue. Starting again asks the
+        derivative of the problem.
     """
 
     residual: Residual
@@ -66,3 +72,4 @@ class Implicit:
     operator: NewtonOperator | None = None
     algebraic: BoolArray | None = None
     compiled: CompiledImplicit | None = None
+    renew: Renewal | None = None

@@ -1,14 +1,16 @@
 /* Which rows of the constraints are independent: J' is factored with pivoting (math/pivoted_qr.inc), the largest
- * remainder first. Rows count in the length of their cluster, and so do displacements, so that a row that is not zero
- * has a size near one. In loops open by a part of their length, rows that repeat others differ from them by as much. */
+ * remainder first. Rows count in the length of their cluster, and so do displacements, so that the rows of a loop have
+ * sizes near one, except those that vanish near the pose: these stay small, and the rows in their place are chosen. In
+ * loops open by a part of their length, rows that repeat others differ from them by as much. */
 #include "dae/constraints.h"
 #include "math/pivoted_qr.inc"
 #include "math/rank_tolerance.h"
 
-/* Rows of size one; zero: open ones, those that are left out (relaxation below 0), and those that nothing moves. */
+/* Rows of couplings get size one, those of loops at most one. Zero: open ones, those that are left out (relaxation
+ * below 0), and those that nothing moves. */
 static void scale_rows(const lw_state *s, const double *length, const double *relaxation, double *J) {
   const lw_model *m = s->model;
-  const int32_t rows = lw_constraint_rows(m), nu = m->size.nu;
+  const int32_t rows = lw_constraint_rows(m), nu = m->size.nu, loop_rows = rows - m->couplings;
   for (int32_t r = 0; r < rows; r++, J += nu) {
     for (int32_t i = 0; i < m->size.bodies; i++)
       for (int32_t c = 0; c < m->link[i].speeds; c++)
@@ -16,7 +18,7 @@ static void scale_rows(const lw_state *s, const double *length, const double *re
           J[m->link[i].u + c] /= length[r] > 0.0 ? length[r] : 1.0;
     const double size = sqrt(qr_dot(J, J, 0, nu));
     const int counts = length[r] > 0.0 && relaxation[r] == 1.0 && size > REDUNDANT_ROW;
-    for (int32_t u = 0; u < nu; u++) J[u] = counts ? J[u] / size : 0.0;
+    for (int32_t u = 0; u < nu; u++) J[u] = counts ? J[u] / (r < loop_rows ? fmax(size, 1.0) : size) : 0.0;
   }
 }
 

@@ -2,7 +2,13 @@
  *
  * The indicators are sampled along the dense output of a step; a sign change is then bracketed to a few units in the
  * last place of t. The step ends just after the sign change. An indicator that is exactly zero at the start takes its
- * sign when it leaves zero, without an event; if it is still zero at the first regular sample, its sign is negative. */
+ * sign when it leaves zero, without an event; if it is still zero at the first regular sample, its sign is negative.
+ *
+ * An indicator may change its sign and change it back between two samples a and b. Its size s = sign z > 0 then has a
+ * minimum there. Where s is convex, it lies above its secant through a and the sample before, and above each tangent:
+ *   s(t) >= s(a) + (t - a) (s(a) - s(a_before)) / (a - a_before)
+ * Only where this line comes down to a part of s(b), the tangent at b is computed, by one more sample. If s rises there,
+ * the minimum is searched between a and b, until s is negative or the falling tangent is clear of zero. */
 #include <float.h>
 #include <math.h>
 
@@ -12,6 +18,15 @@
 static const double FIRST_SAMPLE = 0x1p-20;
 static const double SAMPLES[] = {0.25, 0.5, 0.75, 1.0};
 enum { N_SAMPLES = sizeof SAMPLES / sizeof *SAMPLES };
+
+/* Tangents are secants through a sample and one before, at this fraction of the interval between regular samples. */
+static const double TANGENT_SPACING = 0x1p-20;
+
+/* A minimum is searched where its lower bound is less than this part of the smaller end value: indicators need not be
+ * exactly convex. */
+static const double SAFETY = 0.5;
+
+enum { MAX_TANGENTS = 40 };
 
 /* ITP may take log2(HEADROOM) more iterations than bisection. */
 static const double HEADROOM = 4.0;
@@ -104,38 +119,159 @@ static int include_simultaneous(lw_ode *ode, double *t, double limit) {
   return status;
 }
 
+/* ---- a minimum between two samples ----------------------------------------------------------------- */
+
+/* Samples `left` and `right`, and x = (t - left) / (right - left). */
+typedef struct interval {
+  double left, right, spacing;
+} interval;
+
+/* Size s of an indicator at x, and ds/dx. */
+typedef struct tangent {
+  double x, size, slope;
+} tangent;
+
+static double size_of(const lw_ode *ode, int32_t i, const double *z) { return ode->event_sign[i] * z[i]; }
+
+static double time_at(const interval *w, double x) { return w->left + x * (w->right - w->left); }
+
+/* Whether the falling tangent stays clear of zero. */
+static bool lies_above(const tangent *from, const tangent *to) {
+  return from->size + from->slope * (to->x - from->x) > SAFETY * fmin(from->size, to->size);
+}
+
+/* Where to look next: where the slope would be zero if it were linear, where the tangents intersect, which finds kinks,
+ * and in the middle. */
+static double next_position(const tangent *from, const tangent *to, int turn, double spacing) {
+  const double width = to->x - from->x, margin = fmax(0.01 * width, 1.5 * spacing);
+  const double descent = from->slope / (from->slope - to->slope);
+  const double drop = (to->size - from->size) / (width * (from->slope - to->slope));
+  const double fraction[] = {descent, drop - to->slope / (from->slope - to->slope), 0.5};
+  return fmin(fmax(from->x + width * fraction[turn % 3], from->x + margin), to->x - 0.5 * margin);
+}
+
+/* Computes the tangent at x. If the sign of the indicator has changed there, or at the sample before it, z_trial holds
+ * the indicators at *t, and *changed is set. */
+static int compute_tangent(lw_ode *ode, int32_t i, const interval *w, tangent *here, double *t, bool *changed) {
+  double size[2];
+  for (int k = 0; k < 2 && !*changed; k++) {
+    *t = time_at(w, k ? here->x : here->x - w->spacing);
+    const int status = sample_indicators(ode, *t, ode->z_trial);
+    if (status != 0) return status;
+    size[k] = size_of(ode, i, ode->z_trial);
+    *changed = has_changed(ode, i, ode->z_trial[i]);
+  }
+  if (*changed) return 0;
+  here->size = size[1];
+  here->slope = (size[1] - size[0]) / w->spacing;
+  return 0;
+}
+
+/* Narrows the minimum between two tangents. If it is beyond zero, z_trial holds the indicators at *t. */
+static int search_minimum(lw_ode *ode, int32_t i, const interval *w, tangent from, tangent to, double *t, bool *found) {
+  for (int turn = 0; turn < MAX_TANGENTS && to.x - from.x > 4.0 * w->spacing; turn++) {
+    if (lies_above(&from, &to)) return 0;
+    tangent here = {next_position(&from, &to, turn, w->spacing), 0.0, 0.0};
+    const int status = compute_tangent(ode, i, w, &here, t, found);
+    if (status != 0 || *found || here.slope == 0.0) return status;
+    *(here.slope < 0.0 ? &from : &to) = here;
+  }
+  return 0;
+}
+
+/* The slope of indicator i at the left end, per interval: its secant from the sample before. */
+static double left_slope(const lw_ode *ode, int32_t i, const interval *w) {
+  const double change = size_of(ode, i, ode->z) - size_of(ode, i, ode->z_before);
+  return change * (w->right - w->left) / (w->left - ode->t_before);
+}
+
+/* Searches the interval for a sign change of indicator i that is undone within it. If there is one, *right becomes a time
+ * between the two changes, with its indicators in z_sample. */
+static int find_excursion(lw_ode *ode, int32_t i, double left, double *right) {
+  const double spacing = fmax(TANGENT_SPACING, 4.0 * time_tolerance(left, *right) / fabs(*right - left));
+  const interval w = {left, *right, spacing};
+  const tangent from = {0.0, size_of(ode, i, ode->z), left_slope(ode, i, &w)};
+  tangent to = {1.0, size_of(ode, i, ode->z_sample), 0.0};
+  if (!(from.slope < 0.0) || lies_above(&from, &to) || !(spacing < 0.1)) return 0;
+  bool found = false;
+  double t;
+  int status = compute_tangent(ode, i, &w, &to, &t, &found);
+  if (status == 0 && !found && to.slope > 0.0) status = search_minimum(ode, i, &w, from, to, &t, &found);
+  if (found) {
+    swap(&ode->z_sample, &ode->z_trial);
+    *right = t;
+  }
+  return status;
+}
+
+static int find_excursions(lw_ode *ode, double left, double *right) {
+  int status = 0;
+  for (int32_t i = 0; i < ode->n_events && status == 0; i++)
+    if (ode->event_sign[i] != 0 && !has_changed(ode, i, ode->z_sample[i])) status = find_excursion(ode, i, left, right);
+  return status;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------------- */
+
 void lw_ode_record_crossings(lw_ode *ode) {
   for (int32_t i = 0; i < ode->n_events; i++) {
     ode->crossings[i] = has_changed(ode, i, ode->z_sample[i]) ? sign_of(ode->z_sample[i]) : 0;
     ode->event_sign[i] = sign_of(ode->z_sample[i]);
   }
   swap(&ode->z, &ode->z_sample);
+  ode->t_left = ode->t;
+  ode->t_before = NAN;
 }
 
 int lw_ode_start_indicators(lw_ode *ode) {
   const int status = evaluate_indicators(ode, ode->t, ode->y, ode->z);
   for (int32_t i = 0; i < ode->n_events; i++) ode->event_sign[i] = ode->z[i] == 0.0 ? 0 : sign_of(ode->z[i]);
+  ode->t_left = ode->t;
+  ode->t_before = NAN;
   return status;
+}
+
+/* The right end becomes the left one. */
+static void move_on(lw_ode *ode, double right) {
+  swap(&ode->z_before, &ode->z);
+  swap(&ode->z, &ode->z_sample);
+  ode->t_before = ode->t_left;
+  ode->t_left = right;
+}
+
+/* Searches from t_left to the sample *right. At an event *right becomes the time just after it. */
+static int search_interval(lw_ode *ode, double *right, bool *found) {
+  const double left = ode->t_left;
+  int status = sample_indicators(ode, *right, ode->z_sample);
+  if (status == 0 && !isnan(ode->t_before)) status = find_excursions(ode, left, right);
+  if (status != 0 || !any_changed(ode, ode->z_sample)) return status;
+  const double limit = *right;
+  *found = true;
+  ode->t_left = NAN; /* bracketing moves the left end */
+  status = bracket_event(ode, left, right);
+  return status == 0 ? include_simultaneous(ode, right, limit) : status;
+}
+
+/* Indicators at the start of the step, unless the last search ended there. */
+static int enter_step(lw_ode *ode) {
+  if (ode->t_left == ode->t_old) return 0;
+  ode->t_left = ode->t_old;
+  ode->t_before = NAN;
+  return sample_indicators(ode, ode->t_old, ode->z);
 }
 
 int lw_ode_locate_event(lw_ode *ode, double *t, bool *found) {
   const double t_new = *t;
-  double left = ode->t_old;
-  for (int sample = ode->just_started ? -1 : 0; sample < N_SAMPLES; sample++) {
-    double right = sample < 0 ? ode->t_old + FIRST_SAMPLE * ode->h : ode->t_old + SAMPLES[sample] * ode->h;
+  int status = enter_step(ode);
+  for (int sample = isnan(ode->t_before) ? -1 : 0; status == 0 && sample < N_SAMPLES; sample++) {
+    double right = ode->t_old + (sample < 0 ? FIRST_SAMPLE : SAMPLES[sample]) * ode->h;
     right = sample == N_SAMPLES - 1 ? t_new : right;
-    int status = sample_indicators(ode, right, ode->z_sample);
-    if (status == 0 && any_changed(ode, ode->z_sample)) {
-      const double limit = right;
-      status = bracket_event(ode, left, &right);
-      status = status == 0 ? include_simultaneous(ode, &right, limit) : status;
-      *t = right;
-      *found = true;
-    }
+    if (right == ode->t_left) continue;
+    status = search_interval(ode, &right, found);
+    *t = *found ? right : t_new;
     if (status != 0 || *found) return status;
     assign_signs(ode, ode->z_sample, sample >= 0);
-    swap(&ode->z, &ode->z_sample);
-    left = right;
+    move_on(ode, right);
   }
-  return 0;
+  return status;
 }

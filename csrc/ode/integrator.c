@@ -49,7 +49,7 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   if (n < 0 || n_events < 0) return NULL;
   if (events == NULL) n_events = 0;
   const size_t states = (size_t)n, indicators = (size_t)n_events;
-  const size_t doubles = (4 + LW_DOPRI5_STAGES) * states + 3 * indicators;
+  const size_t doubles = (4 + LW_DOPRI5_STAGES) * states + 4 * indicators;
   lw_ode *ode = calloc(1, sizeof *ode + doubles * sizeof(double) + 2 * indicators * sizeof(int32_t));
   if (ode == NULL) return NULL;
   ode->n = n;
@@ -66,7 +66,8 @@ lw_ode *lw_ode_create(int32_t n, int32_t n_events, lw_ode_function derivative, l
   ode->z = next;
   ode->z_sample = next + indicators;
   ode->z_trial = next + 2 * indicators;
-  ode->event_sign = (int32_t *)(void *)(next + 3 * indicators);
+  ode->z_before = next + 3 * indicators;
+  ode->event_sign = (int32_t *)(void *)(next + 4 * indicators);
   ode->crossings = ode->event_sign + indicators;
   return ode;
 }
@@ -227,7 +228,6 @@ static int accept_step(lw_ode *ode, double t_new, bool *event) {
   }
   ode->f_known = ode->method->first_same_as_last && t == t_new;
   ode->implicit.jacobian_current = false;
-  ode->just_started = false;
   if (*event) {
     lw_ode_dense(ode, t, ode->y_new);
     swap(&ode->y, &ode->y_new);
@@ -256,7 +256,6 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   ode->previous_error = 1e-4;
   ode->tries = 0;
   ode->started = ode->f_known = ode->implicit.jacobian_current = false;
-  ode->just_started = true;
   if (!isfinite(t) || !lw_ode_all_finite(y, ode->n)) return LW_ODE_NOT_FINITE;
   const lw_ode_outcome outcome = evaluate_here(ode);
   if (outcome != LW_ODE_STEP) return outcome;

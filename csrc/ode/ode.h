@@ -41,7 +41,6 @@ struct lw_ode {
   int64_t tries;         /* steps accepted and rejected since the start */
   bool started;          /* y is a valid state */
   bool f_known;          /* k[f_stage] is f(t, y) */
-  bool just_started;     /* no sample since the start: an indicator may leave zero */
   double t, t_old;       /* the last step went from t_old to t ... */
   double h;              /* ... or, cut short by an event, would have had this length; signed */
   double h_next;         /* proposed size of the next step; 0: not chosen yet */
@@ -49,8 +48,9 @@ struct lw_ode {
   double *y, *y_old, *y_new, *y_sample;
   double *k[LW_ODE_VECTORS]; /* stages; those beyond the explicit method are allocated with `implicit` */
   double *z, *z_sample;      /* indicators at the two ends of the bracket */
-  double *z_trial;
-  int32_t *event_sign; /* -1: z <= 0; +1: z > 0; 0: exactly zero at the start, unknown */
+  double *z_trial, *z_before;
+  double t_left, t_before; /* times of z and z_before, the sample before z; NAN: there is none */
+  int32_t *event_sign;     /* -1: z <= 0; +1: z > 0; 0: exactly zero at the start, unknown */
   int32_t *crossings;
   lw_ode_implicit implicit;
   void *implicit_memory;

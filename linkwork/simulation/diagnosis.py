@@ -10,6 +10,7 @@ from linkwork.errors import LinkworkError, MechanismError, SolverError
 from linkwork.model.base import ASSEMBLY_TOLERANCE
 from linkwork.simulation.result import Result
 from linkwork.simulation.run import Run
+from linkwork.solvers.base import Failure
 from linkwork.solvers.driver import ChatteringError
 
 VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is the cause
@@ -25,7 +26,20 @@ def explain(error: SolverError, run: Run, result: Result) -> LinkworkError | Non
         error.args = (f"{error}. The last transitions were {names}",)
     if fault is not None or beyond is not None:
         error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
+    elif run.formulation and run.system.loop_names and result.t.size and Failure.TOO_MANY_STEPS not in str(error):
+        error.args = (f"{error}. There, {_least_conditioned_loop(run, result)}",)
     return fault or beyond
+
+
+def _least_conditioned_loop(run: Run, result: Result) -> str:
+    """Describe the loop that is nearest to a singular pose at the last row."""
+    run.enter(float(result.t[-1]), result.y[-1])
+    conditioning = run.block["loop_conditioning"]
+    loop = int(np.argmin(conditioning))
+    return (
+        f"the loop closed by joint {run.system.loop_names[loop]!r} is the nearest to a singular pose, "
+        f"with conditioning {conditioning[loop]:.2g}"
+    )
 
 
 def _fault(run: Run) -> LinkworkError | None:

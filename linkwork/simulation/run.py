@@ -38,6 +38,8 @@ class Run:
     ----------
     recorder
         The record of the run.
+    formulation
+        The differential-algebraic equations; None for the explicit ones.
     """
 
     def __init__(
@@ -50,9 +52,9 @@ class Run:
         self.progress = Progress(False)
         self._start = self._started(state)
         self._counting = self._must_count_revolutions()
-        self._formulation: Formulation | None = request.make(system, self.block, inputs)
-        if self._formulation is not None:
-            recorder.states = self._formulation.states
+        self.formulation: Formulation | None = request.make(system, self.block, inputs)
+        if self.formulation is not None:
+            recorder.states = self.formulation.states
 
     def _started(self, state: State) -> Start:
         """Bring the block to the start of the run and carry out the transitions that are due there."""
@@ -116,7 +118,7 @@ class Run:
         return Start(end.t, end.y if y is None else np.asarray(y), DiscreteState.of(self.block))
 
     def _states(self, unknowns: FloatArray) -> FloatArray:
-        return unknowns if self._formulation is None else self._formulation.states(unknowns)
+        return unknowns if self.formulation is None else self.formulation.states(unknowns)
 
     def _problem(self, start: Start) -> Problem:
         """Return the problem of the segment from a start on."""
@@ -135,7 +137,7 @@ class Run:
             on_progress=self.progress.reach if self.progress.active else None,
             compiled=compiled,
         )
-        return problem if self._formulation is None else in_unknowns(self._formulation, problem)
+        return problem if self.formulation is None else in_unknowns(self.formulation, problem)
 
     def _compiled(self, events: bool) -> CompiledFunctions:
         return CompiledFunctions(**self.block.ode_addresses(events=events, on_step=self._counting))

@@ -33,6 +33,8 @@ from linkwork.solvers.problem import FloatArray, IntArray, Problem
 STRETCH = 50
 LAST_DIGITS = 64.0 * STRETCH * float(np.finfo(np.float64).eps)
 UNSEEN = 0.01
+# Part of the run from one failed step to the next at which the equations are chosen again.
+BETWEEN_FAILURES = 1e-3
 STUCK = -1000  # in addition to IDA's flags
 
 
@@ -52,15 +54,19 @@ class IDA(InterpolatingSolver):
         self._tip_y = self.y
         self._steps = 0  # since the start
         self._start_y = self.y
+        self._failed_at: float | None = None  # where a failed step was tried again after a new start
         self._mark = 0.0, self.y  # time s and state when progress was last looked at
 
     def start(self, t: float, y: FloatArray) -> None:
         """Start IDA at (t, y), with y' from the problem's derivative."""
+        self._begin(t, y)
+        self._watch_from(t, y)
+
+    def _begin(self, t: float, y: FloatArray) -> None:
         self.t, self.y = t, y
         ydot = self.derivative(t, y.copy())
         if not (np.isfinite(y).all() and np.isfinite(ydot).all()):
             raise self.fail(Failure.NOT_FINITE)
-        self._watch_from(t, y)
         self._tip, self._tip_s, self._tip_y = t, 0.0, y
         self._steps, self._mark, self._start_y = 0, (0.0, y), y
         span = abs(self.t_end - t)
@@ -110,12 +116,34 @@ class IDA(InterpolatingSolver):
         return self._tip
 
     def _advance(self) -> None:
+        if self._steps:
+            self._renewed(failed=False)
         while True:
             self._began_s = self._tip_s
             flag, s, y = self._backend.step()
+            if flag < TOO_MUCH_WORK and self._may_try_again() and self._renewed(failed=True):
+                continue
             self._follow(flag, s, y, steps=int(flag >= TOO_MUCH_WORK))
             if self._tip != self.t:
                 return
+
+    def _renewed(self, *, failed: bool) -> bool:
+        """Start again where IDA is if the problem chooses its equations again."""
+        implicit, t = self.problem.implicit, self._tip
+        y = None if implicit is None or implicit.renew is None else implicit.renew(t, self._tip_y.copy(), failed)
+        if y is None:
+            return False
+        self.statistics.restarts += 1
+        self._failed_at = t if failed else self._failed_at
+        self._begin(t, y)
+        return True
+
+    def _may_try_again(self) -> bool:
+        """Whether a failed step may succeed with equations chosen again: not twice at the same place."""
+        if self._equations.raised is not None or not self._steps:
+            return False
+        last, run = self._failed_at, abs(self.t_end - self.problem.t0)
+        return last is None or abs(self._tip - last) > BETWEEN_FAILURES * run
 
     def _follow(self, flag: int, s: float, y: FloatArray, steps: int) -> None:
         """Take over IDA's time and state after so many successful steps, then report a failure."""
@@ -200,7 +228,8 @@ class IDA(InterpolatingSolver):
     def _or_start(self, kind: Failure) -> Failure:
         """Blame the start values while the solution is still there."""
         change = np.abs(self.y - self._start_y) * self._weights(self.y)
-        near = self._steps <= 2 * STRETCH and change.max(initial=0.0) < start_checks.PROBE_STEP
+        moved = change.max(initial=0.0)
+        near = self._steps <= 2 * STRETCH and moved < start_checks.PROBE_STEP and self._failed_at is None
         return Failure.START_NOT_LEFT if near and self.problem.implicit is not None else kind
 
     def _because(self, kind: Failure, reason: str) -> SolverError:

@@ -8,7 +8,8 @@ speeds of the tree, and the integrals of multipliers as states, y = (q, u, Lambd
 (Gear, Leimkuhler and Gupta 1985). Residuals are in metres, multipliers are forces. The relaxation s is 0 for rows
 that are independent of each other, which hold exactly, and 1 for those that are zero (locks that are open) or follow
 from others (a planar loop of hinges in space): these get no multiplier instead. The kinds are determined where a run
-starts or starts again.
+starts or starts again. Rows that are independent in one pose need not be so in another: where those chosen have become
+far worse than others would be, the solver starts again.
 """
 
 from __future__ import annotations
@@ -25,6 +26,11 @@ from linkwork.simulation.inputs import Inputs
 from linkwork.solvers import Implicit
 
 BoolArray = NDArray[np.bool_]
+
+# Rows are chosen again where their conditioning is less than this part of that of the best choice.
+WORSE = 0.1
+CHECK_INTERVAL = 4  # steps
+DEPENDENT_ROW = 1e-6
 
 
 class GGL(Formulation):
@@ -55,7 +61,8 @@ class GGL(Formulation):
         self.n = self._nq + self._nu + 2 * self.rows
         self.relaxation: FloatArray = np.ones(2 * self.rows)
         self._inputs = inputs if inputs is not None and inputs.vary else None
-        self.implicit = Implicit(self.residual, self.jacobian, algebraic=self.algebraic)
+        self._unchecked = 0  # steps since the conditioning of the rows was computed
+        self.implicit = Implicit(self.residual, self.jacobian, algebraic=self.algebraic, renew=self.renew)
 
     @property
     def algebraic(self) -> BoolArray:
@@ -73,7 +80,35 @@ class GGL(Formulation):
     def jacobian(self, t: float, y: FloatArray, ydot: FloatArray, cj: float) -> FloatArray:
         """Return dF/dy + cj dF/dy' (n, n), exact to rounding."""
         self._ask(t)
+        self._unchecked = CHECK_INTERVAL  # the step has changed
         return self.block.dae_jacobian(t, y, ydot, self.relaxation, cj)
+
+    def renew(self, t: float, y: FloatArray, failed: bool) -> FloatArray | None:
+        """Return a state to start again from with other rows if those have become much better, or after a failure."""
+        self._unchecked += 1
+        if not failed and self._unchecked < CHECK_INTERVAL:
+            return None
+        self._unchecked = 0
+        states = y[: self._nq + self._nu]
+        self._enter(t, states)
+        return self.unknowns(t, self._projected(t, states)) if failed or self._rows_are_outdated() else None
+
+    def _rows_are_outdated(self) -> bool:
+        matrix, velocities = self.block.constraint_jacobian(), slice(0, self.rows)
+        chosen, best = self.relaxation[velocities] == 0, self.block.dae_rows()[velocities] == 0
+        if best.sum() < chosen.sum():
+            return False
+        return _conditioning(matrix[chosen]) < WORSE * _conditioning(matrix[best])
+
+    def _projected(self, t: float, states: FloatArray) -> FloatArray:
+        """Return the nearest states [q; u] that satisfy all rows; those not chosen have been followed less closely."""
+        q, u = states[: self._nq].copy(), states[self._nq :].copy()
+        for _ in range(2):
+            violation, _ = self.lacks(t, np.concatenate([q, u]))
+            self.block.put("u", -_least_norm(self.block.constraint_jacobian(), violation))
+            q += self.block["qdot"]
+        _, violation = self.lacks(t, np.concatenate([q, u]))
+        return np.concatenate([q, u - _least_norm(self.block.constraint_jacobian(), violation)])
 
     def start(self, t: float, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return y and y' (n,) that fit the states [q; u] (nq + nu,), and choose which rows hold from there on.
@@ -145,6 +180,19 @@ class GGL(Formulation):
         block.put("u", states[self._nq :])
         block.put("time", t)
         self._ask(t)
+
+
+def _conditioning(rows: FloatArray) -> float:
+    """Return the smallest singular value over the largest; 1 for no rows."""
+    if not rows.size:
+        return 1.0
+    values = np.linalg.svd(rows, compute_uv=False)
+    return float(values[-1] / values[0])
+
+
+def _least_norm(matrix: FloatArray, values: FloatArray) -> FloatArray:
+    solution: FloatArray = np.asarray(np.linalg.lstsq(matrix, values, rcond=DEPENDENT_ROW)[0], dtype=np.float64)
+    return solution
 
 
 def formulate(system: Model, block: Block, inputs: Inputs) -> GGL:
