@@ -210,34 +210,14 @@ static void find_contacts(lw_state *s) {
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
-/* W, by the jumps that unit loads make of the speeds after an event without loads. A coordinate that cannot move has
- * none. */
+/* W; a coordinate that cannot move has none. */
 static lw_status measure_compliance(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   const int32_t n = r->contacts;
-  double residual, *free_speed = r->load;
-  clear_constraints(s);
-  lw_status e = find_jump(s, &residual);
-  const double pulse = 1.0 + fastest(s, r->speed_after);
-  for (int32_t i = 0; i < n; i++) free_speed[i] = r->speed_after[r->contact[i].u];
-  for (int32_t j = 0; !e && j < n; j++) {
-    const lw_contact *c = &r->contact[j];
-    r->constrained[c->u] = 1;
-    r->target[c->u] = free_speed[j] - r->speed_before[c->u] + pulse * c->outward;
-    e = find_jump(s, &residual);
-    r->constrained[c->u] = 0;
-    const double load = c->outward * r->constraint_impulse[c->u];
-    const int moves = residual < 0.5 * pulse && load > 0.0 && isfinite(load);
-    for (int32_t i = 0; i < n; i++)
-      r->compliance[i * n + j] =
-          moves ? r->contact[i].outward * (r->speed_after[r->contact[i].u] - free_speed[i]) / load : 0.0;
-  }
+  for (int32_t i = 0; i < n; i++) r->active[i] = r->contact[i].u;
+  const lw_status e = n ? lw_find_speed_compliance(s, n, r->active, r->compliance) : LW_OK;
   for (int32_t i = 0; i < n; i++)
-    for (int32_t j = 0; j < i; j++)
-      r->compliance[i * n + j] = r->compliance[j * n + i] =
-          r->compliance[i * n + i] > 0.0 && r->compliance[j * n + j] > 0.0
-              ? 0.5 * (r->compliance[i * n + j] + r->compliance[j * n + i])
-              : 0.0;
+    for (int32_t j = 0; j < n; j++) r->compliance[i * n + j] *= r->contact[i].outward * r->contact[j].outward;
   return e;
 }
 
@@ -424,7 +404,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   for (int32_t i = 0; i < s->base->size.transitions; i++) hits |= s->events->due[i] & LW_HIT;
   if (hits) count_event(s);
   find_contacts(s);
-  if (s->events->contacts && (e = measure_compliance(s))) return e;
+  if ((e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);
   for (int round = 0; pressed && round <= MAX_ROUNDS; round++) {
