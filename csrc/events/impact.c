@@ -202,7 +202,7 @@ static void find_contacts(lw_state *s) {
       if (!(x->bounds >> bound & 1)) continue;
       const int rested = sign == (bound ? 1.0 : -1.0), is_hit = hit == (bound ? LW_HIT_UPPER : LW_HIT_LOWER);
       if (!rested && !is_hit && (hit || sign != 0.0 || !touches(s, i, bound))) continue;
-      r->contact[r->contacts++] = (lw_contact){i, u, bound, bound ? -1.0 : 1.0, rested, is_hit};
+      r->contact[r->contacts++] = (lw_contact){i, u, bound, bound ? -1.0 : 1.0, rested, is_hit, 0};
       break;
     }
     if (sign != 0.0) free_contact(s, i);
@@ -355,38 +355,73 @@ static int32_t find_loaded(lw_state *s, double tolerance) {
   }
 }
 
-static lw_status update_contacts(lw_state *s) {
+static double largest_acceleration(const lw_state *s) {
+  double most = 0.0;
+  for (int32_t u = 0; u < speeds_of(s); u++) most = fmax(most, fabs(lw_reals(s)[s->model->at.acceleration + u]));
+  return most;
+}
+
+/* Accelerations of all stops that touch, and which of them may carry a load. */
+static void prepare_contacts(lw_state *s, double slow) {
   struct lw_event_workspace *r = s->events;
-  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
-  if (e) return e;
-  const double *acceleration = lw_reals(s) + s->model->at.acceleration;
-  const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);
-  double largest = 0.0;
-  for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fabs(acceleration[u]));
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     if (c->hit) count_impact(s, c->transition);
-    r->excess[i] = c->outward * acceleration[c->u];
+    r->excess[i] = c->outward * lw_reals(s)[s->model->at.acceleration + c->u];
     r->eligible[i] = r->compliance[i * r->contacts + i] > 0.0 &&
                      (c->hit || outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
     shift_bound(s, c);
   }
-  const int32_t active = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+}
+
+/* Removes the remaining speeds of bounces that end; here a stop may pull. */
+static lw_status stop_bounces(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
   int moving = 0;
-  for (int32_t k = 0; k < active; k++) {
-    moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
-    enter_contact(s, &r->contact[r->active[k]]);
-  }
-  for (int32_t i = 0; i < r->contacts; i++)
-    if (r->eligible[i] && outward_speed(&r->contact[i], r->speed_before) <= slow &&
-        loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest)
-      widen_unloaded(s, &r->contact[i]);
+  for (int32_t k = 0; k < active; k++) moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!moving) return LW_OK;
   clear_constraints(s);
   clear_applied_impulses(s);
-  if ((e = solve_velocity_jump(s))) return e; /* removes the remaining speed of the bounce; here a stop may pull */
-  apply_velocity_jump(s);
+  const lw_status e = solve_velocity_jump(s);
+  if (e == LW_OK) apply_velocity_jump(s);
+  return e;
+}
+
+/* The loads that select the stops and those of the locks differ by rounding and by the feedback on loops: a lock that
+ * pulls lets go, or the next event would release what this one has locked. Returns whether one did. */
+static int release_pulling(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
+  double most = 0.0;
+  int32_t worst = -1;
+  for (int32_t k = 0; k < active; k++) {
+    const double force = lw_contact_indicator(s, r->contact[r->active[k]].transition);
+    if (force < most) most = force, worst = r->active[k];
+  }
+  if (worst < 0) return 0;
+  for (int32_t k = 0; k < active; k++) free_contact(s, r->contact[r->active[k]].transition);
+  r->eligible[worst] = 0, r->contact[worst].pulls = 1;
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return 1;
+}
+
+static lw_status update_contacts(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+  if (e) return e;
+  const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before), largest = largest_acceleration(s);
+  prepare_contacts(s, slow);
+  for (int again = 1; again;) {
+    const int32_t active = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+    for (int32_t k = 0; k < active; k++) enter_contact(s, &r->contact[r->active[k]]);
+    if ((e = stop_bounces(s, active)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+    again = release_pulling(s, active);
+  }
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    const int unloaded = r->eligible[i] && loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest;
+    if ((unloaded || c->pulls) && outward_speed(c, r->speed_before) <= slow) widen_unloaded(s, c);
+  }
   return LW_OK;
 }
 

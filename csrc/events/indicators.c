@@ -13,6 +13,11 @@ double lw_stop_gap(const lw_state *s, int32_t i, int bound) {
   return stop_gap(&w, i, bound);
 }
 
+double lw_contact_indicator(const lw_state *s, int32_t i) {
+  const indicator_view w = current_view(s);
+  return contact_force(&w, i) + MIN_CONTACT_FORCE;
+}
+
 /* Coordinates of tree joints are states, and so are most of their rates; other quantities are outputs. */
 static int needs_outputs(const lw_state *s, int32_t i) {
   const lw_transition *x = transition_of(s, i);
