@@ -107,6 +107,9 @@ static double bound_tolerance(const lw_state *s, int32_t i, int bound) {
 #define REST_TIME_FRACTION 2e-7 /* of the time since the first impact; the remaining impacts are skipped */
 #define REST_HEIGHT_FACTOR 2.0  /* height of a bounce relative to the zero tolerance of the indicator */
 #define TIME_RESOLUTION 1.5e-14 /* of the time: shortest flight that event location resolves */
+#define LOW_BOUNCE 1e-11        /* height, relative to 1 and the bound */
+#define LOW_REST_FRACTION 1e-4  /* of the time since the first impact on the stop ... */
+#define LOW_RUN_FRACTION 1e-5   /* ... or since the first of the run: a low bounce that takes less is skipped */
 #define RUN 16.0                /* impacts over which the time between them is averaged */
 #define RECENT 64.0             /* an impact so many mean times ago, or less, belongs to a run that dies away */
 
@@ -150,6 +153,15 @@ static void count_impact(lw_state *s, int32_t i) {
   memory->impact = t, memory->done = 1.0;
 }
 
+/* Where several stops touch, each bounce makes others bounce, series within series. Skipping the rest of one changes
+ * positions by its height h and speeds by as little: the impulse is the same, a moment earlier. */
+static int is_low_bounce(const lw_state *s, const lw_contact *c, double away, double inward, double rest) {
+  const double t = now(s), height = away * away / (2.0 * inward);
+  return s->events->contacts > 1 && height <= LOW_BOUNCE * bound_scale(s, c->transition, c->upper) &&
+         (rest < LOW_REST_FRACTION * (t - lw_memory_of(s, c->transition)->first_impact) ||
+          rest < LOW_RUN_FRACTION * (t - history_of(s)->first));
+}
+
 /* A bounce of speed `away` against the acceleration `inward`: the flights between the impacts on one stop are a
  * geometric series with a finite sum, after which the body is at rest. */
 static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double away, double inward) {
@@ -157,10 +169,10 @@ static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double a
   const double t = now(s), e = restitution_of(s, c->transition);
   if (away * away <= 2.0 * inward * REST_HEIGHT_FACTOR * bound_tolerance(s, c->transition, c->upper)) return 1;
   if (e >= 1.0) return 0;
-  if (!c->hit) return has_died_away(s, c->transition);
   const double rest = 2.0 * away / inward / (1.0 - e); /* of the series */
-  return rest * (1.0 - e) * (1.0 - e) <= TIME_RESOLUTION * fabs(t) ||
-         rest < REST_TIME_FRACTION * (t - memory->first_impact) || has_died_away(s, c->transition);
+  if (has_died_away(s, c->transition) || is_low_bounce(s, c, away, inward, rest)) return 1;
+  return c->hit && (rest * (1.0 - e) * (1.0 - e) <= TIME_RESOLUTION * fabs(t) ||
+                    rest < REST_TIME_FRACTION * (t - memory->first_impact));
 }
 
 /* ---- stops that touch ---- */
