@@ -401,7 +401,7 @@ static lw_status stop_bounces(lw_state *s, int32_t active) {
 }
 
 /* The loads that select the stops and those of the locks differ by rounding and by the feedback on loops: a lock that
- * pulls lets go, or the next event would release what this one has locked. Returns whether one did. */
+ * pulls opens, or the next event would release what this one has locked. Returns whether one did. */
 static int release_pulling(lw_state *s, int32_t active) {
   struct lw_event_workspace *r = s->events;
   double most = 0.0;
