@@ -40,17 +40,19 @@ static int64_t attempts_of(const fmu *f) {
 }
 
 static fmu_status too_many_attempts(const fmu *f) {
+  char recent[400];
+  lw_recent_transitions(f->state, recent, sizeof recent);
   return fmu_log_message(
       &f->log, FMU_DISCARD,
       "after %g steps the integration has only reached t = %.9g; a shorter communication step, a looser "
-      "tolerance or, if the mechanism is stiff, the solver rodas5p may succeed",
-      (double)max_attempts, lw_ode_time(f->ode));
+      "tolerance or, if the mechanism is stiff, the solver rodas5p may succeed%s%s",
+      (double)max_attempts, lw_ode_time(f->ode), *recent ? "; last transitions: " : "", recent);
 }
 
 static fmu_status start_integrator(fmu *f) {
   const double asked = f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
   const double tolerance = fmax(step_tolerance_factor * asked, min_tolerance);
-  const lw_ode_options options = {tolerance, tolerance, f->run.last_step, 0, 0};
+  const lw_ode_options options = {tolerance, tolerance, f->run.last_step, 0, -1};
   const lw_ode_method method = f->run.solver == FMU_RODAS5P ? LW_ODE_RODAS5P : LW_ODE_DOPRI5;
   if (lw_ode_set_method(f->ode, method, fmu_ode_jacobian) != LW_OK)
     return fmu_log_message(&f->log, FMU_ERROR, "out of memory");

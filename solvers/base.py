@@ -117,6 +117,37 @@ class Options:
                 raise SolverError(f"{name} = {value:g}; give a positive time, or None to leave it to the solver")
 
 
+MAX_STEPS = 10_000_000
+MAX_EVENTS = 20_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits that end a run with an error.
+
+    Parameters
+    ----------
+    steps
+        Largest number of steps, the rejected ones included where the method counts them; None: no limit.
+    events
+        Largest number of events within one unit of time; None: no limit.
+
+    Raises
+    ------
+    SolverError
+        If a limit is below 1.
+    """
+
+    steps: int | None = MAX_STEPS
+    events: int | None = MAX_EVENTS
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "events"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise SolverError(f"max_{name} = {value}; give at least 1, or None for no limit")
+
+
 class Solver(ABC):
     """One run of a method on a problem; the contract stands at the top of this module.
 

@@ -49,6 +49,7 @@ class CompiledSolver(Solver):
             "atol": options.atol,
             "first_step": options.first_step or 0.0,
             "max_step": options.max_step or 0.0,
+            "max_steps": -1,  # the driver counts
         }
         created = lib.lw_ode_create(
             problem.n, problem.n_events, derivative, events, context, ffi.new("lw_ode_options *", limits)

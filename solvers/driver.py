@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwork.errors import SolverError
-from linkwork.solvers.base import Failure, Options, Solver
+from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, Failure, Limits, Options, Solver
 from linkwork.solvers.problem import Action, Continue, IntArray, Problem, Restart, Terminate
 from linkwork.solvers.recorder import Recorder
 from linkwork.solvers.registry import create
@@ -34,7 +34,8 @@ def solve(
     t_eval: npt.ArrayLike | None = None,
     max_step: float | None = None,
     first_step: float | None = None,
-    max_steps: int | None = None,
+    max_steps: int | None = MAX_STEPS,
+    max_events: int | None = MAX_EVENTS,
 ) -> Solution:
     """Integrate a problem from its start to `t_end`, forwards or backwards in time.
 
@@ -55,7 +56,9 @@ def solve(
     max_step, first_step
         Longest and first step, positive.
     max_steps
-        Largest number of steps, the rejected ones included where the method counts them.
+        Largest number of steps, the rejected ones included where the method counts them; None: no limit.
+    max_events
+        Largest number of events within one unit of time; None: no limit.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def solve(
     options = Options(rtol, rtol if atol is None else atol, max_step, first_step)
     recorder = Recorder(problem.t0, t_end, t_eval)
     try:
-        integrate(problem, recorder.t_end, recorder, solver, options, max_steps)
+        integrate(problem, recorder.t_end, recorder, solver, options, Limits(max_steps, max_events))
     except BaseException as error:
         recorder.attach_to(error)
         raise
@@ -83,7 +86,7 @@ def solve(
 
 
 def integrate(
-    problem: Problem, t_end: float, recorder: Recorder, solver: str, options: Options, max_steps: int | None = None
+    problem: Problem, t_end: float, recorder: Recorder, solver: str, options: Options, limits: Limits
 ) -> None:
     """Integrate a problem to `t_end`, the whole run or a part of it, into a recorder; arguments as of `solve`.
 
@@ -92,28 +95,26 @@ def integrate(
     Exception
         Without a result: the caller attaches that of the recorder to it.
     """
-    if max_steps is not None and max_steps < 1:
-        raise SolverError(f"max_steps = {max_steps}; give at least 1, or None for no limit")
     method = create(solver, problem, t_end, options)
     recorder.begin(problem, t_end, method.statistics)
     try:
-        status, message = _run(method, recorder, max_steps)
+        status, message = _run(method, recorder, limits)
     except BaseException as error:
         recorder.end(Status.FAILED, str(error))
         raise
     recorder.end(status, message)
 
 
-def _run(method: Solver, recorder: Recorder, max_steps: int | None) -> tuple[Status, str]:
+def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, str]:
     """Step to the end; return how the run ended."""
     problem, statistics = method.problem, method.statistics
     on_step = None if method.calls_on_step else problem.on_step
-    chattering = _Chattering(recorder, problem.t0)
+    chattering = _Chattering(recorder, problem.t0, limits.events)
     method.start(problem.t0, problem.y0.copy())
     while method.t != method.t_end:
         tries = BATCH if on_step is None else 1
-        if max_steps is not None:
-            tries = min(tries, max_steps - statistics.steps - (statistics.rejected or 0))
+        if limits.steps is not None:
+            tries = min(tries, limits.steps - statistics.steps - (statistics.rejected or 0))
         if tries <= 0:
             raise method.fail(Failure.TOO_MANY_STEPS)
         try:
@@ -154,21 +155,30 @@ def _handle_event(method: Solver, recorder: Recorder, crossings: IntArray) -> Ac
 
 
 class _Chattering:
-    """Detection of events of one part of a run that accumulate at a point of time."""
+    """Detection of events of one part of a run that accumulate at a point of time, or are more than the limit."""
 
-    def __init__(self, recorder: Recorder, t_start: float) -> None:
+    def __init__(self, recorder: Recorder, t_start: float, limit: int | None) -> None:
         self._recorder = recorder
         self._t_start = t_start
+        self._limit = limit
         self._first = len(recorder.events)
 
     def check(self) -> None:
-        """Raise `ChatteringError` if the last events accumulate."""
-        events, t = self._recorder.events, self._recorder.t
-        if len(events) - self._first < CHATTERING_EVENTS:
-            return
-        if abs(t - events[-CHATTERING_EVENTS].t) <= CHATTERING_SPAN * max(abs(t - self._t_start), abs(t)):
-            fired = ", ".join(str(i) for i in events[-1].indices)
-            raise ChatteringError(
-                f"{CHATTERING_EVENTS} events follow one another without end at t = {t:.17g}, the last of indicator "
-                f"{fired}; let on_event bring the motion to rest or terminate"
-            )
+        """Raise `ChatteringError` if the last events accumulate or are too many."""
+        t = self._recorder.t
+        if self._duration(CHATTERING_EVENTS) <= CHATTERING_SPAN * max(abs(t - self._t_start), abs(t)):
+            raise ChatteringError(f"{CHATTERING_EVENTS} events follow one another without end{self._where()}")
+        if self._limit is not None and self._duration(self._limit + 1) < 1.0:
+            raise ChatteringError(f"more than max_events = {self._limit} in one unit of time{self._where()}")
+
+    def _duration(self, count: int) -> float:
+        """Return the time since the last `count` events began; infinite if there were fewer."""
+        events = self._recorder.events
+        return abs(self._recorder.t - events[-count].t) if len(events) - self._first >= count else np.inf
+
+    def _where(self) -> str:
+        fired = ", ".join(str(i) for i in self._recorder.events[-1].indices)
+        return (
+            f" at t = {self._recorder.t:.17g}, the last of indicator {fired}; let on_event bring the motion to rest or "
+            "terminate"
+        )

@@ -70,6 +70,21 @@ lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump) {
   return LW_OK;
 }
 
+lw_status lw_find_speed_compliance(lw_state *s, int32_t n, const int32_t *u, double *W) {
+  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  if (e || (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
+  lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
+  s->kernels->speed_compliance(s->model, s->block, n, u, W);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  for (int32_t i = 0; i < n; i++)
+    for (int32_t j = 0; j < i; j++)
+      W[i * n + j] = W[j * n + i] =
+          W[i * n + i] > 0.0 && W[j * n + j] > 0.0 ? 0.5 * (W[i * n + j] + W[j * n + i]) : 0.0;
+  return all_finite((size_t)n * (size_t)n, W)
+             ? LW_OK
+             : lw_fail(s, LW_ERROR_VALUE, "the compliance of the speeds came out not finite; is the state?");
+}
+
 lw_status lw_solve_velocity_jump(lw_state *s, lw_velocity_jump *jump) {
   const lw_status e = lw_evaluate(s, LW_STAGE_ACCELERATIONS);
   return e ? e : lw_find_velocity_jump(s, jump);

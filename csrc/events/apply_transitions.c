@@ -1,8 +1,8 @@
 /* Event handling: applies all due transitions, and those they trigger, until none is due. */
+#include "events/chattering.h"
 #include "events/removable_joints.h"
 #include "events/impact.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static int is_applied(const lw_state *s, int32_t i, lw_action action) {
@@ -139,32 +139,6 @@ static lw_status handle_due_transitions(lw_state *s, int32_t *changed) {
   return LW_OK;
 }
 
-#define SIMULTANEOUS 1e-9     /* relative time difference of simultaneous events */
-#define MAX_SIMULTANEOUS 1000 /* taken for an infinite sequence */
-
-/* Lists the due transitions, as far as the text holds them. */
-static lw_status fail_chattering(lw_state *s) {
-  char names[200] = "";
-  size_t used = 0;
-  for (int32_t i = 0; i < s->base->size.transitions && used + 70 < sizeof names; i++)
-    if (s->events->due[i])
-      used += (size_t)snprintf(names + used, sizeof names - used, "%s'%.60s'", used ? ", " : "",
-                               s->base->transition_name[i]);
-  return lw_fail(s, LW_ERROR_SOLVER,
-                 "events follow one another without end at t = %.9g s: %s; a stop with restitution 1 does not come to "
-                 "rest, and a lock and its release must not cause each other",
-                 lw_reals(s)[s->model->at.time], names);
-}
-
-/* Returns whether there are too many events at this time. */
-static int count_simultaneous(lw_state *s) {
-  double *memory = lw_reals(s) + s->base->at.event_memory, t = lw_reals(s)[s->base->at.time];
-  const int again = memory[1] > 0.0 && fabs(t - memory[0]) <= SIMULTANEOUS * (fabs(t) + 1e-3);
-  memory[1] = again ? memory[1] + 1.0 : 1.0;
-  if (!again) memory[0] = t;
-  return memory[1] > MAX_SIMULTANEOUS;
-}
-
 static lw_status restore_backup(lw_state *s, lw_status e) {
   memcpy(s->snapshot, s->events->backup, s->snapshot_size);
   lw_select_topology(s, 0);
@@ -176,12 +150,11 @@ lw_status lw_handle_events(lw_state *s, int32_t *changed) {
   if (!s->events) return LW_OK;
   memcpy(s->events->backup, s->snapshot, s->snapshot_size);
   for (;;) {
-    lw_status e = LW_OK;
+    lw_status e;
     const int32_t due = lw_find_due_transitions(s);
     if (due == 0) return LW_OK;
     if (due < 0) return restore_backup(s, lw_evaluate(s, LW_STAGE_OUTPUTS));
-    if (count_simultaneous(s)) e = fail_chattering(s);
-    if (e || (e = handle_due_transitions(s, changed))) return restore_backup(s, e);
+    if ((e = lw_count_event(s)) || (e = handle_due_transitions(s, changed))) return restore_backup(s, e);
   }
 }
 

@@ -107,6 +107,9 @@ static double bound_tolerance(const lw_state *s, int32_t i, int bound) {
 #define REST_TIME_FRACTION 2e-7 /* of the time since the first impact; the remaining impacts are skipped */
 #define REST_HEIGHT_FACTOR 2.0  /* height of a bounce relative to the zero tolerance of the indicator */
 #define TIME_RESOLUTION 1.5e-14 /* of the time: shortest flight that event location resolves */
+#define LOW_BOUNCE 1e-11        /* height, relative to 1 and the bound */
+#define LOW_REST_FRACTION 1e-4  /* of the time since the first impact on the stop ... */
+#define LOW_RUN_FRACTION 1e-5   /* ... or since the first of the run: a low bounce that takes less is skipped */
 #define RUN 16.0                /* impacts over which the time between them is averaged */
 #define RECENT 64.0             /* an impact so many mean times ago, or less, belongs to a run that dies away */
 
@@ -150,6 +153,15 @@ static void count_impact(lw_state *s, int32_t i) {
   memory->impact = t, memory->done = 1.0;
 }
 
+/* Where several stops touch, each bounce makes others bounce, series within series. Skipping the rest of one changes
+ * positions by its height h and speeds by as little: the impulse is the same, a moment earlier. */
+static int is_low_bounce(const lw_state *s, const lw_contact *c, double away, double inward, double rest) {
+  const double t = now(s), height = away * away / (2.0 * inward);
+  return s->events->contacts > 1 && height <= LOW_BOUNCE * bound_scale(s, c->transition, c->upper) &&
+         (rest < LOW_REST_FRACTION * (t - lw_memory_of(s, c->transition)->first_impact) ||
+          rest < LOW_RUN_FRACTION * (t - history_of(s)->first));
+}
+
 /* A bounce of speed `away` against the acceleration `inward`: the flights between the impacts on one stop are a
  * geometric series with a finite sum, after which the body is at rest. */
 static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double away, double inward) {
@@ -157,10 +169,10 @@ static int is_negligible_bounce(const lw_state *s, const lw_contact *c, double a
   const double t = now(s), e = restitution_of(s, c->transition);
   if (away * away <= 2.0 * inward * REST_HEIGHT_FACTOR * bound_tolerance(s, c->transition, c->upper)) return 1;
   if (e >= 1.0) return 0;
-  if (!c->hit) return has_died_away(s, c->transition);
   const double rest = 2.0 * away / inward / (1.0 - e); /* of the series */
-  return rest * (1.0 - e) * (1.0 - e) <= TIME_RESOLUTION * fabs(t) ||
-         rest < REST_TIME_FRACTION * (t - memory->first_impact) || has_died_away(s, c->transition);
+  if (has_died_away(s, c->transition) || is_low_bounce(s, c, away, inward, rest)) return 1;
+  return c->hit && (rest * (1.0 - e) * (1.0 - e) <= TIME_RESOLUTION * fabs(t) ||
+                    rest < REST_TIME_FRACTION * (t - memory->first_impact));
 }
 
 /* ---- stops that touch ---- */
@@ -202,7 +214,7 @@ static void find_contacts(lw_state *s) {
       if (!(x->bounds >> bound & 1)) continue;
       const int rested = sign == (bound ? 1.0 : -1.0), is_hit = hit == (bound ? LW_HIT_UPPER : LW_HIT_LOWER);
       if (!rested && !is_hit && (hit || sign != 0.0 || !touches(s, i, bound))) continue;
-      r->contact[r->contacts++] = (lw_contact){i, u, bound, bound ? -1.0 : 1.0, rested, is_hit};
+      r->contact[r->contacts++] = (lw_contact){i, u, bound, bound ? -1.0 : 1.0, rested, is_hit, 0};
       break;
     }
     if (sign != 0.0) free_contact(s, i);
@@ -210,34 +222,14 @@ static void find_contacts(lw_state *s) {
   lw_state_changed(s, LW_STAGE_CONSTANTS);
 }
 
-/* W, by the jumps that unit loads make of the speeds after an event without loads. A coordinate that cannot move has
- * none. */
+/* W; a coordinate that cannot move has none. */
 static lw_status measure_compliance(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   const int32_t n = r->contacts;
-  double residual, *free_speed = r->load;
-  clear_constraints(s);
-  lw_status e = find_jump(s, &residual);
-  const double pulse = 1.0 + fastest(s, r->speed_after);
-  for (int32_t i = 0; i < n; i++) free_speed[i] = r->speed_after[r->contact[i].u];
-  for (int32_t j = 0; !e && j < n; j++) {
-    const lw_contact *c = &r->contact[j];
-    r->constrained[c->u] = 1;
-    r->target[c->u] = free_speed[j] - r->speed_before[c->u] + pulse * c->outward;
-    e = find_jump(s, &residual);
-    r->constrained[c->u] = 0;
-    const double load = c->outward * r->constraint_impulse[c->u];
-    const int moves = residual < 0.5 * pulse && load > 0.0 && isfinite(load);
-    for (int32_t i = 0; i < n; i++)
-      r->compliance[i * n + j] =
-          moves ? r->contact[i].outward * (r->speed_after[r->contact[i].u] - free_speed[i]) / load : 0.0;
-  }
+  for (int32_t i = 0; i < n; i++) r->active[i] = r->contact[i].u;
+  const lw_status e = n ? lw_find_speed_compliance(s, n, r->active, r->compliance) : LW_OK;
   for (int32_t i = 0; i < n; i++)
-    for (int32_t j = 0; j < i; j++)
-      r->compliance[i * n + j] = r->compliance[j * n + i] =
-          r->compliance[i * n + i] > 0.0 && r->compliance[j * n + j] > 0.0
-              ? 0.5 * (r->compliance[i * n + j] + r->compliance[j * n + i])
-              : 0.0;
+    for (int32_t j = 0; j < n; j++) r->compliance[i * n + j] *= r->contact[i].outward * r->contact[j].outward;
   return e;
 }
 
@@ -375,38 +367,73 @@ static int32_t find_loaded(lw_state *s, double tolerance) {
   }
 }
 
-static lw_status update_contacts(lw_state *s) {
+static double largest_acceleration(const lw_state *s) {
+  double most = 0.0;
+  for (int32_t u = 0; u < speeds_of(s); u++) most = fmax(most, fabs(lw_reals(s)[s->model->at.acceleration + u]));
+  return most;
+}
+
+/* Accelerations of all stops that touch, and which of them may carry a load. */
+static void prepare_contacts(lw_state *s, double slow) {
   struct lw_event_workspace *r = s->events;
-  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
-  if (e) return e;
-  const double *acceleration = lw_reals(s) + s->model->at.acceleration;
-  const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before);
-  double largest = 0.0;
-  for (int32_t u = 0; u < speeds_of(s); u++) largest = fmax(largest, fabs(acceleration[u]));
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     if (c->hit) count_impact(s, c->transition);
-    r->excess[i] = c->outward * acceleration[c->u];
+    r->excess[i] = c->outward * lw_reals(s)[s->model->at.acceleration + c->u];
     r->eligible[i] = r->compliance[i * r->contacts + i] > 0.0 &&
                      (c->hit || outward_speed(c, r->speed_before) <= slow || restitution_of(s, c->transition) < 1.0);
     shift_bound(s, c);
   }
-  const int32_t active = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+}
+
+/* Removes the remaining speeds of bounces that end; here a stop may pull. */
+static lw_status stop_bounces(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
   int moving = 0;
-  for (int32_t k = 0; k < active; k++) {
-    moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
-    enter_contact(s, &r->contact[r->active[k]]);
-  }
-  for (int32_t i = 0; i < r->contacts; i++)
-    if (r->eligible[i] && outward_speed(&r->contact[i], r->speed_before) <= slow &&
-        loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest)
-      widen_unloaded(s, &r->contact[i]);
+  for (int32_t k = 0; k < active; k++) moving |= r->speed_before[r->contact[r->active[k]].u] != 0.0;
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!moving) return LW_OK;
   clear_constraints(s);
   clear_applied_impulses(s);
-  if ((e = solve_velocity_jump(s))) return e; /* removes the remaining speed of the bounce; here a stop may pull */
-  apply_velocity_jump(s);
+  const lw_status e = solve_velocity_jump(s);
+  if (e == LW_OK) apply_velocity_jump(s);
+  return e;
+}
+
+/* The loads that select the stops and those of the locks differ by rounding and by the feedback on loops: a lock that
+ * pulls opens, or the next event would release what this one has locked. Returns whether one did. */
+static int release_pulling(lw_state *s, int32_t active) {
+  struct lw_event_workspace *r = s->events;
+  double most = 0.0;
+  int32_t worst = -1;
+  for (int32_t k = 0; k < active; k++) {
+    const double force = lw_contact_indicator(s, r->contact[r->active[k]].transition);
+    if (force < most) most = force, worst = r->active[k];
+  }
+  if (worst < 0) return 0;
+  for (int32_t k = 0; k < active; k++) free_contact(s, r->contact[r->active[k]].transition);
+  r->eligible[worst] = 0, r->contact[worst].pulls = 1;
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return 1;
+}
+
+static lw_status update_contacts(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  lw_status e = lw_evaluate(s, LW_STAGE_OUTPUTS);
+  if (e) return e;
+  const double slow = NEGLIGIBLE_SPEED * fastest(s, r->speed_before), largest = largest_acceleration(s);
+  prepare_contacts(s, slow);
+  for (int again = 1; again;) {
+    const int32_t active = find_loaded(s, NEGLIGIBLE_ACCELERATION * largest);
+    for (int32_t k = 0; k < active; k++) enter_contact(s, &r->contact[r->active[k]]);
+    if ((e = stop_bounces(s, active)) || (e = lw_evaluate(s, LW_STAGE_OUTPUTS))) return e;
+    again = release_pulling(s, active);
+  }
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    const int unloaded = r->eligible[i] && loaded_acceleration(r, i) <= NEGLIGIBLE_DEPENDENT * largest;
+    if ((unloaded || c->pulls) && outward_speed(c, r->speed_before) <= slow) widen_unloaded(s, c);
+  }
   return LW_OK;
 }
 
@@ -424,7 +451,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   for (int32_t i = 0; i < s->base->size.transitions; i++) hits |= s->events->due[i] & LW_HIT;
   if (hits) count_event(s);
   find_contacts(s);
-  if (s->events->contacts && (e = measure_compliance(s))) return e;
+  if ((e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);
   for (int round = 0; pressed && round <= MAX_ROUNDS; round++) {

@@ -13,6 +13,27 @@ double lw_stop_gap(const lw_state *s, int32_t i, int bound) {
   return stop_gap(&w, i, bound);
 }
 
+int lw_trigger_distance(const lw_state *s, int32_t i, double *distance, double *rate) {
+  const lw_transition *x = transition_of(s, i);
+  const indicator_view w = current_view(s);
+  if (x->action == LW_STOP) {
+    const int upper = x->bounds == 2 || (x->bounds == 3 && stop_gap(&w, i, 1) < stop_gap(&w, i, 0));
+    *distance = stop_gap(&w, i, upper);
+    *rate = (upper ? -1.0 : 1.0) * speed_at(&w, lw_stopped_speed(s->model, x));
+    return 1;
+  }
+  if (x->trigger != LW_ZERO_CROSSING || x->action == LW_IMPULSE) return 0;
+  const quantity watched = monitored_quantity(&w, i);
+  *distance = watched.value - value_of(s, i, 0);
+  *rate = watched.rate;
+  return 1;
+}
+
+double lw_contact_indicator(const lw_state *s, int32_t i) {
+  const indicator_view w = current_view(s);
+  return contact_force(&w, i) + MIN_CONTACT_FORCE;
+}
+
 /* Coordinates of tree joints are states, and so are most of their rates; other quantities are outputs. */
 static int needs_outputs(const lw_state *s, int32_t i) {
   const lw_transition *x = transition_of(s, i);

@@ -418,11 +418,15 @@ LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
 /* Of the next transition that has its time; infinite: there is none. */
 LW_API lw_status lw_next_event_time(lw_state *state, double *time);
 /* Carries out the transitions that are due at the present time, states and commands, and their immediate consequences.
- * On failure the state is as before. */
+ * On failure the state is as before. LW_ERROR_SOLVER: contradictory transitions, or events without end: 1000 at one
+ * time or 20000 within a second, unless the last element of the field event_memory is another limit. */
 LW_API lw_status lw_handle_events(lw_state *state, int32_t *changed);
 /* Carries out n transitions by number, whatever their triggers; a stop as though its joint had just reached it. On
  * failure the state is as before. */
 LW_API lw_status lw_apply_transitions(lw_state *state, const int32_t *which, int32_t n);
+/* Lists the transitions of the last events, with the distances of joints from their bounds and the rates of those, for a
+ * report on events that follow one another without end. */
+LW_API void lw_recent_transitions(lw_state *state, char *text, size_t size);
 /* After the fields from joint_closed to energy_lost were written. */
 LW_API lw_status lw_discrete_state_changed(lw_state *state);
 
@@ -500,7 +504,7 @@ typedef struct lw_ode_options {
   double rtol, atol;
   double first_step; /* 0: automatic */
   double max_step;   /* 0: unlimited */
-  int64_t max_steps; /* accepted and rejected, since the start; 0: unlimited */
+  int64_t max_steps; /* accepted and rejected, since the start; 0: ten million, negative: unlimited */
 } lw_ode_options;
 
 typedef struct lw_ode_statistics {

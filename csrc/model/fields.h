@@ -97,8 +97,8 @@ typedef enum lw_owner {
   X(lock_value, SPEED, LW_IF_TRANSITIONS(1), LW_INTERNAL, LW_STAGE_NONE, "coordinate at which it is held")            \
   X(transition_active, TRANSITION, 1, LW_OUTPUT, LW_STAGE_NONE, "1: in effect")                                       \
   X(transition_memory, TRANSITION, LW_REALS(transition_memory), LW_INTERNAL, LW_STAGE_NONE, "for it")                 \
-  X(event_memory, ONE, LW_IF_TRANSITIONS(5), LW_INTERNAL, LW_STAGE_NONE,                                              \
-    "time of the last event; how many at that time; of impacts: first and last time, mean time between them of late") \
+  X(event_memory, ONE, LW_IF_TRANSITIONS(8), LW_INTERNAL, LW_STAGE_NONE,                                              \
+    "last event: time, events then; impacts: first, last, mean time between; this second: start, events; max_events") \
   X(event_count, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "events so far")                                                   \
   X(energy_lost, ONE, 1, LW_OUTPUT, LW_STAGE_NONE, "kinetic energy that events took away so far [J]")                 \
   X(impulse_force, JOINT, LW_IF_TRANSITIONS(3), LW_OUTPUT, LW_STAGE_NONE, "last one of the joint on its child [N.s]") \

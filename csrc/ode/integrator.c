@@ -265,11 +265,14 @@ lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y) {
   return LW_ODE_STEP;
 }
 
+static const int64_t DEFAULT_MAX_STEPS = 10000000;
+
 /* Reduces the step size until a step is accepted. */
 static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
   const double remaining = t_bound - ode->t;
+  const int64_t most = ode->options.max_steps ? ode->options.max_steps : DEFAULT_MAX_STEPS;
   for (bool after_rejection = false;; after_rejection = true) {
-    if (ode->options.max_steps > 0 && ode->tries >= ode->options.max_steps) return LW_ODE_TOO_MANY_STEPS;
+    if (most > 0 && ode->tries >= most) return LW_ODE_TOO_MANY_STEPS;
     ode->tries++;
     const double h = next_step_size(ode, remaining);
     const double t_new = h == fabs(remaining) ? t_bound : ode->t + copysign(h, remaining);

@@ -87,6 +87,9 @@ typedef struct lw_kernels {
   void (*count_dof)(const lw_model *m, lw_block b, lw_dof_count *found);
   /* The jump of all speeds at the state; needs constants, and the workspace of divide and conquer; double only. */
   void (*velocity_jump)(const lw_model *m, lw_block b, lw_velocity_jump *velocity_jump);
+  /* W[n][n]: changes of the speeds u[n] by unit impulses along them. A speed that cannot change has a zero on the
+   * diagonal. Needs what velocity_jump does; double only. */
+  void (*speed_compliance)(const lw_model *m, lw_block b, int32_t n, const int32_t *u, double *W);
   /* Changes and loads of the workspace of divide and conquer; double only. */
   void (*solve_subassemblies)(const lw_model *m, lw_block b);
   /* How the states follow start values, parameters and inputs by assembly; complex only. */

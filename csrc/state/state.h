@@ -51,6 +51,9 @@ lw_status lw_dca_allocate(lw_state *s, lw_dca_workspace *workspace, lw_block *bl
 void lw_dca_release(lw_dca_workspace *workspace);
 /* lw_solve_velocity_jump() in a pose whose accelerations need not exist. */
 lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump);
+/* W[n][n]: changes of the speeds u[n] by unit impulses along them, with the present joints and locks; symmetric. The row
+ * and the column of a speed that cannot change are zero. */
+lw_status lw_find_speed_compliance(lw_state *s, int32_t n, const int32_t *u, double *W);
 
 /* messages.c: a fault as status and message; the same for a value of a joint that is not finite; and the
  * first joint whose quaternion among the coordinates from an offset on has no direction, or -1. */

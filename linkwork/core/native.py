@@ -352,6 +352,16 @@ class Block:
         self._check(lib.lw_next_event_time(self.handle, time))
         return float(time[0])
 
+    def limit_events(self, most: int | None) -> None:
+        """Set the largest number of events within one second of simulated time; None: no limit."""
+        self._views["event_memory"][-1] = -1 if most is None else most
+
+    def recent_transitions(self) -> str:
+        """Return the transitions of the last events, with distances from their bounds and the rates of those."""
+        text = ffi.new("char[]", 400)
+        lib.lw_recent_transitions(self.handle, text, len(text))
+        return _text(text)
+
     def last_events(self) -> tuple[int, FloatArray]:
         """Return the number of events so far, and for each transition that of the event in which it came last."""
         last = self._views["transition_memory"].reshape(self.model.sizes.transitions, -1)[:, -1]

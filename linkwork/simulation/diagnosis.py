@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwork._util.names import quoted
 from linkwork.core.native import Stage
 from linkwork.errors import LinkworkError, MechanismError, SolverError
 from linkwork.model.base import ASSEMBLY_TOLERANCE
@@ -14,16 +13,18 @@ from linkwork.solvers.base import Failure
 from linkwork.solvers.driver import ChatteringError
 
 VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is the cause
+EVENT_SHARE = 0.2  # events for each step from which on they are what the steps were used for
 PROBE_SHARE = 1e-3  # part of the run: distance beyond its last row at which the cause of its end is searched
+
+CHATTERING_REMEDY = "; lower the restitution, do not let a lock and its release cause each other, or raise the limit"
 
 
 def explain(error: SolverError, run: Run, result: Result) -> LinkworkError | None:
     """Add the cause of a failure to its message and return the cause, if it is known."""
     fault = _fault(run)
     beyond = _out_of_reach(run, result) if fault is None else None
-    if isinstance(error, ChatteringError):
-        names = quoted(dict.fromkeys(name for event in result.events[-2:] for name in event.transitions))
-        error.args = (f"{error}. The last transitions were {names}",)
+    if isinstance(error, ChatteringError) or _spent_on_events(error, run):
+        error.args = (f"{error}. The last transitions were {run.recent_transitions()}{CHATTERING_REMEDY}",)
     if fault is not None or beyond is not None:
         error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
     elif run.formulation and run.system.loop_names and result.t.size and Failure.TOO_MANY_STEPS not in str(error):
@@ -40,6 +41,12 @@ def _least_conditioned_loop(run: Run, result: Result) -> str:
         f"the loop closed by joint {run.system.loop_names[loop]!r} is the nearest to a singular pose, "
         f"with conditioning {conditioning[loop]:.2g}"
     )
+
+
+def _spent_on_events(error: SolverError, run: Run) -> bool:
+    """Whether the steps were used up, a large part of them between events."""
+    statistics = run.recorder.statistics
+    return str(Failure.TOO_MANY_STEPS) in str(error) and statistics.events > EVENT_SHARE * statistics.steps
 
 
 def _fault(run: Run) -> LinkworkError | None:

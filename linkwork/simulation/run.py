@@ -18,6 +18,7 @@ from linkwork.simulation.discrete_state import DiscreteState, Start, carry_out
 from linkwork.simulation.inputs import Inputs
 from linkwork.simulation.recorder import SimulationRecorder
 from linkwork.solvers import CompiledFunctions, Options, Problem
+from linkwork.solvers.base import Limits
 from linkwork.solvers.driver import integrate
 from linkwork.solvers.problem import IntArray, Restart
 
@@ -28,7 +29,7 @@ class Settings:
 
     solver: str
     options: Options
-    max_steps: int | None
+    limits: Limits
 
 
 class Run:
@@ -43,13 +44,20 @@ class Run:
     """
 
     def __init__(
-        self, system: Model, inputs: Inputs, state: State, recorder: SimulationRecorder, request: FormulationRequest
+        self,
+        system: Model,
+        inputs: Inputs,
+        state: State,
+        recorder: SimulationRecorder,
+        request: FormulationRequest,
+        max_events: int | None,
     ) -> None:
         self.system = system
         self.inputs = inputs
         self.recorder = recorder
         self.block: Block = system.block()
         self.progress = Progress(False)
+        self._max_events = max_events
         self._start = self._started(state)
         self._counting = self._must_count_revolutions()
         self.formulation: Formulation | None = request.make(system, self.block, inputs)
@@ -67,6 +75,7 @@ class Run:
         y = np.concatenate(states)
         if not system.sizes.transitions:
             return Start(t, y, None)
+        block.limit_events(self._max_events)
         self.enter(t, y)
         change = carry_out(system, block, t, y, starting=True)
         if change is not None:
@@ -93,10 +102,10 @@ class Run:
         start, options = self._start, settings.options
         while True:
             until = self._next_time()
-            problem, steps = self._problem(start), settings.max_steps
-            if steps is not None and self.recorder.started:
-                steps = max(1, steps - self.recorder.statistics.steps)
-            integrate(problem, until, self.recorder, settings.solver, options, steps)
+            problem, limits = self._problem(start), settings.limits
+            if limits.steps is not None and self.recorder.started:
+                limits = replace(limits, steps=max(1, limits.steps - self.recorder.statistics.steps))
+            integrate(problem, until, self.recorder, settings.solver, options, limits)
             reached = self._states(self.recorder.y)
             start = self._next_start(replace(start, t=until, y=reached))
             if until == self.recorder.t_end:
@@ -141,6 +150,13 @@ class Run:
 
     def _compiled(self, events: bool) -> CompiledFunctions:
         return CompiledFunctions(**self.block.ode_addresses(events=events, on_step=self._counting))
+
+    def recent_transitions(self) -> str:
+        """Return the transitions of the last events, with gaps and speeds at the state that was reached."""
+        if not self.system.sizes.transitions or not self.recorder.events:
+            return ""
+        self.enter(self.recorder.t, self._states(self.recorder.y))
+        return self.block.recent_transitions()
 
     # ---- functions of the problem ----
 

@@ -24,7 +24,7 @@ from linkwork.simulation.recorder import SimulationRecorder
 from linkwork.simulation.result import Result
 from linkwork.simulation.run import Run, Settings
 from linkwork.solvers import Options
-from linkwork.solvers.base import SMALLEST_RTOL
+from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL, Limits
 
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 
@@ -44,7 +44,8 @@ def simulate(
     t_eval: ArrayLike | None = None,
     max_step: float | None = None,
     first_step: float | None = None,
-    max_steps: int | None = None,
+    max_steps: int | None = MAX_STEPS,
+    max_events: int | None = MAX_EVENTS,
     loop_gain: ArrayLike | None = None,
     progress: ProgressOption = None,
 ) -> Result:
@@ -83,7 +84,10 @@ def simulate(
         Times of the output, (nt,), s; by default every step. At an event there are rows before and after it; of times
         that are given, the one at which a transition has its time is after it.
     max_step, first_step, max_steps
-        Limits of the steps, s, and of their number.
+        Limits of the steps, s, and of their number; None: no limit.
+    max_events
+        Limit of the number of events within one second of simulated time; None: no limit. Stops that bounce without
+        end reach it.
     loop_gain
         Feedback on errors of loops and couplings, 1/s: one number, or one for positions and one for speeds; zero lets
         them drift. By default as fast as the loops move. Runs backward go without, and so do "ggl" and "chou", which
@@ -134,8 +138,9 @@ def simulate(
     _check_run(system, state, start, end)
     gains = _gains(loop_gain) if end >= start else np.zeros(2)  # backward, the feedback would open loops
     recorder = SimulationRecorder(system, given, gains, start, end, t_eval)
-    settings = Settings(solver, Options(*_of_steps(rtol, atol), max_step, first_step), max_steps)
-    run = Run(system, given, state, recorder, request)
+    limits = Limits(max_steps, max_events)
+    settings = Settings(solver, Options(*_of_steps(rtol, atol), max_step, first_step), limits)
+    run = Run(system, given, state, recorder, request, max_events)
     run.progress = Progress(progress, start, end)
     try:
         with run.progress:

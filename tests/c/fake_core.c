@@ -199,6 +199,10 @@ int lw_ode_mechanism_events(void *state, double t, const double *y, double *indi
   return 0;
 }
 
+void lw_recent_transitions(lw_state *s, char *text, size_t size) {
+  (void)s;
+  if (size) *text = '\0';
+}
 void lw_step_accepted(lw_state *s) { s->x[STEPS] += 1; }
 
 /* The start values are the states. */

@@ -158,3 +158,41 @@ def test_a_chain_comes_to_rest_on_its_stops(links, restitution):
 @pytest.mark.parametrize("links", [2, 3, 4, 5, 6])
 def test_every_run_ends(links, restitution, low):
     check_run(links, restitution, low)
+
+
+# ---- limits ----
+
+
+def restless_ball():
+    """It never comes to rest: its bounces of a tenth of a millisecond lose nothing."""
+    mech = lw.Mechanism("ball")
+    mech.add_body("ball", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("fall", lw.Prismatic((0, 0, 1)), "ground", "ball", at=(0, 0, 0))
+    mech.add_transition("floor", lw.Stop("fall", lower=-1e-8, restitution=1.0))
+    return mech
+
+
+def check_chattering(raised, limit):
+    message = str(raised.value)
+    assert limit in message
+    assert "'floor' (joint 'fall', gap " in message
+    assert "speed " in message
+    assert "lower the restitution" in message
+    assert raised.value.result.t[-1] > 0
+    assert len(raised.value.result.events) > 50
+
+
+def test_a_run_with_too_many_events_ends():
+    with pytest.raises(lw.SolverError, match="max_events") as raised:
+        lw.simulate(restless_ball(), 1.0, max_events=200)
+    check_chattering(raised, "max_events")
+    assert len(raised.value.result.events) == 200
+    with pytest.raises(lw.SolverError, match="max_events = 0"):
+        lw.simulate(restless_ball(), 1.0, max_events=0)
+
+
+def test_the_steps_of_a_chattering_run_are_used_up():
+    """The error names the stop."""
+    with pytest.raises(lw.SolverError, match="max_steps is used up") as raised:
+        lw.simulate(restless_ball(), 1.0, max_steps=300)
+    check_chattering(raised, "max_steps")
