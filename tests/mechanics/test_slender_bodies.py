@@ -1,4 +1,4 @@
-"""Accelerations by divide and conquer of bodies without inertia about an axis, and of very different sizes and masses."""
+"""Accelerations by divide and conquer of thin bodies, and of bodies of very different sizes and masses."""
 
 from __future__ import annotations
 
@@ -34,8 +34,9 @@ def test_rods_in_a_chain(thickness):
         mech = chain_of_rods(thickness, seed)
         rcr, dca = (compiled(mech, method) for method in ("rcr", "dca"))
         state = rcr.assemble()
-        assert relative(dca.accelerations(state), rcr.accelerations(state)) < 1e-12
-        assert relative(dca.jacobian(state), rcr.jacobian(state)) < 1e-11
+        q, u = np.array(state.q), np.array(state.u)
+        assert relative(dca.accelerations(q, u), rcr.accelerations(q, u)) < 1e-12
+        assert relative(dca.jacobian(q, u), rcr.jacobian(q, u)) < 1e-11
 
 
 def test_a_run_takes_no_more_steps():
@@ -55,11 +56,7 @@ def uncertainty(model: lw.Model, q: np.ndarray, u: np.ndarray, found: np.ndarray
 
 def check_uneven(seed: int) -> str:
     """Whether both methods agree as far as rounding determines accelerations; what kind of mechanism it was."""
-    try:
-        scene = uneven(np.random.default_rng(seed))
-    except AssertionError as refused:
-        assert "nearly singular" in str(refused)
-        return "singular"
+    scene = uneven(np.random.default_rng(seed))
     rcr, dca = (compiled(scene.mechanism, method) for method in ("rcr", "dca"))
     state = rcr.assemble(q=scene.q, u=scene.u)
     q, u = np.array(state.q), np.array(state.u)
@@ -72,8 +69,8 @@ def check_uneven(seed: int) -> str:
 
 
 def test_uneven_mechanisms():
-    kinds = [check_uneven(seed) for seed in range(60)]
-    assert kinds.count("determined") > 40
+    kinds = [check_uneven(seed) for seed in range(20)]
+    assert kinds.count("determined") > 15
 
 
 @pytest.mark.slow
