@@ -17,7 +17,8 @@
   ARRAY(real, scale, p->stride)                                                                                 \
   ARRAY(real, y, p->stride)                                                                                     \
   ARRAY(real, D, p->stride)         /* pivots */                                                                \
-  ARRAY(real, diagonal, p->stride)  /* of S before it is scaled */                                              \
+  ARRAY(real, diagonal, p->stride)  /* the unit of a scaled pivot */                                            \
+  ARRAY(real, fading, p->stride)    /* of S with a unit diagonal over that with scaled rows */                  \
   ARRAY(real, residual2, p->stride) /* |Phi|^2 of the cluster */                                                \
   ARRAY(real, largest, p->stride)   /* square of the largest z, in the metric */                                \
   ARRAY(real, first, p->clusters)   /* of clusters: pivots before scaling, the first and the last one chosen */ \
