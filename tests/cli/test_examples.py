@@ -49,6 +49,7 @@ def test_loops_close_at_the_start_and_stay_closed(example, name):
     for joint in system.loop_names:
         assert result[f"loop.{joint}.residual"][0] < 1e-12
         assert result[f"loop.{joint}.residual"].max() < 1e-7
+        assert 0.1 < result[f"loop.{joint}.conditioning"][0] <= 1.0
 
 
 def test_four_bar(example, capsys):
