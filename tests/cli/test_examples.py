@@ -322,7 +322,7 @@ def test_n_body_pendulum(example, tmp_path, capsys, needs):
     for name in ("n_body_pendulum.png", "n_body_pendulum_poses.png", "n_body_pendulum.gif"):
         assert (tmp_path / name).stat().st_size > 1000
     assert [(run.n, run.scheme) for run in runs] == [(n, scheme) for n in (1, 2) for scheme in (1, 2, 3, 4)]
-    assert all(run.error < 1e-5 for run in runs)
+    assert all(run.error < 5e-6 for run in runs)
     for differences, exact in zip(runs[::4], runs[1::4], strict=True):
         assert differences.residuals - 10 * differences.n * differences.jacobians > 0.8 * exact.residuals
 
