@@ -49,6 +49,7 @@ def test_loops_close_at_the_start_and_stay_closed(example, name):
     for joint in system.loop_names:
         assert result[f"loop.{joint}.residual"][0] < 1e-12
         assert result[f"loop.{joint}.residual"].max() < 1e-7
+        assert 0.1 < result[f"loop.{joint}.conditioning"][0] <= 1.0
 
 
 def test_four_bar(example, capsys):
@@ -321,7 +322,7 @@ def test_n_body_pendulum(example, tmp_path, capsys, needs):
     for name in ("n_body_pendulum.png", "n_body_pendulum_poses.png", "n_body_pendulum.gif"):
         assert (tmp_path / name).stat().st_size > 1000
     assert [(run.n, run.scheme) for run in runs] == [(n, scheme) for n in (1, 2) for scheme in (1, 2, 3, 4)]
-    assert all(run.error < 1e-5 for run in runs)
+    assert all(run.error < 5e-6 for run in runs)
     for differences, exact in zip(runs[::4], runs[1::4], strict=True):
         assert differences.residuals - 10 * differences.n * differences.jacobians > 0.8 * exact.residuals
 

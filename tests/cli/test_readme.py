@@ -4,8 +4,10 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import linkwork as lw
 from linkwork.cli.main import make_parser
 from support.checkout import TOP
 
@@ -39,6 +41,20 @@ def test_python_in_the_documents_runs(page, tmp_path, monkeypatch, needs):
     for block in BLOCK.findall(page.read_text(encoding="utf-8")):
         exec(compile(block, str(page), "exec"), names)
     assert ("export_fmu" in page.read_text(encoding="utf-8")) == bool(list(tmp_path.glob("*.fmu")))
+
+
+def test_the_lid_latches_at_90_degrees_and_is_released_at_2_s(monkeypatch):
+    block = next(block for block in BLOCK.findall(PAGES[0].read_text(encoding="utf-8")) if "lid = lw." in block)
+    monkeypatch.setattr(lw, "export_fmu", lambda *_: None)
+    names = {"lw": lw}
+    exec(compile(block, "README.md", "exec"), names)
+    result = names["result"]
+    latch, free = result.events
+    assert (latch.transitions, free.transitions, free.t) == (("latch",), ("free",), 2.0)
+    held = result["hinge.q"][(result.t >= latch.t) & (result.t <= free.t)]
+    np.testing.assert_allclose(held, np.pi / 2, rtol=0, atol=1e-9)
+    assert latch.t < free.t
+    assert abs(result["hinge.q"][-1] - np.pi / 2) > 0.1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=identify)

@@ -52,10 +52,13 @@ def test_the_loads_do_the_work_of_the_tree_loads_and_give_the_accelerations(run,
     tau = {m: slave[f"{m}.tau"] for m in motors}
     assert system.accelerations(state, tau=tau) == pytest.approx(wished, abs=1e-8)
     loads = system.inverse_dynamics(state, wished)
-    for trial in ({"L": 1.0, "R": 0.0}, {"L": 0.0, "R": 1.0}):
-        motion = system.assemble(q={"L": 2.0, "R": 1.1}, u=trial)
-        work = sum(tau[m] * float(motion[f"{m}.u"]) for m in motors)
-        assert work == pytest.approx(float(np.dot(loads, motion.u)), abs=1e-8)
+    trials = [{"L": 1.0, "R": 0.0}, {"L": 0.0, "R": 1.0}]
+    motions = [system.assemble(q={"L": 2.0, "R": 1.1}, u=trial) for trial in trials]
+    rates = np.array([[float(motion[f"{m}.u"]) for m in motors] for motion in motions])
+    work = np.array([float(np.dot(loads, motion.u)) for motion in motions])
+    found = np.array([tau[m] for m in motors])
+    assert rates @ found == pytest.approx(work, abs=1e-8)
+    assert found == pytest.approx(np.linalg.lstsq(rates, work)[0], abs=1e-8)  # of least norm
 
 
 def test_the_power_of_the_loads_is_the_rate_of_the_energy(run, tmp_path, five_bar):

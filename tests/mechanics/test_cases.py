@@ -48,5 +48,6 @@ def test_iftomm_windows(count, solver):
 
 def test_parallelogram_keeps_its_branch():
     """All bars come into line, where a second branch crosses; only the state's own past distinguishes them."""
-    case = single_window()
-    assert largest_error(case, run(case, "dopri5", 1e-10)) < 1e-6
+    for rtol in (1e-3, 1e-5, 1e-7, 1e-9, 1e-12):
+        case = single_window()
+        assert largest_error(case, run(case, "dopri5", rtol)) < 20 * rtol

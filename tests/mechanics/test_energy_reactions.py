@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import linkwork as lw
+from support.cases import four_bar
 from support.driving import by_joint, power, random_loads, reached, wrenches
 from support.loads import dissipation
+from support.methods import METHODS
 from support.random_mechanisms import FAMILIES, random_tree, well_posed
 
 pytestmark = pytest.mark.thin(2)
@@ -66,6 +68,18 @@ def test_reactions_where_they_are_determined(scene):
     scale = max(1.0, *(np.abs(w).max() for w in expected.values()))
     for name, projector in solution.determined.items():
         assert projector @ found[name] == pytest.approx(projector @ expected[name], abs=1e-9 * scale), name
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("cut", ["C", "D"])
+def test_the_wrench_of_a_cut_joint_has_least_norm(cut, method):
+    """Nothing determines how a planar four-bar shares loads out of its plane: its cut joint carries none."""
+    case = four_bar(cut)
+    system = lw.compile(case.mechanism, method)
+    state = system.assemble(q=case.q, u=case.u)
+    assert state[f"{cut}.f"][1] == pytest.approx(0.0, abs=1e-12)
+    assert state[f"{cut}.t"] == pytest.approx(np.zeros(3), abs=1e-12)
+    assert np.abs(state[f"{cut}.f"]).max() > 1.0
 
 
 def test_weight_of_a_standing_tower():

@@ -98,6 +98,8 @@ class TestCanonicalFrames:
             ((3, 0, 4), (0.8, 0, -0.6)),
             ((1, 0, 0), (0, 1, 0)),
             ((-20, -1, 0), (-1 / np.sqrt(401), 20 / np.sqrt(401), 0)),
+            ((np.cos(np.radians(25.8)), 0, np.sin(np.radians(25.8))), (0, 1, 0)),
+            ((0.8, 0, 0.6), (0.6, 0, -0.8)),
         ],
     )
     def test_displacements_of_a_plane(self, normal, x):
