@@ -118,7 +118,7 @@ class Options:
 
 
 MAX_STEPS = 10_000_000
-MAX_EVENTS = 20_000
+MAX_EVENTS = 100_000
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@
 
 #define SIMULTANEOUS 1e-9     /* relative time difference of simultaneous events */
 #define MAX_SIMULTANEOUS 1000 /* taken for an infinite sequence */
-#define MAX_EVENTS 2e4        /* within a second */
+#define MAX_EVENTS 1e5        /* within a second */
 #define RECENT_EVENTS 32.0    /* transitions in so many of the last events are reported */
 
 /* The second part of the field event_memory. */

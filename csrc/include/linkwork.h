@@ -419,7 +419,7 @@ LW_API lw_status lw_event_indicators(lw_state *state, double *indicators);
 LW_API lw_status lw_next_event_time(lw_state *state, double *time);
 /* Carries out the transitions that are due at the present time, states and commands, and their immediate consequences.
  * On failure the state is as before. LW_ERROR_SOLVER: contradictory transitions, or events without end: 1000 at one
- * time or 20000 within a second, unless the last element of the field event_memory is another limit. */
+ * time or 100000 within a second, unless the last element of the field event_memory is another limit. */
 LW_API lw_status lw_handle_events(lw_state *state, int32_t *changed);
 /* Carries out n transitions by number, whatever their triggers; a stop as though its joint had just reached it. On
  * failure the state is as before. */

@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 
 import linkwork as lw
 from support.poses import random_unit
+from support.stops import biped, gripper, hanging_chain, restless_ball
 
 RESTITUTIONS = (0.0, 0.1, 0.5, 0.9)
 
@@ -121,18 +122,6 @@ def test_a_thousand_of_each():
 # ---- runs ----
 
 
-def hanging_chain(links, restitution, low):
-    mech = lw.Mechanism("chain", gravity=(0, -9.81, 0))
-    parent = "ground"
-    for i in range(links):
-        mech.add_body(f"b{i}", mass=1.0, com=(0.25, 0, 0), inertia=lw.inertia.box(1.0, (0.5, 0.05, 0.05)))
-        frame = lw.Frame((0.5 if i else 0, 0, 0))
-        mech.add_joint(f"J{i}", lw.Revolute((0, 0, 1)), parent, f"b{i}", parent_frame=frame, child_frame=lw.Frame())
-        mech.add_transition(f"s{i}", lw.Stop(f"J{i}", lower=low, restitution=restitution))
-        parent = f"b{i}"
-    return mech
-
-
 def check_run(links, restitution, low):
     """The stops bounce alternately, ever faster; the run ends, and energy never rises.
 
@@ -163,15 +152,6 @@ def test_every_run_ends(links, restitution, low):
 # ---- limits ----
 
 
-def restless_ball():
-    """It never comes to rest: its bounces of a tenth of a millisecond lose nothing."""
-    mech = lw.Mechanism("ball")
-    mech.add_body("ball", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
-    mech.add_joint("fall", lw.Prismatic((0, 0, 1)), "ground", "ball", at=(0, 0, 0))
-    mech.add_transition("floor", lw.Stop("fall", lower=-1e-8, restitution=1.0))
-    return mech
-
-
 def check_chattering(raised, limit):
     message = str(raised.value)
     assert limit in message
@@ -184,15 +164,81 @@ def check_chattering(raised, limit):
 
 def test_a_run_with_too_many_events_ends():
     with pytest.raises(lw.SolverError, match="max_events") as raised:
-        lw.simulate(restless_ball(), 1.0, max_events=200)
+        lw.simulate(restless_ball(1e-8), 1.0, max_events=200)
     check_chattering(raised, "max_events")
     assert len(raised.value.result.events) == 200
     with pytest.raises(lw.SolverError, match="max_events = 0"):
-        lw.simulate(restless_ball(), 1.0, max_events=0)
+        lw.simulate(restless_ball(1e-8), 1.0, max_events=0)
 
 
 def test_the_steps_of_a_chattering_run_are_used_up():
     """The error names the stop."""
     with pytest.raises(lw.SolverError, match="max_steps is used up") as raised:
-        lw.simulate(restless_ball(), 1.0, max_steps=300)
+        lw.simulate(restless_ball(1e-8), 1.0, max_steps=300)
     check_chattering(raised, "max_steps")
+
+
+# ---- robots with a limit in every hinge
+
+
+def kinetic_and_potential(result, mech):
+    """Summed over the bodies, apart from the columns of energy."""
+    total = np.zeros(result.t.size)
+    for name, body in mech.bodies.items():
+        w, x, y, z = result[f"{name}.Q"].T
+        axes = np.moveaxis(
+            np.array(
+                [
+                    [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                    [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                    [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+                ]
+            ),
+            2,
+            0,
+        )
+        rate, centre = result[f"{name}.w"], axes @ np.array(body.com)
+        velocity = result[f"{name}.v"] + np.cross(rate, centre)
+        spin = np.einsum("tji,tj->ti", axes, rate)
+        total += 0.5 * body.mass * (velocity**2).sum(1)
+        total += 0.5 * np.einsum("ti,ij,tj->t", spin, np.array(body.inertia), spin)
+        total -= body.mass * ((result[f"{name}.r"] + centre) @ np.array(mech.gravity))
+    return total
+
+
+def check_robot(make, restitution, hit, loads):
+    """Two seconds at most of the limits' hinges; as many evaluations as twenty runs without limits."""
+    mech, free = make(restitution), make(None)
+    result = lw.simulate(mech, 2.0, rtol=1e-7, inputs=loads)
+    assert len({name for event in result.events for name in event.transitions}) >= hit
+    energy = kinetic_and_potential(result, mech)
+    for joint, load in loads.items():
+        energy -= load * result[f"{joint}.q"]
+    lost = energy[0] - energy[-1]
+    at_events = np.diff(result.t) == 0
+    assert np.diff(energy)[at_events].max() < 1e-8 * lost
+    assert np.diff(energy).max() < 1e-6 * lost
+    assert min(event.energy_lost for event in result.events) > -1e-8 * lost
+    without = lw.simulate(free, 2.0, rtol=1e-7, inputs=loads).statistics.evaluations
+    assert result.statistics.evaluations + result.statistics.event_evaluations < 20 * without
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.2])
+@pytest.mark.parametrize("loads", [{}, {"left_driver": 0.05, "right_driver": 0.04}])
+def test_a_gripper_on_its_limits(restitution, loads):
+    check_robot(gripper, restitution, 4, loads)
+
+
+def swinging(restitution):
+    mech = biped(restitution)
+    rng = np.random.default_rng(2)
+    mech.start(u={name: float(rng.normal() * 2) for name, joint in mech.joints.items() if not joint.cut})
+    return mech
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.2])
+@pytest.mark.parametrize("make", [biped, swinging])
+def test_a_biped_on_its_limits(make, restitution):
+    """It hangs by its hips; several limits are hit in turn."""
+    loads = {} if make is swinging else {"left_pitch_hinge": -60.0, "left_knee_hinge": 20.0, "right_knee_hinge": -15.0}
+    check_robot(make, restitution, 5, loads)
