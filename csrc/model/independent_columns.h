@@ -22,10 +22,11 @@ typedef struct lw_cluster_pivots {
   int32_t *order;             /* columns, dependent ones of each loop first; within the loop, or within the matrix */
   int32_t *independent_order; /* independents: those that the constraints make dependent first */
   int32_t *ear_rank, *ear_constraint; /* of each loop; -1: it adds no constraint */
+  int32_t *ear_begin, *ear_end;       /* of each loop: which directions move it, in blocks of four (block_range) */
 } lw_cluster_pivots;
 
 #define LW_CLUSTER_INTEGERS(columns, ears, capacity)                                            \
-  ((int32_t)(sizeof(lw_cluster_ranks) / sizeof(int32_t)) + (columns) + (capacity) + 2 * (ears))
+  ((int32_t)(sizeof(lw_cluster_ranks) / sizeof(int32_t)) + (columns) + (capacity) + 4 * (ears))
 
 static inline lw_cluster_pivots lw_pivots_of(const lw_cluster *c, int32_t *integers) {
   lw_cluster_pivots p = {.ranks = (lw_cluster_ranks *)(integers + c->first_integer)};
@@ -33,6 +34,8 @@ static inline lw_cluster_pivots lw_pivots_of(const lw_cluster *c, int32_t *integ
   p.independent_order = p.order + c->columns;
   p.ear_rank = p.independent_order + c->capacity;
   p.ear_constraint = p.ear_rank + c->ears;
+  p.ear_begin = p.ear_constraint + c->ears;
+  p.ear_end = p.ear_begin + c->ears;
   return p;
 }
 #endif

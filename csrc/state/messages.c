@@ -63,12 +63,22 @@ typedef struct message_text {
   char text[120];
 } message_text;
 
+/* Whether a coupling is marked, and the first one of its name: the locks of a joint share theirs. */
+static int is_first_marked(const lw_state *s, int32_t i) {
+  const lw_model *m = s->model;
+  const double *conflict = lw_reals(s) + m->at.coupling_conflict;
+  if (conflict[i] == 0.0) return 0;
+  for (int32_t k = 0; k < i; k++)
+    if (conflict[k] != 0.0 && strcmp(m->coupling_name[k], m->coupling_name[i]) == 0) return 0;
+  return 1;
+}
+
 /* How many are marked: couplings of coordinates, or distances. */
 static int32_t count_marked(const lw_state *s, int distances) {
   const lw_model *m = s->model;
   int32_t count = 0;
   for (int32_t i = 0; i < m->couplings; i++)
-    count += lw_reals(s)[m->at.coupling_conflict + i] != 0.0 && (m->coupling[i].distance >= 0) == distances;
+    count += is_first_marked(s, i) && (m->coupling[i].distance >= 0) == distances;
   return count;
 }
 
@@ -82,7 +92,7 @@ static message_text marked_couplings(const lw_state *s) {
   const char *kind = distances == 0 ? "coupling" : couplings == 0 ? "distance" : "constraint";
   size_t used = (size_t)snprintf(w.text, sizeof w.text, "%s%s", kind, count > 1 ? "s" : "");
   for (int32_t i = 0; i < m->couplings; i++) {
-    if (lw_reals(s)[m->at.coupling_conflict + i] == 0.0) continue;
+    if (!is_first_marked(s, i)) continue;
     const char *before = named == 0 ? "" : named == count - 1 ? " and" : ",";
     if (used + strlen(m->coupling_name[i]) + 24 > sizeof w.text) {
       snprintf(w.text + used, sizeof w.text - used, " and %d more", count - named);
@@ -170,8 +180,8 @@ static const struct {
          "all its joints along the motion meant"},
     [LW_FAULT_COUPLINGS_IMMOBILE] =
         {LW_ERROR_ASSEMBLY, OF_MARKED,
-         "%s let none of their joints move; compare the ratios that they ask for, leave one out, or prescribe "
-         "a motion instead"},
+         "no joint of %s can move: together with the loops the ratios leave no degree of freedom; compare the ratios, "
+         "leave one coupling out, or prescribe a motion instead"},
     [LW_FAULT_NO_SENSITIVITY] =
         {LW_ERROR_SINGULAR, OF_CLUSTER,
          "the states have no derivative along this seed: the loop closed by %s cannot stay closed as "

@@ -159,7 +159,7 @@ class TestWhatCannotHold:
         mech.add_coupling("slow", {"a": 1.0, "b": -20.0})
         mech.add_coupling("fast", {"a": 1.0, "b": -10.0}, offset=2.0)
         message = refused(mech)
-        assert "couplings 'slow' and 'fast' let none of their joints move" in message
+        assert "no joint of couplings 'slow' and 'fast' can move" in message
         assert "compare the ratios" in message
 
     def test_only_those_that_hold_still_are_named(self):
@@ -175,7 +175,7 @@ class TestWhatCannotHold:
     def test_a_gear_that_blocks_a_loop(self):
         mech = four_bar().mechanism
         mech.add_coupling("gear", {"A": 1.0, "B": 3.0})
-        assert "coupling 'gear' let" in refused(mech, q={"A": 0.3}).replace("lets", "let")
+        assert "no joint of coupling 'gear' can move: together with the loops" in refused(mech, q={"A": 0.3})
 
     @pytest.mark.parametrize("cut", ["B", "D"])
     def test_a_gear_that_repeats_a_parallelogram(self, cut):

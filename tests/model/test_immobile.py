@@ -111,6 +111,23 @@ def test_motions_against_each_other_or_the_loop(motions, text):
         lw.compile(driven_four_bar(*motions)).assemble()
 
 
+def test_open_locks_are_not_to_blame():
+    """Neither an open lock nor the free bounds of a stop keep a loop from closing."""
+    mech = driven_four_bar(("D", lw.Motion(2.5)))
+    mech.add_transition("hold", lw.Lock("A"), when=lw.Command())
+    mech.add_transition("bounds", lw.Stop("B", lower=-9.0, upper=9.0))
+    with pytest.raises(lw.AssemblyError, match="'D' cannot be closed as coupling 'drive0' would have it at t = 0 s"):
+        lw.compile(mech).assemble()
+
+
+def test_open_locks_alone():
+    mech = four_bar().mechanism
+    mech.add_joint("far", lw.Spherical(), "ground", "coupler", parent_frame=lw.Frame((9.0, 0, 0)), cut=True)
+    mech.add_transition("hold", lw.Lock("A"), when=lw.Command())
+    with pytest.raises(lw.AssemblyError, match=r"'(D|far)' cannot be closed: the nearest pose"):
+        lw.compile(mech).assemble()
+
+
 def test_a_motion_that_leaves_what_can_be_reached():
     """The rocker turns up to its dead point; earlier results are kept."""
     start = lw.compile(driven_four_bar()).assemble(u={"A": 1.0})
