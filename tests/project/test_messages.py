@@ -3,6 +3,7 @@
 import ast
 import re
 
+from linkwork import errors
 from support.checkout import TOP
 from support.prose import C_TOKEN, files
 
@@ -56,3 +57,10 @@ def test_explained_messages_are_those_of_the_sources() -> None:
     stale = [part for message in quoted for part in fragments(message) if not is_known(part, source)]
     assert len(quoted) > 70
     assert not stale, "in docs/errors.md, but in no source:\n" + "\n".join(stale)
+
+
+def test_listed_exceptions_are_those_of_the_package() -> None:
+    listed = set(re.findall(r"^\| `(\w+Error)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    defined = {name for name in vars(errors) if name.endswith("Error")}
+    assert listed == defined - {"LinkworkError"}
+    assert all(issubclass(getattr(errors, name), errors.LinkworkError) for name in listed)
