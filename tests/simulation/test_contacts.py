@@ -4,12 +4,15 @@ The reference takes the mass matrix and the accelerations of the mechanism witho
 SciPy's non-negative least squares: with W = R'R the loads are the minimum of |R f + R^-T b| over f >= 0.
 """
 
+import json
+
 import numpy as np
 import pytest
 from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
 import linkwork as lw
+from support.checkout import beside
 from support.poses import random_unit
 from support.stops import biped, gripper, hanging_chain, restless_ball
 
@@ -242,3 +245,46 @@ def test_a_biped_on_its_limits(make, restitution):
     """It hangs by its hips; several limits are hit in turn."""
     loads = {} if make is swinging else {"left_pitch_hinge": -60.0, "left_knee_hinge": 20.0, "right_knee_hinge": -15.0}
     check_robot(make, restitution, 5, loads)
+
+
+def robot(name, base, restitution, width, start):
+    """A robot of others with its base of another joint type, its poses and speeds, and limits in all hinges."""
+    document = json.loads(beside(f"models/as_mechanisms/{name}.json").read_text(encoding="utf-8"))
+    if base:
+        document["joints"][0] |= {"type": base}
+    mech = lw.Mechanism.from_dict(document)
+    mech.start(**start)
+    if restitution is None:
+        return mech
+    pose = lw.compile(mech).assemble()
+    hinges = [j for j, joint in mech.joints.items() if isinstance(joint.kind, lw.Revolute) and not joint.cut]
+    for joint in hinges:
+        angles = (float(pose[f"{joint}.q"]), start.get("q", {}).get(joint, 0.0))
+        stop = lw.Stop(joint, lower=min(angles) - width, upper=max(angles) + width, restitution=restitution)
+        mech.add_transition(f"{joint}_limit", stop)
+    return mech
+
+
+RAISED = {
+    "J_left_hip_pitch": 0.8,
+    "J_right_hip_pitch": 0.5,
+    "J_left_knee": -0.5,
+    "J_right_knee": 0.4,
+    "J_left_hip_roll": 0.3,
+}
+THROWN = {f"J_{side}_{joint}": u for side in ("left", "right") for joint, u in (("knee", 4.0), ("hip_pitch", -3.0))}
+ROBOTS = {
+    "gripper": ("robotiq_2f85", None, {}, {}),
+    "closing": ("robotiq_2f85", None, {}, {"J_right_driver_joint": 0.5}),
+    "raised": ("cassie", "fixed", {"q": RAISED}, {}),
+    "thrown": ("cassie", None, {"u": THROWN}, {}),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restitution", [0.0, 0.2])
+@pytest.mark.parametrize("width", [0.3, 0.05])
+@pytest.mark.parametrize("case", ROBOTS)
+def test_published_robots_on_their_limits(case, width, restitution):
+    name, base, start, loads = ROBOTS[case]
+    check_robot(lambda e: robot(name, base, e, width, start), restitution, 4, loads)
