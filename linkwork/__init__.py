@@ -1,4 +1,4 @@
-"""Closed-chain multibody dynamics in linear time, as FMUs.
+"""Closed-chain multibody dynamics without multipliers, as FMUs.
 
 A mechanism is described once (`Mechanism`), compiled (`compile`), and then computed, simulated (`simulate`) or exported
 as a functional mock-up unit (`export_fmu`).

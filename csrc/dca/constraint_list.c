@@ -145,3 +145,24 @@ lw_status lw_dca_plan_model(lw_model *m) {
 }
 
 int32_t lw_dca_levels(const lw_model *m) { return m->dca.levels; }
+
+/* Of one subassembly: C L, its reflections from the right, which turn L as well, the factor that is left, and the
+ * loads. Rows of numbers are processed four at a time. */
+static double multiplications_of(const lw_dca_plan *plan, const lw_dca_subassembly *x) {
+  double entries = 0.0;
+  for (int32_t i = 0; i < x->constraints; i++) {
+    const lw_dca_constraint *c = &plan->list[plan->constraint[x->first_constraint + i]];
+    entries += 6.0 * c->rows * c->ends;
+  }
+  const double handles = 6.0 * x->handles, rows = x->rows, columns = x->columns, kept = 6.0 * x->remaining;
+  const double rank = rows < columns ? rows : columns, left = columns - rank;
+  const double reflections = rank * (rows / 2 + handles) * 2 * (columns - rank / 2) / 4 + rank * rows * columns;
+  const double compressed = left > kept ? kept * kept * (left - kept / 3) / 4 : 0.0;
+  return entries * (columns / 4 + 40) + reflections + compressed + handles * rank * 3 + rank * rank;
+}
+
+double lw_dca_multiplications(const lw_model *m) {
+  double sum = 0.0;
+  for (int32_t a = 0; a < m->dca.subassemblies; a++) sum += multiplications_of(&m->dca, &m->dca.subassembly[a]);
+  return sum;
+}

@@ -160,6 +160,16 @@ def _reduction(size: Size, independents: int, dof: int) -> float:
     return links + columns * fours * (independents + 3) + dof**3 / 3
 
 
+def without_reduced_dynamics(size: Size) -> float:
+    """Return the multiplications of closures and stabilisation: those of `rcr` but for what gives the accelerations."""
+    independents, dof = size.expected.independents, size.expected.dof
+    fours = _fours(independents + 2)
+    links = size.links * (36 + 6 * independents + (6 if size.moves else 0)) * fours
+    left = independents - dof
+    constraints = independents**2 * dof + independents * dof**2 if left else 0
+    return _rcr(size) - links - 3 * size.expected.columns * fours - dof**3 / 6 - constraints
+
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (

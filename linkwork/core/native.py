@@ -98,6 +98,11 @@ class NativeModel:
         """Of subassemblies, by which divide and conquer joins its bodies."""
         return int(lib.lw_dca_levels(self.handle))
 
+    @property
+    def dca_multiplications(self) -> float:
+        """Expected multiplications of divide and conquer, without the closures of its loops."""
+        return float(lib.lw_dca_multiplications(self.handle))
+
     def expected(self, cluster: int) -> tuple[int, int, int, int]:
         """Return columns and rows of a cluster, and the columns that its loops and all closures leave independent."""
         e = ffi.new("lw_cluster_info *")

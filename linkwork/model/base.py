@@ -94,6 +94,11 @@ class ModelBase:
         return self._native.levels
 
     @property
+    def dca_multiplications(self) -> float:
+        """Expected multiplications of divide and conquer in one evaluation, without the closures of its loops."""
+        return self._native.dca_multiplications
+
+    @property
     def expected(self) -> list[Expected]:
         """What each cluster of loops is expected to be like."""
         return self._compiled.expected
@@ -356,7 +361,9 @@ class ModelBase:
         """Return tree loads tau (..., nu) that make the accelerations udot (..., nu), springs and dampers at work.
 
         Wrenches `applied` by name, as in ``{"push.F": (0, 0, -5)}``, do their part as well. With loops many loads do;
-        these are the least ones, and no load acts in the cut joints.
+        these have the least norm, and no load acts in the cut joints. In the norm a force counts in N times a length of
+        the mechanism, the distance that the first loop of a cluster spans, against torques in N m: the split between
+        prismatic and revolute joints depends on this length, and their power does not.
         """
         q, speeds = self.arguments.states(state, u)
         wanted = sized(udot, self.numbering.nu, "udot", self.numbering.u)

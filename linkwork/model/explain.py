@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from linkwork.compiler.method_choice import Choice, choose
 from linkwork.compiler.methods import METHODS
+from linkwork.compiler.whole_costs import whole_costs
 from linkwork.errors import LinkworkError
 from linkwork.model.mobility import AtState, count_dof, free_joints, look
 from linkwork.model.topology_variant import structure_of
@@ -77,6 +78,8 @@ def _parts(system: ModelBase, found: AtState | None) -> Iterator[str]:
         yield from _cluster(system, number, choices[number] if choices else None, found)
     if len(shown) < len(clusters):
         yield from ("", f"... {len(clusters) - len(shown)} more groups of loops, couplings or distances")
+    if clusters:
+        yield from ("", *_whole(system))
     if clusters and (free := free_joints(system)):
         yield from ("", f"joints in no loop, coupling or distance, as in a tree: {_listed(free)}")
     if system.mechanism.transitions:
@@ -144,6 +147,25 @@ def _about_the_whole(system: ModelBase) -> str:
     if system.method == "dca":
         return f"on {system.levels} levels"
     return f"each body about its {'joint' if system.reference == 'auto' else system.reference}"
+
+
+def _whole(system: ModelBase) -> Iterator[str]:
+    """Costs of the methods that take the whole mechanism, compared with those of its clusters."""
+    clusters = choose(system.mechanism, system.topology, system.expected, "auto")
+    costs = {
+        name: sum(choice.costs[name] for choice in clusters)
+        for name in clusters[0].costs
+        if all(name in choice.costs for choice in clusters)
+    }
+    speeds = [joint.kind.nu for joint in system.mechanism.joints.values()]
+    costs |= whole_costs(system.topology, speeds.__getitem__, system.expected, system.dca_multiplications)
+    yield f"whole mechanism, expected multiplications: {_costs(costs)}"
+    yield "  multipliers and dca need the closures as well, for the stabilisation: they are used on request only"
+
+
+def _costs(costs: Mapping[str, float]) -> str:
+    """Return names and costs, the least first."""
+    return ", ".join(f"{name} {_rounded(cost)}" for name, cost in sorted(costs.items(), key=lambda item: item[1]))
 
 
 def _choices(system: ModelBase) -> Sequence[Choice] | None:
@@ -288,8 +310,7 @@ def _distance(mech: Mechanism, number: int) -> str:
 def _method(choice: Choice) -> Iterator[str]:
     why = "as asked for" if choice.requested else "expected to cost least"
     yield f"  method {choice.method}, {why}: {METHODS[choice.method].meaning}"
-    costs = sorted(choice.costs.items(), key=lambda item: item[1])
-    yield f"  expected multiplications: {', '.join(f'{name} {_rounded(cost)}' for name, cost in costs)}"
+    yield f"  expected multiplications: {_costs(choice.costs)}"
     for name, refusal in choice.refusals.items():
         yield f"  not {name}: {refusal}"
 

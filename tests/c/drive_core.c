@@ -374,6 +374,7 @@ static void jump(const bench *b) {
   jump.constraint_impulse = next += speeds, jump.force = next += speeds, jump.torque = next += 3 * joints;
   jump.coupling_impulse = next + 3 * joints;
   EXPECT(lw_dca_levels(b->model) > 0);
+  EXPECT(lw_dca_multiplications(b->model) > 0.0);
   EXPECT(lw_set_threads(2) >= 1);
   for (int with = 0; with < 4; with++) {
     if (with & 1) jump.before = NULL;

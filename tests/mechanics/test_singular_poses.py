@@ -71,3 +71,22 @@ def test_what_was_evaluated_before_does_not_matter(method):
     beside = {name: 0.3 * speed for name, speed in u.items()}
     found = [each.accelerations(each.assemble(q=beside, u=u)) for each in (system, new)]
     assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("speed", [1e-6, 1e-5, 1e-3, 1.0])
+@pytest.mark.parametrize("angle", [1e-5, 1.37e-5, 1.9e-5])
+def test_slow_close_to_a_change_point(angle, speed):
+    """A parallelogram of uneven lengths: rounding divided by the square of the distance would leave six digits."""
+    crank, coupler = 0.7313, 1.1371
+    mech, hinge = lw.Mechanism("bars"), lw.Revolute((0, 1, 0))
+    for name, x, length in (("a", 0, crank), ("b", crank, coupler), ("c", coupler, crank)):
+        inertia = lw.inertia.rod(1.0, length, axis="x")
+        mech.add_body(name, mass=1.0, com=(length / 2, 0, 0), inertia=inertia, origin=(x, 0, 0))
+    for name, parent, child, x in (("A", "ground", "a", 0), ("B", "a", "b", crank), ("C", "ground", "c", coupler)):
+        mech.add_joint(name, hinge, parent, child, at=(x, 0, 0))
+    mech.add_joint("D", hinge, "b", "c", at=(crank + coupler, 0, 0), cut=True)
+    mech.start(q={"A": 0.5, "B": -0.5, "C": 0.5})
+    system = lw.compile(mech)
+    along = np.array([1.0, -1.0, 1.0])
+    found = np.asarray(system.accelerations(system.state(angle * along, speed * along)))[0]
+    assert found == pytest.approx(9.81 * 2 * crank / (5 / 3 * crank**2) * np.cos(angle), rel=1e-8)

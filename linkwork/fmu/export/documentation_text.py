@@ -26,9 +26,9 @@ below zero they follow the mechanism's own speed, max(0.1, |u|). They only bring
 have led astray: on closed loops both terms are zero, so that they change no motion. The gap that is left is
 <code>loop.X.residual</code>, X the cut joint.</dd>
 </dl>
-<p>The tree is solved recursively, in a time that grows linearly with the number of bodies; the closures of loops that
-share
-joints are eliminated together. Without loops, couplings and distances there are no Φ, λ and feedback.</p>"""
+<p>The tree is solved recursively, in a time that grows linearly with the number of bodies. Loops that share joints form
+a cluster, solved together: its time grows linearly with its loops, and faster with its degrees of freedom where many of
+them move the same links. Without loops, couplings and distances there are no Φ, λ and feedback.</p>"""
 
 USE = """<h2>Use</h2>
 <dl>
