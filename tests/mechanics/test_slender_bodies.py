@@ -12,6 +12,7 @@ from support.uneven import uneven
 
 THICKNESS = [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-4, 1.0]  # inertia about the axis over that across it
 AGREEMENT = 1e-9
+AMONG_MANY = 1e-8  # rounding of a heavy rod's inertia may exceed the whole inertia of a small body on it
 ROUNDING = 1e-16
 TIMES_ROUNDING = 100.0  # how much more than by rounding of q accelerations of two methods may differ
 
@@ -54,7 +55,7 @@ def uncertainty(model: lw.Model, q: np.ndarray, u: np.ndarray, found: np.ndarray
     return most
 
 
-def check_uneven(seed: int) -> str:
+def check_uneven(seed: int, agreement: float) -> str:
     """Whether both methods agree as far as rounding determines accelerations; what kind of mechanism it was."""
     scene = uneven(np.random.default_rng(seed))
     rcr, dca = (compiled(scene.mechanism, method) for method in ("rcr", "dca"))
@@ -64,16 +65,16 @@ def check_uneven(seed: int) -> str:
     rounding = uncertainty(rcr, q, u, expected)
     if rounding > 1e-3:
         return "without inertia"  # a rod that turns about its axis, or a point about itself: no motion is determined
-    assert relative(found, expected) < max(AGREEMENT, TIMES_ROUNDING * rounding), seed
+    assert relative(found, expected) < max(agreement, TIMES_ROUNDING * rounding), seed
     return "determined"
 
 
 def test_uneven_mechanisms():
-    kinds = [check_uneven(seed) for seed in range(20)]
+    kinds = [check_uneven(seed, AGREEMENT) for seed in range(20)]
     assert kinds.count("determined") > 15
 
 
 @pytest.mark.slow
 def test_many_uneven_mechanisms():
-    kinds = [check_uneven(seed) for seed in range(1000, 2250)]
+    kinds = [check_uneven(seed, AMONG_MANY) for seed in range(1000, 2250)]
     assert kinds.count("determined") > 1000
