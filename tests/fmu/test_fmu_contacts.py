@@ -166,7 +166,7 @@ def test_a_state_saved_between_impacts_continues_with_the_same_bits(fmus, case, 
 @pytest.mark.slow
 @VERSION
 def test_impacts_without_end_are_an_error(version, tmp_path):
-    """The step fails instead of going on for hours; the message names the stop."""
+    """The step fails; it does not continue for hours; the message names the stop."""
     instance = started(exported(restless_ball(1e-11), version, tmp_path), "CS")
     status, _ = instance.try_step(0.0, 2.0)
     assert status == ERROR

@@ -45,7 +45,7 @@ def _bar(mech: lw.Mechanism, name: str, mass: float, start: tuple, end: tuple) -
 
 
 def _limit(mech: lw.Mechanism, joint: str, width: float, restitution: float | None) -> None:
-    """A stop on both sides; none without a restitution."""
+    """A stop at both bounds; none without a restitution."""
     if restitution is not None:
         mech.add_transition(f"{joint}_limit", lw.Stop(joint, lower=-width, upper=width, restitution=restitution))
 
