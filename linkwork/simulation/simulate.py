@@ -30,7 +30,7 @@ STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. T
 # The steps of backward differences are several times as many, and their errors have one sign for longer.
 BACKWARD_DIFFERENCES = ("BDF", "ida")
 BACKWARD_SHARE = 0.003
-BACKWARD_TIGHTEST = 1e-12  # below it, rounding disturbs Newton's method
+BACKWARD_TIGHTEST = 1e-11  # below it, rounding disturbs Newton's method where a mechanism rests
 
 
 def simulate(
@@ -83,7 +83,7 @@ def simulate(
         reduced system, 4 (default) in time and memory that grow linearly with the bodies.
     rtol, atol
         Target accuracy of the states y: atol + rtol |y|; `atol` is `rtol` if left out. Each step of the solver gets a
-        tenth of it, those of "BDF" and "ida" 0.003 of it (not less than 1e-12 or a tenth). What the motion itself
+        tenth of it, those of "BDF" and "ida" 0.003 of it (at least 1e-11, at most a tenth). What the motion itself
         amplifies comes on top.
     t_eval
         Times of the output, (nt,), s; by default every step. At an event there are rows before and after it; of times

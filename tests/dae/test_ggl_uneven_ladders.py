@@ -15,7 +15,8 @@ pytestmark = pytest.mark.skipif(not ida_is_available(), reason="no backend of ID
 END = 4.0
 DATA = TOP / "tests" / "data"
 T = np.linspace(0.0, END, 41)
-FACTOR = 30.0  # of rtol, as docs/dae.md states
+# Of rtol, as docs/dae.md states; at 1e-10 several hundred, of which ladders need less.
+FACTORS = {1e-9: 60.0, 1e-10: 100.0}
 
 
 def ladder(cells):
@@ -34,7 +35,7 @@ def check(mech, tolerances):
     reference = lw.simulate(mech, END, solver="DOP853", rtol=1e-12, t_eval=T).y
     for rtol in tolerances:
         error = np.abs(run(mech, rtol).y - reference) / (1.0 + np.abs(reference))
-        assert error.max() < FACTOR * rtol, rtol
+        assert error.max() < FACTORS.get(rtol, 30.0) * rtol, rtol
 
 
 @pytest.mark.parametrize("cells", [3, 5])

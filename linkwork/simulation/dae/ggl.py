@@ -31,6 +31,9 @@ BoolArray = NDArray[np.bool_]
 WORSE = 0.1
 CHECK_INTERVAL = 4  # steps
 DEPENDENT_ROW = 1e-6
+CLOSED = 1e-14  # m, m/s; smaller residuals are rounding
+# A row replaces a chosen one that has a larger coefficient in it: the fewer small pivots, the better conditioned.
+LARGEST_COEFFICIENT = 2.0
 
 
 class GGL(Formulation):
@@ -61,6 +64,7 @@ class GGL(Formulation):
         self.n = self._nq + self._nu + 2 * self.rows
         self.relaxation: FloatArray = np.ones(2 * self.rows)
         self._inputs = inputs if inputs is not None and inputs.vary else None
+        self._loop_rows = self.rows - block.model.sizes.couplings
         self._unchecked = 0  # steps since the conditioning of the rows was computed
         self.implicit = Implicit(self.residual, self.jacobian, algebraic=self.algebraic, renew=self.renew)
 
@@ -94,21 +98,31 @@ class GGL(Formulation):
         return self.unknowns(t, self._projected(t, states)) if failed or self._rows_are_outdated() else None
 
     def _rows_are_outdated(self) -> bool:
-        matrix, velocities = self.block.constraint_jacobian(), slice(0, self.rows)
-        chosen, best = self.relaxation[velocities] == 0, self.block.dae_rows()[velocities] == 0
+        matrix = self.block.constraint_jacobian()
+        chosen, best = self.relaxation[: self.rows] == 0, self._choose_rows(matrix)[: self.rows] == 0
         if best.sum() < chosen.sum():
             return False
         return _conditioning(matrix[chosen]) < WORSE * _conditioning(matrix[best])
 
+    def _choose_rows(self, matrix: FloatArray) -> FloatArray:
+        """Return the relaxation (2 rows,) at the block's pose, with constraint Jacobian (rows, nu)."""
+        relaxation = self.block.dae_rows()
+        for rows in (relaxation[: self.rows], relaxation[self.rows :]):
+            _exchange_rows(matrix, rows, self._loop_rows)
+        return relaxation
+
     def _projected(self, t: float, states: FloatArray) -> FloatArray:
-        """Return the nearest states [q; u] that satisfy all rows; those not chosen have been followed less closely."""
+        """Return the nearest states [q; u] that satisfy all rows, also those that are not followed."""
         q, u = states[: self._nq].copy(), states[self._nq :].copy()
         for _ in range(2):
             violation, _ = self.lacks(t, np.concatenate([q, u]))
-            self.block.put("u", -_least_norm(self.block.constraint_jacobian(), violation))
-            q += self.block["qdot"]
+            if np.abs(violation).max(initial=0.0) > CLOSED:
+                self.block.put("u", -_least_norm(self.block.constraint_jacobian(), violation))
+                q += self.block["qdot"]
         _, violation = self.lacks(t, np.concatenate([q, u]))
-        return np.concatenate([q, u - _least_norm(self.block.constraint_jacobian(), violation)])
+        if np.abs(violation).max(initial=0.0) > CLOSED:
+            u -= _least_norm(self.block.constraint_jacobian(), violation)
+        return np.concatenate([q, u])
 
     def start(self, t: float, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return y and y' (n,) that fit the states [q; u] (nq + nu,), and choose which rows hold from there on.
@@ -120,8 +134,8 @@ class GGL(Formulation):
         """
         self._enter(t, states)
         accelerations = self.block["acceleration"][: self._nu].copy()
-        self.relaxation = self.block.dae_rows()
         matrix = self.block.constraint_jacobian()
+        self.relaxation = self._choose_rows(matrix)
         y, ydot = np.zeros((2, self.n))
         y[: states.size] = states
         ydot[self._nq : states.size] = accelerations
@@ -180,6 +194,20 @@ class GGL(Formulation):
         block.put("u", states[self._nq :])
         block.put("time", t)
         self._ask(t)
+
+
+def _exchange_rows(matrix: FloatArray, relaxation: FloatArray, loop_rows: int) -> None:
+    """Exchange chosen rows of loops for others that contain a multiple of them, until no multiple is large."""
+    for _ in range(relaxation.size):
+        chosen = np.flatnonzero(relaxation == 0)
+        if not chosen.size or not loop_rows:
+            return
+        coefficients = np.abs(np.linalg.lstsq(matrix[chosen].T, matrix[:loop_rows].T, rcond=None)[0])
+        coefficients[chosen >= loop_rows] = 0.0
+        replaced, row = np.unravel_index(np.argmax(coefficients), coefficients.shape)
+        if coefficients[replaced, row] <= LARGEST_COEFFICIENT:
+            return
+        relaxation[chosen[replaced]], relaxation[row] = 1.0, 0.0
 
 
 def _conditioning(rows: FloatArray) -> float:
