@@ -60,7 +60,7 @@ static int simulate(const lw_model *model, lw_state *state) {
   const lw_ode_options options = {1e-9, 1e-11, 0.0, 0.0, 0};
   int32_t first_q, count;
   double y[6], t[ROWS], rows[ROWS][6];
-  lw_ode_output output = {1, ROWS, 0, t, &rows[0][0]};
+  lw_ode_output output = {.times_given = 1, .capacity = ROWS, .t = t, .y = &rows[0][0]};
   if (lw_model_find_variable(model, "q", NULL, &first_q, &count) || count != 3) return 1;
   for (int i = 0; i < 6; i++) y[i] = x[first_q + i]; /* u follows q */
   for (int i = 0; i < ROWS; i++) t[i] = 0.1 * i;
