@@ -49,8 +49,8 @@ def test_runs_end_and_are_accurate(cells):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cells", range(1, 21))
-def test_all_sizes_and_tolerances(cells):
+@pytest.mark.parametrize("cells", [2, 6, 9, 12])
+def test_sizes_and_tolerances(cells):
     check(ladder(cells), [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
 
 

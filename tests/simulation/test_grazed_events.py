@@ -32,7 +32,7 @@ def missed(graze: Graze, solver: str, **options: float) -> str | None:
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_none_is_missed(solver: str, part: int) -> None:
     rng = np.random.default_rng(1000 * part + SOLVERS.index(solver))
-    runs = 500 if part else 12
+    runs = 150 if part else 12
     found = [missed(random_graze(rng), solver, **some_steps(rng, solver)) for _ in range(runs)]
     assert not any(found), "\n".join(filter(None, found))
 
