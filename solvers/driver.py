@@ -125,6 +125,7 @@ def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, st
             problem.on_progress(method.t)
         action: Action | None = None if on_step is None else on_step(method.t, method.y.copy())
         if crossings is not None and not isinstance(action, Terminate):
+            chattering.check_number()
             action = _handle_event(method, recorder, problem.requested(crossings))
             chattering.check()
         if isinstance(action, Terminate):
@@ -163,18 +164,21 @@ class _Chattering:
         self._limit = limit
         self._first = len(recorder.events)
 
-    def check(self) -> None:
-        """Raise `ChatteringError` if the last events accumulate or are too many."""
-        t = self._recorder.t
-        if self._duration(CHATTERING_EVENTS) <= CHATTERING_SPAN * max(abs(t - self._t_start), abs(t)):
-            raise ChatteringError(f"{CHATTERING_EVENTS} events follow one another without end{self._where()}")
-        if self._limit is not None and self._duration(self._limit + 1) < 1.0:
+    def check_number(self) -> None:
+        """Raise `ChatteringError` if one more event is too many."""
+        if self._limit is not None and self._duration(self._limit, first=0) < 1.0:
             raise ChatteringError(f"more than max_events = {self._limit} in one unit of time{self._where()}")
 
-    def _duration(self, count: int) -> float:
-        """Return the time since the last `count` events began; infinite if there were fewer."""
+    def check(self) -> None:
+        """Raise `ChatteringError` if the last events accumulate."""
+        t = self._recorder.t
+        if self._duration(CHATTERING_EVENTS, self._first) <= CHATTERING_SPAN * max(abs(t - self._t_start), abs(t)):
+            raise ChatteringError(f"{CHATTERING_EVENTS} events follow one another without end{self._where()}")
+
+    def _duration(self, count: int, first: int) -> float:
+        """Return the time since the last `count` events began; infinite if there were fewer from the `first` on."""
         events = self._recorder.events
-        return abs(self._recorder.t - events[-count].t) if len(events) - self._first >= count else np.inf
+        return abs(self._recorder.t - events[-count].t) if len(events) - first >= count else np.inf
 
     def _where(self) -> str:
         fired = ", ".join(str(i) for i in self._recorder.events[-1].indices)

@@ -14,9 +14,9 @@ from linkwork.solvers.problem import FloatArray, IntArray
 
 Indicators = Callable[[float], FloatArray]
 
-# Fractions of a stretch at which indicators are looked at. The tiny one is for what rests at zero after a start.
-LOOKS = (0.25, 0.5, 0.75, 1.0)
-TINY_LOOK = 2.0**-20
+# Sample points as fractions of a step. The tiny one is for indicators that are zero at a start.
+SAMPLES = (0.25, 0.5, 0.75, 1.0)
+FIRST_SAMPLE = 2.0**-20
 
 # Tangents are secants through a sample and one before, at this fraction of the interval between regular samples.
 TANGENT_SPACING = 2.0**-20
@@ -75,7 +75,7 @@ def _minimum(left: Tangent, tangent: Callable[[float], Tangent | Sample], spacin
     return None
 
 
-def _side(z: FloatArray) -> IntArray:
+def _sign_of(z: FloatArray) -> IntArray:
     return np.where(z > 0.0, 1, -1).astype(np.int32)
 
 
@@ -89,45 +89,49 @@ class EventLocator:
 
     def start(self, z: FloatArray) -> None:
         """Begin at indicators z; exactly zero has no sign yet."""
-        self._set_signs(np.where(z == 0.0, 0, _side(z)).astype(np.int32))
+        self._set_signs(np.where(z == 0.0, 0, _sign_of(z)).astype(np.int32))
         self._left = self._before = None
 
     def find(self, t_from: float, t_to: float, indicators: Indicators) -> tuple[float, IntArray] | None:
         """Return the time just after the first change in the interval and the zero crossings there, or None."""
         if self._left is None or self._left.t != t_from:
             self._left, self._before = Sample(t_from, indicators(t_from)), None
-        for look in LOOKS if self._before is not None else (TINY_LOOK, *LOOKS):
-            right = t_to if look == 1.0 else t_from + look * (t_to - t_from)
+        for fraction in SAMPLES if self._before is not None else (FIRST_SAMPLE, *SAMPLES):
+            right = t_to if fraction == 1.0 else t_from + fraction * (t_to - t_from)
             if right == self._left.t:
                 continue
             sample = Sample(right, indicators(right))
             if self._before is not None:
-                sample = self._before_return(self._before, self._left, sample, indicators)
+                sample = self._find_excursions(self._before, self._left, sample, indicators)
             if self._changed(sample.z).any():
                 left, self._left = self._left, None
-                return self._close_in(left.t, sample.t, sample.z, indicators)
+                return self._bracket(left.t, sample.t, sample.z, indicators)
             if not self._all_signed:
-                settled = (self._side == 0) & ((sample.z != 0.0) | (look >= LOOKS[0]))
-                self._set_signs(np.where(settled, _side(sample.z), self._side).astype(np.int32))
+                settled = (self._sign == 0) & ((sample.z != 0.0) | (fraction >= SAMPLES[0]))
+                self._set_signs(np.where(settled, _sign_of(sample.z), self._sign).astype(np.int32))
             self._before, self._left = self._left, sample
         return None
 
     # ---- sign changes that are undone between two samples ----
 
-    def _before_return(self, before: Sample, left: Sample, right: Sample, indicators: Indicators) -> Sample:
+    def _find_excursions(self, before: Sample, left: Sample, right: Sample, indicators: Indicators) -> Sample:
         """Return the right sample, or one at which an indicator has a changed sign that it loses before the right."""
         slopes = (left.z - before.z) * ((right.t - left.t) / (left.t - before.t))
-        falls = self._side * (left.z + slopes - SAFETY * right.z) < 0.0
+        falls = self._sign * (left.z + slopes - SAFETY * right.z) < 0.0
         if falls.any():
-            for index in np.flatnonzero(falls & (self._side * slopes < 0.0)):
+            for index in np.flatnonzero(falls & (self._sign * slopes < 0.0)):
                 if not self._changed(right.z)[index]:
-                    right = self._excursion(index, float(self._side[index] * slopes[index]), left, right, indicators)
+                    right = self._find_excursion(
+                        index, float(self._sign[index] * slopes[index]), left, right, indicators
+                    )
         return right
 
-    def _excursion(self, index: np.intp, slope: float, left: Sample, right: Sample, indicators: Indicators) -> Sample:
+    def _find_excursion(
+        self, index: np.intp, slope: float, left: Sample, right: Sample, indicators: Indicators
+    ) -> Sample:
         span = right.t - left.t
         spacing = max(TANGENT_SPACING, 16 * _EPS * max(abs(left.t), abs(right.t)) / abs(span))
-        side = self._side[index]
+        sign = self._sign[index]
 
         def tangent(x: float) -> Tangent | Sample:
             values = []
@@ -135,39 +139,41 @@ class EventLocator:
                 sample = Sample(left.t + at * span, indicators(left.t + at * span))
                 if self._changed(sample.z)[index]:
                     return sample
-                values.append(float(side * sample.z[index]))
+                values.append(float(sign * sample.z[index]))
             return Tangent(x, values[1], (values[1] - values[0]) / spacing)
 
-        start = Tangent(0.0, float(side * left.z[index]), slope)
-        end = Tangent(1.0, float(side * right.z[index]), 0.0)
+        start = Tangent(0.0, float(sign * left.z[index]), slope)
+        end = Tangent(1.0, float(sign * right.z[index]), 0.0)
         if _lies_above(start, end) or spacing >= 0.1:
             return right
         return _minimum(start, tangent, spacing) or right
 
     # ---- one sign change ----
 
-    def _set_signs(self, side: IntArray) -> None:
-        self._side = side
-        self._positive = side > 0
-        self._all_signed = bool(side.all())
+    def _set_signs(self, sign: IntArray) -> None:
+        self._sign = sign
+        self._positive = sign > 0
+        self._all_signed = bool(sign.all())
 
     def _changed(self, z: FloatArray) -> npt.NDArray[np.bool_]:
         changed: npt.NDArray[np.bool_] = (z > 0.0) != self._positive
-        return changed if self._all_signed else changed & (self._side != 0)
+        return changed if self._all_signed else changed & (self._sign != 0)
 
-    def _close_in(self, left: float, right: float, z: FloatArray, indicators: Indicators) -> tuple[float, IntArray]:
+    def _bracket(self, left: float, right: float, z: FloatArray, indicators: Indicators) -> tuple[float, IntArray]:
         limit = right
         for index in np.flatnonzero(self._changed(z)):
             if not self._changed(z)[index]:
                 continue  # another indicator has moved `right` to before this one's change
-            right, z = self._after_root(index, left, right, z, indicators)
-        right, z = self._past(right, z, limit, indicators)
-        crossings = np.where(self._changed(z), _side(z), 0).astype(np.int32)
-        self._set_signs(_side(z))
+            right, z = self._first_after_root(index, left, right, z, indicators)
+        right, z = self._include_simultaneous(right, z, limit, indicators)
+        crossings = np.where(self._changed(z), _sign_of(z), 0).astype(np.int32)
+        self._set_signs(_sign_of(z))
         self._left, self._before = Sample(right, z), None
         return right, crossings
 
-    def _past(self, t: float, z: FloatArray, limit: float, indicators: Indicators) -> tuple[float, FloatArray]:
+    def _include_simultaneous(
+        self, t: float, z: FloatArray, limit: float, indicators: Indicators
+    ) -> tuple[float, FloatArray]:
         # indicators that change at the same time but for rounding belong to the same event
         past = t + math.copysign(16 * _EPS * max(abs(t), abs(limit)), limit - t)
         if abs(limit - t) <= abs(past - t):
@@ -175,14 +181,14 @@ class EventLocator:
         z_past = indicators(past)
         return (past, z_past) if self._changed(z_past).any() else (t, z)
 
-    def _after_root(
+    def _first_after_root(
         self, index: np.intp, left: float, right: float, z_right: FloatArray, indicators: Indicators
     ) -> tuple[float, FloatArray]:
         def value(t: float) -> float:
             return float(indicators(t)[index]) or -_TINY  # zero counts as negative
 
         scale = _EPS * max(abs(left), abs(right)) or _TINY
-        began_changed = _side(np.array(value(left))) != self._side[index]
+        began_changed = _sign_of(np.array(value(left))) != self._sign[index]
         t = left if began_changed else float(brentq(value, left, right, xtol=4 * scale, rtol=4 * _EPS))
         # brentq ends on either side of the root
         nudge = scale if right > left else -scale

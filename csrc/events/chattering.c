@@ -8,12 +8,6 @@
 #define MAX_EVENTS 1e5        /* within a second */
 #define RECENT_EVENTS 32.0    /* transitions in so many of the last events are reported */
 
-/* The second part of the field event_memory. */
-typedef struct event_counter {
-  double begin, count; /* of the present second: its start, events in it */
-  double most;         /* limit of the events in a second; 0: MAX_EVENTS, negative: none */
-} event_counter;
-
 static int is_recent(const lw_state *s, int32_t i) {
   const double last = lw_memory_of(s, i)->last;
   return last > 0.0 && last > lw_reals(s)[s->base->at.event_count] - RECENT_EVENTS;
@@ -43,25 +37,30 @@ static lw_status fail(lw_state *s, const char *what) {
   char names[340];
   lw_recent_transitions(s, names, sizeof names);
   return lw_fail(s, LW_ERROR_SOLVER,
-                 "%s at t = %.9g s: %s; lower the restitution, do not let a lock and its release cause each other, or "
-                 "raise max_events",
+                 "%s at t = %.9g s: %s; lower the restitution, or do not let a lock and its release cause each other",
                  what, lw_reals(s)[s->model->at.time], names);
 }
 
-static int is_simultaneous(double *memory, double t) {
-  const int again = memory[1] > 0.0 && fabs(t - memory[0]) <= SIMULTANEOUS * (fabs(t) + 1e-3);
-  memory[1] = again ? memory[1] + 1.0 : 1.0;
-  if (!again) memory[0] = t;
-  return memory[1] > MAX_SIMULTANEOUS;
+static int are_too_many_at_once(lw_event_memory *memory, double t) {
+  const int again = memory->simultaneous > 0.0 && fabs(t - memory->last) <= SIMULTANEOUS * (fabs(t) + 1e-3);
+  memory->simultaneous = again ? memory->simultaneous + 1.0 : 1.0;
+  if (!again) memory->last = t;
+  return memory->simultaneous > MAX_SIMULTANEOUS;
+}
+
+static int are_too_many_in_a_second(lw_event_memory *memory, double t, double most) {
+  if (!(memory->second_events > 0.0 && t >= memory->second_begin && t < memory->second_begin + 1.0))
+    memory->second_begin = t, memory->second_events = 0.0;
+  memory->second_events += 1.0;
+  return most > 0.0 && memory->second_events > most;
 }
 
 lw_status lw_count_event(lw_state *s) {
-  double *memory = lw_reals(s) + s->base->at.event_memory, t = lw_reals(s)[s->base->at.time];
-  event_counter *counter = (event_counter *)(memory + 5);
-  if (is_simultaneous(memory, t)) return fail(s, "events follow one another without end");
-  if (!(counter->count > 0.0 && t >= counter->begin && t < counter->begin + 1.0))
-    counter->begin = t, counter->count = 0.0;
-  counter->count += 1.0;
-  const double most = counter->most == 0.0 ? MAX_EVENTS : counter->most;
-  return most > 0.0 && counter->count > most ? fail(s, "more events than max_events in one second") : LW_OK;
+  lw_event_memory *memory = lw_event_memory_of(s);
+  const double t = lw_reals(s)[s->base->at.time], most = memory->max_events == 0.0 ? MAX_EVENTS : memory->max_events;
+  if (are_too_many_at_once(memory, t)) return fail(s, "events follow one another without end");
+  if (!are_too_many_in_a_second(memory, t, most)) return LW_OK;
+  char what[60];
+  snprintf(what, sizeof what, "more than %.0f events in one second", most);
+  return fail(s, what);
 }

@@ -16,6 +16,15 @@ typedef struct lw_contact {
   int32_t pulls;                /* it would pull */
 } lw_contact;
 
+/* The field event_memory. */
+typedef struct lw_event_memory {
+  double last, simultaneous;          /* time of the last event; events at that time */
+  double first_impact, last_impact;   /* of the run of impacts on all stops: times */
+  double between_impacts;             /* mean time of late; 0: there was no impact, INFINITY: one */
+  double second_begin, second_events; /* the present second: its start, events in it */
+  double max_events;                  /* in a second; 0: the default, negative: no limit */
+} lw_event_memory;
+
 /* Workspace for events; allocated with a state that has transitions. */
 struct lw_event_workspace {
   unsigned char *backup;      /* snapshot before the event */
@@ -30,6 +39,9 @@ struct lw_event_workspace {
   double *compliance, *excess, *load, *scratch; /* arguments of lw_solve_complementarity() */
 };
 
+static inline lw_event_memory *lw_event_memory_of(const lw_state *s) {
+  return (lw_event_memory *)(lw_reals(s) + s->base->at.event_memory);
+}
 static inline const lw_transition *transition_of(const lw_state *s, int32_t i) { return &s->base->transition[i]; }
 /* Bits of the field `locked`; any value that a foreign snapshot may contain is accepted. */
 int lw_lock_holders(double locked);

@@ -95,13 +95,15 @@ static void apply_velocity_jump(lw_state *s) {
 
 /* ---- a run of impacts ---- */
 
-/* Gaps are rounded relative to this. */
-static double bound_scale(const lw_state *s, int32_t i, int bound) {
-  return 1.0 + fabs(lw_reals(s)[s->model->at.transition_value + 2 * i + bound]);
+static double bound_value(const lw_state *s, int32_t i, int bound) {
+  return lw_reals(s)[s->model->at.transition_value + 2 * i + bound];
 }
 
+/* Gaps are rounded relative to this. */
+static double bound_scale(const lw_state *s, int32_t i, int bound) { return 1.0 + fabs(bound_value(s, i, bound)); }
+
 static double bound_tolerance(const lw_state *s, int32_t i, int bound) {
-  return LW_ZERO_TOLERANCE * bound_scale(s, i, bound);
+  return lw_zero_tolerance(bound_value(s, i, bound));
 }
 
 #define REST_TIME_FRACTION 2e-7 /* of the time since the first impact; the remaining impacts are skipped */
@@ -113,35 +115,28 @@ static double bound_tolerance(const lw_state *s, int32_t i, int bound) {
 #define RUN 16.0                /* impacts over which the time between them is averaged */
 #define RECENT 64.0             /* an impact so many mean times ago, or less, belongs to a run that dies away */
 
-/* The impacts on all stops. */
-typedef struct impact_history {
-  double first, last, between; /* times; mean time between impacts of late, 0: there was none */
-} impact_history;
-
-static impact_history *history_of(const lw_state *s) {
-  return (impact_history *)(lw_reals(s) + s->model->at.event_memory + 2);
-}
-
 static double now(const lw_state *s) { return lw_reals(s)[s->model->at.time]; }
 
-static void count_event(lw_state *s) {
-  impact_history *h = history_of(s);
-  const double t = now(s);
-  if (h->between == 0.0) *h = (impact_history){t, t, INFINITY};
-  else if (t > h->last)
-    h->between = h->between < INFINITY ? h->between + (t - h->last - h->between) / RUN : t - h->last;
-  h->last = t;
+static void extend_run(lw_state *s) {
+  lw_event_memory *h = lw_event_memory_of(s);
+  const double t = now(s), flight = t - h->last_impact;
+  if (h->between_impacts == 0.0) h->first_impact = t, h->between_impacts = INFINITY;
+  else if (flight > 0.0)
+    h->between_impacts =
+        h->between_impacts < INFINITY ? h->between_impacts + (flight - h->between_impacts) / RUN : flight;
+  h->last_impact = t;
 }
 
 /* Several stops that rebound alternately do so ever faster, in no simple order; in the end all of their flights, with what
  * the slowest series would still take, are short compared with the time since the first impact. Then nothing rebounds
  * from those that took part. */
 static int has_died_away(const lw_state *s, int32_t i) {
-  const impact_history *h = history_of(s);
+  const lw_event_memory *h = lw_event_memory_of(s);
   const lw_transition_memory *memory = lw_memory_of(s, i);
-  return memory->done != 0.0 && restitution_of(s, i) < 1.0 && h->between > 0.0 &&
-         (RUN + 2.0 / (1.0 - restitution_of(s, i))) * h->between < REST_TIME_FRACTION * (now(s) - h->first) &&
-         now(s) - memory->impact <= RECENT * h->between;
+  return memory->done != 0.0 && restitution_of(s, i) < 1.0 && h->between_impacts > 0.0 &&
+         (RUN + 2.0 / (1.0 - restitution_of(s, i))) * h->between_impacts <
+             REST_TIME_FRACTION * (now(s) - h->first_impact) &&
+         now(s) - memory->impact <= RECENT * h->between_impacts;
 }
 
 static void count_impact(lw_state *s, int32_t i) {
@@ -159,7 +154,7 @@ static int is_low_bounce(const lw_state *s, const lw_contact *c, double away, do
   const double t = now(s), height = away * away / (2.0 * inward);
   return s->events->contacts > 1 && height <= LOW_BOUNCE * bound_scale(s, c->transition, c->upper) &&
          (rest < LOW_REST_FRACTION * (t - lw_memory_of(s, c->transition)->first_impact) ||
-          rest < LOW_RUN_FRACTION * (t - history_of(s)->first));
+          rest < LOW_RUN_FRACTION * (t - lw_event_memory_of(s)->first_impact));
 }
 
 /* A bounce of speed `away` against the acceleration `inward`: the flights between the impacts on one stop are a
@@ -449,7 +444,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   int pressed = 1, hits = 0;
   clear_applied_impulses(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++) hits |= s->events->due[i] & LW_HIT;
-  if (hits) count_event(s);
+  if (hits) extend_run(s);
   find_contacts(s);
   if ((e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)

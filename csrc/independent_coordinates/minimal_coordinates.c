@@ -154,7 +154,7 @@ static outcome correct(lw_minimal *m, double share, lw_status *e) {
   return TOO_FAR;
 }
 
-/* A quaternion and its negative are the same pose: the nearer one is where the way begins. */
+/* A quaternion and its negative are the same pose: Newton begins at the nearer one. */
 static void begin_near(lw_minimal *m, const double *x) {
   const lw_model *model = m->state->model;
   for (int32_t i = 0; i < model->size.bodies; i++) {
@@ -300,7 +300,7 @@ static lw_status check_knowns(const lw_minimal *m, const uint32_t *knowns, size_
   return LW_OK;
 }
 
-/* Into `side` how Phi, or else its rate, changes with all that has been moved in the complex block. */
+/* rhs: how Phi, or else its rate, changes with all that has been moved in the complex block. */
 static lw_status move_constraints(const lw_minimal *m, int rates) {
   lw_state *s = m->state;
   lw_constraint_workspace *w;

@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +16,9 @@ from uuid import uuid4
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SMALL, FAST = 9, 1  # levels of compression of files in pieces
 WHOLE = 6  # for libraries above all: higher levels hardly make them smaller
+
+# What reading from an archive that is damaged, encrypted or of an unknown method raises.
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or choose another folder",

@@ -357,9 +357,9 @@ class Block:
         self._check(lib.lw_next_event_time(self.handle, time))
         return float(time[0])
 
-    def limit_events(self, most: int | None) -> None:
-        """Set the largest number of events within one second of simulated time; None: no limit."""
-        self._views["event_memory"][-1] = -1 if most is None else most
+    def count_no_events(self) -> None:
+        """Leave the limit of the events within a second to the caller; those at one time remain limited."""
+        self._views["event_memory"][-1] = -1.0
 
     def recent_transitions(self) -> str:
         """Return the transitions of the last events, with distances from their bounds and the rates of those."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwork.compiler.method_choice import Choice, choose
 from linkwork.compiler.methods import METHODS
-from linkwork.compiler.whole_costs import whole_costs
+from linkwork.compiler.whole_mechanism_costs import whole_mechanism_costs
 from linkwork.errors import LinkworkError
 from linkwork.model.mobility import AtState, count_dof, free_joints, look
 from linkwork.model.topology_variant import structure_of
@@ -158,7 +158,7 @@ def _whole(system: ModelBase) -> Iterator[str]:
         if all(name in choice.costs for choice in clusters)
     }
     speeds = [joint.kind.nu for joint in system.mechanism.joints.values()]
-    costs |= whole_costs(system.topology, speeds.__getitem__, system.expected, system.dca_multiplications)
+    costs |= whole_mechanism_costs(system.topology, speeds.__getitem__, system.expected, system.dca_multiplications)
     yield f"whole mechanism, expected multiplications: {_costs(costs)}"
     yield "  multipliers and dca need the closures as well, for the stabilisation: they are used on request only"
 

@@ -50,14 +50,12 @@ class Run:
         state: State,
         recorder: SimulationRecorder,
         request: FormulationRequest,
-        max_events: int | None,
     ) -> None:
         self.system = system
         self.inputs = inputs
         self.recorder = recorder
         self.block: Block = system.block()
         self.progress = Progress(False)
-        self._max_events = max_events
         self._start = self._started(state)
         self._counting = self._must_count_revolutions()
         self.formulation: Formulation | None = request.make(system, self.block, inputs)
@@ -75,7 +73,7 @@ class Run:
         y = np.concatenate(states)
         if not system.sizes.transitions:
             return Start(t, y, None)
-        block.limit_events(self._max_events)
+        block.count_no_events()  # the solver counts them
         self.enter(t, y)
         change = carry_out(system, block, t, y, starting=True)
         if change is not None:

@@ -143,9 +143,9 @@ def simulate(
     _check_run(system, state, start, end)
     gains = _gains(loop_gain) if end >= start else np.zeros(2)  # backward, the feedback would open loops
     recorder = SimulationRecorder(system, given, gains, start, end, t_eval)
-    limits = Limits(max_steps, max_events)
-    settings = Settings(solver, Options(*_of_steps(solver, rtol, atol), max_step, first_step), limits)
-    run = Run(system, given, state, recorder, request, max_events)
+    options = Options(*_of_steps(solver, rtol, atol), max_step, first_step)
+    settings = Settings(solver, options, Limits(max_steps, max_events))
+    run = Run(system, given, state, recorder, request)
     run.progress = Progress(progress, start, end)
     try:
         with run.progress:

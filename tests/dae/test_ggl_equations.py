@@ -56,7 +56,7 @@ def test_closed_scenes_have_no_lack_and_only_their_motions(scene):
     """The degrees of freedom are those of the oracle, and none of its motions is prevented."""
     system, state = reached(scene)
     at = augmented(system, state)
-    phi, rate = at.ggl.lacks(0.0, at.states)
+    phi, rate = at.ggl.constraint_residuals(0.0, at.states)
     assert largest(phi) < 1e-11
     assert largest(rate) < 1e-10
     at.start()
@@ -76,8 +76,10 @@ def test_rows_are_the_rates_of_what_is_lacking(sample):
     y, ydot = at.start()
     y[at.nq : at.states.size] = rng.normal(size=at.system.sizes.nu)
     qdot = -at.ggl.residual(0.0, y, 0.0 * ydot)[: at.nq]
-    moved = [at.ggl.lacks(0.0, np.r_[y[: at.nq] + s * qdot, y[at.nq : at.states.size]])[0] for s in (h, -h)]
-    rate = at.ggl.lacks(0.0, y[: at.states.size])[1]
+    moved = [
+        at.ggl.constraint_residuals(0.0, np.r_[y[: at.nq] + s * qdot, y[at.nq : at.states.size]])[0] for s in (h, -h)
+    ]
+    rate = at.ggl.constraint_residuals(0.0, y[: at.states.size])[1]
     assert (moved[0] - moved[1]) / (2 * h) == pytest.approx(rate, abs=1e-7 * (1.0 + largest(rate)))
 
 
@@ -160,7 +162,9 @@ def test_prescribed_motions(name):
     y, ydot = at.start()
     ydot[at.nq : at.states.size] = at.speeds(udot)
     assert largest(at.ggl.residual(TIME, y, ydot)) < 1e-9 * (1.0 + largest(ydot))
-    later = at.ggl.lacks(TIME + 1e-6, at.states)[0] - at.ggl.lacks(TIME - 1e-6, at.states)[0]
+    later = (
+        at.ggl.constraint_residuals(TIME + 1e-6, at.states)[0] - at.ggl.constraint_residuals(TIME - 1e-6, at.states)[0]
+    )
     assert largest(later) > 1e-9
 
 

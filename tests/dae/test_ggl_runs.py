@@ -56,8 +56,8 @@ def run(request):
 def largest_lack(at, solution):
     """Of positions and of velocities, over all rows of the solution."""
     states = at.ggl.states(solution.y)
-    lacks = [at.ggl.lacks(t, y) for t, y in zip(solution.t, states, strict=True)]
-    return max(float(np.abs(np.concatenate(pair)).max()) for pair in lacks)
+    residuals = [at.ggl.constraint_residuals(t, y) for t, y in zip(solution.t, states, strict=True)]
+    return max(float(np.abs(np.concatenate(pair)).max()) for pair in residuals)
 
 
 def test_the_motion_is_that_of_the_ode(run):

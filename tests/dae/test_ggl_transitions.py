@@ -22,7 +22,7 @@ def run_across(published, rtol):
     before = at.run(event, rtol)
     kept = [at.kept.copy()]
     at.states, at.time = at.ggl.states(before.y[-1]).copy(), event
-    at.ggl.lacks(event, at.states)  # enters them
+    at.ggl.constraint_residuals(event, at.states)  # enters them
     at.block.make_transitions([0])
     at.states = np.concatenate([at.block["q"], at.block["u"]]).copy()
     after = at.run(end, rtol)
@@ -38,7 +38,7 @@ def test_published_chain(published):
     assert not kept[0].any()
     assert kept[1].sum() == (2 if published.numbers["tip_pinned"] else 1)
     assert at.ggl.states(after.y[-1]) == pytest.approx(expected, rel=1e-4, abs=1e-4)
-    phi, rate = at.ggl.lacks(after.t[-1], at.ggl.states(after.y[-1]))
+    phi, rate = at.ggl.constraint_residuals(after.t[-1], at.ggl.states(after.y[-1]))
     assert max(np.abs(phi).max(), np.abs(rate).max()) < 1e-8
 
 

@@ -78,9 +78,9 @@ class Oracle(Constrained):
     def gap(self) -> float:
         """Largest violation of a joint, coupling or distance by the poses: frame origins in m, axes as a chord."""
         largest = max(float(np.abs(violation).max(initial=0.0)) for violation in self.violations().values())
-        lacks = [row.gear.residual(row.q) for row in self.gears.values()]
-        lacks += [row.residual() for row in self.distances.values()]
-        return max([largest, *map(abs, lacks)])
+        residuals = [row.gear.residual(row.q) for row in self.gears.values()]
+        residuals += [row.residual() for row in self.distances.values()]
+        return max([largest, *map(abs, residuals)])
 
     def violations(self) -> dict[str, Array]:
         """What each joint bars and the poses have."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from linkwork._util.files import ZIP_ERRORS
 from linkwork._util.names import suggest
 from linkwork.cosim.ssp.elements import Element, fault
 from linkwork.errors import CosimError
@@ -52,7 +52,7 @@ class Archive:
             raise CosimError(f"{self.where} has no file {name!r}; {suggest(name, self.names)}")
         try:
             return self._zip.read(name)
-        except (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error) as problem:
+        except (OSError, *ZIP_ERRORS) as problem:
             raise CosimError(f"{self.where}: the file {name!r} cannot be read: {problem}; get it again") from problem
 
     def unpack(self, name: str) -> Path:

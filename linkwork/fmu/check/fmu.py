@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from xml.etree import ElementTree
 
+from linkwork._util.files import ZIP_ERRORS
 from linkwork.errors import FmuError
 from linkwork.fmu.description import FILE, Description
 
@@ -62,6 +62,6 @@ def unpack(path: Path, folder: Path) -> Fmu:
             if sum(one.file_size for one in archive.infolist()) > LARGEST:
                 raise FmuError(f"{path} would unpack to more than {LARGEST >> 30} GiB")
             archive.extractall(folder)  # drops drives, leading slashes and parent folders
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as problem:
+    except ZIP_ERRORS as problem:
         raise FmuError(f"{path} is no zip archive that can be read ({problem}); write the FMU again") from problem
     return Fmu(path, folder)

@@ -44,7 +44,7 @@ class GGL(Formulation):
     system
         The compiled mechanism.
     block
-        Where it is computed: its parameters, modes and inputs count; states and time are overwritten.
+        Where it is computed: its parameters, discrete state and inputs count; states and time are overwritten.
     inputs
         Asked before every evaluation where some are functions of time; otherwise the block's own hold.
 
@@ -115,11 +115,11 @@ class GGL(Formulation):
         """Return the nearest states [q; u] that satisfy all rows, also those that are not followed."""
         q, u = states[: self._nq].copy(), states[self._nq :].copy()
         for _ in range(2):
-            violation, _ = self.lacks(t, np.concatenate([q, u]))
+            violation, _ = self.constraint_residuals(t, np.concatenate([q, u]))
             if np.abs(violation).max(initial=0.0) > CLOSED:
                 self.block.put("u", -_least_norm(self.block.constraint_jacobian(), violation))
                 q += self.block["qdot"]
-        _, violation = self.lacks(t, np.concatenate([q, u]))
+        _, violation = self.constraint_residuals(t, np.concatenate([q, u]))
         if np.abs(violation).max(initial=0.0) > CLOSED:
             u -= _least_norm(self.block.constraint_jacobian(), violation)
         return np.concatenate([q, u])
@@ -179,7 +179,7 @@ class GGL(Formulation):
         """Return the states [q; u] (..., nq + nu) of rows y (..., n)."""
         return y[..., : self._nq + self._nu]
 
-    def lacks(self, t: float, states: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def constraint_residuals(self, t: float, states: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return Phi (rows,), m, and J u + Phi_t (rows,), m/s, at states [q; u]."""
         self._enter(t, states)
         return self.block.constraints()

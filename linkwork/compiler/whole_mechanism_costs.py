@@ -20,7 +20,7 @@ ROW_SHIFT = 6.0
 DCA_SHARE = 0.4  # time of a multiplication of long rows, compared with the others: measured
 
 
-def whole_costs(
+def whole_mechanism_costs(
     topology: Topology, speeds: Callable[[int], int], expected: Sequence[Expected], dca_multiplications: float
 ) -> dict[str, float]:
     """Return the expected multiplications of one evaluation by "multipliers" and "dca".
