@@ -14,12 +14,18 @@
 #define LW_ARITHMETIC LW_DOUBLE
 #endif
 
-/* LW_COMPACT leaves inlining to the compiler: complex arithmetic is three times smaller and as fast, double arithmetic
- * half as large and a tenth slower. A sanitizing compiler takes minutes to inline all of it. */
-#if defined(LW_SANITIZING) || defined(LW_COMPACT)
+/* ALWAYS_INLINE is for functions of which a caller needs a part only. INLINE is the same but where LW_COMPACT leaves it
+ * to the compiler: complex arithmetic is then three times smaller and as fast, double arithmetic half as large and a
+ * tenth slower. A sanitizing compiler takes minutes to inline all of it. */
+#ifdef LW_SANITIZING
+#define ALWAYS_INLINE static inline __attribute__((unused))
+#else
+#define ALWAYS_INLINE static inline __attribute__((always_inline, unused))
+#endif
+#ifdef LW_COMPACT
 #define INLINE static inline __attribute__((unused))
 #else
-#define INLINE static inline __attribute__((always_inline, unused))
+#define INLINE ALWAYS_INLINE
 #endif
 
 #if LW_ARITHMETIC == LW_DOUBLE
