@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 
 from linkwork.solvers.base import Failure, Options, Solver
-from linkwork.solvers.events import EventLocator
+from linkwork.solvers.event_location import EventLocator
 from linkwork.solvers.problem import FloatArray, IntArray, Problem
 
 
