@@ -50,6 +50,7 @@ class CompiledSolver(Solver):
             "first_step": options.first_step or 0.0,
             "max_step": options.max_step or 0.0,
             "max_steps": -1,  # the driver counts
+            "event_resolution": problem.compiled.event_resolution if problem.compiled is not None else 0.0,
         }
         created = lib.lw_ode_create(
             problem.n, problem.n_events, derivative, events, context, ffi.new("lw_ode_options *", limits)

@@ -70,6 +70,8 @@ class CompiledFunctions:
         Addresses of the function and of its first argument, which must outlive the run.
     events
         Address of the event indicators; 0 if there are none.
+    event_resolution
+        Smaller event indicators are rounding; 0: events are located to the last digits of the time.
     jacobian
         Address of an `lw_ode_jacobian` as in `linkwork.h`; 0: solvers that need one take differences of the
         derivative.
@@ -83,6 +85,7 @@ class CompiledFunctions:
     events: int = 0
     jacobian: int = 0
     on_step: int = 0
+    event_resolution: float = 0.0
 
 
 @dataclass(frozen=True)

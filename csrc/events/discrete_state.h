@@ -13,7 +13,9 @@ typedef struct lw_contact {
   int32_t transition, u, upper; /* u: the speed that the stop limits */
   double outward;               /* sign of the speed that leaves the bound */
   int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
+  int32_t struck;               /* it has an impulse in the present event */
   int32_t pulls;                /* it would pull */
+  double before, after;         /* speeds away from the bound, by the last impact of the event */
 } lw_contact;
 
 /* The field event_memory. */
@@ -32,7 +34,7 @@ struct lw_event_workspace {
   unsigned char *constrained; /* this and the rest: arguments of lw_velocity_jump */
   double *target, *applied_impulse, *speed_after, *force_impulse, *torque_impulse, *constraint_impulse,
       *coupling_impulse;
-  double *speed_before;      /* of all joints, before the event or the last of its impacts */
+  double *speed_before;      /* of all joints, before the event or the last of its jumps */
   lw_contact *contact;       /* those of this event, at most one of each stop */
   int32_t contacts, *active; /* active: those with a load */
   unsigned char *eligible;
@@ -64,7 +66,7 @@ int32_t lw_stopped_speed(const lw_model *m, const lw_transition *x);
 
 /* Half-width of the band in which an indicator counts as zero: an event is not found twice because of rounding. */
 double lw_zero_tolerance(double value);
-#define LW_ZERO_TOLERANCE 4e-15 /* for a bound of zero */
+#define LW_ZERO_TOLERANCE (8.0 * LW_EVENT_RESOLUTION) /* for a bound of zero */
 
 lw_status lw_create_event_workspace(lw_state *s);
 void lw_free_event_workspace(lw_state *s);

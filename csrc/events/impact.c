@@ -65,10 +65,7 @@ static lw_status find_jump(lw_state *s, double *residual) {
   return e;
 }
 
-static lw_status solve_velocity_jump(lw_state *s) {
-  double residual;
-  const lw_status e = find_jump(s, &residual);
-  if (e) return e;
+static lw_status check_jump(lw_state *s, double residual) {
   const double largest = fmax(fastest(s, s->events->speed_after), fastest(s, s->events->speed_before));
   if (residual > MAX_RELATIVE_RESIDUAL * largest)
     return lw_fail(
@@ -77,6 +74,12 @@ static lw_status solve_velocity_jump(lw_state *s) {
         "they contradict each other by %.3g (rad/s or m/s)",
         lw_reals(s)[s->model->at.time], residual);
   return LW_OK;
+}
+
+static lw_status solve_velocity_jump(lw_state *s) {
+  double residual;
+  const lw_status e = find_jump(s, &residual);
+  return e ? e : check_jump(s, residual);
 }
 
 /* Sets the speeds after the jump and adds the impulses to those of the same event so far. */
@@ -209,7 +212,8 @@ static void find_contacts(lw_state *s) {
       if (!(x->bounds >> bound & 1)) continue;
       const int rested = sign == (bound ? 1.0 : -1.0), is_hit = hit == (bound ? LW_HIT_UPPER : LW_HIT_LOWER);
       if (!rested && !is_hit && (hit || sign != 0.0 || !touches(s, i, bound))) continue;
-      r->contact[r->contacts++] = (lw_contact){i, u, bound, bound ? -1.0 : 1.0, rested, is_hit, 0};
+      r->contact[r->contacts++] = (lw_contact){
+          .transition = i, .u = u, .upper = bound, .outward = bound ? -1.0 : 1.0, .rested = rested, .hit = is_hit};
       break;
     }
     if (sign != 0.0) free_contact(s, i);
@@ -245,58 +249,98 @@ static int32_t solve_loads(lw_state *s, double tolerance) {
 /* ---- impacts ---- */
 
 #define NEGLIGIBLE_SPEED 1e-12 /* of the fastest */
-#define MAX_ROUNDS 100         /* of impacts at one time; then nothing rebounds */
+#define MAX_ROUNDS 1000        /* of impacts at one time; then nothing rebounds */
 
 static double outward_speed(const lw_contact *c, const double *speed) { return c->outward * speed[c->u]; }
 
 /* The least outward speed that a stop asks for after an impact. */
 static double rebound_speed(const lw_state *s, const lw_contact *c, int inelastic) {
-  const double before = outward_speed(c, s->events->speed_before);
-  return inelastic || before >= 0.0 || has_died_away(s, c->transition) ? 0.0
-                                                                       : -restitution_of(s, c->transition) * before;
+  return inelastic || c->before >= 0.0 || has_died_away(s, c->transition)
+             ? 0.0
+             : -restitution_of(s, c->transition) * c->before;
 }
 
-static double negligible_speed(const lw_state *s) {
-  return NEGLIGIBLE_SPEED * fmax(fastest(s, s->events->speed_before), fastest(s, s->events->speed_after));
-}
-
-/* Finds the stops that push in this round; returns how many. */
-static int32_t find_pushing(lw_state *s, int inelastic) {
+/* Finds the stops that push in this round; returns how many, -1: no impulses do. */
+static int32_t find_pushing(lw_state *s, int inelastic, double tolerance) {
   struct lw_event_workspace *r = s->events;
-  const double tolerance = negligible_speed(s);
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
-    r->excess[i] = outward_speed(c, r->speed_after) - rebound_speed(s, c, inelastic);
-    r->eligible[i] = inelastic || outward_speed(c, r->speed_before) <= tolerance;
+    r->excess[i] = c->after - rebound_speed(s, c, inelastic);
+    r->eligible[i] = inelastic || c->before <= tolerance;
   }
   return solve_loads(s, tolerance);
 }
 
-/* One impact on all stops that touch and do not separate. *pressed: stops that it presses in. */
-static lw_status apply_impact(lw_state *s, int inelastic, int *pressed) {
+/* The speed that a stop's coordinate is given, whatever the others do. */
+static void strike(lw_state *s, lw_contact *c, int inelastic) {
+  c->after = rebound_speed(s, c, inelastic);
+  c->hit |= c->before < 0.0;
+  c->struck = 1;
+}
+
+/* One impact on all stops that touch and do not separate, by W alone. Returns whether it presses others in. */
+static int strike_contacts(lw_state *s, int inelastic, double tolerance) {
   struct lw_event_workspace *r = s->events;
-  double residual;
-  clear_constraints(s);
-  lw_status e = find_jump(s, &residual);
-  if (e) return e;
-  int32_t active = find_pushing(s, inelastic);
-  if (active < 0) inelastic = 1, active = find_pushing(s, 1);
-  if (active < 0) /* a prescribed motion presses against a stop, which the jump will report */
-    for (int32_t i = active = 0; i < r->contacts; i++)
-      if (r->eligible[i] && r->excess[i] < 0.0) r->active[active++] = i;
-  for (int32_t k = 0; k < active; k++) {
-    lw_contact *c = &r->contact[r->active[k]];
-    r->constrained[c->u] = 1;
-    r->target[c->u] = c->outward * rebound_speed(s, c, inelastic) - r->speed_before[c->u];
-    c->hit |= outward_speed(c, r->speed_before) < 0.0;
+  int32_t active = find_pushing(s, inelastic, tolerance);
+  if (active < 0) inelastic = 1, active = find_pushing(s, 1, tolerance);
+  if (active < 0) { /* a prescribed motion presses against a stop, which the jump will report */
+    for (int32_t i = 0; i < r->contacts; i++)
+      if (r->eligible[i] && r->excess[i] < 0.0) strike(s, &r->contact[i], 1);
+    return 0;
   }
-  if ((e = solve_velocity_jump(s))) return e;
-  const double tolerance = negligible_speed(s);
-  *pressed = 0;
-  for (int32_t i = 0; i < r->contacts; i++)
-    if (!r->constrained[r->contact[i].u] && outward_speed(&r->contact[i], r->speed_after) < -tolerance) *pressed = 1;
-  apply_velocity_jump(s);
-  return LW_OK;
+  int pressed = 0;
+  for (int32_t i = 0; i < r->contacts; i++) {
+    lw_contact *c = &r->contact[i];
+    if (r->eligible[i] && r->load[i] > 0.0) {
+      strike(s, c, inelastic);
+      continue;
+    }
+    for (int32_t j = 0; j < r->contacts; j++) c->after += r->compliance[i * r->contacts + j] * r->load[j];
+    pressed |= c->after < -tolerance;
+  }
+  return pressed;
+}
+
+/* Impacts at one time: stops that one presses in are hit by the next. */
+static void strike_in_turn(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  const double tolerance = NEGLIGIBLE_SPEED * fmax(fastest(s, r->speed_before), fastest(s, r->speed_after));
+  for (int32_t i = 0; i < r->contacts; i++) {
+    lw_contact *c = &r->contact[i];
+    c->before = outward_speed(c, r->speed_before), c->after = outward_speed(c, r->speed_after);
+  }
+  for (int round = 0; strike_contacts(s, round == MAX_ROUNDS, tolerance) && round < MAX_ROUNDS; round++)
+    for (int32_t i = 0; i < r->contacts; i++) r->contact[i].before = r->contact[i].after;
+}
+
+/* Whether speeds jump for other reasons than stops. */
+static int others_jump(const lw_state *s) {
+  for (int32_t i = 0; i < s->base->size.transitions; i++)
+    if (s->events->due[i] && transition_of(s, i)->action != LW_STOP) return 1;
+  return 0;
+}
+
+/* All stops that are struck get the speed of their last impact in one jump, which has the impulses of all. */
+static lw_status apply_impacts(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  double residual = 0.0;
+  int32_t struck = 0;
+  clear_constraints(s);
+  const int jumps = others_jump(s);
+  lw_status e = LW_OK;
+  if (jumps) e = find_jump(s, &residual);
+  else memcpy(r->speed_after, r->speed_before, sizeof(double) * (size_t)speeds_of(s));
+  if (e) return e;
+  strike_in_turn(s);
+  for (int32_t i = 0; i < r->contacts; i++) {
+    const lw_contact *c = &r->contact[i];
+    if (!c->struck) continue;
+    r->constrained[c->u] = 1, struck++;
+    r->target[c->u] = c->outward * c->after - r->speed_before[c->u];
+  }
+  e = struck || !jumps ? solve_velocity_jump(s) : check_jump(s, residual);
+  if (e == LW_OK) apply_velocity_jump(s);
+  return e;
 }
 
 void lw_store_speeds_before(lw_state *s) {
@@ -441,7 +485,7 @@ lw_status lw_update_contacts(lw_state *s) {
 
 lw_status lw_apply_impacts(lw_state *s) {
   lw_status e;
-  int pressed = 1, hits = 0;
+  int hits = 0;
   clear_applied_impulses(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++) hits |= s->events->due[i] & LW_HIT;
   if (hits) extend_run(s);
@@ -449,9 +493,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   if ((e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);
-  for (int round = 0; pressed && round <= MAX_ROUNDS; round++) {
-    if ((e = apply_impact(s, round == MAX_ROUNDS, &pressed))) return e;
-    clear_applied_impulses(s);
-  }
+  if ((e = apply_impacts(s))) return e;
+  clear_applied_impulses(s);
   return s->events->contacts ? update_contacts(s) : LW_OK;
 }

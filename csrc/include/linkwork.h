@@ -436,6 +436,7 @@ LW_API lw_status lw_discrete_state_changed(lw_state *state);
 /* The mechanism as an ODE; `state` is an lw_state. y = [q; u]. Returns 0, or 1 where the derivative does not exist. */
 LW_API int lw_ode_mechanism(void *state, double t, const double *y, double *ydot);
 LW_API int lw_ode_mechanism_events(void *state, double t, const double *y, double *indicators);
+#define LW_EVENT_RESOLUTION 5e-16 /* of its indicators, for lw_ode_options */
 /* As lw_ode_jacobian wants it, exact to rounding (complex step). */
 LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *matrix, double *by_time);
 /* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. */
@@ -505,9 +506,10 @@ typedef struct lw_ode lw_ode;
 
 typedef struct lw_ode_options {
   double rtol, atol;
-  double first_step; /* 0: automatic */
-  double max_step;   /* 0: unlimited */
-  int64_t max_steps; /* accepted and rejected, since the start; 0: ten million, negative: unlimited */
+  double first_step;       /* 0: automatic */
+  double max_step;         /* 0: unlimited */
+  int64_t max_steps;       /* accepted and rejected, since the start; 0: ten million, negative: unlimited */
+  double event_resolution; /* smaller indicators are rounding; 0: events are located to the last digits of the time */
 } lw_ode_options;
 
 typedef struct lw_ode_statistics {

@@ -28,9 +28,6 @@ static const double SAFETY = 0.5;
 
 enum { MAX_TANGENTS = 40 };
 
-/* ITP may take log2(HEADROOM) more iterations than bisection. */
-static const double HEADROOM = 4.0;
-
 /* A value that is not finite counts as a recoverable failure. */
 static int evaluate_indicators(lw_ode *ode, double t, const double *y, double *z) {
   ode->statistics.event_evaluations++;
@@ -71,39 +68,66 @@ static double time_tolerance(double left, double right) {
   return fmax(4.0 * DBL_EPSILON * fmax(fabs(left), fabs(right)), DBL_MIN);
 }
 
-/* Earliest zero of the secants, as a fraction of the bracket. */
-static double earliest_secant(const lw_ode *ode) {
+/* Where an indicator is zero on the way from the newest of three samples to the other end of the bracket, as a fraction;
+ * the oldest is the end that the newest has replaced. By inverse quadratic interpolation where that is monotone, in the
+ * middle otherwise (Chandrupatla 1997). */
+static double zero_between(double newest, double other, double oldest, double width_ratio) {
+  const double ratio = (newest - other) / (oldest - other);
+  if (!(ratio * ratio < width_ratio && (1.0 - ratio) * (1.0 - ratio) < 1.0 - width_ratio)) return 0.5;
+  return newest / (other - newest) * (oldest / (other - oldest)) +
+         (1.0 - 1.0 / width_ratio) * (newest / (oldest - newest)) * (other / (oldest - other));
+}
+
+static double clamp(double x, double margin) { return fmin(fmax(x, margin), 1.0 - margin); }
+
+/* The bracket of an event: no indicator has changed at `left`, at least one at `right`. */
+typedef struct bracket {
+  double left, right;
+  double width_ratio; /* of the bracket to the one before, of which z_trial holds the end that was replaced; 1: none */
+  bool right_is_newest;
+} bracket;
+
+/* Earliest zero of the indicators that have changed, as a fraction of the bracket. It keeps so far from the ends that
+ * the sign is likely to be another than there: the bracket closes from both sides. */
+static double earliest_zero(const lw_ode *ode, const bracket *w) {
   double earliest = 1.0;
-  for (int32_t i = 0; i < ode->n_events; i++)
-    if (has_changed(ode, i, ode->z_sample[i]))
-      earliest = fmin(earliest, fabs(ode->z[i]) / (fabs(ode->z[i]) + fabs(ode->z_sample[i])));
+  for (int32_t i = 0; i < ode->n_events; i++) {
+    if (!has_changed(ode, i, ode->z_sample[i])) continue;
+    const double left = ode->z[i], right = ode->z_sample[i], oldest = ode->z_trial[i];
+    double zero = left / (left - right);
+    if (w->width_ratio < 1.0)
+      zero = w->right_is_newest ? 1.0 - zero_between(right, left, oldest, w->width_ratio)
+                                : zero_between(left, right, oldest, w->width_ratio);
+    earliest = fmin(earliest, clamp(zero, fmin(0.5 * ode->options.event_resolution / fabs(left - right), 0.5)));
+  }
   return earliest;
 }
 
-/* ITP (interpolate, truncate, project; Oliveira, Takahashi 2020): the secant point, moved towards the middle and kept
- * so close to it that bisection could still finish within `allowed`, the present bracket width allowed. */
-static double itp_fraction(double secant, double width, double allowed, double first_width) {
-  const double to_middle = 0.5 - secant;
-  const double truncated = secant + copysign(fmin(0.2 * width / first_width, fabs(to_middle)), to_middle);
-  const double radius = fmax(0.5 * (allowed / width - 1.0), 0.0);
-  return fmin(fmax(truncated, 0.5 - radius), 0.5 + radius);
+/* All indicators that have changed are rounding, at both ends. */
+static bool is_resolved(const lw_ode *ode) {
+  for (int32_t i = 0; i < ode->n_events; i++)
+    if (has_changed(ode, i, ode->z_sample[i]) &&
+        fmax(fabs(ode->z[i]), fabs(ode->z_sample[i])) > ode->options.event_resolution)
+      return false;
+  return true;
 }
 
 /* Brackets the first sign change between `left` (none yet) and `right` (at least one). Leaves *right just after it,
  * and the indicators there in z_sample. */
 static int bracket_event(lw_ode *ode, double left, double *right) {
-  const double tolerance = time_tolerance(left, *right), first_width = fabs(*right - left);
-  double allowed = HEADROOM * first_width;
-  for (double width = first_width; width > tolerance; width = fabs(*right - left), allowed *= 0.5) {
-    const double margin = 0.5 * tolerance / width;
-    const double fraction = itp_fraction(earliest_secant(ode), width, allowed, first_width);
-    const double trial = left + fmin(fmax(fraction, margin), 1.0 - margin) * (*right - left);
+  const double tolerance = time_tolerance(left, *right);
+  bracket w = {left, *right, 1.0, false};
+  for (double width = fabs(w.right - w.left); width > tolerance && !is_resolved(ode);) {
+    const double trial = w.left + clamp(earliest_zero(ode, &w), 0.5 * tolerance / width) * (w.right - w.left);
     const int status = sample_indicators(ode, trial, ode->z_trial);
     if (status != 0) return status;
-    const bool beyond = any_changed(ode, ode->z_trial);
-    swap(beyond ? &ode->z_sample : &ode->z, &ode->z_trial);
-    *(beyond ? right : &left) = trial;
+    w.right_is_newest = any_changed(ode, ode->z_trial);
+    swap(w.right_is_newest ? &ode->z_sample : &ode->z, &ode->z_trial);
+    *(w.right_is_newest ? &w.right : &w.left) = trial;
+    w.width_ratio = fabs(w.right - w.left) / width;
+    width = fabs(w.right - w.left);
   }
+  *right = w.right;
   return 0;
 }
 

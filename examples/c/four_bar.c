@@ -57,7 +57,7 @@ static int print_accelerations(const lw_model *model, lw_state *state) {
 /* The states are the coordinates and speeds of A, B and C; D was cut. */
 static int simulate(const lw_model *model, lw_state *state) {
   const double *x = lw_state_reals(state);
-  const lw_ode_options options = {1e-9, 1e-11, 0.0, 0.0, 0};
+  const lw_ode_options options = {.rtol = 1e-9, .atol = 1e-11};
   int32_t first_q, count;
   double y[6], t[ROWS], rows[ROWS][6];
   lw_ode_output output = {.times_given = 1, .capacity = ROWS, .t = t, .y = &rows[0][0]};

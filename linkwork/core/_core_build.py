@@ -15,6 +15,10 @@ extern "Python" int lw_py_jacobian(void *context, double t, const double *y, dou
 """
 
 
+# Macros with a number, of which cffi wants the type.
+CONSTANTS = "static const double LW_EVENT_RESOLUTION;\n"
+
+
 def declarations(header: str) -> str:
     """Return what cffi reads: no lines of the preprocessor, nothing for C++ alone, no LW_API."""
     header = re.sub(r"^#ifdef __cplusplus$.*?^#endif$|\bLW_API\b", "", header, flags=re.MULTILINE | re.DOTALL)
@@ -22,5 +26,5 @@ def declarations(header: str) -> str:
 
 
 ffibuilder = FFI()
-ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")) + CALLBACKS)
+ffibuilder.cdef(declarations(HEADER.read_text(encoding="utf-8")) + CONSTANTS + CALLBACKS)
 ffibuilder.set_source("linkwork.core._core", '#include "linkwork.h"')

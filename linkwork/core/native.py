@@ -15,6 +15,8 @@ from linkwork._util.checks import FloatArray
 from linkwork.core._core import ffi, lib
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, SingularityError, SolverError
 
+EVENT_RESOLUTION: float = lib.LW_EVENT_RESOLUTION  # of the event indicators of a mechanism: smaller ones are rounding
+
 OffsetArray = NDArray[np.uint32]
 
 _ERRORS: dict[int, type[LinkworkError]] = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.progress import Progress
-from linkwork.core.native import Block, Stage
+from linkwork.core.native import EVENT_RESOLUTION, Block, Stage
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.model.model import Model
 from linkwork.model.state import State
@@ -147,7 +147,8 @@ class Run:
         return problem if self.formulation is None else in_unknowns(self.formulation, problem)
 
     def _compiled(self, events: bool) -> CompiledFunctions:
-        return CompiledFunctions(**self.block.ode_addresses(events=events, on_step=self._counting))
+        functions = self.block.ode_addresses(events=events, on_step=self._counting)
+        return CompiledFunctions(**functions, event_resolution=EVENT_RESOLUTION)
 
     def recent_transitions(self) -> str:
         """Return the transitions of the last events, with gaps and speeds at the state that was reached."""
