@@ -13,7 +13,7 @@ typedef struct lw_contact {
   int32_t transition, u, upper; /* u: the speed that the stop limits */
   double outward;               /* sign of the speed that leaves the bound */
   int32_t rested, hit;          /* it carried a load before the event; its bound is reached with a speed */
-  int32_t struck;               /* it has an impulse in the present event */
+  int32_t impacted;             /* it has an impulse in the present event */
   int32_t pulls;                /* it would pull */
   double before, after;         /* speeds away from the bound, by the last impact of the event */
 } lw_contact;

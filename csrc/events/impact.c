@@ -272,27 +272,27 @@ static int32_t find_pushing(lw_state *s, int inelastic, double tolerance) {
 }
 
 /* The speed that a stop's coordinate is given, whatever the others do. */
-static void strike(lw_state *s, lw_contact *c, int inelastic) {
+static void set_rebound(lw_state *s, lw_contact *c, int inelastic) {
   c->after = rebound_speed(s, c, inelastic);
   c->hit |= c->before < 0.0;
-  c->struck = 1;
+  c->impacted = 1;
 }
 
 /* One impact on all stops that touch and do not separate, by W alone. Returns whether it presses others in. */
-static int strike_contacts(lw_state *s, int inelastic, double tolerance) {
+static int find_impact(lw_state *s, int inelastic, double tolerance) {
   struct lw_event_workspace *r = s->events;
   int32_t active = find_pushing(s, inelastic, tolerance);
   if (active < 0) inelastic = 1, active = find_pushing(s, 1, tolerance);
   if (active < 0) { /* a prescribed motion presses against a stop, which the jump will report */
     for (int32_t i = 0; i < r->contacts; i++)
-      if (r->eligible[i] && r->excess[i] < 0.0) strike(s, &r->contact[i], 1);
+      if (r->eligible[i] && r->excess[i] < 0.0) set_rebound(s, &r->contact[i], 1);
     return 0;
   }
   int pressed = 0;
   for (int32_t i = 0; i < r->contacts; i++) {
     lw_contact *c = &r->contact[i];
     if (r->eligible[i] && r->load[i] > 0.0) {
-      strike(s, c, inelastic);
+      set_rebound(s, c, inelastic);
       continue;
     }
     for (int32_t j = 0; j < r->contacts; j++) c->after += r->compliance[i * r->contacts + j] * r->load[j];
@@ -302,14 +302,14 @@ static int strike_contacts(lw_state *s, int inelastic, double tolerance) {
 }
 
 /* Impacts at one time: stops that one presses in are hit by the next. */
-static void strike_in_turn(lw_state *s) {
+static void find_impacts_in_turn(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   const double tolerance = NEGLIGIBLE_SPEED * fmax(fastest(s, r->speed_before), fastest(s, r->speed_after));
   for (int32_t i = 0; i < r->contacts; i++) {
     lw_contact *c = &r->contact[i];
     c->before = outward_speed(c, r->speed_before), c->after = outward_speed(c, r->speed_after);
   }
-  for (int round = 0; strike_contacts(s, round == MAX_ROUNDS, tolerance) && round < MAX_ROUNDS; round++)
+  for (int round = 0; find_impact(s, round == MAX_ROUNDS, tolerance) && round < MAX_ROUNDS; round++)
     for (int32_t i = 0; i < r->contacts; i++) r->contact[i].before = r->contact[i].after;
 }
 
@@ -320,25 +320,25 @@ static int others_jump(const lw_state *s) {
   return 0;
 }
 
-/* All stops that are struck get the speed of their last impact in one jump, which has the impulses of all. */
+/* All stops with an impact get the speed of their last impact in one jump, which has the impulses of all. */
 static lw_status apply_impacts(lw_state *s) {
   struct lw_event_workspace *r = s->events;
   double residual = 0.0;
-  int32_t struck = 0;
+  int32_t impacted = 0;
   clear_constraints(s);
   const int jumps = others_jump(s);
   lw_status e = LW_OK;
   if (jumps) e = find_jump(s, &residual);
   else memcpy(r->speed_after, r->speed_before, sizeof(double) * (size_t)speeds_of(s));
   if (e) return e;
-  strike_in_turn(s);
+  find_impacts_in_turn(s);
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
-    if (!c->struck) continue;
-    r->constrained[c->u] = 1, struck++;
+    if (!c->impacted) continue;
+    r->constrained[c->u] = 1, impacted++;
     r->target[c->u] = c->outward * c->after - r->speed_before[c->u];
   }
-  e = struck || !jumps ? solve_velocity_jump(s) : check_jump(s, residual);
+  e = impacted || !jumps ? solve_velocity_jump(s) : check_jump(s, residual);
   if (e == LW_OK) apply_velocity_jump(s);
   return e;
 }

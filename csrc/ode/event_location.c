@@ -68,7 +68,7 @@ static double time_tolerance(double left, double right) {
   return fmax(4.0 * DBL_EPSILON * fmax(fabs(left), fabs(right)), DBL_MIN);
 }
 
-/* Where an indicator is zero on the way from the newest of three samples to the other end of the bracket, as a fraction;
+/* Where an indicator is zero between the newest of three samples and the other end of the bracket, as a fraction;
  * the oldest is the end that the newest has replaced. By inverse quadratic interpolation where that is monotone, in the
  * middle otherwise (Chandrupatla 1997). */
 static double zero_between(double newest, double other, double oldest, double width_ratio) {
@@ -88,7 +88,7 @@ typedef struct bracket {
 } bracket;
 
 /* Earliest zero of the indicators that have changed, as a fraction of the bracket. It keeps so far from the ends that
- * the sign is likely to be another than there: the bracket closes from both sides. */
+ * the sign is likely to be another than there: both ends of the bracket move. */
 static double earliest_zero(const lw_ode *ode, const bracket *w) {
   double earliest = 1.0;
   for (int32_t i = 0; i < ode->n_events; i++) {
