@@ -65,7 +65,10 @@ static lw_status find_jump(lw_state *s, double *residual) {
   return e;
 }
 
-static lw_status check_jump(lw_state *s, double residual) {
+static lw_status solve_velocity_jump(lw_state *s) {
+  double residual;
+  const lw_status e = find_jump(s, &residual);
+  if (e) return e;
   const double largest = fmax(fastest(s, s->events->speed_after), fastest(s, s->events->speed_before));
   if (residual > MAX_RELATIVE_RESIDUAL * largest)
     return lw_fail(
@@ -74,12 +77,6 @@ static lw_status check_jump(lw_state *s, double residual) {
         "they contradict each other by %.3g (rad/s or m/s)",
         lw_reals(s)[s->model->at.time], residual);
   return LW_OK;
-}
-
-static lw_status solve_velocity_jump(lw_state *s) {
-  double residual;
-  const lw_status e = find_jump(s, &residual);
-  return e ? e : check_jump(s, residual);
 }
 
 /* Sets the speeds after the jump and adds the impulses to those of the same event so far. */
@@ -313,34 +310,32 @@ static void find_impacts_in_turn(lw_state *s) {
     for (int32_t i = 0; i < r->contacts; i++) r->contact[i].before = r->contact[i].after;
 }
 
-/* Whether speeds jump for other reasons than stops. */
-static int others_jump(const lw_state *s) {
+/* The speeds after locks, closures and applied impulses: if there are none, those before. */
+static lw_status find_speeds_without_stops(lw_state *s) {
+  struct lw_event_workspace *r = s->events;
+  double residual; /* the jump with stops will report it */
+  clear_constraints(s);
   for (int32_t i = 0; i < s->base->size.transitions; i++)
-    if (s->events->due[i] && transition_of(s, i)->action != LW_STOP) return 1;
-  return 0;
+    if (r->due[i] && transition_of(s, i)->action != LW_STOP) return find_jump(s, &residual);
+  memcpy(r->speed_after, r->speed_before, sizeof(double) * (size_t)speeds_of(s));
+  return LW_OK;
 }
 
-/* All stops with an impact get the speed of their last impact in one jump, which has the impulses of all. */
-static lw_status apply_impacts(lw_state *s) {
+/* One jump in which all stops with an impact give the speeds of their last one; its impulses are those of all. */
+static lw_status jump_with_impacts(lw_state *s) {
   struct lw_event_workspace *r = s->events;
-  double residual = 0.0;
-  int32_t impacted = 0;
-  clear_constraints(s);
-  const int jumps = others_jump(s);
-  lw_status e = LW_OK;
-  if (jumps) e = find_jump(s, &residual);
-  else memcpy(r->speed_after, r->speed_before, sizeof(double) * (size_t)speeds_of(s));
+  lw_status e = find_speeds_without_stops(s);
   if (e) return e;
   find_impacts_in_turn(s);
   for (int32_t i = 0; i < r->contacts; i++) {
     const lw_contact *c = &r->contact[i];
     if (!c->impacted) continue;
-    r->constrained[c->u] = 1, impacted++;
+    r->constrained[c->u] = 1;
     r->target[c->u] = c->outward * c->after - r->speed_before[c->u];
   }
-  e = impacted || !jumps ? solve_velocity_jump(s) : check_jump(s, residual);
-  if (e == LW_OK) apply_velocity_jump(s);
-  return e;
+  if ((e = solve_velocity_jump(s))) return e;
+  apply_velocity_jump(s);
+  return LW_OK;
 }
 
 void lw_store_speeds_before(lw_state *s) {
@@ -493,7 +488,7 @@ lw_status lw_apply_impacts(lw_state *s) {
   if ((e = measure_compliance(s))) return e;
   for (int32_t i = 0; i < s->base->size.transitions; i++)
     if (transition_of(s, i)->action == LW_IMPULSE && s->events->due[i] & LW_DO) add_applied_impulse(s, i);
-  if ((e = apply_impacts(s))) return e;
+  if ((e = jump_with_impacts(s))) return e;
   clear_applied_impulses(s);
   return s->events->contacts ? update_contacts(s) : LW_OK;
 }
