@@ -206,10 +206,11 @@ def test_exports_of_a_library(code, text, compiled, latched, tmp_path):
 
 
 def test_needs_of_a_library(compiled, latched, tmp_path):
-    data = compiled("int a;", "-Wl,--no-as-needed", "-lstdc++")
+    (tmp_path / "libcurious.so.6").write_bytes(compiled("int b;", "-Wl,-soname,libcurious.so.6"))
+    data = compiled("int a;", "-Wl,--no-as-needed", f"-L{tmp_path}", "-l:libcurious.so.6")
     path = mutated(latched["3.0"], tmp_path, lambda e: e.files.update({library(e): data}))
     (found,) = check_fmu(path, only=["needs"])["needs"].findings
-    assert "needs libstdc++.so.6, which not every system has" in found.text
+    assert "needs libcurious.so.6, which not every system has" in found.text
 
 
 def test_a_new_glibc_is_noted(compiled, latched, tmp_path):
