@@ -18,7 +18,9 @@ OF_THE_LINKER = {"completed", "__dso_handle", "__TMC_END__", "_DYNAMIC", "_GLOBA
 
 pytestmark = [
     pytest.mark.xdist_group("c_library"),
-    pytest.mark.skipif(not all(map(shutil.which, ("cmake", "gcc", "g++"))), reason="needs cmake, gcc and g++"),
+    pytest.mark.skipif(
+        not all(map(shutil.which, ("cmake", "ninja", "gcc", "g++"))), reason="needs cmake, ninja, gcc and g++"
+    ),
 ]
 
 
@@ -33,7 +35,18 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which a shared library is installed."""
     build, prefix = tmp_path_factory.mktemp("build"), tmp_path_factory.mktemp("prefix")
     options = ["-DLINKWORK_PYTHON=OFF", "-DLINKWORK_WERROR=ON", "-DBUILD_SHARED_LIBS=ON"]
-    run("cmake", "-S", TOP, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_LIBDIR=lib", *options)
+    run(
+        "cmake",
+        "-G",
+        "Ninja",
+        "-S",
+        TOP,
+        "-B",
+        build,
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DCMAKE_INSTALL_LIBDIR=lib",
+        *options,
+    )
     run("cmake", "--build", build, "--target", "linkwork", "--parallel", 2)
     run("cmake", "--install", build, "--prefix", prefix)
     return prefix
@@ -62,7 +75,7 @@ def check_output(text: str, expected: tuple[dict[str, float], np.ndarray]) -> No
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_examples_by_find_package(prefix, expected, tmp_path, language):
-    run("cmake", "-S", TOP / "examples" / language, "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "-G", "Ninja", "-S", TOP / "examples" / language, "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path)
     check_output(run(tmp_path / "four_bar"), expected)
 
