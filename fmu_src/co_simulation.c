@@ -52,7 +52,11 @@ static fmu_status too_many_attempts(const fmu *f) {
 static fmu_status start_integrator(fmu *f) {
   const double asked = f->run.set_tolerance > 0 ? f->run.set_tolerance : f->run.tolerance;
   const double tolerance = fmax(step_tolerance_factor * asked, min_tolerance);
-  const lw_ode_options options = {tolerance, tolerance, f->run.last_step, 0, -1, LW_EVENT_RESOLUTION};
+  const lw_ode_options options = {.rtol = tolerance,
+                                  .atol = tolerance,
+                                  .first_step = f->run.last_step,
+                                  .max_steps = -1,
+                                  .event_resolution = LW_EVENT_RESOLUTION};
   const lw_ode_method method = f->run.solver == FMU_RODAS5P ? LW_ODE_RODAS5P : LW_ODE_DOPRI5;
   if (lw_ode_set_method(f->ode, method, fmu_ode_jacobian) != LW_OK)
     return fmu_log_message(&f->log, FMU_ERROR, "out of memory");

@@ -113,7 +113,10 @@ static int allocate(fmu *f) {
   f->backup = malloc(lw_state_size(f->state));
   if (!f->y || !f->z || !f->backup) return 0;
   if (f->kind == FMU_CO_SIMULATION && f->n_states) {
-    const lw_ode_options options = {FMU_DEFAULT_TOLERANCE, FMU_DEFAULT_TOLERANCE, 0, 0, -1, LW_EVENT_RESOLUTION};
+    const lw_ode_options options = {.rtol = FMU_DEFAULT_TOLERANCE,
+                                    .atol = FMU_DEFAULT_TOLERANCE,
+                                    .max_steps = -1,
+                                    .event_resolution = LW_EVENT_RESOLUTION};
     f->ode = lw_ode_create((int32_t)f->n_states, f->size.event_indicators, fmu_ode_derivative, fmu_ode_indicators, f,
                            &options);
     return f->ode != NULL;

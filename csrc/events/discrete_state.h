@@ -24,7 +24,7 @@ typedef struct lw_event_memory {
   double first_impact, last_impact;   /* of the run of impacts on all stops: times */
   double between_impacts;             /* mean time of late; 0: there was no impact, INFINITY: one */
   double second_begin, second_events; /* the present second: its start, events in it */
-  double max_events;                  /* in a second; 0: the default, negative: no limit */
+  double max_events; /* in a second; 0: the default, negative: no limit; Python sets it, the last number */
 } lw_event_memory;
 
 /* Workspace for events; allocated with a state that has transitions. */

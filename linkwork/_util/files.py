@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import lzma
 import os
 import shutil
 import zipfile
@@ -17,8 +18,8 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 SMALL, FAST = 9, 1  # levels of compression of files in pieces
 WHOLE = 6  # for libraries above all: higher levels hardly make them smaller
 
-# What reading from an archive that is damaged, encrypted or of an unknown method raises.
-ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+# What reading from an archive that is damaged, encrypted or of an unknown method raises, besides OSError.
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError)
 
 _REMEDIES = {
     errno.ENOSPC: "free some space or choose another folder",

@@ -359,7 +359,7 @@ class Block:
         self._check(lib.lw_next_event_time(self.handle, time))
         return float(time[0])
 
-    def count_no_events(self) -> None:
+    def disable_event_limit(self) -> None:
         """Leave the limit of the events within a second to the caller; those at one time remain limited."""
         self._views["event_memory"][-1] = -1.0
 

@@ -73,7 +73,7 @@ class Run:
         y = np.concatenate(states)
         if not system.sizes.transitions:
             return Start(t, y, None)
-        block.count_no_events()  # the solver counts them
+        block.disable_event_limit()  # the solver has one
         self.enter(t, y)
         change = carry_out(system, block, t, y, starting=True)
         if change is not None:

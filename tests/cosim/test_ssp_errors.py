@@ -214,3 +214,14 @@ def test_an_archive_that_is_encrypted(fmu, tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(CosimError, match="cannot be read"):
         System.load(path)
+
+
+def test_altered_bytes_of_a_rare_compression(tmp_path: Path) -> None:
+    path = tmp_path / "altered.ssp"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("SystemStructure.ssd", description("") + " " * 1000)
+    data = bytearray(path.read_bytes())
+    data[80:100] = bytes(20)
+    path.write_bytes(data)
+    with pytest.raises(CosimError, match=r"'SystemStructure.ssd' cannot be read: .*get it again"):
+        System.load(path)

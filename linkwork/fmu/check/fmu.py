@@ -62,6 +62,8 @@ def unpack(path: Path, folder: Path) -> Fmu:
             if sum(one.file_size for one in archive.infolist()) > LARGEST:
                 raise FmuError(f"{path} would unpack to more than {LARGEST >> 30} GiB")
             archive.extractall(folder)  # drops drives, leading slashes and parent folders
-    except ZIP_ERRORS as problem:
+    except (OSError, *ZIP_ERRORS) as problem:
+        if isinstance(problem, OSError) and problem.errno is not None:  # of the disk; bzip2 gives no number
+            raise
         raise FmuError(f"{path} is no zip archive that can be read ({problem}); write the FMU again") from problem
     return Fmu(path, folder)
