@@ -76,6 +76,16 @@ def draw(seed):
     return rng, make, stopped, signs, C, rng.normal(size=bodies)
 
 
+def along_axes(model, state, impulses):
+    """The angular impulses of hinges along their axes, which turn with the bodies: what their stops give."""
+    found = []
+    for name, joint in model.mechanism.joints.items():
+        w, *v = model.value(f"{joint.child}.Q", state)
+        axis = np.array(joint.kind.axis)
+        found.append(impulses[name][:3] @ (axis + 2 * np.cross(v, np.cross(v, axis) + w * axis)))
+    return np.array(found)
+
+
 def check_impact(seed):
     rng, make, stopped, signs, C, q = draw(seed)
     e = float(rng.choice(RESTITUTIONS))
@@ -91,6 +101,8 @@ def check_impact(seed):
     lost = 0.5 * (u @ M @ u - expected @ M @ expected)
     assert lost > -1e-12 * (u @ M @ u)
     assert done.energy_lost == pytest.approx(lost, abs=1e-10 * (u @ M @ u))
+    impulses = along_axes(plain, plain.state(q, u), done.impulses)
+    np.testing.assert_allclose(impulses, M @ (expected - u), rtol=0, atol=1e-10 * np.abs(M).max() * np.abs(u).max())
 
 
 def check_contact(seed):
