@@ -59,7 +59,10 @@ if TYPE_CHECKING:
     from linkwork.model.linearize import linearize
     from linkwork.model.model import Model
     from linkwork.model.state import State
+    from linkwork.simulation.controller import Controller
+    from linkwork.simulation.event_functions import EventFunction
     from linkwork.simulation.result import Result
+    from linkwork.simulation.running_state import RunningState
     from linkwork.simulation.simulate import simulate
 
     __version__: str
@@ -69,10 +72,12 @@ __all__ = [
     "CoarseGrained",
     "Command",
     "Comparison",
+    "Controller",
     "CosimError",
     "Crossing",
     "Cylindrical",
     "Event",
+    "EventFunction",
     "ExportError",
     "Fixed",
     "FmuError",
@@ -94,6 +99,7 @@ __all__ = [
     "Release",
     "Result",
     "Revolute",
+    "RunningState",
     "Screw",
     "SingularityError",
     "SolverError",
@@ -129,6 +135,9 @@ _HOMES = {
     "check_fmu": "fmu.check",
     "coarse_grain": "coarse_graining",
     "compare": "comparison",
+    "Controller": "simulation.controller",
+    "EventFunction": "simulation.event_functions",
+    "RunningState": "simulation.running_state",
     "compile": "model.compile",
     "export_fmu": "fmu.export",
     "linearize": "model.linearize",

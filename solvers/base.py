@@ -21,7 +21,9 @@ A solver promises:
 6. `statistics` is counted during the run, up to date whenever `step` or `run` ends, and survives restarts.
 7. A derivative that is not finite makes the step shorter; at a start it is an error.
 8. A class that solves problems with `implicit` equations declares it by `takes_implicit`; the others never see them.
-9. A failure raises `SolverError` with a text from `failure`, which states the remedy. The last good (t, y)
+9. `step_control` is what its step size control remembers, which `continue_from` takes after a start, so that a run that
+   was cut at the end of a step goes on with the same bits; None: it has no such thing.
+10. A failure raises `SolverError` with a text from `failure`, which states the remedy. The last good (t, y)
    stays readable. An exception of the problem's functions passes through as the same object.
 
 `solve` in `linkwork.solvers.driver` does the rest, the same for all: outputs, handlers, the limit of steps, partial
@@ -39,7 +41,7 @@ import numpy as np
 
 from linkwork.errors import SolverError
 from linkwork.solvers.output import Output
-from linkwork.solvers.problem import FloatArray, IntArray, Problem
+from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
 from linkwork.solvers.solution import Statistics
 
 SMALLEST_RTOL = 100 * float(np.finfo(np.float64).eps)
@@ -182,6 +184,14 @@ class Solver(ABC):
     @abstractmethod
     def dense(self, t: FloatArray) -> FloatArray:
         """Return the states, shape (nt, n), at times within the last step, shape (nt,)."""
+
+    @property
+    def step_control(self) -> StepControl | None:
+        """What the step size control remembers; None: it cannot tell."""
+        return None
+
+    def continue_from(self, control: StepControl) -> None:  # noqa: B027 (most have none)
+        """Go on after a start as the step size control of an earlier run would have done."""
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take steps and fill the output; return the zero crossings, (n_events,), if the last ended at an event."""

@@ -15,7 +15,7 @@ from linkwork.core._core import ffi, lib
 from linkwork.errors import SolverError
 from linkwork.solvers.base import Failure, Options, Solver
 from linkwork.solvers.output import Output
-from linkwork.solvers.problem import FloatArray, IntArray, Problem
+from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
 
 METHODS: dict[str, int] = {"dopri5": lib.LW_ODE_DOPRI5, "rodas5p": lib.LW_ODE_RODAS5P}
 FAILURES = {
@@ -66,6 +66,16 @@ class CompiledSolver(Solver):
         start = np.ascontiguousarray(y, dtype=np.float64)
         self._checked(lib.lw_ode_start, t, _doubles(start))
 
+    @property
+    def step_control(self) -> StepControl:
+        """The size of the next step and the norm of the last error."""
+        control = lib.lw_ode_get_step_control(self._ode)
+        return control.next_step, control.previous_error
+
+    def continue_from(self, control: StepControl) -> None:
+        """Take the next step as the run did from which this comes."""
+        lib.lw_ode_set_step_control(self._ode, control)
+
     def step(self) -> IntArray | None:
         """Take one step in C."""
         return self._crossings(self._checked(lib.lw_ode_step, self.t_end))
@@ -74,6 +84,7 @@ class CompiledSolver(Solver):
         """Take many steps in one call of C, fewer where each of them costs a matrix."""
         output.reserve()
         arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values))
+        arrays += (ffi.NULL if output.times_given else _doubles(output.step_control),)
         rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays))
         lib.lw_ode_set_on_step(self._ode, self._on_step, output.latest.size, _doubles(output.latest))
         if self.name != "dopri5":
@@ -121,6 +132,8 @@ class CompiledSolver(Solver):
         if self._raised is not None:
             raised, self._raised = self._raised, None
             raise raised
+        if outcome == lib.LW_ODE_STOPPED and self.problem.compiled is not None and self.problem.compiled.raise_caught:
+            self.problem.compiled.raise_caught()
         if outcome in FAILURES:
             raise self.fail(FAILURES[outcome])
         return outcome

@@ -102,6 +102,7 @@ def integrate(
     except BaseException as error:
         recorder.end(Status.FAILED, str(error))
         raise
+    recorder.step_control = method.step_control
     recorder.end(status, message)
 
 
@@ -111,6 +112,8 @@ def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, st
     on_step = None if method.calls_on_step else problem.on_step
     chattering = _Chattering(recorder, problem.t0, limits.events)
     method.start(problem.t0, problem.y0.copy())
+    if problem.step_control is not None:
+        method.continue_from(problem.step_control)
     while method.t != method.t_end:
         tries = BATCH if on_step is None else 1
         if limits.steps is not None:
@@ -133,6 +136,7 @@ def _run(method: Solver, recorder: Recorder, limits: Limits) -> tuple[Status, st
             return Status.TERMINATED, message
         if isinstance(action, Restart) and method.t != method.t_end:
             statistics.restarts += 1
+            recorder.output.forget_step_control()
             method.start(method.t, recorder.y.copy())
     return Status.FINISHED, f"reached t = {method.t_end:.15g}"
 

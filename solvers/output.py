@@ -24,6 +24,8 @@ class Output:
         Step values (nt, n_step_values) of the last step that ended before the row.
     latest
         Those of the last step, (n_step_values,): the array of the recorder.
+    step_control
+        What the step size control remembered at the row, (nt, 2), where a step ended there; else not a number.
     limit
         Number of rows that the solver may fill: the capacity, or the number of given times in this part of the run.
     """
@@ -33,6 +35,7 @@ class Output:
         self.t: FloatArray = np.empty(FIRST_CAPACITY) if times is None else times
         self.y: FloatArray = np.empty((self.t.size, n))
         self.step_values: FloatArray = np.empty((self.t.size, latest.size))
+        self.step_control: FloatArray = np.full((self.t.size, 2), np.nan)
         self.latest = latest
         self.count = 0
         self.limit = self.t.size
@@ -79,7 +82,13 @@ class Output:
             self.t = np.concatenate([self.t, np.empty_like(self.t)])
             self.y = np.concatenate([self.y, np.empty_like(self.y)])
             self.step_values = np.concatenate([self.step_values, np.empty_like(self.step_values)])
+            self.step_control = np.concatenate([self.step_control, np.full_like(self.step_control, np.nan)])
             self.limit = self.t.size
+
+    def forget_step_control(self) -> None:
+        """Note that the solver starts anew behind the last row."""
+        if not self.times_given and self.count:
+            self.step_control[self.count - 1] = np.nan
 
     def rows(self) -> tuple[FloatArray, FloatArray]:
         """Return the times and states filled so far."""

@@ -48,6 +48,9 @@ class Terminate:
     y: npt.ArrayLike | None = None
 
 
+# Size of the next step and norm of the last one's error.
+StepControl: TypeAlias = tuple[float, float]
+
 Action: TypeAlias = Continue | Restart | Terminate
 
 Derivative: TypeAlias = Callable[[float, FloatArray], npt.ArrayLike]
@@ -78,6 +81,8 @@ class CompiledFunctions:
     on_step
         Address of a function that stands for `on_step` of the problem, which is then not called, and writes the step
         values of the recorder (`Recorder.step_values`); 0 if there is none.
+    raise_caught
+        Called whenever they have asked to stop: raises what functions in Python, called by them, have raised.
     """
 
     derivative: int
@@ -86,6 +91,7 @@ class CompiledFunctions:
     jacobian: int = 0
     on_step: int = 0
     event_resolution: float = 0.0
+    raise_caught: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,8 @@ class Problem:
         back here. It costs nothing, unlike `on_step`, and its times are arbitrary.
     compiled
         The derivative and the events as C functions.
+    step_control
+        What the step size control of an earlier run remembered at (t0, y0), where that run was cut.
     implicit
         Differential-algebraic equations in place of y' = derivative(t, y). The derivative is then asked only at the
         start and at restarts, for a y' that fits y there. Solvers of explicit equations refuse such a problem.
@@ -142,6 +150,7 @@ class Problem:
     on_step: StepHook | None = None
     on_progress: Callable[[float], None] | None = None
     compiled: CompiledFunctions | None = None
+    step_control: StepControl | None = None
     implicit: Implicit | None = None
 
     def __post_init__(self) -> None:

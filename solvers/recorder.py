@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwork.errors import SolverError
 from linkwork.solvers.output import Output
-from linkwork.solvers.problem import FloatArray, IntArray, Problem
+from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
 from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
 
 
@@ -36,6 +35,8 @@ class Recorder:
     step_values
         Numbers, (n_step_values,), that `on_step` and `on_event` of the problem keep; the rows hold those of the last
         step before them.
+    step_control
+        What the step size control remembers at the end of the last part; None: the solver cannot tell.
     message, status
         How the last part ended.
 
@@ -57,15 +58,17 @@ class Recorder:
         self.y: FloatArray = np.empty(0)
         self.events: list[EventRecord] = []
         self.step_values: FloatArray = np.zeros(n_step_values)
+        self.step_control: StepControl | None = None
         self.message = ""
         self.status = Status.FAILED
         self._times = None if t_eval is None else _checked_times(t_eval, t_start, t_end)
-        self._statistics: list[Statistics] = []
+        self._past = Statistics()  # of the parts that have ended
+        self._part: Statistics | None = None
 
     @property
     def started(self) -> bool:
         """Whether the run has begun, so that there is a result."""
-        return bool(self._statistics)
+        return self._part is not None
 
     @property
     def times_given(self) -> bool:
@@ -75,13 +78,7 @@ class Recorder:
     @property
     def statistics(self) -> Statistics:
         """Costs of all parts so far."""
-        if len(self._statistics) == 1:
-            return self._statistics[0]
-        total = Statistics()
-        for one in fields(Statistics):
-            values = [getattr(part, one.name) for part in self._statistics]
-            setattr(total, one.name, None if None in values else sum(values))
-        return total
+        return self._past if self._part is None else self._past + self._part
 
     # ---- filled by `integrate` ----
 
@@ -89,7 +86,7 @@ class Recorder:
         """Begin a part of the run, from the start of a problem to `t_end`."""
         if not self.started:
             self.output = Output(problem.n, self._times, self.t_end < self.t_start, self.step_values)
-        self._statistics.append(statistics)
+        self._past, self._part = self.statistics, statistics
         self.t, self.y = problem.t0, problem.y0.copy()
         self.output.resume()
         if t_end != self.t_end:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from linkwork.solvers.problem import FloatArray
@@ -31,6 +31,11 @@ class Statistics:
     event_evaluations: int = 0
     events: int = 0
     restarts: int = 0
+
+    def __add__(self, other: Statistics) -> Statistics:
+        """Return the costs of both; what one of them does not report is unknown."""
+        pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(Statistics))
+        return Statistics(*(None if first is None or second is None else first + second for first, second in pairs))
 
 
 @dataclass(frozen=True)

@@ -442,6 +442,25 @@ LW_API int lw_ode_mechanism_jacobian(void *state, double t, const double *y, dou
 /* For lw_ode_set_on_step: lw_step_accepted at (t, y); step_values[nq_cut] are the coordinates of the cut joints. */
 LW_API int lw_ode_mechanism_step(void *state, double t, const double *y, double *step_values);
 
+/* A mechanism with a control law, whose loads and other inputs follow from time and state. The law may have continuous
+ * states x[n] of its own, and events. Zero the structure, then fill it in. */
+typedef struct lw_control {
+  lw_state *state;
+  void *context;
+  /* Writes the inputs that it gives into the numbers of `state`, which has the time and the states q and u and may be
+   * evaluated; and the rates xdot[n]. Both functions return as lw_ode_function. */
+  int (*law)(void *context, double t, const double *x, double *xdot);
+  /* Writes n_events further indicators; the inputs are those of the law. */
+  int (*events)(void *context, double t, const double *x, double *indicators);
+  int32_t n, n_events;
+} lw_control;
+/* It as an ODE; `control` is an lw_control. y = [q; u; x]; the events of the law stand behind those of the mechanism. */
+LW_API int lw_ode_controlled(void *control, double t, const double *y, double *ydot);
+LW_API int lw_ode_controlled_events(void *control, double t, const double *y, double *indicators);
+/* Exact to rounding but for the law, of which differences are taken. */
+LW_API int lw_ode_controlled_jacobian(void *control, double t, const double *y, double *matrix, double *by_time);
+LW_API int lw_ode_controlled_step(void *control, double t, const double *y, double *step_values);
+
 /* An accepted step ends at the present states: remember the revolutions of the cut joints. */
 LW_API void lw_step_accepted(lw_state *state);
 
@@ -525,7 +544,13 @@ typedef struct lw_ode_output {
   int64_t capacity, count; /* rows allocated, rows written */
   double *t, *y;           /* [capacity] and [capacity][n] */
   double *step_values;     /* NULL, or [capacity][n_step_values]: those of the last step that ended before the row */
+  double *step_control;    /* NULL, or [capacity][2] in rows at the ends of steps: an lw_ode_step_control each */
 } lw_ode_output;
+
+/* What the step size control remembers: from here a run continues as though it had not been cut. */
+typedef struct lw_ode_step_control {
+  double next_step, previous_error;
+} lw_ode_step_control;
 
 typedef enum lw_ode_outcome {
   LW_ODE_STEP = 0,       /* one step accepted */
@@ -549,6 +574,8 @@ LW_API void lw_ode_set_options(lw_ode *ode, const lw_ode_options *options);
 LW_API void lw_ode_set_on_step(lw_ode *ode, lw_ode_function on_step, int32_t n_step_values, double *step_values);
 /* Starts at (t, y), or restarts after a discontinuity of y or f. Returns LW_ODE_STEP on success. */
 LW_API lw_ode_outcome lw_ode_start(lw_ode *ode, double t, const double *y);
+LW_API lw_ode_step_control lw_ode_get_step_control(const lw_ode *ode);
+LW_API void lw_ode_set_step_control(lw_ode *ode, lw_ode_step_control control); /* after a start */
 /* One step towards t_bound, at most exactly to it; in either direction of time. */
 LW_API lw_ode_outcome lw_ode_step(lw_ode *ode, double t_bound);
 /* Steps until t_bound, an event, a failure, the last output row (NULL: no output), or until max_tries steps have been

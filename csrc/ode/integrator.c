@@ -137,6 +137,15 @@ void lw_ode_dense(const lw_ode *ode, double t, double *y) {
   ode->method->dense(ode, (t - ode->t_old) / ode->h, y);
 }
 
+lw_ode_step_control lw_ode_get_step_control(const lw_ode *ode) {
+  return (lw_ode_step_control){ode->h_next, ode->previous_error};
+}
+
+void lw_ode_set_step_control(lw_ode *ode, lw_ode_step_control control) {
+  ode->h_next = control.next_step;
+  ode->previous_error = control.previous_error;
+}
+
 /* ---- step size ------------------------------------------------------------------------------------- */
 
 double lw_ode_norm(const lw_ode *ode, const double *x, const double *y) {
@@ -278,12 +287,13 @@ static lw_ode_outcome step_until_accepted(lw_ode *ode, double t_bound) {
     const double t_new = h == fabs(remaining) ? t_bound : ode->t + copysign(h, remaining);
     double error;
     bool event = false;
+    const double size = fabs(t_new - ode->t); /* the same for a step that a bound ends where it would have ended */
     int status = try_step(ode, t_new, &error);
     if (status == 0 && error <= 1.0) status = accept_step(ode, t_new, &event);
     if (status < 0) return LW_ODE_STOPPED;
     if (status == 0 && error <= 1.0) {
       ode->statistics.steps++;
-      adapt_step_size(ode, h, error, after_rejection);
+      adapt_step_size(ode, size, error, after_rejection);
       return event ? LW_ODE_EVENT : LW_ODE_STEP;
     }
     ode->statistics.rejected++;

@@ -29,6 +29,11 @@ static void fill_requested(const lw_ode *ode, lw_ode_output *output) {
 static void fill_step(const lw_ode *ode, lw_ode_output *output) {
   output->t[output->count] = ode->t;
   memcpy(output->y + output->count * ode->n, ode->y, (size_t)ode->n * sizeof *ode->y);
+  if (output->step_control) {
+    const lw_ode_step_control control = lw_ode_get_step_control(ode);
+    output->step_control[2 * output->count] = control.next_step;
+    output->step_control[2 * output->count + 1] = control.previous_error;
+  }
   finish_row(ode, output);
 }
 

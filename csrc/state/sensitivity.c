@@ -151,15 +151,26 @@ lw_status lw_directional_derivative(lw_state *s, const uint32_t *unknowns, size_
 
 /* ---- the Jacobian of the mechanism as an ODE ---- */
 
-/* d [qdot; udot] / d known, into a column of a matrix of so many columns. */
-static void differentiate_rates(lw_state *s, int32_t known, double *column, int32_t columns) {
+int lw_prepare_rates(lw_state *s) {
+  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
+  if (allocate_complex_block(s) || allocate_complex_dca(s) || lw_prepare_complex(s)) return -1;
+  copy_regular_dof(s);
+  return 0;
+}
+
+static void put_seeds(lw_state *s, const lw_direction *along, double scale) {
+  double *z = complex_reals(s) + 2 * along->first;
+  for (int32_t i = 0; i < along->n; i++) z[2 * i + 1] = scale * along->seed[i];
+}
+
+void lw_differentiate_rates(lw_state *s, const lw_direction *along, int32_t directions, double *column,
+                            int32_t columns) {
   const lw_model *m = s->model;
   const double *rates = complex_reals(s) + 2 * m->at.qdot;
-  double *seed = &complex_reals(s)[2 * known + 1];
-  *seed = LW_COMPLEX_STEP;
+  for (int32_t k = 0; k < directions; k++) put_seeds(s, along + k, LW_COMPLEX_STEP);
   lw_kernels_complex.accelerations(m, s->complex_block);
   lw_kernels_complex.derivatives(m, s->complex_block);
-  *seed = 0.0;
+  for (int32_t k = 0; k < directions; k++) put_seeds(s, along + k, 0.0);
   for (int32_t i = 0; i < m->size.nq + m->size.nu; i++)
     column[(size_t)i * (size_t)columns] = rates[2 * i + 1] / LW_COMPLEX_STEP;
 }
@@ -176,12 +187,12 @@ int lw_ode_mechanism_jacobian(void *state, double t, const double *y, double *ma
   lw_state *s = state;
   const lw_offsets *at = &s->model->at;
   const int32_t n = s->model->size.nq + s->model->size.nu;
+  const double one = 1.0;
   lw_set_states(s, t, y);
-  if (lw_evaluate(s, LW_STAGE_DERIVATIVES)) return 1;
-  if (allocate_complex_block(s) || allocate_complex_dca(s) || lw_prepare_complex(s)) return -1;
-  copy_regular_dof(s);
-  for (int32_t k = 0; k < n; k++) differentiate_rates(s, at->q + k, matrix + k, n);
-  if (depends_on_time(s)) differentiate_rates(s, at->time, by_time, 1);
+  const int status = lw_prepare_rates(s);
+  if (status) return status;
+  for (int32_t k = 0; k < n; k++) lw_differentiate_rates(s, &(lw_direction){at->q + k, 1, &one}, 1, matrix + k, n);
+  if (depends_on_time(s)) lw_differentiate_rates(s, &(lw_direction){at->time, 1, &one}, 1, by_time, 1);
   else memset(by_time, 0, sizeof *by_time * (size_t)n);
   return 0;
 }

@@ -7,11 +7,13 @@ from cffi import FFI
 
 HEADER = Path(__file__).resolve().parents[2] / "csrc" / "include" / "linkwork.h"
 
-# Right-hand sides, event functions and Jacobians written in Python, for the integrator; `context` is a handle to them.
+# Right-hand sides, event functions, Jacobians and control laws written in Python; `context` is a handle to them.
 CALLBACKS = """
 extern "Python" int lw_py_derivative(void *context, double t, const double *y, double *ydot);
 extern "Python" int lw_py_events(void *context, double t, const double *y, double *indicators);
 extern "Python" int lw_py_jacobian(void *context, double t, const double *y, double *matrix, double *by_time);
+extern "Python" int lw_py_law(void *context, double t, const double *x, double *xdot);
+extern "Python" int lw_py_law_events(void *context, double t, const double *x, double *indicators);
 """
 
 

@@ -18,6 +18,7 @@ from linkwork.errors import AssemblyError, LinkworkError, MechanismError, Singul
 EVENT_RESOLUTION: float = lib.LW_EVENT_RESOLUTION  # of the event indicators of a mechanism: smaller ones are rounding
 
 OffsetArray = NDArray[np.uint32]
+NO_STATES: FloatArray = np.empty(0)
 
 _ERRORS: dict[int, type[LinkworkError]] = {
     lib.LW_ERROR_FORMAT: MechanismError,
@@ -54,6 +55,10 @@ class Field:
     def span(self) -> slice:
         """Its offsets."""
         return slice(self.first, self.first + self.rows * self.columns)
+
+
+class NotHereError(SingularityError):
+    """What a control law needs does not exist at a state that a solver tries; a shorter step may do."""
 
 
 def _raise(status: int, message: str) -> NoReturn:
@@ -123,7 +128,9 @@ class Block:
     Attributes
     ----------
     reals
-        The numbers, as an array that shares the block's memory. After writing to it call `changed`.
+        The numbers, as an array that shares the block's memory. After writing states or inputs to it call `changed`.
+    cells
+        The same memory, several times faster for single numbers: `cells[i]` reads and writes Python numbers.
     """
 
     def __init__(self, model: NativeModel) -> None:
@@ -135,6 +142,7 @@ class Block:
         self.handle = ffi.gc(handle[0], _free_after(model.handle, lib.lw_state_free))
         reals = ffi.gc(lib.lw_state_reals(self.handle), _free_after(self.handle))
         self.reals: FloatArray = np.frombuffer(ffi.buffer(reals, 8 * model.sizes.reals), dtype=np.float64)
+        self.cells: Any = ffi.from_buffer("double[]", self.reals)
         self._views = {name: self.reals[field.span] for name, field in model.fields.items()}
         self._inputs = self.reals[model.inputs]
         self._stages = {name: int(field.stage) for name, field in model.fields.items()}
@@ -160,6 +168,10 @@ class Block:
         views["u"][:] = u
         self._inputs[:] = inputs
         views["time"][0] = views["motion_time"][0] = time
+        lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
+
+    def changed(self) -> None:
+        """Take note of states or inputs that were written into `reals`."""
         lib.lw_state_changed(self.handle, lib.LW_STAGE_CONSTANTS)
 
     def put_motion(self, time: float, motion: FloatArray) -> None:
@@ -266,17 +278,7 @@ class Block:
 
     def ode_addresses(self, *, events: bool = False, on_step: bool = False) -> dict[str, int]:
         """Addresses of the block and its functions as a compiled solver takes them; without events or `on_step` 0."""
-
-        def address(function: str, wanted: bool = True) -> int:
-            return int(ffi.cast("intptr_t", ffi.addressof(lib, function))) if wanted else 0
-
-        return {
-            "derivative": address("lw_ode_mechanism"),
-            "context": int(ffi.cast("intptr_t", self.handle)),
-            "events": address("lw_ode_mechanism_events", events),
-            "jacobian": address("lw_ode_mechanism_jacobian"),
-            "on_step": address("lw_ode_mechanism_step", on_step),
-        }
+        return _ode_addresses("lw_ode_mechanism", self.handle, events=events, on_step=on_step)
 
     # ---- with multipliers ----
 
@@ -375,6 +377,107 @@ class Block:
         return int(self._views["event_count"][0]), last
 
 
+class Control:
+    """A control law for a block, which C calls: inputs that follow from time and state.
+
+    Parameters
+    ----------
+    block
+        Whose inputs the law writes.
+    law
+        (t, x, xdot): writes inputs into `block.reals`, which have the time and the states, and the rates of the law's
+        own states x into `xdot`, both (n,). It may raise `NotHereError`.
+    n
+        Number of these states.
+    events
+        (t, x) to further event indicators, (n_events,), with the inputs of the law.
+    n_events
+        Number of these.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        law: Callable[[float, FloatArray, FloatArray], None],
+        n: int = 0,
+        events: Callable[[float, FloatArray], FloatArray] | None = None,
+        n_events: int = 0,
+    ) -> None:
+        self.block = block
+        self.law, self.events = law, events
+        self.n, self.n_events = n, n_events
+        self._raised: BaseException | None = None
+        self._context = ffi.new_handle(self)  # C keeps only a pointer to it
+        functions = {"law": lib.lw_py_law, "events": lib.lw_py_law_events if n_events else ffi.NULL}
+        facts = {"state": block.handle, "context": self._context, "n": n, "n_events": n_events}
+        self.handle = ffi.new("lw_control *", facts | functions)
+
+    def ode_addresses(self, *, events: bool = False, on_step: bool = False) -> dict[str, int]:
+        """Addresses as of `Block.ode_addresses`, of the block with the law."""
+        return _ode_addresses("lw_ode_controlled", self.handle, events=events, on_step=on_step)
+
+    def jacobian(self, t: float, y: FloatArray) -> FloatArray | None:
+        """Return the derivative (n, n) of the rates of y = [q; u; x] by y; None where there is none."""
+        matrix, by_time = np.empty((y.size, y.size)), np.empty(y.size)
+        given = np.ascontiguousarray(y, dtype=np.float64)
+        arrays = _doubles(given), _doubles(matrix), _doubles(by_time)
+        status = lib.lw_ode_controlled_jacobian(self.handle, t, *arrays)
+        self.raise_caught()
+        return None if status else matrix
+
+    def raise_caught(self) -> None:
+        """Raise what the law or its events raised within C."""
+        if self._raised is not None:
+            raised, self._raised = self._raised, None
+            raise raised
+
+    def watch(self, n_events: int) -> None:
+        """Set the number of the law's event indicators."""
+        self.n_events = self.handle.n_events = n_events
+        self.handle.events = lib.lw_py_law_events if n_events else ffi.NULL
+
+    def caught(self, error: BaseException) -> None:
+        """Remember what the law or its events raised until C has returned."""
+        self._raised = error
+
+    def states_at(self, x: Any) -> FloatArray:
+        """Return the law's states (n,) at an address, as an array that shares that memory."""
+        return np.frombuffer(ffi.buffer(x, 8 * self.n), dtype=np.float64) if self.n else NO_STATES
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def lw_py_law(context: Any, t: float, x: Any, xdot: Any) -> int:
+    """Serve C's call of a control law written in Python."""
+    control: Control = ffi.from_handle(context)
+    try:
+        if control.n:
+            control.law(t, control.states_at(x), control.states_at(xdot))
+        else:
+            control.law(t, NO_STATES, NO_STATES)
+    except NotHereError:
+        return 1
+    except BaseException as error:
+        control.caught(error)
+        return -1
+    return 0
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def lw_py_law_events(context: Any, t: float, x: Any, indicators: Any) -> int:
+    """Serve C's call of a law's event indicators written in Python."""
+    control: Control = ffi.from_handle(context)
+    try:
+        assert control.events is not None
+        found = np.frombuffer(ffi.buffer(indicators, 8 * control.n_events), dtype=np.float64)
+        found[:] = control.events(t, control.states_at(x))
+    except NotHereError:
+        return 1
+    except BaseException as error:
+        control.caught(error)
+        return -1
+    return 0
+
+
 class Minimal:
     """Independent coordinates and speeds of a block, x = [q_i; u_i], which determine all others.
 
@@ -429,6 +532,21 @@ class Minimal:
         if given.shape != (self.size,):
             raise MechanismError(f"x has shape {given.shape}; it must be {self.size} numbers, [q_i; u_i]")
         return _doubles(given)
+
+
+def _ode_addresses(name: str, context: Any, *, events: bool, on_step: bool) -> dict[str, int]:
+    """Return the addresses of the functions of an ODE of linkwork.h and of their first argument."""
+
+    def address(end: str, wanted: bool = True) -> int:
+        return int(ffi.cast("intptr_t", ffi.addressof(lib, name + end))) if wanted else 0
+
+    return {
+        "derivative": address(""),
+        "context": int(ffi.cast("intptr_t", context)),
+        "events": address("_events", events),
+        "jacobian": address("_jacobian"),
+        "on_step": address("_step", on_step),
+    }
 
 
 def threads(count: int) -> int:

@@ -54,6 +54,8 @@ class Event:
         Of every joint on its child, by name: [angular impulse; impulse], (6,), as of a `VelocityJump`.
     energy_lost
         Kinetic energy before less that after, J.
+    functions
+        Names of the event functions of the user that changed their sign; then there are no transitions.
     """
 
     t: float
@@ -62,9 +64,11 @@ class Event:
     u_after: FloatArray
     impulses: dict[str, FloatArray]
     energy_lost: float
+    functions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Event(t={self.t:.9g}, {', '.join(self.transitions)}, energy_lost={self.energy_lost:.6g})"
+        names = ", ".join([*self.transitions, *self.functions])
+        return f"Event(t={self.t:.9g}, {names}, energy_lost={self.energy_lost:.6g})"
 
 
 def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> VelocityJump:

@@ -63,6 +63,9 @@ class State:
         Inputs of these motions, (n_motion,), in the order of `model.numbering.motions`.
     discrete_state
         Numbers of the core, (n_discrete,), that transitions change: which joints are locked, open, at rest on stops.
+    step_control
+        Of a state at the end of a solver's step: size of the next step, s, and norm of the last error, with which a
+        run goes on as though it had not been cut; else None.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
     arrays are read-only; `Model.state` makes a state from others.
@@ -74,6 +77,7 @@ class State:
     time: float
     motion: FloatArray
     discrete_state: FloatArray = field(default_factory=lambda: np.empty(0))
+    step_control: tuple[float, float] | None = None
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self)

@@ -1,18 +1,59 @@
-"""Driving loads, applied wrenches and motions over time, as a simulation is given them."""
+"""What drives a simulation, as it is given: loads, applied wrenches, motions and commands, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.signatures import required_arguments
 from linkwork.compiler.numbering import Numbering
 from linkwork.errors import MechanismError
+from linkwork.simulation.running_state import RunningState
 
-InputValue = ArrayLike | Callable[[float], ArrayLike]
+InputValue = ArrayLike | Callable[[float], ArrayLike] | Callable[[float, RunningState], ArrayLike]
+
+
+@dataclass(frozen=True)
+class InputFunction:
+    """An input that is a function: of time, or of time and state.
+
+    Attributes
+    ----------
+    label
+        What messages call the input.
+    span
+        Where its numbers stand among all inputs.
+    function
+        As it was given.
+    wanted
+        What it must return, in words.
+    command
+        It is true or false.
+    source
+        The argument that messages begin with.
+    """
+
+    label: str
+    span: slice
+    function: Callable[..., Any]
+    wanted: str
+    command: bool = False
+    source: str = "inputs"
+
+    def numbers(self, value: Any, t: float) -> FloatArray | float:
+        """Return what the function has returned as numbers for the inputs of the span."""
+        try:
+            if self.command:
+                return _switch(value)
+            return _numbers(value, self.span)
+        except (TypeError, ValueError):
+            what = f"the {self.label} at t = {t:.6g} s must be {self.wanted}"
+            raise MechanismError(f"{self.source}: {what}, not {value!r}") from None
 
 
 class Inputs:
@@ -21,9 +62,9 @@ class Inputs:
     Parameters
     ----------
     given
-        Constants or functions of time by name: a number, or (nu,) for a joint of several speeds and (3,) for a wrench
-        such as "push.F"; one element may also stand alone as in "S[2]" and "push.F[1]". For a motion, by the name of
-        its drive, a function returns value, rate and acceleration (3,); a constant is the value.
+        Constants, functions of time, or of time and state, by name: a number, or (nu,) for a joint of several speeds
+        and (3,) for a wrench such as "push.F"; one element may also stand alone as in "S[2]" and "push.F[1]". For a
+        motion, by the name of its drive, a function returns value, rate and acceleration (3,); a constant is the value.
     numbering
         Where each input stands.
     at_rest
@@ -35,8 +76,8 @@ class Inputs:
         Of the given inputs.
     constant
         All inputs (n_inputs,) as far as they are constant, else at rest.
-    commands
-        Those of transitions that are functions of time.
+    of_time, of_state
+        Those that are functions of time, and of time and state.
     """
 
     def __init__(self, given: Mapping[str, InputValue], numbering: Numbering, at_rest: FloatArray) -> None:
@@ -46,53 +87,51 @@ class Inputs:
         self.constant = at_rest.copy()
         self._first_motion = numbering.n_loads
         self._end_of_motions = numbering.n_loads + numbering.n_motion
-        self._functions: list[tuple[str, slice, Callable[[float], ArrayLike]]] = []
-        self.commands: list[Callable[[float], ArrayLike]] = []
+        self.of_time: list[InputFunction] = []
+        self.of_state: list[InputFunction] = []
         for name, span in numbering.input_spans(given, "inputs").items():
             value, label = given[name], numbering.input_label(name, "load")
-            if name in numbering.commands:
-                value = _command(value, label)
-                if callable(value):
-                    self.commands.append(value)
+            command = name in numbering.commands
             if callable(value):
-                self._functions.append((label, span, value))
+                self._add_function(InputFunction(label, span, value, self._wanted(span, "", command), command))
+            elif command:
+                self.constant[span] = _constant_command(value, label)
             else:
                 self.constant[span] = self._constant(value, span, label)
 
-    @property
-    def vary(self) -> bool:
-        """Some inputs are functions of time."""
-        return bool(self._functions)
-
-    def switches(self, t: float) -> FloatArray:
-        """Return +1 or -1 for each command that is a function of time: on or off."""
-        return np.array([1.0 if command(t) else -1.0 for command in self.commands])
+    def _add_function(self, one: InputFunction) -> None:
+        arguments = required_arguments(one.function)
+        if arguments == 2 and self._drives(one.span):
+            raise MechanismError(
+                f"inputs: the {one.label} is prescribed, so it is a function of time alone: give f(t); a load may "
+                "depend on the state"
+            )
+        if arguments > 2:
+            raise MechanismError(f"inputs: the {one.label} must be a function f(t) or f(t, state)")
+        (self.of_state if arguments == 2 else self.of_time).append(one)
 
     @property
     def driving(self) -> list[slice]:
         """Where the motions stand that are functions of time: value, rate and acceleration."""
-        return [span for _, span, _ in self._functions if self._drives(span)]
+        return [one.span for one in self.of_time if self._drives(one.span)]
 
     def at(self, t: float) -> FloatArray:
-        """Return all inputs at a time (n_inputs,)."""
-        if not self._functions:
-            return self.constant
+        """Return all inputs at a time (n_inputs,), those that depend on the state at rest."""
         inputs = self.constant.copy()
-        for label, span, function in self._functions:
-            value: Any = function(t)
-            try:
-                inputs[span] = _numbers(value, span)
-            except (TypeError, ValueError):
-                what = f"the {label} at t = {t:.6g} s must be {self._wanted(span, '')}"
-                raise MechanismError(f"inputs: {what}, not {value!r}") from None
+        self.put(t, inputs)
         return inputs
 
+    def put(self, t: float, inputs: FloatArray) -> None:
+        """Write those that are functions of time into all inputs (n_inputs,)."""
+        for one in self.of_time:
+            inputs[one.span] = one.numbers(one.function(t), t)
+
     def over(self, times: FloatArray) -> FloatArray:
-        """Return the inputs at times that were simulated: (nt, n_inputs), or the same at all of them.
+        """Return the same at times that were simulated: (nt, n_inputs), or the same at all of them.
 
         They are not numbers where a function that remembers does not answer twice.
         """
-        if not self._functions:
+        if not self.of_time:
             return self.constant
         return np.array([self._at_again(t) for t in times]).reshape(len(times), -1)
 
@@ -105,7 +144,9 @@ class Inputs:
     def _drives(self, span: slice) -> bool:
         return bool(self._first_motion <= span.start < self._end_of_motions)
 
-    def _wanted(self, span: slice, adjective: str) -> str:
+    def _wanted(self, span: slice, adjective: str, command: bool = False) -> str:
+        if command:
+            return "True or False"
         size = span.stop - span.start
         numbers = f"a {adjective}number" if size == 1 else f"{size} {adjective}numbers"
         return f"{numbers} (value, rate, acceleration)" if self._drives(span) else numbers
@@ -136,17 +177,17 @@ def _numbers(value: Any, span: slice) -> FloatArray:
     return array
 
 
-def _command(value: InputValue, label: str) -> InputValue:
-    """Return a command as a number, or as a function that returns one."""
-    if callable(value):
-        function = value
-        return lambda t: _switch(function(t), label, t)
-    if isinstance(value, bool | np.bool_ | int | float) and value in (False, True):
-        return float(value)
-    raise MechanismError(f"inputs: the {label} must be True or False, or a function of time that is, not {value!r}")
+def _constant_command(value: InputValue, label: str) -> float:
+    try:
+        return _switch(value)
+    except TypeError:
+        raise MechanismError(
+            f"inputs: the {label} must be True or False, or a function of time that is, not {value!r}"
+        ) from None
 
 
-def _switch(value: object, label: str, t: float) -> float:
+def _switch(value: object) -> float:
+    """Return a command as a number; TypeError if it is neither true nor false."""
     if isinstance(value, bool | np.bool_ | int | float) and value in (False, True):
         return float(value)
-    raise MechanismError(f"inputs: the {label} at t = {t:.6g} s must be True or False, not {value!r}")
+    raise TypeError

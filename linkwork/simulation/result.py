@@ -43,6 +43,8 @@ class Result:
         Steps, evaluations and so on.
     message
         How the run ended.
+    controller_states
+        Continuous states of the controller, (nt, n).
     """
 
     def __init__(
@@ -58,12 +60,16 @@ class Result:
         events: Sequence[Event],
         statistics: Statistics,
         message: str,
+        controller_states: FloatArray | None = None,
+        step_controls: FloatArray | None = None,
     ) -> None:
         self.system = system
         self.t = t
         self.y = y
         self.statistics = statistics
         self.message = message
+        self.controller_states = np.empty((len(t), 0)) if controller_states is None else controller_states
+        self._step_controls = step_controls  # of each row, what the solver's step size control remembered
         self._events = events
         self._discrete = discrete  # of each row, if there are transitions
         self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
@@ -72,7 +78,7 @@ class Result:
 
     @property
     def events(self) -> list[Event]:
-        """Events by transitions, in the order in which they happened."""
+        """Events by transitions and by event functions, in the order in which they happened."""
         return list(self._events)
 
     def __getitem__(self, name: str) -> FloatArray:

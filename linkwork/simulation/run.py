@@ -8,19 +8,22 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.progress import Progress
-from linkwork.core.native import EVENT_RESOLUTION, Block, Stage
+from linkwork.core.native import EVENT_RESOLUTION, Block, NotHereError, Stage
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.model.model import Model
 from linkwork.model.state import State
+from linkwork.simulation.controller import Controller
 from linkwork.simulation.dae.formulation import Formulation, in_unknowns
 from linkwork.simulation.dae.registry import FormulationRequest
 from linkwork.simulation.discrete_state import DiscreteState, Start, carry_out
+from linkwork.simulation.event_functions import EventFunction
 from linkwork.simulation.inputs import Inputs
-from linkwork.simulation.recorder import SimulationRecorder
-from linkwork.solvers import CompiledFunctions, Options, Problem
+from linkwork.simulation.law import Law
+from linkwork.simulation.recorder import Rows, SimulationRecorder
+from linkwork.solvers import Action, CompiledFunctions, Continue, Options, Problem, Restart, Status, Terminate
 from linkwork.solvers.base import Limits
 from linkwork.solvers.driver import integrate
-from linkwork.solvers.problem import IntArray, Restart
+from linkwork.solvers.problem import IntArray, StepControl
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,24 @@ class Settings:
     limits: Limits
 
 
+@dataclass(frozen=True)
+class Driven:
+    """What drives a run: inputs by name, a controller with its sample time, and event functions."""
+
+    inputs: Inputs
+    controller: tuple[Controller, float] | None
+    events: list[EventFunction]
+
+
 class Run:
-    """One simulation: the block in which it computes, its inputs, and the problem of each segment for the solver.
+    """One simulation: the block in which it computes, its law, and the problem of each segment for the solver.
 
     Attributes
     ----------
     recorder
         The record of the run.
+    law
+        Its inputs, controller and event functions.
     formulation
         The differential-algebraic equations; None for the explicit ones.
     """
@@ -46,21 +60,32 @@ class Run:
     def __init__(
         self,
         system: Model,
-        inputs: Inputs,
+        driven: Driven,
         state: State,
         recorder: SimulationRecorder,
         request: FormulationRequest,
     ) -> None:
         self.system = system
-        self.inputs = inputs
         self.recorder = recorder
         self.block: Block = system.block()
+        self.law = Law(system, self.block, driven.inputs, driven.controller, driven.events)
         self.progress = Progress(False)
+        self._n = system.numbering.nq + system.numbering.nu  # states of the mechanism, before those of the law
+        recorder.inputs = self._inputs_of_rows
+        recorder.own_states = lambda rows: rows[:, self._n :]
+        recorder.states = lambda rows: rows[..., : self._n]
+        self._step_control = state.step_control
         self._start = self._started(state)
         self._counting = self._must_count_revolutions()
-        self.formulation: Formulation | None = request.make(system, self.block, inputs)
+        self.formulation: Formulation | None = request.make(system, self.block, self.law)
         if self.formulation is not None:
             recorder.states = self.formulation.states
+            recorder.own_states = lambda rows: rows[:, :0]
+
+    @property
+    def inputs(self) -> Inputs:
+        """The inputs as they were given by name."""
+        return self.law.inputs
 
     def _started(self, state: State) -> Start:
         """Bring the block to the start of the run and carry out the transitions that are due there."""
@@ -68,87 +93,112 @@ class Run:
         states = system.arguments.states(state, None)
         system.enter(block, state)
         block.put("correction_gain", self.recorder.gains, Stage.NONE)
-        block.enter(*states, self.inputs.constant, t)
+        self.law.begin(t, lambda: block.enter(*states, self.law.inputs.at(t), t))
+        block.enter(*states, self.law.constant, t)
+        self.recorder.hold(self.law.constant)
         self.recorder.step_values[:] = system.arguments.turns(state)
-        y = np.concatenate(states)
+        y = np.concatenate([*states, self.law.x0])
         if not system.sizes.transitions:
             return Start(t, y, None)
         block.disable_event_limit()  # the solver has one
         self.enter(t, y)
-        change = carry_out(system, block, t, y, starting=True)
+        change = carry_out(system, block, t, y[: self._n], starting=True)
         if change is not None:
             self.recorder.change(change)
-            return Start(t, change.y, change.discrete)
+            self._step_control = None
+            return Start(t, self._with_own(change.y, y), change.discrete)
         discrete = DiscreteState.of(block)
         self.recorder.discrete(discrete)
         return Start(t, y, discrete)
 
+    def _with_own(self, states: FloatArray, y: FloatArray) -> FloatArray:
+        """Return states [q; u] with the law's own of y behind them."""
+        return np.concatenate([states, y[self._n :]])
+
     def _must_count_revolutions(self) -> bool:
         """Whether the revolutions of the cut joints matter.
 
-        They do for springs and couplings, and where the spacing of rows exceeds the steps.
+        They do for springs and couplings, where loads may read them, and where the spacing of rows exceeds the steps.
         """
         stiffness = self.block.reals[self.system.fields["stiffness"].span][self.system.numbering.nu :]
         coupled = {t.joint for coupling in self.system.mechanism.couplings.values() for t in coupling.terms.values()}
         needed = bool(stiffness.any()) or not coupled.isdisjoint(self.system.numbering.cut)
-        return needed or (self.recorder.times_given and self.system.numbering.nq_cut > 0)
+        return needed or ((self.recorder.times_given or self.law.sees_states) and self.system.numbering.nq_cut > 0)
 
     # ---- segments ----
 
     def integrate(self, settings: Settings) -> None:
         """Integrate to the end of the run, segment by segment."""
-        start, options = self._start, settings.options
+        start, options, control = self._start, settings.options, self._step_control
         while True:
             until = self._next_time()
-            problem, limits = self._problem(start), settings.limits
+            problem, limits = self._problem(start, control), settings.limits
             if limits.steps is not None and self.recorder.started:
                 limits = replace(limits, steps=max(1, limits.steps - self.recorder.statistics.steps))
             integrate(problem, until, self.recorder, settings.solver, options, limits)
             reached = self._states(self.recorder.y)
+            if self.recorder.status is Status.TERMINATED:
+                return
             start = self._next_start(replace(start, t=until, y=reached))
             if until == self.recorder.t_end:
                 break
             options = replace(options, first_step=None)
+            # After a sample, which only changes loads, steps go on as they were.
+            control = self.recorder.step_control if until == self.law.last_sample else None
         if not np.array_equal(start.y, reached):
             self.recorder.last_row(until, self._problem(start).y0)
 
     def _next_time(self) -> float:
-        """Return the end of the run, or the time of the next time event."""
-        end = self.recorder.t_end
-        return min(end, self.block.next_event_time()) if self.system.sizes.transitions else end
+        """Return the end of the run, or the time of the next time event or sample."""
+        until = min(self.recorder.t_end, self.law.next_sample)
+        return min(until, self.block.next_event_time()) if self.system.sizes.transitions else until
 
     def _next_start(self, end: Start) -> Start:
-        """Carry out the transitions that are due at the end of a segment; return the start of the next one."""
-        if not self.system.sizes.transitions or self.block.next_event_time() > end.t:
+        """Take a sample and carry out the transitions that are due at the end of a segment; return the next start."""
+        commanded = self._sample(end) if self.law.next_sample <= end.t < self.recorder.t_end else False
+        if not self.system.sizes.transitions or not (commanded or self.block.next_event_time() <= end.t):
             return end if end.discrete is None else replace(end, discrete=DiscreteState.of(self.block))
-        y = self.on_event(end.t, end.y, np.empty(0, dtype=np.int32)).y
+        y = self._carry_out(end.t, end.y).y
         return Start(end.t, end.y if y is None else np.asarray(y), DiscreteState.of(self.block))
 
+    def _sample(self, end: Start) -> bool:
+        """Let the digital controller take its sample; return whether it commands transitions."""
+        self.enter(end.t, end.y)
+        commands = self.law.sample(end.t)
+        self.recorder.hold(self.law.constant)
+        self.enter(end.t, end.y)
+        return commands
+
     def _states(self, unknowns: FloatArray) -> FloatArray:
+        """Return the states [q; u; x] of the solver's unknowns."""
         return unknowns if self.formulation is None else self.formulation.states(unknowns)
 
-    def _problem(self, start: Start) -> Problem:
+    def _problem(self, start: Start, control: StepControl | None = None) -> Problem:
         """Return the problem of the segment from a start on."""
         if start.discrete is not None:
             start.discrete.enter(self.block)
         watched = self._indicators > 0
-        compiled = None if self.inputs.vary else self._compiled(watched)
         problem = Problem(
             self.derivative,
             start.t,
             start.y,
             jacobian=self.jacobian,
             events=self.indicators if watched else None,
+            directions=self._directions,
             on_event=self.on_event if watched else None,
             on_step=self.count_revolutions if self._counting else None,
             on_progress=self.progress.reach if self.progress.active else None,
-            compiled=compiled,
+            compiled=self._compiled(watched),
+            step_control=control,
         )
         return problem if self.formulation is None else in_unknowns(self.formulation, problem)
 
     def _compiled(self, events: bool) -> CompiledFunctions:
-        functions = self.block.ode_addresses(events=events, on_step=self._counting)
-        return CompiledFunctions(**functions, event_resolution=EVENT_RESOLUTION)
+        source = self.law.control if self.law.varies else self.block
+        functions = source.ode_addresses(events=events, on_step=self._counting)
+        # The indicators of the mechanism are rounded, those of the user need not be.
+        resolution = 0.0 if self.law.events else EVENT_RESOLUTION
+        return CompiledFunctions(**functions, event_resolution=resolution, raise_caught=self.law.control.raise_caught)
 
     def recent_transitions(self) -> str:
         """Return the transitions of the last events, with gaps and speeds at the state that was reached."""
@@ -159,21 +209,32 @@ class Run:
 
     # ---- functions of the problem ----
 
-    def enter(self, t: float, y: FloatArray) -> None:
-        """Bring the block to a time and states, with the inputs at that time."""
+    def enter(self, t: float, y: FloatArray) -> FloatArray:
+        """Bring the block to a time and states, with the inputs there; return the rates of the law's own states."""
         nq = self.system.numbering.nq
-        self.block.enter(y[:nq], y[nq:], self.inputs.at(t), t)
+        rates = np.empty(y.size - self._n)
+        self.block.enter(y[:nq], y[nq : self._n], self.law.constant, t)
+        if self.law.varies:
+            self.law.apply(t, y[self._n :], rates)
+            self.block.changed()
+        return rates
 
     def derivative(self, t: float, y: FloatArray) -> FloatArray:
         """Return the derivative for the solver; NaN where it does not exist."""
-        self.enter(t, y)
         try:
-            return np.concatenate([self.block["qdot"], self.block["udot"]])
+            own = self.enter(t, y)
+        except NotHereError:
+            return np.full(y.size, np.nan)
+        try:
+            return np.concatenate([self.block["qdot"], self.block["udot"], own])
         except (SingularityError, MechanismError):
             return np.full(y.size, np.nan)
 
     def jacobian(self, t: float, y: FloatArray) -> FloatArray:
         """Return the Jacobian for the solver; NaN where it does not exist."""
+        if self.law.of_state:
+            matrix = self.law.control.jacobian(t, y)
+            return np.full((y.size, y.size), np.nan) if matrix is None else matrix
         self.enter(t, y)
         try:
             return self.system.block_jacobian(self.block)
@@ -181,29 +242,79 @@ class Run:
             return np.full((y.size, y.size), np.nan)
 
     def indicators(self, t: float, y: FloatArray) -> FloatArray:
-        """Return the event indicators: of transitions, and of commands that are functions of time."""
-        self.enter(t, y)
+        """Return the event indicators: of transitions, of commands that vary, and of event functions."""
         try:
-            return np.concatenate([self.block.event_indicators(), self.inputs.switches(t)])
+            self.enter(t, y)
+            own = self.law.indicators(t, y[self._n :])
+        except NotHereError:
+            return np.full(self._indicators, np.nan)
+        try:
+            return np.concatenate([self.block.event_indicators(), own])
         except (SingularityError, MechanismError):
             return np.full(self._indicators, np.nan)
 
     @property
     def _indicators(self) -> int:
         """Number of event indicators."""
-        return int(self.system.sizes.event_indicators) + len(self.inputs.commands)
+        return int(self.system.sizes.event_indicators) + self.law.n_indicators
 
-    def on_event(self, t: float, y: FloatArray, zero_crossings: IntArray) -> Restart:
+    @property
+    def _directions(self) -> list[int] | None:
+        return [0] * int(self.system.sizes.event_indicators) + self.law.directions if self.law.events else None
+
+    def on_event(self, t: float, y: FloatArray, zero_crossings: IntArray) -> Action:
+        """Carry out the transitions that are due and the events of the user."""
+        n = len(self.law.events)
+        first = zero_crossings.size - n
+        action: Action = self._carry_out(t, y) if zero_crossings[:first].any() else Continue()
+        crossed = [event for event, crossing in zip(self.law.events, zero_crossings[first:], strict=True) if crossing]
+        if not crossed:
+            return action
+        after = y if isinstance(action, Continue) or action.y is None else np.asarray(action.y)
+        self.enter(t, after)
+        nq = self.system.numbering.nq
+        speeds = after[nq : self._n].copy()
+        self.recorder.event_functions(t, tuple(event.name for event in crossed), speeds)
+        acted = self._act(t, after, crossed)
+        if any(event.terminal for event in crossed):
+            return Terminate(None if isinstance(action, Continue) else action.y)
+        return Restart(None) if acted and isinstance(action, Continue) else action
+
+    def _act(self, t: float, y: FloatArray, events: list[EventFunction]) -> bool:
+        """Call the actions of events; return whether there are any."""
+        actions = [event.action for event in events if event.action is not None]
+        for action in actions:
+            action(t, self.law.state.begin(y[self._n :]))
+        return bool(actions)
+
+    def _carry_out(self, t: float, y: FloatArray) -> Restart:
         """Carry out the transitions that are due; the solver restarts from the states after them."""
         self.enter(t, y)
-        change = carry_out(self.system, self.block, t, y)
+        change = carry_out(self.system, self.block, t, y[: self._n])
         if change is None:
             return Restart(None)
         self.recorder.change(change)
         self.recorder.step_values[:] = self.block.step_accepted()
-        return Restart(change.y)
+        return Restart(self._with_own(change.y, y))
 
     def count_revolutions(self, t: float, y: FloatArray) -> None:
         """Track the cut joints from step to step."""
         self.enter(t, y)
         self.recorder.step_values[:] = self.block.step_accepted()
+
+    # ---- after the run ----
+
+    def _inputs_of_rows(self, rows: Rows) -> FloatArray:
+        """Return the inputs (nt, n_inputs) at the rows; functions of the state are asked again."""
+        inputs = self.law.over(rows.t, rows.held)
+        if not self.law.of_state:
+            return inputs
+        inputs = inputs.copy()
+        for i, (t, y, x) in enumerate(zip(rows.t, rows.y, rows.x, strict=True)):
+            if rows.discrete:
+                rows.discrete[i].enter(self.block)
+            self.block.count_revolutions(rows.revolutions[i])
+            nq = self.system.numbering.nq
+            self.block.enter(y[:nq], y[nq:], rows.held[i], t)
+            inputs[i] = self.law.again(t, x)
+        return inputs

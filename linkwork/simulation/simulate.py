@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,12 +18,15 @@ from linkwork.model.compile import compile
 from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
 from linkwork.model.state import State
+from linkwork.simulation.controller import ControlFunction, Controller, as_controller
 from linkwork.simulation.dae.registry import FormulationRequest
 from linkwork.simulation.diagnosis import check_motions, explain
+from linkwork.simulation.event_functions import EventFunction, as_event_functions
 from linkwork.simulation.inputs import Inputs, InputValue
 from linkwork.simulation.recorder import SimulationRecorder
 from linkwork.simulation.result import Result
-from linkwork.simulation.run import Run, Settings
+from linkwork.simulation.run import Driven, Run, Settings
+from linkwork.simulation.running_state import RunningState
 from linkwork.solvers import Options
 from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL, Limits
 
@@ -40,6 +44,9 @@ def simulate(
     t_start: float | None = None,
     state: State | None = None,
     inputs: Mapping[str, InputValue] | None = None,
+    controller: Controller | ControlFunction | None = None,
+    sample_time: float | None = None,
+    events: Iterable[EventFunction | Callable[[float, RunningState], float]] | None = None,
     solver: str = "dopri5",
     formulation: str = "ode",
     scheme: int | None = None,
@@ -65,12 +72,21 @@ def simulate(
     state
         Where to start; by default the system is assembled from the start values of the description.
     inputs
-        Driving loads by joint name, N m or N, and applied wrenches as "push.F": numbers, or functions of time; arrays
-        where the input has several elements, one of which is also known as "S[2]" or "push.F[1]". By default they are
-        zero. Additions to a prescribed motion, by name of its drive: a function of time that returns
-        value, rate and acceleration (the latter are not found by differences, and they must fit), or a constant value.
-        Of transitions: "latch.command", true or false or a function of time that is, and "kick.impulse.f",
-        "kick.impulse.t".
+        Driving loads by joint name, N m or N, and applied wrenches as "push.F": numbers, functions f(t) of time, or
+        functions f(t, state) of time and `RunningState`; arrays where the input has several elements, one of which is
+        also known as "S[2]" or "push.F[1]". By default they are zero. Additions to a prescribed motion, by name of its
+        drive: a function of time that returns value, rate and acceleration (the latter are not found by differences,
+        and they must fit), or a constant value. Of transitions: "latch.command", true or false or a function that is,
+        and "kick.impulse.f", "kick.impulse.t".
+    controller
+        What gives several inputs at once: a function (t, state) that returns a dictionary as `inputs` is one, or a
+        `Controller`, which may have states of its own. What it leaves out is as `inputs` has it.
+    sample_time
+        s: the controller is a digital one, called at the start and at its multiples from there, which the solver meets
+        exactly; its outputs are held in between. By default that of the `Controller`; 0: it is asked at every instant.
+    events
+        Functions (t, state) to a number: where one changes its sign, an event is recorded. See `EventFunction` for
+        events of one direction, that end the run, or at which something is done.
     solver
         "dopri5" or, for stiff mechanisms, "rodas5p" (compiled), SciPy's "DOP853", "RK45", "RK23", "LSODA", "Radau",
         "BDF", or "ida" of SUNDIALS (extra `dae`, or the package scikit-sundae).
@@ -114,7 +130,7 @@ def simulate(
     SolverError
         If the run cannot continue; its attribute `result` holds the partial result.
     Exception
-        Whatever a function among `inputs` raises, unchanged; its attribute `result` likewise.
+        Whatever a function that was given raises, unchanged; its attribute `result` likewise.
 
     Examples
     --------
@@ -131,6 +147,7 @@ def simulate(
     if not isinstance(state, State | None):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
     given = Inputs({} if inputs is None else inputs, system.numbering, system.arguments.no_inputs)
+    driven = Driven(given, as_controller(controller, sample_time), as_event_functions(events))
     end = _time(t_end, "t_end")
     start = _time(t_start, "t_start") if t_start is not None else state.time if state else 0.0
     if state is None:
@@ -142,10 +159,12 @@ def simulate(
         )
     _check_run(system, state, start, end)
     gains = _gains(loop_gain) if end >= start else np.zeros(2)  # backward, the feedback would open loops
-    recorder = SimulationRecorder(system, given, gains, start, end, t_eval)
+    recorder = SimulationRecorder(system, gains, start, end, t_eval)
     options = Options(*_of_steps(solver, rtol, atol), max_step, first_step)
     settings = Settings(solver, options, Limits(max_steps, max_events))
-    run = Run(system, given, state, recorder, request)
+    if start != state.time or first_step is not None:
+        state = replace(state, step_control=None)
+    run = Run(system, driven, state, recorder, request)
     run.progress = Progress(progress, start, end)
     try:
         with run.progress:

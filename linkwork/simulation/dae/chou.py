@@ -12,7 +12,7 @@ from linkwork.model.model import Model
 from linkwork.simulation.dae.chain import Chain
 from linkwork.simulation.dae.chain_operators import ChainNewton
 from linkwork.simulation.dae.formulation import Formulation
-from linkwork.simulation.inputs import Inputs
+from linkwork.simulation.law import Law
 from linkwork.solvers import Implicit
 
 SCHEMES = (1, 2, 3, 4)
@@ -68,11 +68,11 @@ def _equations(kernels: ChainKernels, scheme: int) -> Implicit:
     return Implicit(residual, operator=ChainNewton(kernels, reduced=reduced), compiled=kernels.compiled(reduced))
 
 
-def formulate(system: Model, block: Block, inputs: Inputs, scheme: int = 4) -> Chou:
+def formulate(system: Model, block: Block, law: Law, scheme: int = 4) -> Chou:
     """Return the equations of a run; MechanismError where its mechanism is no such chain or inputs load it."""
     chain = Chain.of(system)
-    if inputs.names:
+    if law.names:
         raise MechanismError(
-            f"formulation='chou' has no loads, but inputs gives {inputs.names[0]!r}; use formulation='ggl'"
+            f"formulation='chou' has no loads, but there is one in {law.names[0]!r}; use formulation='ggl'"
         )
     return Chou(chain, scheme)

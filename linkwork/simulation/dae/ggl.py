@@ -22,7 +22,7 @@ from linkwork.core.native import Block
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.model.model import Model
 from linkwork.simulation.dae.formulation import Formulation
-from linkwork.simulation.inputs import Inputs
+from linkwork.simulation.law import Law
 from linkwork.solvers import Implicit
 
 BoolArray = NDArray[np.bool_]
@@ -30,6 +30,7 @@ BoolArray = NDArray[np.bool_]
 # Rows are chosen again where their conditioning is less than this part of that of the best choice.
 WORSE = 0.1
 CHECK_INTERVAL = 4  # steps
+INCREMENT = 2.0**-26  # of a state, or of one, for differences
 DEPENDENT_ROW = 1e-6
 CLOSED = 1e-14  # m, m/s; smaller residuals are rounding
 # A row replaces a chosen one that has a larger coefficient in it: the fewer small pivots, the better conditioned.
@@ -45,8 +46,8 @@ class GGL(Formulation):
         The compiled mechanism.
     block
         Where it is computed: its parameters, discrete state and inputs count; states and time are overwritten.
-    inputs
-        Asked before every evaluation where some are functions of time; otherwise the block's own hold.
+    law
+        Asked before every evaluation where inputs vary; otherwise the block's own hold.
 
     Attributes
     ----------
@@ -56,14 +57,14 @@ class GGL(Formulation):
         s of the rows of velocities, then of positions, (2 rows,).
     """
 
-    def __init__(self, system: Model, block: Block, inputs: Inputs | None = None) -> None:
+    def __init__(self, system: Model, block: Block, law: Law | None = None) -> None:
         self.system = system
         self.block = block
         self.rows = block.model.constraint_rows
         self._nq, self._nu = system.numbering.nq, system.numbering.nu
         self.n = self._nq + self._nu + 2 * self.rows
         self.relaxation: FloatArray = np.ones(2 * self.rows)
-        self._inputs = inputs if inputs is not None and inputs.vary else None
+        self._law = law if law is not None and law.varies else None
         self._loop_rows = self.rows - block.model.sizes.couplings
         self._unchecked = 0  # steps since the conditioning of the rows was computed
         self.implicit = Implicit(self.residual, self.jacobian, algebraic=self.algebraic, renew=self.renew)
@@ -75,7 +76,7 @@ class GGL(Formulation):
 
     def residual(self, t: float, y: FloatArray, ydot: FloatArray) -> FloatArray:
         """Return F (n,); not a number where it does not exist."""
-        self._ask(t)
+        self._ask(t, y)
         try:
             return self.block.dae_residual(t, y, ydot, self.relaxation)
         except MechanismError:
@@ -83,9 +84,22 @@ class GGL(Formulation):
 
     def jacobian(self, t: float, y: FloatArray, ydot: FloatArray, cj: float) -> FloatArray:
         """Return dF/dy + cj dF/dy' (n, n), exact to rounding."""
-        self._ask(t)
+        self._ask(t, y)
         self._unchecked = CHECK_INTERVAL  # the step has changed
-        return self.block.dae_jacobian(t, y, ydot, self.relaxation, cj)
+        matrix = self.block.dae_jacobian(t, y, ydot, self.relaxation, cj)
+        if self._law is not None and self._law.of_state:
+            self._add_law(t, y, ydot, matrix)
+        return matrix
+
+    def _add_law(self, t: float, y: FloatArray, ydot: FloatArray, matrix: FloatArray) -> None:
+        """Add the change of the residual by the loads as they follow the states, from differences."""
+        here = self.block.dae_residual(t, y, ydot, self.relaxation)
+        for k in range(self._nq + self._nu):
+            moved = y.copy()
+            moved[k] += INCREMENT * max(1.0, abs(y[k]))
+            self._ask(t, moved)
+            matrix[:, k] += (self.block.dae_residual(t, y, ydot, self.relaxation) - here) / (moved[k] - y[k])
+        self._ask(t, y)
 
     def renew(self, t: float, y: FloatArray, failed: bool) -> FloatArray | None:
         """Return a state to start again from with other rows if those have become much better, or after a failure."""
@@ -167,7 +181,7 @@ class GGL(Formulation):
         SingularityError
             Where accelerations are unique only because speeds determine the branch out of a singular pose.
         """
-        self._ask(t)  # an input that is no number is refused, not shunned
+        self._ask(t, y)  # an input that is no number is refused, not shunned
         try:
             ydot = self.start(t, y[: self._nq + self._nu])[1]
         except (SingularityError, MechanismError):
@@ -184,16 +198,20 @@ class GGL(Formulation):
         self._enter(t, states)
         return self.block.constraints()
 
-    def _ask(self, t: float) -> None:
-        if self._inputs is not None:
-            self.block.enter_inputs(self._inputs.at(t), t)
+    def _ask(self, t: float, y: FloatArray) -> None:
+        """Write the inputs that the law has at a time and y (n,), or [q; u]."""
+        if self._law is not None:
+            q, u = y[: self._nq], y[self._nq : self._nq + self._nu]
+            self.block.enter(q, u, self._law.constant, t)
+            self._law.apply(t, self._law.x0, self._law.x0)
+            self.block.changed()
 
     def _enter(self, t: float, states: FloatArray) -> None:
         block = self.block
         block.put("q", states[: self._nq])
         block.put("u", states[self._nq :])
         block.put("time", t)
-        self._ask(t)
+        self._ask(t, states)
 
 
 def _exchange_rows(matrix: FloatArray, relaxation: FloatArray, loop_rows: int) -> None:
@@ -223,6 +241,8 @@ def _least_norm(matrix: FloatArray, values: FloatArray) -> FloatArray:
     return solution
 
 
-def formulate(system: Model, block: Block, inputs: Inputs) -> GGL:
+def formulate(system: Model, block: Block, law: Law) -> GGL:
     """Return the equations of a run, which are computed in its block."""
-    return GGL(system, block, inputs)
+    if law.x0.size:
+        raise MechanismError("a controller with continuous states takes formulation='ode'")
+    return GGL(system, block, law)

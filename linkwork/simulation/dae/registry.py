@@ -12,7 +12,7 @@ from linkwork.core.native import Block
 from linkwork.errors import MechanismError
 from linkwork.model.model import Model
 from linkwork.simulation.dae.formulation import Formulation
-from linkwork.simulation.inputs import Inputs
+from linkwork.simulation.law import Law
 
 EXPLICIT = "ode"
 _MAKERS = {
@@ -47,13 +47,13 @@ class FormulationRequest:
         if self.options and self.name != "chou":
             raise MechanismError(f"scheme goes with formulation='chou', not with {self.name!r}: leave it out")
 
-    def make(self, system: Model, block: Block, inputs: Inputs) -> Formulation | None:
+    def make(self, system: Model, block: Block, law: Law) -> Formulation | None:
         """Return the formulation of a run in a block; None for the explicit equations, which need none."""
         if self.name == EXPLICIT:
             return None
         module, attribute = _MAKERS[self.name].split(":")
         maker: Callable[..., Formulation] = getattr(import_module(module), attribute)
-        return maker(system, block, inputs, **self.options)
+        return maker(system, block, law, **self.options)
 
 
 def formulation_names() -> tuple[str, ...]:

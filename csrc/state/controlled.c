@@ -1,0 +1,112 @@
+/* A mechanism whose inputs follow from time and state by a law from without. */
+#include "state/state.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int32_t states_of(const lw_state *s) { return s->model->size.nq + s->model->size.nu; }
+
+/* The inputs stand together, from the loads to the time that they belong to. */
+static double *inputs_of(const lw_state *s) { return lw_reals(s) + s->model->at.tau; }
+static int32_t n_inputs_of(const lw_state *s) { return s->model->at.motion_time - s->model->at.tau; }
+
+/* Brings the mechanism to a time and states, with the inputs that the law has for them. */
+static int apply_law(const lw_control *c, double t, const double *y, double *xdot) {
+  lw_state *s = c->state;
+  lw_set_states(s, t, y);
+  lw_reals(s)[s->model->at.motion_time] = t;
+  const int status = c->law(c->context, t, y + states_of(s), xdot);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  return status;
+}
+
+int lw_ode_controlled(void *control, double t, const double *y, double *ydot) {
+  const lw_control *c = control;
+  const int status = apply_law(c, t, y, ydot + states_of(c->state));
+  return status ? status : lw_ode_mechanism(c->state, t, y, ydot);
+}
+
+int lw_ode_controlled_events(void *control, double t, const double *y, double *indicators) {
+  const lw_control *c = control;
+  const int32_t own = c->state->base->size.event_indicators;
+  double *rates = calloc((size_t)c->n + 1, sizeof *rates);
+  if (!rates) return -1;
+  int status = apply_law(c, t, y, rates);
+  free(rates);
+  if (!status && own) status = lw_ode_mechanism_events(c->state, t, y, indicators);
+  if (!status && c->n_events) status = c->events(c->context, t, y + states_of(c->state), indicators + own);
+  return status;
+}
+
+int lw_ode_controlled_step(void *control, double t, const double *y, double *step_values) {
+  return lw_ode_mechanism_step(((const lw_control *)control)->state, t, y, step_values);
+}
+
+/* ---- Jacobian ---- */
+
+#define INCREMENT 0x1p-26 /* of a state or of one: the square root of the machine epsilon */
+
+/* How the inputs and the rates of the law's own states change with each state, from differences. */
+typedef struct law_slopes {
+  double *inputs, *rates; /* inputs[states][n_inputs]; rates[states][n] */
+} law_slopes;
+
+/* What the law answers: its inputs, then the rates of its states. */
+static int ask_law(const lw_control *c, double t, const double *y, double *answer) {
+  const int32_t n_inputs = n_inputs_of(c->state);
+  const int status = apply_law(c, t, y, answer + n_inputs);
+  memcpy(answer, inputs_of(c->state), sizeof *answer * (size_t)n_inputs);
+  return status;
+}
+
+static void take_slopes(const lw_control *c, int32_t k, const double *here, const double *there, double increment,
+                        const law_slopes *to) {
+  const int32_t n_inputs = n_inputs_of(c->state);
+  for (int32_t i = 0; i < n_inputs; i++)
+    to->inputs[(size_t)k * (size_t)n_inputs + (size_t)i] = (there[i] - here[i]) / increment;
+  for (int32_t i = 0; i < c->n; i++)
+    to->rates[(size_t)k * (size_t)c->n + (size_t)i] = (there[n_inputs + i] - here[n_inputs + i]) / increment;
+}
+
+/* Ends at (t, y). */
+static int differentiate_law(const lw_control *c, double t, const double *y, const law_slopes *to, double *scratch) {
+  const int32_t n = states_of(c->state) + c->n, answers = n_inputs_of(c->state) + c->n;
+  double *moved = scratch, *here = scratch + n, *there = here + answers;
+  memcpy(moved, y, sizeof *moved * (size_t)n);
+  int status = ask_law(c, t, y, here);
+  for (int32_t k = 0; !status && k < n; k++) {
+    moved[k] = y[k] + INCREMENT * fmax(1.0, fabs(y[k]));
+    status = ask_law(c, t, moved, there);
+    take_slopes(c, k, here, there, moved[k] - y[k], to);
+    moved[k] = y[k];
+  }
+  return status ? status : ask_law(c, t, y, here);
+}
+
+/* Columns of all states: along each of them and along the inputs as they follow it. */
+static void differentiate_closed_loop(const lw_control *c, const law_slopes *slopes, double *matrix) {
+  lw_state *s = c->state;
+  const int32_t own = states_of(s), n = own + c->n, n_inputs = n_inputs_of(s);
+  const double one = 1.0;
+  for (int32_t k = 0; k < n; k++) {
+    const lw_direction along[] = {{s->model->at.tau, n_inputs, slopes->inputs + (size_t)k * (size_t)n_inputs},
+                                  {s->model->at.q + k, 1, &one}};
+    lw_differentiate_rates(s, along, k < own ? 2 : 1, matrix + k, n);
+    for (int32_t i = 0; i < c->n; i++)
+      matrix[(size_t)(own + i) * (size_t)n + (size_t)k] = slopes->rates[(size_t)k * (size_t)c->n + (size_t)i];
+  }
+}
+
+/* by_time stays as it is, so that the caller takes differences of the whole. */
+int lw_ode_controlled_jacobian(void *control, double t, const double *y, double *matrix, double *by_time) {
+  const lw_control *c = control;
+  const size_t n = (size_t)(states_of(c->state) + c->n), n_inputs = (size_t)n_inputs_of(c->state), own = (size_t)c->n;
+  (void)by_time;
+  double *memory = malloc(sizeof *memory * (n * (n_inputs + own) + n + 2 * (n_inputs + own)));
+  if (!memory) return -1;
+  const law_slopes slopes = {memory, memory + n * n_inputs};
+  int status = differentiate_law(c, t, y, &slopes, memory + n * (n_inputs + own));
+  if (!status && !(status = lw_prepare_rates(c->state))) differentiate_closed_loop(c, &slopes, matrix);
+  free(memory);
+  return status;
+}

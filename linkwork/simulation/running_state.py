@@ -1,0 +1,121 @@
+"""The state of a run at one instant, as loads, controllers and event functions see it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.core.native import Block, NotHereError, Stage
+from linkwork.errors import LinkworkError, MechanismError
+from linkwork.model.model import Model
+from linkwork.model.state import State
+
+# What a state knows before its loads are known. Of other quantities none can be asked for here.
+KINEMATIC = (
+    *("time", "q", "u", "q_cut", "u_cut", "loop_residual", "loop_conditioning", "coupling_residual"),
+    *("spring_length", "spring_rate", "spring_force", "transition_active", "event_count", "energy_lost"),
+    *("body_position", "body_orientation", "body_velocity", "body_angular_velocity"),
+    *("energy_kinetic", "energy_potential"),
+)
+
+
+class _Place(NamedTuple):
+    """Where a quantity stands in the block, and whether it must be computed first."""
+
+    first: int
+    count: int
+    vector: bool
+    computed: bool
+
+
+class RunningState:
+    """The state of a run at one instant, during a call of a function that was given to `simulate`.
+
+    Every variable that does not follow from loads is found by name: ``state["A.q"]``, ``state["coupler.r"]``,
+    ``state["energy.kinetic"]``. Coordinates and speeds of tree joints are read as they are; all else is computed when
+    it is first asked for. The object serves one call: keep `copy`.
+
+    Attributes
+    ----------
+    model
+        The simulated mechanism.
+    x
+        Continuous states of the controller, (n,); empty if it has none.
+    """
+
+    __slots__ = ("_block", "_cells", "_evaluated", "_places", "_scalars", "model", "x")
+
+    def __init__(self, model: Model, block: Block) -> None:
+        self.model = model
+        self.x: FloatArray = np.empty(0)
+        self._block = block
+        self._cells = block.cells
+        self._evaluated = False
+        states = (v for v in model.variables if v.kind in ("time", "state"))
+        self._scalars = {v.name: v.reference for v in states}  # to be read as they are
+        self._places: dict[str, _Place] = {}
+
+    def begin(self, x: FloatArray) -> RunningState:
+        """Serve another call: the block has been brought to another time and state."""
+        self._evaluated = False
+        self.x = x
+        return self
+
+    @property
+    def t(self) -> float:
+        """Time, s."""
+        return float(self._block.reals[self.model.fields["time"].first])
+
+    @property
+    def q(self) -> FloatArray:
+        """Coordinates of the tree joints, (nq,), in the order of `Model.q_names`."""
+        return self._block.reals[self.model.fields["q"].span].copy()
+
+    @property
+    def u(self) -> FloatArray:
+        """Speeds of the tree joints, (nu,), in the order of `Model.u_names`."""
+        return self._block.reals[self.model.fields["u"].span].copy()
+
+    def __getitem__(self, name: str) -> float | FloatArray:
+        if name in self._scalars:
+            number: float = self._cells[self._scalars[name]]
+            return number
+        place = self._places.get(name) or self._find(name)
+        if place.computed and not self._evaluated:
+            self._evaluate()
+        if place.vector:
+            return self._block.reals[place.first : place.first + place.count].copy()
+        return float(self._cells[place.first])
+
+    def copy(self) -> State:
+        """Return the state as a `State`, which may be kept and given to the functions of `Model`."""
+        self._evaluate()
+        return self.model.state_of(self._block)
+
+    def _find(self, name: str) -> _Place:
+        column = self.model.column(name)
+        fields = self.model.fields
+        field = next(one for one, f in fields.items() if f.span.start <= column.first < f.span.stop)
+        is_parameter = column.first < fields["time"].first
+        if not is_parameter and field not in KINEMATIC:
+            raise MechanismError(
+                f"{name!r} follows from the loads, so that these cannot depend on it: a state at which loads are asked "
+                "for has coordinates, speeds, poses, velocities, distances and energies"
+            )
+        computed = not is_parameter and fields[field].stage > Stage.NONE
+        self._places[name] = _Place(column.first, column.count, column.vector, computed)
+        return self._places[name]
+
+    def _evaluate(self) -> None:
+        try:
+            self._block.evaluate(Stage.OUTPUTS)
+        except LinkworkError as error:
+            raise NotHereError(str(error)) from error
+        self._evaluated = True
+
+    def __repr__(self) -> str:
+        names = [name for name in self._scalars if name != "time"]
+        shown = ", ".join(f"{name}={self._cells[self._scalars[name]]:.6g}" for name in names[:8])
+        return f"RunningState(t={self.t:.6g}, {shown}{', ...' if len(names) > 8 else ''})"
