@@ -83,8 +83,8 @@ class CompiledSolver(Solver):
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take many steps in one call of C, fewer where each of them costs a matrix."""
         output.reserve()
-        arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values))
-        arrays += (ffi.NULL if output.times_given else _doubles(output.step_control),)
+        control = ffi.NULL if output.times_given else _doubles(output.step_control)
+        arrays = (_doubles(output.t), _doubles(output.y), _doubles(output.step_values), control)
         rows = ffi.new("lw_ode_output *", (output.times_given, output.limit, output.count, *arrays))
         lib.lw_ode_set_on_step(self._ode, self._on_step, output.latest.size, _doubles(output.latest))
         if self.name != "dopri5":

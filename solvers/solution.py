@@ -34,8 +34,11 @@ class Statistics:
 
     def __add__(self, other: Statistics) -> Statistics:
         """Return the costs of both; what one of them does not report is unknown."""
-        pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(Statistics))
-        return Statistics(*(None if first is None or second is None else first + second for first, second in pairs))
+        total = Statistics()
+        for name in (one.name for one in fields(Statistics)):
+            values = getattr(self, name), getattr(other, name)
+            setattr(total, name, None if None in values else sum(values))
+        return total
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from linkwork.controllers.builtin.state_feedback import gain, state_feedback
     from linkwork.controllers.builtin.trajectory import trajectory
     from linkwork.controllers.controller import Controller
+    from linkwork.controllers.in_loop import connect
     from linkwork.controllers.packaging import package
 
 __all__ = [
     "Controller",
     "computed_torque",
+    "connect",
     "gain",
     "latch_supervisor",
     "package",
@@ -36,6 +38,7 @@ BUILTIN = ("pid", "state_feedback", "computed_torque", "skyhook", "latch_supervi
 _HOMES = {
     **{name: f"builtin.{name}" for name in BUILTIN},
     "Controller": "controller",
+    "connect": "in_loop",
     "gain": "builtin.state_feedback",
     "package": "packaging",
 }

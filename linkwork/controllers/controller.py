@@ -47,8 +47,9 @@ class Controller(Fmi2Slave):  # type: ignore[misc]
     sample_time = 0.0
 
     def __init__(self, **kwargs: Any) -> None:
+        settings = kwargs.pop("settings", None)
         super().__init__(**kwargs)
-        self.settings = _settings(self.resources)
+        self.settings: dict[str, Any] = _settings(self.resources) if settings is None else settings
         self.units: dict[str, str] = {}
         self.dependencies: dict[str, tuple[str, ...]] = {}
         self.settings_read: dict[str, None] = {}

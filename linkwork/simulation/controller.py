@@ -66,7 +66,11 @@ class _OfFunction(Controller):
     """A function (t, state) as a controller."""
 
     def __init__(self, function: ControlFunction) -> None:
-        self.outputs = function  # type: ignore[method-assign]
+        self._function = function
+
+    def outputs(self, t: float, state: RunningState) -> Mapping[str, ArrayLike]:
+        """Return what the function returns."""
+        return self._function(t, state)
 
 
 def as_controller(given: Any, sample_time: float | None) -> tuple[Controller, float] | None:

@@ -49,7 +49,8 @@ class Law:
         self.inputs = inputs
         self.events = list(events)
         self.state = RunningState(model, block)
-        self._controller, self._sample_time = controller or (None, 0.0)
+        self._controller = None if controller is None else controller[0]
+        self._sample_time = 0.0 if controller is None else controller[1]
         self._is_continuous = controller is not None and not self._sample_time
         self.of_state = bool(inputs.of_state) or self._is_continuous
         self.varies = bool(inputs.of_time) or self.of_state or bool(events)

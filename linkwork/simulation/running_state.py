@@ -25,7 +25,7 @@ class _Place(NamedTuple):
     """Where a quantity stands in the block, and whether it must be computed first."""
 
     first: int
-    count: int
+    size: int
     vector: bool
     computed: bool
 
@@ -86,7 +86,7 @@ class RunningState:
         if place.computed and not self._evaluated:
             self._evaluate()
         if place.vector:
-            return self._block.reals[place.first : place.first + place.count].copy()
+            return self._block.reals[place.first : place.first + place.size].copy()
         return float(self._cells[place.first])
 
     def copy(self) -> State:

@@ -8,12 +8,12 @@ and gravity included. With more drives than degrees of freedom these are the lea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
@@ -105,15 +105,15 @@ def _pose(state: Any) -> dict[str, Any]:
     return {joint: np.asarray(value).tolist() for joint, value in by_joint.items()}
 
 
+@built_in(ComputedTorque)
 def computed_torque(
     mechanism: Mechanism,
     actuated: Sequence[str],
-    path: str | Path,
     *,
     kp: float = 100.0,
     kd: float = 20.0,
     sample_time: float = 0.0,
-) -> Path:
+) -> dict[str, Any]:
     """Write computed-torque control of a mechanism as an FMU.
 
     Parameters
@@ -134,11 +134,9 @@ def computed_torque(
     FmuError
         If a joint is unknown or has several coordinates, or the drives do not determine the motion.
     """
-    from linkwork.controllers.packaging import package
-
     _refuse(mechanism, actuated)
     settings = {"mechanism": mechanism.to_dict(), "actuated": list(actuated)}
-    return package(__file__, path, settings=settings | {"kp": kp, "kd": kd, "sample_time": sample_time})
+    return settings | {"kp": kp, "kd": kd, "sample_time": sample_time}
 
 
 def _refuse(mechanism: Mechanism, actuated: Sequence[str]) -> None:

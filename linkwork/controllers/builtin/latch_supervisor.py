@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
@@ -69,15 +69,15 @@ class LatchSupervisor(Controller):
         return bool(away <= self.window and abs(self[facts["speed"]]) <= self.max_speed)
 
 
+@built_in(LatchSupervisor)
 def latch_supervisor(
-    path: str | Path,
     latches: Mapping[str, Mapping[str, Any] | str],
     *,
     window: float = 0.01,
     max_speed: float = 0.05,
     hold_time: float = 0.0,
     sequence: bool = True,
-) -> Path:
+) -> dict[str, Any]:
     """Write a supervisor of latches as an FMU.
 
     Parameters
@@ -97,13 +97,11 @@ def latch_supervisor(
     FmuError
         If a latch is not described so.
     """
-    from linkwork.controllers.packaging import package
-
     if not isinstance(latches, Mapping) or not latches:
         raise FmuError("latch_supervisor: name at least one latch, as in {'latch1': 'H1'}")
     described = {latch: _described(latch, facts) for latch, facts in latches.items()}
     settings = {"window": window, "max_speed": max_speed, "hold_time": hold_time, "sequence": sequence}
-    return package(__file__, path, settings=settings | {"latches": described})
+    return settings | {"latches": described}
 
 
 def _described(latch: str, facts: Mapping[str, Any] | str) -> dict[str, Any]:

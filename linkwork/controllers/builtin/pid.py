@@ -8,9 +8,9 @@ I stays while u is at a limit and ki (w - y) drives it further.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import UNLIMITED, Controller
 
 
@@ -78,7 +78,8 @@ class Pid(Controller):
         return float(self.derivative_weight * self.setpoint - self.measurement)
 
 
-def pid(path: str | Path, *, measurement_unit: str = "1", output_unit: str = "1", **parameters: float) -> Path:
+@built_in(Pid)
+def pid(*, measurement_unit: str = "1", output_unit: str = "1", **parameters: float) -> dict[str, Any]:
     """Write a PID controller as an FMU; `parameters` are start values of those of the FMU.
 
     Parameters
@@ -100,7 +101,5 @@ def pid(path: str | Path, *, measurement_unit: str = "1", output_unit: str = "1"
     FmuError
         On an unknown parameter or unit.
     """
-    from linkwork.controllers.packaging import package
-
     units = {"measurement": measurement_unit, "u": output_unit}
-    return package(__file__, path, settings={"units": units, **parameters})
+    return {"units": units, **parameters}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
@@ -51,8 +51,8 @@ class Signal(Controller):
             self[f"{name}.rate"] = self.scale * rate if within else 0.0
 
 
+@built_in(Signal)
 def signal(
-    path: str | Path,
     times: ArrayLike,
     values: Mapping[str, ArrayLike] | ArrayLike,
     *,
@@ -61,7 +61,7 @@ def signal(
     periodic: bool = False,
     delay: float = 0.0,
     scale: float = 1.0,
-) -> Path:
+) -> dict[str, Any]:
     """Write a table over time as an FMU that is a source of signals.
 
     Parameters
@@ -87,8 +87,6 @@ def signal(
     FmuError
         If times do not increase or sizes do not fit.
     """
-    from linkwork.controllers.packaging import package
-
     t = np.asarray(times, dtype=float)
     signals = values if isinstance(values, Mapping) else {"y": values}
     if t.ndim != 1 or len(t) < 2 or not np.isfinite(t).all() or not (np.diff(t) > 0).all():
@@ -100,7 +98,7 @@ def signal(
             raise FmuError(f"signal {name!r}: give one finite number for each of the {len(t)} times")
         pieces[name] = _pieces(t, y, interpolation, periodic, name)
     settings = {"times": t.tolist(), "pieces": pieces, "units": dict(units or {}), "periodic": periodic}
-    return package(__file__, path, settings=settings | {"delay": delay, "scale": scale})
+    return settings | {"delay": delay, "scale": scale}
 
 
 def _pieces(

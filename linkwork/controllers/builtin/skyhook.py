@@ -7,9 +7,9 @@ c = c_min                                                                       
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
 
 
@@ -47,7 +47,8 @@ class Skyhook(Controller):
         self.force = -self.force_wheel
 
 
-def skyhook(path: str | Path, *, continuous: bool = True, **parameters: float) -> Path:
+@built_in(Skyhook)
+def skyhook(*, continuous: bool = True, **parameters: float) -> dict[str, Any]:
     """Write skyhook control as an FMU; `parameters`: c_min, c_max, c_sky, N s/m.
 
     Raises
@@ -55,6 +56,4 @@ def skyhook(path: str | Path, *, continuous: bool = True, **parameters: float) -
     FmuError
         On an unknown parameter.
     """
-    from linkwork.controllers.packaging import package
-
-    return package(__file__, path, settings={"continuous": continuous, **parameters})
+    return {"continuous": continuous, **parameters}

@@ -6,12 +6,12 @@ Each u is held within its limits. There the loop is open, and an unstable plant 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import UNLIMITED, Controller
 from linkwork.errors import MechanismError
 
@@ -201,11 +201,11 @@ def _refuse_beyond(u0: FloatArray, low: FloatArray, high: FloatArray, names: Seq
             )
 
 
+@built_in(StateFeedback)
 def state_feedback(
     model: LinearModel,
     Q: ArrayLike,
     R: ArrayLike,
-    path: str | Path,
     *,
     states: Sequence[str] | None = None,
     inputs: Sequence[str] | None = None,
@@ -213,7 +213,7 @@ def state_feedback(
     names: dict[str, str] | None = None,
     u_min: ArrayLike | None = None,
     u_max: ArrayLike | None = None,
-) -> Path:
+) -> dict[str, Any]:
     """Write u = u0 - K (x - x0) as an FMU, with the gain that `gain` finds for the same arguments.
 
     Parameters
@@ -232,8 +232,6 @@ def state_feedback(
     MechanismError
         As `gain` does, and where the inputs cannot hold the operating point, or not within their limits.
     """
-    from linkwork.controllers.packaging import package
-
     K = gain(model, Q, R, states=states, inputs=inputs, sample_time=sample_time)
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")
     shown = {name: (names or {}).get(name, name) for name in (*model.states, *model.inputs)}
@@ -252,4 +250,4 @@ def state_feedback(
         "u_max": high.tolist(),
         "sample_time": sample_time,
     }
-    return package(__file__, path, settings=settings)
+    return settings

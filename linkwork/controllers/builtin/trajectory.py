@@ -9,12 +9,12 @@ import json
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
@@ -73,8 +73,8 @@ class Trajectory(Controller):
             self[f"{name}.a_d"] = change * distance
 
 
+@built_in(Trajectory)
 def trajectory(
-    path: str | Path,
     points: ArrayLike,
     *,
     names: Sequence[str],
@@ -84,7 +84,7 @@ def trajectory(
     cycle: bool = False,
     start: float = 0.0,
     speed: float = 1.0,
-) -> Path:
+) -> dict[str, Any]:
     """Write a pick-and-place motion as an FMU.
 
     Parameters
@@ -109,8 +109,6 @@ def trajectory(
     FmuError
         If sizes do not fit, or times are not positive.
     """
-    from linkwork.controllers.packaging import package
-
     values = np.asarray(points, dtype=float)
     if isinstance(names, str) and values.ndim == 2 and values.shape[1] != 1:
         several = list(names) if len(names) == values.shape[1] else [f"{names}{k + 1}" for k in range(values.shape[1])]
@@ -139,7 +137,7 @@ def trajectory(
         "start": start,
         "speed": speed,
     }
-    return package(__file__, path, settings=settings)
+    return settings
 
 
 def _times(given: float | Sequence[float], n: int, what: str) -> list[float]:

@@ -1,0 +1,60 @@
+"""What the built-in controllers have in common: each is written as an FMU, or made for a simulation in this process."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Generic, ParamSpec
+
+from linkwork._util.names import suggest
+from linkwork.controllers.controller import Controller
+from linkwork.errors import FmuError
+
+P = ParamSpec("P")
+
+
+class BuiltIn(Generic[P]):
+    """A built-in controller: called with a path it writes the FMU; `controller` makes it for `connect`.
+
+    Parameters
+    ----------
+    kind
+        Its class, in the file that the FMU runs.
+    settings
+        From the arguments of the user to the settings of the class.
+    """
+
+    def __init__(self, kind: type[Controller], settings: Callable[P, dict[str, Any]]) -> None:
+        self._kind = kind
+        self._settings = settings
+        functools.update_wrapper(self, settings)
+        own = inspect.signature(settings)
+        path = inspect.Parameter("path", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str | Path")
+        self.__signature__ = own.replace(parameters=[path, *own.parameters.values()], return_annotation="Path")
+
+    def __call__(self, path: str | Path, *args: P.args, **kwargs: P.kwargs) -> Path:
+        """Write the FMU; return its path."""
+        from linkwork.controllers.packaging import package
+
+        return package(inspect.getfile(self._kind), path, settings=self._settings(*args, **kwargs))
+
+    def controller(self, *args: P.args, **kwargs: P.kwargs) -> Controller:
+        """Return the controller itself, with the same arguments but the path."""
+        return made(self._kind, self._settings(*args, **kwargs))
+
+
+def built_in(kind: type[Controller]) -> Callable[[Callable[P, dict[str, Any]]], BuiltIn[P]]:
+    """Decorate the function that makes the settings of a class out of the arguments of the user."""
+    return lambda settings: BuiltIn(kind, settings)
+
+
+def made(kind: type[Controller], settings: Mapping[str, Any]) -> Controller:
+    """Return an instance with settings, as an FMU would make it."""
+    found = kind(instance_name=kind.__name__, settings=json.loads(json.dumps(dict(settings))))
+    unknown = [name for name in found.settings if name not in found.settings_read]
+    if unknown:
+        raise FmuError(f"{kind.__name__} has no setting {unknown[0]!r}: {suggest(unknown[0], found.settings_read)}")
+    return found
