@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from linkwork.simulation.result import Result
     from linkwork.simulation.running_state import RunningState
     from linkwork.simulation.simulate import simulate
+    from linkwork.simulation.study import Study, study
 
     __version__: str
 
@@ -107,6 +108,7 @@ __all__ = [
     "SpringDamper",
     "State",
     "Stop",
+    "Study",
     "Time",
     "Universal",
     "Unlock",
@@ -120,6 +122,7 @@ __all__ = [
     "inertia",
     "linearize",
     "simulate",
+    "study",
 ]
 
 # Loaded when asked for: running FMUs needs no mechanics, computing no XML. What is not here is of the description.
@@ -142,6 +145,8 @@ _HOMES = {
     "export_fmu": "fmu.export",
     "linearize": "model.linearize",
     "simulate": "simulation.simulate",
+    "Study": "simulation.study",
+    "study": "simulation.study",
 }
 
 

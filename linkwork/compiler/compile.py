@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from linkwork._util.checks import FloatArray
 from linkwork.compiler.method_choice import MethodRequest, check_among, check_request, choose
 from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES, Expected
 from linkwork.compiler.numbering import Numbering, number
-from linkwork.compiler.serialise import SUBASSEMBLIES, Methods, serialise
+from linkwork.compiler.serialise import SUBASSEMBLIES, Methods, serialise, with_parameters
 from linkwork.compiler.topology import Topology, topology
 from linkwork.compiler.topology_variants import Changes, changes
 from linkwork.core.native import NativeModel
@@ -34,6 +35,8 @@ class CompiledMechanism:
         As given to `compile`.
     methods
         The codes of the methods chosen; None: recursive coordinate reduction everywhere.
+    like
+        Loaded before, of the same mechanism with other values of parameters.
     """
 
     mechanism: Mechanism
@@ -44,10 +47,16 @@ class CompiledMechanism:
     method: MethodRequest = "auto"
     reference: str = "auto"
     methods: Methods | None = None
+    like: NativeModel | None = field(default=None, repr=False)
     native: NativeModel = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "native", NativeModel(self.model_bytes))
+        object.__setattr__(self, "native", NativeModel(self.model_bytes, self.like))
+
+    def with_parameters(self, values: FloatArray) -> CompiledMechanism:
+        """Return the same with other values of its parameter and start fields, all of them in their order."""
+        changed = with_parameters(self.model_bytes, values, self.changes, self.numbering)
+        return replace(self, model_bytes=changed, like=self.native)
 
     @property
     def expected(self) -> list[Expected]:

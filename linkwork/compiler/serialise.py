@@ -69,6 +69,15 @@ def serialise(
     return _HEADER.pack(b"LWMODEL\0", VERSION, _HEADER.size + len(body), zlib.crc32(body)) + body
 
 
+def with_parameters(model_bytes: bytes, values: FloatArray, changes: Changes, numbering: Numbering) -> bytes:
+    """Return a model with other values of its parameter and start fields, all of them in their order."""
+    magic, version, size, _ = _HEADER.unpack_from(model_bytes)
+    end = size - sum(len(name.encode()) + 1 for name in _names(changes, numbering))
+    begin = end - 8 * values.size
+    body = model_bytes[_HEADER.size : begin] + values.astype("<f8").tobytes() + model_bytes[end:size]
+    return _HEADER.pack(magic, version, size, zlib.crc32(body)) + body + model_bytes[size:]
+
+
 def _names(changes: Changes, numbering: Numbering) -> list[str]:
     mech = changes.mech
     joints = list(mech.joints)

@@ -81,13 +81,20 @@ class Jump:
 class NativeModel:
     """A compiled model, const and shared by its blocks.
 
+    Parameters
+    ----------
+    data
+        The serialised model.
+    like
+        One that differs in the values of parameters alone, whose fields are the same.
+
     Raises
     ------
     MechanismError
         If the bytes are truncated, altered or of another version.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, like: NativeModel | None = None) -> None:
         handle = ffi.new("lw_model **")
         message = ffi.new("char[256]")
         status = lib.lw_model_load(data, len(data), handle, message, 256)
@@ -95,7 +102,7 @@ class NativeModel:
             _raise(status, _text(message))
         self.handle = ffi.gc(handle[0], lib.lw_model_free)
         self.sizes = lib.lw_model_sizes(self.handle)
-        self.fields = dict(self._field(i) for i in range(lib.lw_field_count()))
+        self.fields = dict(self._field(i) for i in range(lib.lw_field_count())) if like is None else like.fields
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
         self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)
@@ -160,6 +167,12 @@ class Block:
         """Write a field; `valid` is the highest stage that does not depend on it."""
         self._views[field][:] = values
         lib.lw_state_changed(self.handle, valid)
+
+    def set(self, offsets: OffsetArray, values: FloatArray) -> None:
+        """Set parameters, start values, inputs or states as an FMU does: all or none; MechanismError on a wrong one."""
+        given = np.ascontiguousarray(values, dtype=np.float64)
+        where = ffi.from_buffer("uint32_t[]", offsets)
+        self._check(lib.lw_set_reals(self.handle, where, offsets.size, _doubles(given)))
 
     def enter(self, q: FloatArray, u: FloatArray, inputs: FloatArray, time: float = 0.0) -> None:
         """Write coordinates and speeds of the tree joints, and all inputs (n_inputs,), which hold at the time given."""

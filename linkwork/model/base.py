@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,9 +50,12 @@ class ModelBase:
         As given to `compile`.
     sizes
         Counts of bodies, joints, loops, coordinates and speeds.
+    parameters
+        Values by name that differ from those of the description; see `with_parameters`.
     """
 
-    def __init__(self, compiled: CompiledMechanism) -> None:
+    def __init__(self, compiled: CompiledMechanism, parameters: Mapping[str, float] | None = None) -> None:
+        self.parameters = dict(parameters or {})
         self.mechanism = compiled.mechanism
         self.topology = compiled.topology
         self.numbering = compiled.numbering
@@ -75,7 +78,7 @@ class ModelBase:
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _recompiled, (type(self), self.mechanism, self.method, self.reference)
+        return _recompiled, (type(self), self.mechanism, self.method, self.reference, self.parameters)
 
     @cached_property
     def widest_topology(self) -> Topology:
@@ -200,6 +203,56 @@ class ModelBase:
                 f"an array of shape {given.shape} is not over the {n.nu} speeds of the tree joints{also}"
             )
         return {name: values[..., s if s.stop - s.start > 1 else s.start] for name, s in spans.items()}
+
+    # ---- parameters ----
+
+    def with_parameters(self, parameters: Mapping[str, ArrayLike]) -> Self:
+        """Return the same model with other values of parameters and start values, without compiling it again.
+
+        The description `mechanism` stays as it is, and so do the spanning tree and the methods that were chosen for it.
+        States of one of the two are none of the other; loops are closed again by `assemble`.
+
+        Parameters
+        ----------
+        parameters
+            Values by name, as an FMU has them: ``{"damper.d": 500.0, "crank.r_cm": (0.2, 0, 0), "A.q_start": 0.1}``,
+            each in the unit of its variable.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown name, one that is no parameter, or a value that is of the wrong size or not finite.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> heavy = model.with_parameters({"rod.m": 2.0})
+        >>> heavy.value("rod.m", heavy.assemble()), model.value("rod.m", model.assemble())
+        (2.0, 1.0)
+        """
+        if not isinstance(parameters, Mapping):
+            raise MechanismError(f"parameters must be a dictionary such as {{'A.q_start': 0.1}}, not {parameters!r}")
+        block = self.block()
+        for name, value in parameters.items():
+            offsets = self._parameter(name)
+            block.set(offsets, one(vector(value, slice(0, offsets.size), name), name))
+        values = block.reals[: self.fields["time"].first]
+        changed = type(self)(self._compiled.with_parameters(values), self.parameters | dict(parameters))
+        for shared in ("columns", "q_names", "u_names"):  # names do not depend on values
+            changed.__dict__[shared] = getattr(self, shared)
+        return changed
+
+    def _parameter(self, name: str) -> OffsetArray:
+        """Return where the numbers of a parameter or start value stand."""
+        column = self.column(name)
+        if column.first >= self.fields["time"].first:
+            kind = next(v.kind for v in self.variables if v.reference == column.first)
+            raise MechanismError(f"{name!r} is no parameter but its kind is {kind!r}: give a parameter or start value")
+        return np.arange(column.first, column.first + column.count, dtype=np.uint32)
 
     # ---- states ----
 
@@ -457,5 +510,7 @@ def _offsets(first: int, n: int) -> OffsetArray:
     return np.arange(first, first + n, dtype=np.uint32)
 
 
-def _recompiled(kind: type[ModelBase], mech: Mechanism, method: MethodRequest, reference: str) -> ModelBase:
-    return kind(compile_mechanism(mech, method, reference))
+def _recompiled(
+    kind: type[ModelBase], mech: Mechanism, method: MethodRequest, reference: str, parameters: Mapping[str, float]
+) -> ModelBase:
+    return kind(compile_mechanism(mech, method, reference)).with_parameters(parameters)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from linkwork.model.adoption import adopt
 from linkwork.model.base import ModelBase
 from linkwork.model.impacts import VelocityJump, jump
 
@@ -34,6 +35,8 @@ class Model(ModelBase):
         As given to `compile`.
     sizes
         Counts of bodies, joints, loops, coordinates and speeds.
+    parameters
+        Values by name that differ from those of the description; see `with_parameters`.
     """
 
     def explain(self, state: State | None = None) -> str:
@@ -46,6 +49,21 @@ class Model(ModelBase):
         from linkwork.model.explain import explain
 
         return explain(self, state)
+
+    def adopt(self, state: State) -> State:
+        """Return a state of a model with other values of parameters as a state of this one.
+
+        It keeps its coordinates and speeds where these close all loops; otherwise it is assembled from them. What
+        transitions have changed stays.
+
+        Raises
+        ------
+        AssemblyError
+            If the loops cannot be closed from there.
+        MechanismError
+            If the state is of a mechanism of another structure.
+        """
+        return adopt(self, state)
 
     def jump(self, state: State, transitions: Sequence[str]) -> VelocityJump:
         """Carry out transitions now, all at once, whatever they wait for.

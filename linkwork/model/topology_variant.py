@@ -25,5 +25,6 @@ def structure_of(system: ModelBase, state: State) -> tuple[ModelBase, State]:
     opened = open_joints(system, state)
     if opened == system.changes.open:
         return system, state
-    alone = type(system)(compile_variant(system.changes, opened, system.method, system.reference))
+    variant = compile_variant(system.changes, opened, system.method, system.reference)
+    alone = type(system)(variant).with_parameters(system.parameters)
     return alone, replace(state, model=alone)

@@ -53,8 +53,8 @@ class RunningState:
         self._block = block
         self._cells = block.cells
         self._evaluated = False
-        states = (v for v in model.variables if v.kind in ("time", "state"))
-        self._scalars = {v.name: v.reference for v in states}  # to be read as they are
+        names = dict.fromkeys(("time", *model.q_names, *model.u_names))
+        self._scalars = {name: model.columns[name].first for name in names}  # to be read as they are
         self._places: dict[str, _Place] = {}
 
     def begin(self, x: FloatArray) -> RunningState:

@@ -44,6 +44,7 @@ def simulate(
     t_start: float | None = None,
     state: State | None = None,
     inputs: Mapping[str, InputValue] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     controller: Controller | ControlFunction | None = None,
     sample_time: float | None = None,
     events: Iterable[EventFunction | Callable[[float, RunningState], float]] | None = None,
@@ -78,6 +79,9 @@ def simulate(
         drive: a function of time that returns value, rate and acceleration (the latter are not found by differences,
         and they must fit), or a constant value. Of transitions: "latch.command", true or false or a function that is,
         and "kick.impulse.f", "kick.impulse.t".
+    parameters
+        Values of parameters and start values by name, as of `Model.with_parameters`. A `state` that is given is taken
+        over: where its loops do not close with these values, it is assembled again from its coordinates and speeds.
     controller
         What gives several inputs at once: a function (t, state) that returns a dictionary as `inputs` is one, or a
         `Controller`, which may have states of its own. What it leaves out is as `inputs` has it.
@@ -146,6 +150,9 @@ def simulate(
     system = mechanism if isinstance(mechanism, Model) else compile(mechanism)
     if not isinstance(state, State | None):
         raise MechanismError(f"state must be a State, as assemble() returns it, not {type(state).__name__}")
+    if parameters:
+        system = system.with_parameters(parameters)
+        state = None if state is None else system.adopt(state)
     given = Inputs({} if inputs is None else inputs, system.numbering, system.arguments.no_inputs)
     driven = Driven(given, as_controller(controller, sample_time), as_event_functions(events))
     end = _time(t_end, "t_end")

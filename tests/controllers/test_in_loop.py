@@ -101,6 +101,6 @@ def test_what_is_refused():
         controllers.connect("pid")
     with pytest.raises(lw.MechanismError, match=r"there is no variable 'B\.q'"):
         lw.simulate(pendulum(), 0.1, controller=controllers.connect(law, {"measurement": "B.q"}, {"A": "u"}))
+    bad = controllers.pid.controller(kp=1.0, kd=1.0, filter_time=-1.0, sample_time=0.01)
     with pytest.raises(ValueError, match="filter_time"):
-        bad = controllers.pid.controller(kp=1.0, kd=1.0, filter_time=-1.0, sample_time=0.01)
         lw.simulate(pendulum(), 0.1, controller=controllers.connect(bad, {"measurement": "A.q"}, {"A": "u"}))

@@ -239,7 +239,7 @@ def state_feedback(
     u0 = model.u[columns] + _holding(model, rows, columns)
     low, high = _limits(u_min, -UNLIMITED, u, "u_min"), _limits(u_max, UNLIMITED, u, "u_max")
     _refuse_beyond(u0, low, high, u)
-    settings = {
+    return {
         "states": x,
         "inputs": u,
         "units": {shown[name]: unit for name, unit in model.units.items() if name in shown},
@@ -250,4 +250,3 @@ def state_feedback(
         "u_max": high.tolist(),
         "sample_time": sample_time,
     }
-    return settings

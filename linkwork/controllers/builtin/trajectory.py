@@ -127,7 +127,7 @@ def trajectory(
         raise FmuError("trajectory: move times must be positive and dwell times not negative")
     if cycle and not np.array_equal(values[0], values[-1]):
         raise FmuError("trajectory: a motion that repeats must end where it begins: add the first point at the end")
-    settings = {
+    return {
         "points": values.tolist(),
         "names": names,
         "units": [units] * len(names) if isinstance(units, str) else list(units),
@@ -137,7 +137,6 @@ def trajectory(
         "start": start,
         "speed": speed,
     }
-    return settings
 
 
 def _times(given: float | Sequence[float], n: int, what: str) -> list[float]:

@@ -1,0 +1,260 @@
+"""Many runs of one mechanism: over parameters, start values and constant loads, on all cores."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork._util.files import atomic_path
+from linkwork._util.progress import Progress, ProgressOption
+from linkwork.errors import LinkworkError, MechanismError
+from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
+from linkwork.model.model import Model
+from linkwork.simulation.result import Result
+from linkwork.simulation.simulate import simulate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHUNKS = 8  # for each process: few enough to cost little, enough to share the work evenly
+WAIT = 0.2  # s between looks at the progress
+
+Measure = Callable[[Result], Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What each run has in common."""
+
+    model: Model
+    t_end: float
+    columns: tuple[str, ...]
+    measure: Measure | None
+    options: dict[str, Any]
+
+    def run(self, point: Mapping[str, float]) -> dict[str, float] | str:
+        """Return the final values of the columns and what is measured, or why there are none."""
+        loads = {name: value for name, value in point.items() if name in self.model.numbering.inputs}
+        parameters = {name: value for name, value in point.items() if name not in loads}
+        options = self.options | {"inputs": {**(self.options.get("inputs") or {}), **loads}}
+        if self.measure is None:
+            options["t_eval"] = [self.t_end]  # which changes no step
+        try:
+            result = simulate(self.model.with_parameters(parameters), self.t_end, progress=False, **options)
+        except LinkworkError as error:
+            return str(error)
+        found = {name: float(result[name][-1]) for name in self.columns}
+        return found | ({} if self.measure is None else dict(self.measure(result)))
+
+
+@dataclass
+class Study:
+    """The table of a study: a row for each point.
+
+    Attributes
+    ----------
+    points
+        Values that were set, (n,) each, by name.
+    values
+        What came out, (n,) each, by name; not a number where a run failed or was not reached.
+    errors
+        By number of the point, why it failed.
+    aborted
+        The study was interrupted from the keyboard; points that had not been reached have no values.
+    """
+
+    points: dict[str, FloatArray]
+    values: dict[str, FloatArray]
+    errors: dict[int, str] = field(default_factory=dict)
+    aborted: bool = False
+
+    def __len__(self) -> int:
+        return len(next(iter(self.points.values())))
+
+    def __getitem__(self, name: str) -> FloatArray:
+        for columns in (self.values, self.points):
+            if name in columns:
+                return columns[name]
+        raise MechanismError(f"the study has no column {name!r}; it has {', '.join((*self.points, *self.values))}")
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a pandas table (extra `viz`): points, values, and the errors where there are some."""
+        import pandas as pd
+
+        both = {name: f"{name} (final)" for name in self.values if name in self.points}
+        columns: dict[str, Any] = self.points | {both.get(name, name): value for name, value in self.values.items()}
+        table = pd.DataFrame(columns)
+        table.index.name = "point"
+        if self.errors:
+            table["error"] = pd.Series(self.errors, dtype=object)
+        return table
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table by suffix: ``.csv``, ``.parquet`` or ``.json``; it appears whole or not at all."""
+        table, suffix = self.to_dataframe(), Path(path).suffix
+        writers = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
+        if suffix not in writers:
+            raise MechanismError(f"{path}: a study is written as {', '.join(writers)}, not as {suffix!r}")
+        with atomic_path(path) as part:
+            writers[suffix](part)
+
+    def __repr__(self) -> str:
+        done = len(self) - len(self.errors)
+        state = "; interrupted" if self.aborted else ""
+        return f"Study({len(self)} points over {', '.join(self.points)}: {done} without error{state})"
+
+
+def study(
+    mechanism: Mechanism | Model,
+    t_end: float,
+    points: Any,
+    *,
+    columns: str | Sequence[str] | None = None,
+    measure: Measure | None = None,
+    workers: int | None = None,
+    progress: ProgressOption = None,
+    **options: Any,
+) -> Study:
+    """Simulate a mechanism for many values of parameters, start values and constant loads.
+
+    It is compiled once; the results are those of `simulate` with `parameters`, whatever the number of processes.
+
+    Parameters
+    ----------
+    mechanism, t_end
+        As of `simulate`.
+    points
+        Values by name, (n,) each, a pandas table, or points made by `grid` or `latin` of `linkwork.cosim.sweep`. Names are those
+        of parameters ("damper.d"), start values ("A.q_start") and inputs ("A").
+    columns
+        Variables whose final values are kept; by default coordinates and speeds.
+    measure
+        (result) to numbers by name, to be kept as well, such as a largest value.
+    workers
+        Number of processes; by default one for each core; 1: in this one.
+    progress
+        Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
+    **options
+        Further arguments of `simulate`, the same in each run.
+
+    Returns
+    -------
+    Study
+        A point that fails has its error there. An interruption from the keyboard ends the study and keeps what is done.
+
+    Raises
+    ------
+    MechanismError
+        If a name is unknown or values do not fit.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> table = lw.study(mech, 1.0, {"A.q_start": [0.0, 0.5, 1.0]}, columns="A.q", workers=1)
+    >>> table["A.q"].shape
+    (3,)
+    """
+    model = mechanism if isinstance(mechanism, Model) else compile(mechanism)
+    table = _table(model, points)
+    names = _scalars(model, columns)
+    job = _Job(model, t_end, names, measure, options)
+    n = len(next(iter(table.values())))
+    found: list[dict[str, float] | str | None] = [None] * n
+    aborted = False
+    shown = Progress(progress)
+    try:
+        with shown:
+            for done, (i, answer) in enumerate(_answers(job, table, n, workers), start=1):
+                found[i] = answer
+                if shown.due or done == n:
+                    shown.count(done, n, f"{os.fspath(model.mechanism.name)}")
+    except KeyboardInterrupt:
+        aborted = True
+    errors = {i: one for i, one in enumerate(found) if isinstance(one, str)}
+    rows = [one if isinstance(one, dict) else {} for one in found]
+    kept = dict.fromkeys([*names, *(name for row in rows for name in row)])
+    values = {name: np.array([row.get(name, np.nan) for row in rows]) for name in kept}
+    return Study(table, values, errors, aborted)
+
+
+def _table(model: Model, points: Any) -> dict[str, FloatArray]:
+    """Return values by name, all of one length, of known names."""
+    given = points.columns if isinstance(getattr(points, "columns", None), Mapping) else points
+    if not isinstance(given, Mapping) and not hasattr(given, "to_numpy"):
+        raise MechanismError(f"points must be values by name such as {{'damper.d': [1, 2, 3]}}, not {points!r}")
+    table = {}
+    for name in given:
+        try:
+            table[str(name)] = np.asarray(given[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise MechanismError(f"points: the values of {name!r} must be numbers, (n,), not {given[name]!r}") from None
+    counts = {name: values.shape for name, values in table.items()}
+    if not table or any(len(shape) != 1 for shape in counts.values()) or len(set(counts.values())) > 1:
+        raise MechanismError(f"points need a name, and as many values for each; there are {counts}")
+    for name in table:
+        if name not in model.numbering.inputs:
+            model.with_parameters({name: table[name][0]} if table[name].size else {})
+    return table
+
+
+def _scalars(model: Model, columns: str | Sequence[str] | None) -> tuple[str, ...]:
+    if columns is None:
+        return (*model.q_names, *model.u_names)
+    names = (columns,) if isinstance(columns, str) else tuple(columns)
+    for name in names:
+        if model.column(name).vector:
+            raise MechanismError(f"columns: {name!r} has {model.column(name).count} numbers: name one, as {name}[1]")
+    return names
+
+
+def _answers(
+    job: _Job, table: Mapping[str, FloatArray], n: int, workers: int | None
+) -> Iterator[tuple[int, dict[str, float] | str]]:
+    """Return number and answer of each point as they come."""
+    rows = [{name: float(values[i]) for name, values in table.items()} for i in range(n)]
+    processes = min(
+        n, workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    if processes <= 1:
+        yield from ((i, job.run(row)) for i, row in enumerate(rows))
+        return
+    size = max(1, n // (CHUNKS * processes))
+    chunks = [range(first, min(first + size, n)) for first in range(0, n, size)]
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context(method), _begin, (job,))
+    try:
+        left: dict[Future[list[Any]], range] = {pool.submit(_run, [rows[i] for i in one]): one for one in chunks}
+        while left:
+            for ready in wait(left, WAIT, FIRST_COMPLETED).done:
+                yield from zip(left.pop(ready), ready.result(), strict=True)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+_job: _Job | None = None  # of this process
+
+
+def _begin(job: _Job) -> None:
+    """Prepare a process; an interruption is the matter of the first one."""
+    import signal
+
+    global _job
+    _job = job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run(rows: list[dict[str, float]]) -> list[dict[str, float] | str]:
+    assert _job is not None
+    return [_job.run(row) for row in rows]
