@@ -102,7 +102,9 @@ class NativeModel:
             _raise(status, _text(message))
         self.handle = ffi.gc(handle[0], lib.lw_model_free)
         self.sizes = lib.lw_model_sizes(self.handle)
-        self.fields = dict(self._field(i) for i in range(lib.lw_field_count())) if like is None else like.fields
+        self.fields: dict[str, Field] = (
+            dict(self._field(i) for i in range(lib.lw_field_count())) if like is None else like.fields
+        )
         self.constraint_rows = int(lib.lw_constraint_rows(self.handle))
         self.inputs = slice(self.fields["tau"].first, self.fields["impulse"].span.stop)  # contiguous
         self.discrete_state = slice(self.fields["joint_closed"].first, self.fields["impulse_torque"].span.stop)

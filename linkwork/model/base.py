@@ -54,8 +54,8 @@ class ModelBase:
         Values by name that differ from those of the description; see `with_parameters`.
     """
 
-    def __init__(self, compiled: CompiledMechanism, parameters: Mapping[str, float] | None = None) -> None:
-        self.parameters = dict(parameters or {})
+    def __init__(self, compiled: CompiledMechanism, parameters: Mapping[str, ArrayLike] | None = None) -> None:
+        self.parameters: dict[str, ArrayLike] = dict(parameters or {})
         self.mechanism = compiled.mechanism
         self.topology = compiled.topology
         self.numbering = compiled.numbering
@@ -511,6 +511,6 @@ def _offsets(first: int, n: int) -> OffsetArray:
 
 
 def _recompiled(
-    kind: type[ModelBase], mech: Mechanism, method: MethodRequest, reference: str, parameters: Mapping[str, float]
+    kind: type[ModelBase], mech: Mechanism, method: MethodRequest, reference: str, parameters: Mapping[str, ArrayLike]
 ) -> ModelBase:
     return kind(compile_mechanism(mech, method, reference)).with_parameters(parameters)

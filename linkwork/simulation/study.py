@@ -101,7 +101,11 @@ class Study:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table by suffix: ``.csv``, ``.parquet`` or ``.json``; it appears whole or not at all."""
         table, suffix = self.to_dataframe(), Path(path).suffix
-        writers = {".csv": table.to_csv, ".parquet": table.to_parquet, ".json": table.to_json}
+        writers: dict[str, Callable[[Path], Any]] = {
+            ".csv": table.to_csv,
+            ".parquet": table.to_parquet,
+            ".json": table.to_json,
+        }
         if suffix not in writers:
             raise MechanismError(f"{path}: a study is written as {', '.join(writers)}, not as {suffix!r}")
         with atomic_path(path) as part:
@@ -133,8 +137,8 @@ def study(
     mechanism, t_end
         As of `simulate`.
     points
-        Values by name, (n,) each, a pandas table, or points made by `grid` or `latin` of `linkwork.cosim.sweep`. Names are those
-        of parameters ("damper.d"), start values ("A.q_start") and inputs ("A").
+        Values by name, (n,) each, a pandas table, or points made by `grid` or `latin` of `linkwork.cosim.sweep`. Names
+        are those of parameters ("damper.d"), start values ("A.q_start") and inputs ("A").
     columns
         Variables whose final values are kept; by default coordinates and speeds.
     measure

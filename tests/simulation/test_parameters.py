@@ -135,9 +135,9 @@ def test_a_study_is_as_compiled_each(tmp_path):
 
 
 def test_points_columns_and_measures():
-    grid = grid({"A.q_start": [0.1, 0.2], "A": [0.0, 0.5, 1.0]})
+    points = grid({"A.q_start": [0.1, 0.2], "A": [0.0, 0.5, 1.0]})
     table = lw.study(
-        pendulum(), 1.0, grid, columns="A.q", measure=lambda r: {"fastest": float(np.abs(r["A.u"]).max())}, workers=2
+        pendulum(), 1.0, points, columns="A.q", measure=lambda r: {"fastest": float(np.abs(r["A.u"]).max())}, workers=2
     )
     assert len(table) == 6
     direct = lw.simulate(pendulum(), 1.0, parameters={"A.q_start": 0.2}, inputs={"A": 0.5})
