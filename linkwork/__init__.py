@@ -18,6 +18,7 @@ from linkwork.errors import (
     MechanismError,
     SingularityError,
     SolverError,
+    UnknownNameError,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ __all__ = [
     "Stop",
     "Time",
     "Universal",
+    "UnknownNameError",
     "Unlock",
     "VelocityJump",
     "Wrench",

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from linkwork.cli.parser import Parser
+from linkwork.cli.shared import INTERRUPTED
 from linkwork.errors import LinkworkError
 
 
@@ -35,13 +37,13 @@ COMMANDS = {
         "simulate",
         "simulate a mechanism in time",
         "It starts from the start values of its\ndescription, after its loops have been closed.",
-        "linkwork simulate examples/four_bar.py --t-end 5 --columns A.q coupler.r --csv out.csv --plot out.png",
+        "linkwork simulate examples/four_bar.py --t-end 5 --columns A.q coupler.r -o out.csv -o out.png",
     ),
     "compare": Command(
         "compare",
         "compare formulations and solvers on a mechanism",
         "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
-        "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 --csv out.csv --plot out.png",
+        "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 -o out.csv -o out.png",
     ),
     "export": Command(
         "export",
@@ -65,7 +67,7 @@ COMMANDS = {
         "run",
         "run a system of FMUs, or one FMU",
         "FMUs run in a process of their own, so\nthat a crash of one loses no results.",
-        "linkwork run four_bar.fmu --stop-time 2 --set A.u_start=3 -o out.csv",
+        "linkwork run four_bar.fmu --t-end 2 --set A.u_start=3 -o out.csv",
     ),
     "sweep": Command(
         "sweep",
@@ -83,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = make_parser(argv[:1]).parse_args(argv)
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
-        return 130  # as shells expect of a program that was interrupted
+        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone
         return 1
@@ -97,7 +99,7 @@ def make_parser(wanted: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentPar
 
     Each command knows its function as `run`.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="linkwork",
         description="Closed-chain multibody dynamics: simulate a mechanism, export it, run it with other FMUs.",
         epilog="'linkwork COMMAND --help' describes a command.",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork.controllers.controller import Controller
-from linkwork.errors import FmuError
+from linkwork.errors import FmuError, FmuNameError
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Mechanism
@@ -150,7 +150,7 @@ def _refuse(mechanism: Mechanism, actuated: Sequence[str]) -> None:
         raise FmuError(f"computed_torque: name the joints that have drives, as in ['L', 'R'], not {actuated!r}")
     for joint in actuated:
         if joint not in mechanism.joints:
-            raise FmuError(f"computed_torque: there is no joint {joint!r}; {suggest(joint, mechanism.joints)}")
+            raise FmuNameError(f"computed_torque: there is no joint {joint!r}; {suggest(joint, mechanism.joints)}")
         if mechanism.joints[joint].kind.type_name not in ("revolute", "prismatic"):
             raise FmuError(
                 f"computed_torque: joint {joint!r} has several coordinates; drive revolute or prismatic ones"
