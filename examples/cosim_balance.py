@@ -63,7 +63,7 @@ def plant(out: Path) -> Path:
 def loop(out: Path, model: lw.LinearModel) -> System:
     """Plant and controller, connected by the names of states and torque."""
     path, limits = out / "cosim_balance_controller.fmu", {"u_min": -STRONGEST, "u_max": STRONGEST}
-    controller = state_feedback(model, WEIGHTS, COST, path, states=STATES, sample_time=SAMPLE, **limits)
+    controller = state_feedback(path, model, WEIGHTS, COST, states=STATES, sample_time=SAMPLE, **limits)
     system = System("cosim_balance", description="A pole on a cart, balanced by a motor through a crank")
     system.add("plant", plant(out))
     system.add("controller", controller)

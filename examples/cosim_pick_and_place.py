@@ -67,7 +67,7 @@ def with_model(out: Path) -> System:
     """Both motors by one controller that knows the mechanism."""
     system = machine(out, "computed_torque")
     path = out / "cosim_pick_and_place_computed_torque.fmu"
-    system.add("control", computed_torque(mechanism(), ["L", "R"], path, kp=KP, kd=KD))
+    system.add("control", computed_torque(path, mechanism(), ["L", "R"], kp=KP, kd=KD))
     for name in ANGLES:
         system.connect(f"plant.{name}", f"control.{name}")
     for joint in "LR":

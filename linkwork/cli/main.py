@@ -51,6 +51,12 @@ COMMANDS = {
         "It serves Model Exchange and Co-Simulation.",
         "linkwork export examples/four_bar.py -o four_bar.fmu --fmi 2.0 --outputs A.q coupler.r energy",
     ),
+    "schema": Command(
+        "schema",
+        "print the JSON Schema of mechanisms",
+        "It describes the .json files of all\ncommands, for editors and validators.",
+        "linkwork schema > linkwork.schema.json",
+    ),
     "check": Command(
         "check",
         "check any FMU",

@@ -20,7 +20,6 @@ from linkwork.cli.shared import INTERRUPTED
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.selection import chosen, fits
 from linkwork.cosim.recording.sink import SUFFIXES, check_place
 from linkwork.cosim.recording.sink_choice import open_sink

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     latin_help = "ranges sampled together by a Latin hypercube, as plant.m=0.5..2 or plant.c=1..10:log"
     add("--latin", type=_range, nargs="+", action="extend", default=[], metavar="NAME=A..B", help=latin_help)
     add("--samples", type=int, metavar="N", help="points of the Latin hypercube")
-    add("--seed", type=int, default=0, metavar="N", help="of the Latin hypercube (default: %(default)s)")
+    add("--seed", type=int, metavar="N", help="of the Latin hypercube (default: 0)")
     add("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
     output_help = "folder of the results; an unfinished sweep in it is resumed"
     add("-o", "--output", type=Path, required=True, metavar="FOLDER", help=output_help)
@@ -97,9 +97,12 @@ def points_of(arguments: argparse.Namespace) -> Points:
             if name in ranges:
                 raise CosimError(f"{name} is swept twice; name each parameter once")
             ranges[name] = limits
-        factors.append(latin(ranges, arguments.samples, seed=arguments.seed))
-    elif arguments.samples is not None:
-        raise CosimError("--samples counts points of --latin; name ranges, such as --latin plant.m=0.5..2")
+        factors.append(latin(ranges, arguments.samples, seed=arguments.seed or 0))
+    else:
+        for option in ("samples", "seed"):
+            if getattr(arguments, option) is not None:
+                text = f"--{option} is an option of --latin; name ranges, such as --latin plant.m=0.5..2"
+                raise CosimError(text)
     if not factors:
         raise CosimError("nothing is swept; use --grid, --latin or --table")
     whole = factors[0]

@@ -103,14 +103,16 @@ def _raise_for(monkeypatch, solver: str, error: BaseException) -> None:
     monkeypatch.setattr(reference_module, "simulate", other)
 
 
-def test_only_where_all_fail_it_fails(monkeypatch, capsys):
+def test_failed_rows_fail_it(monkeypatch, capsys):
     _raise_for(monkeypatch, "RK45", lw.SolverError("it broke"))
-    assert main([*SHORT, "--runs", "RK45", "RK23", "--rtol", "1e-4"]) == 0
-    assert "auto/RK45 at rtol 1e-4 failed: it broke" in capsys.readouterr().out
+    assert main([*SHORT, "--runs", "RK45", "RK23", "--rtol", "1e-4"]) == 1
+    said = capsys.readouterr()
+    assert "auto/RK45 at rtol 1e-4 failed: it broke" in said.out
+    assert said.err == "error: 1 of 2 rows failed: the table gives the reasons\n"
     assert main([*SHORT, "--runs", "RK45", "--rtol", "1e-4", "-o", "a.png"]) == 1
     said = capsys.readouterr()
     assert "no run came to its end" in said.out
-    assert said.err == "error: no run came to its end: the table gives the reasons\n"
+    assert said.err == "error: 1 of 1 rows failed: the table gives the reasons\n"
     assert not Path("a.png").exists()
 
 

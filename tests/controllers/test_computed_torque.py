@@ -26,7 +26,7 @@ def pendulum() -> lw.Mechanism:
 
 
 def test_a_pendulum_gets_the_torque_of_its_equation(run, tmp_path):
-    slave = run(controllers.computed_torque(pendulum(), ["A"], tmp_path / "c.fmu", kp=30.0, kd=7.0))
+    slave = run(controllers.computed_torque(tmp_path / "c.fmu", pendulum(), ["A"], kp=30.0, kd=7.0))
     q, u, qd, ud, ad = 0.7, -1.1, 0.9, 0.4, 2.5
     slave.start({"A.q": q, "A.u": u, "A.q_d": qd, "A.u_d": ud, "A.a_d": ad})
     wished = ad + 7.0 * (ud - u) + 30.0 * (qd - q)
@@ -40,7 +40,7 @@ def test_the_loads_do_the_work_of_the_tree_loads_and_give_the_accelerations(run,
     # Inverse dynamics gives loads in all tree joints; along every motion both do the same work.
     mech = five_bar(legs)
     motors = [leg.upper() for leg in legs]
-    slave = run(controllers.computed_torque(mech, motors, tmp_path / "c.fmu"))
+    slave = run(controllers.computed_torque(tmp_path / "c.fmu", mech, motors))
     system = lw.compile(mech)
     state = system.assemble(q={"L": 2.0, "R": 1.1}, u={"L": 0.8, "R": -0.5})
     random = np.random.default_rng(1)
@@ -64,7 +64,7 @@ def test_the_loads_do_the_work_of_the_tree_loads_and_give_the_accelerations(run,
 def test_the_power_of_the_loads_is_the_rate_of_the_energy(run, tmp_path, five_bar):
     # d(kinetic + potential)/dt = tau'u - the dampers' power, the energy differenced along the motion
     mech = five_bar()
-    slave = run(controllers.computed_torque(mech, ["L", "R"], tmp_path / "c.fmu"))
+    slave = run(controllers.computed_torque(tmp_path / "c.fmu", mech, ["L", "R"]))
     system, a, h = lw.compile(mech), {"L": 3.0, "R": -2.0}, 1e-4
     q, u = {"L": 2.1, "R": 1.0}, {"L": 0.9, "R": 0.4}
 
@@ -80,7 +80,7 @@ def test_the_power_of_the_loads_is_the_rate_of_the_energy(run, tmp_path, five_ba
 
 def test_a_plant_beside_it_follows_the_motion_wished(run, tmp_path, five_bar):
     mech = five_bar()
-    control = run(controllers.computed_torque(mech, ["L", "R"], tmp_path / "c.fmu", kp=400.0, kd=40.0)).start()
+    control = run(controllers.computed_torque(tmp_path / "c.fmu", mech, ["L", "R"], kp=400.0, kd=40.0)).start()
     plant = run(lw.export_fmu(mech, tmp_path / "plant.fmu", "2.0")).start()
     h, begin, states = 0.002, plant.get(["L.q", "R.q"]), ["L.q", "L.u", "R.q", "R.u"]
     for k in range(400):
@@ -100,7 +100,7 @@ def test_a_plant_beside_it_follows_the_motion_wished(run, tmp_path, five_bar):
 def test_what_was_computed_before_leaves_no_trace(run, tmp_path, five_bar, legs):
     # The same state and inputs give the same bits, in an instance that has moved about and in a new one.
     motors = [leg.upper() for leg in legs]
-    fmu = controllers.computed_torque(five_bar(legs), motors, tmp_path / "c.fmu")
+    fmu = controllers.computed_torque(tmp_path / "c.fmu", five_bar(legs), motors)
     used, new = run(fmu).start(), run(fmu).start()
     begin = used.get([f"{motor}.q" for motor in motors])
     random = np.random.default_rng(5)
@@ -118,7 +118,7 @@ def test_units_follow_the_joint(run, tmp_path):
     mech = lw.Mechanism("slide")
     mech.add_body("cart", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.box(1.0, size=(1, 1, 1)))
     mech.add_joint("x", lw.Prismatic(axis=(1, 0, 0)), "ground", "cart", at=(0, 0, 0))
-    slave = run(controllers.computed_torque(mech, ["x"], tmp_path / "c.fmu"))
+    slave = run(controllers.computed_torque(tmp_path / "c.fmu", mech, ["x"]))
     units = [slave.variables[f"x.{part}"].unit for part in ("q", "u", "q_d", "u_d", "a_d", "tau")]
     assert units == ["m", "m/s", "m", "m/s", "m/s2", "N"]
 
@@ -134,4 +134,4 @@ def test_units_follow_the_joint(run, tmp_path):
 )
 def test_drives_that_do_not_do_are_refused(tmp_path, five_bar, actuated, text):
     with pytest.raises(FmuError, match=text):
-        controllers.computed_torque(five_bar(), actuated, tmp_path / "c.fmu")
+        controllers.computed_torque(tmp_path / "c.fmu", five_bar(), actuated)

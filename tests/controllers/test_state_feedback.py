@@ -73,14 +73,14 @@ def test_no_other_gain_near_it_costs_less():
 
 
 def test_names_and_units_are_those_of_the_plant(run, tmp_path):
-    slave = run(controllers.state_feedback(lw.linearize(pendulum()), 1.0, 1.0, tmp_path / "k.fmu"))
+    slave = run(controllers.state_feedback(tmp_path / "k.fmu", lw.linearize(pendulum()), 1.0, 1.0))
     shown = {n: (v.causality, v.unit) for n, v in slave.variables.items()}
     assert shown["A.q"] == ("input", "rad")
     assert shown["A.u"] == ("input", "rad/s")
     assert shown["A.tau"] == ("output", "N.m")
     assert shown["K[1,2]"] == ("parameter", "N.m/(rad/s)")
     others = controllers.state_feedback(
-        lw.linearize(pendulum()), 1.0, 1.0, tmp_path / "o.fmu", names={"A.q": "angle", "A.tau": "motor"}
+        tmp_path / "o.fmu", lw.linearize(pendulum()), 1.0, 1.0, names={"A.q": "angle", "A.tau": "motor"}
     )
     assert {"angle", "A.u", "motor"} <= set(run(others).variables)
 
@@ -89,7 +89,7 @@ def test_the_fmu_holds_a_leaning_pendulum_with_the_torque_it_takes(run, tmp_path
     angle = 0.4
     model = lw.linearize(pendulum(angle))
     assert abs(model.xdot[1]) > 1.0  # not held by its own
-    slave = run(controllers.state_feedback(model, [50.0, 1.0], 0.1, tmp_path / "k.fmu")).start()
+    slave = run(controllers.state_feedback(tmp_path / "k.fmu", model, [50.0, 1.0], 0.1)).start()
     assert slave["A.tau"] == pytest.approx(-9.81 * 0.5 * math.sin(angle), rel=1e-12)
     system = lw.compile(pendulum(angle))
     q, u, h = angle + 0.1, 0.0, 0.002
@@ -110,7 +110,7 @@ def test_outputs_are_the_formula_for_any_numbers(run, tmp_path):
     names = tuple(f"x{k}" for k in range(n))
     model = lw.LinearModel(A, B, np.eye(n), np.zeros((n, m)), names, ("a", "b"), names, x0, np.ones(m), x0, np.zeros(n))
     K = controllers.gain(model, 1.0, 1.0)
-    slave, x = run(controllers.state_feedback(model, 1.0, 1.0, tmp_path / "k.fmu")), random.normal(size=n)
+    slave, x = run(controllers.state_feedback(tmp_path / "k.fmu", model, 1.0, 1.0)), random.normal(size=n)
     slave.start(dict(zip(names, x, strict=True)))
     assert slave.get(["a", "b"]) == pytest.approx(1.0 - K @ (x - x0), rel=1e-12)
 
@@ -143,7 +143,7 @@ def test_a_point_that_no_input_can_hold_is_refused(tmp_path):
     mech = cart()
     mech.start(u={"x": 1.0})
     with pytest.raises(MechanismError, match=r"der\(x.q\) stays 1"):
-        controllers.state_feedback(lw.linearize(mech), 1.0, 1.0, tmp_path / "k.fmu")
+        controllers.state_feedback(tmp_path / "k.fmu", lw.linearize(mech), 1.0, 1.0)
 
 
 def test_outputs_are_held_within_their_limits(run, tmp_path):
@@ -153,7 +153,7 @@ def test_outputs_are_held_within_their_limits(run, tmp_path):
         random.normal(size=(2, 2)), np.eye(2), np.eye(2), np.zeros((2, 2)), names, ("a", "b"), names, *np.zeros((4, 2))
     )
     K = controllers.gain(model, 1.0, 1.0)
-    fmu = controllers.state_feedback(model, 1.0, 1.0, tmp_path / "k.fmu", u_min=[-0.5, -np.inf], u_max=[np.inf, 0.25])
+    fmu = controllers.state_feedback(tmp_path / "k.fmu", model, 1.0, 1.0, u_min=[-0.5, -np.inf], u_max=[np.inf, 0.25])
     slave = run(fmu).start()
     met = set()
     for x in random.normal(scale=2.0, size=(50, 2)):
@@ -172,7 +172,7 @@ def test_a_pole_that_falls_asks_for_no_more_than_the_limit(run, tmp_path):
     K = controllers.gain(lw.linearize(mech), [100.0, 1.0], 0.01)
     system, h = lw.compile(mech), 0.5
     for limits in ({}, {"u_min": -20.0, "u_max": 20.0}):
-        fmu = controllers.state_feedback(lw.linearize(mech), [100.0, 1.0], 0.01, tmp_path / "k.fmu", **limits)
+        fmu = controllers.state_feedback(tmp_path / "k.fmu", lw.linearize(mech), [100.0, 1.0], 0.01, **limits)
         slave, q, u, found = run(fmu).start(), 0.01, 0.0, []
         for _ in range(8):
             slave.set({"A.q": q, "A.u": u})
@@ -188,7 +188,7 @@ def test_a_pole_that_falls_asks_for_no_more_than_the_limit(run, tmp_path):
 
 
 def test_units_of_limits_are_those_of_the_inputs(run, tmp_path):
-    slave = run(controllers.state_feedback(lw.linearize(cart()), 1.0, 1.0, tmp_path / "k.fmu", u_max=4.0))
+    slave = run(controllers.state_feedback(tmp_path / "k.fmu", lw.linearize(cart()), 1.0, 1.0, u_max=4.0))
     assert [slave.variables[name].unit for name in ("u_min[1]", "u_max[1]")] == ["N", "N"]
     assert [float(slave.variables[name].start) for name in ("u_min[1]", "u_max[1]")] == [-1e30, 4.0]
 
@@ -204,11 +204,11 @@ def test_units_of_limits_are_those_of_the_inputs(run, tmp_path):
 )
 def test_limits_that_do_not_do_are_refused(tmp_path, limits, text):
     with pytest.raises(MechanismError, match=text):
-        controllers.state_feedback(lw.linearize(pendulum(0.5)), 1.0, 1.0, tmp_path / "k.fmu", **limits)
+        controllers.state_feedback(tmp_path / "k.fmu", lw.linearize(pendulum(0.5)), 1.0, 1.0, **limits)
 
 
 def test_limits_that_cross_are_refused_at_initialisation(run, tmp_path, capfd):
-    slave = run(controllers.state_feedback(lw.linearize(cart()), 1.0, 1.0, tmp_path / "k.fmu", u_max=4.0))
+    slave = run(controllers.state_feedback(tmp_path / "k.fmu", lw.linearize(cart()), 1.0, 1.0, u_max=4.0))
     slave.enter({"u_min[1]": 5.0})
     with pytest.raises(Exception, match="fmi2ExitInitializationMode"):
         slave.fmu.exitInitializationMode()

@@ -29,8 +29,8 @@ def make(name, path, checkout, monkeypatch):
     monkeypatch.syspath_prepend(checkout / "examples")
     five_bar = importlib.import_module("five_bar").mechanism()
     if name == "computed_torque":
-        return controllers.computed_torque(five_bar, ["L", "R"], path)
-    return controllers.state_feedback(lw.linearize(five_bar, inputs=["L.tau", "R.tau"]), 1.0, 1.0, path)
+        return controllers.computed_torque(path, five_bar, ["L", "R"])
+    return controllers.state_feedback(path, lw.linearize(five_bar, inputs=["L.tau", "R.tau"]), 1.0, 1.0)
 
 
 ALL = ["pid", "sampled pid", "skyhook", "latch_supervisor", "trajectory", "signal", "state_feedback", "computed_torque"]

@@ -156,7 +156,7 @@ def test_steps(step):
 
 @pytest.mark.parametrize(("start", "stop"), [(0, -1), (1, 1), (0, math.nan), (0, math.inf), ("a", 1), (None, "b")])
 def test_times(start, stop, pair):
-    with pytest.raises(CosimError, match="a run goes from a start time to a later stop time, not from"):
+    with pytest.raises(CosimError, match="a run goes from t_start to a later t_end, not from"):
         run(pair, stop, t_start=start)
 
 

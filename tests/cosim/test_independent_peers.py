@@ -115,7 +115,7 @@ def test_a_closed_loop_by_state_feedback_has_the_eigenvalues_of_its_riccati_equa
     mech.add_joint("A", lw.Revolute((0, 1, 0)), "cart", "rod", at=(0, 0, 0))
     h, weights, effort = 0.05, [4.0, 10.0, 1.0, 1.0], 0.1
     model = lw.linearize(mech, inputs=["x.tau"])
-    control = controllers.state_feedback(model, weights, effort, tmp_path / "control.fmu", sample_time=h)
+    control = controllers.state_feedback(tmp_path / "control.fmu", model, weights, effort, sample_time=h)
     plant = lw.export_fmu(mech, tmp_path / "cart.fmu", fmi="2.0")
     runs = []
     for start in ({"x.q_start": 1e-4}, {"A.q_start": 1e-4}, {"x.u_start": 1e-4}, {"A.u_start": 1e-4}):

@@ -114,9 +114,7 @@ def test_bounds_of_the_step(case):
 
 def test_smallest_step_names_the_signal(case):
     masses, stop = case("oscillating")
-    with pytest.raises(
-        CosimError, match=r"'(left|right)\.x\.q' over the smallest step.*min_step.*rtol"
-    ) as caught:
+    with pytest.raises(CosimError, match=r"'(left|right)\.x\.q' over the smallest step.*min_step.*rtol") as caught:
         masses.run(stop, Adaptive(1e-9, min_step=0.05, first_step=0.05))
     assert caught.value.result.aborted
 

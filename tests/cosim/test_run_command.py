@@ -184,7 +184,6 @@ def test_the_adaptive_master(four_bar, capsys):
         (["--rtol", "1e-4"], "--rtol is an option of --master adaptive, not of jacobi"),
         (["--master", "gauss-seidel", "--max-step", "1"], "--max-step is an option of --master adaptive"),
         (["-o", "no/out.csv"], "no folder .*no; make it first"),
-        (["-o", "out.txt"], r"name it \*.csv or \*.parquet"),
         (["-o", "out.csv", "-o", "out.csv"], "twice"),
         (["-o", "no/out.png"], "no folder"),
         (["--input", "none.csv"], "there is no file none.csv"),
@@ -224,8 +223,9 @@ def test_what_is_no_system(name, said, tmp_path, monkeypatch, capsys):
         (["--step", "x"], "--step: 'x' is not a finite number"),
         (["--t-end", "nan"], "--t-end: 'nan' is not a finite number"),
         (["--set", "A.u_start"], "'A.u_start' is not COMPONENT.VARIABLE=VALUE"),
-        (["--extrapolation", "3"], "--extrapolation: invalid choice"),
-        (["-o", "out.gif"], "does not end in .png"),
+        (["--extrapolation", "3"], "--extrapolation: there is no choice 3"),
+        (["-o", "out.gif"], r"'out.gif' does not end in .csv, .parquet, .json, .mat, .png"),
+        (["--diagram", "out.gif"], "does not end in .png, .svg, .pdf"),
     ],
 )
 def test_wrong_usage(arguments, said, four_bar, capsys):

@@ -106,9 +106,9 @@ def _pose(state: Any) -> dict[str, Any]:
 
 
 def computed_torque(
+    path: str | Path,
     mechanism: Mechanism,
     actuated: Sequence[str],
-    path: str | Path,
     *,
     kp: float = 100.0,
     kd: float = 20.0,
@@ -118,12 +118,12 @@ def computed_torque(
 
     Parameters
     ----------
+    path
+        Of the FMU.
     mechanism
         What the controller takes the plant for; the FMU carries it as JSON.
     actuated
         Joints of one coordinate that have drives, as many as the mechanism has degrees of freedom, or more.
-    path
-        Of the FMU.
     kp, kd
         1/s2 and 1/s: the errors e obey e'' + kd e' + kp e = 0.
     sample_time

@@ -204,10 +204,10 @@ def _refuse_beyond(u0: FloatArray, low: FloatArray, high: FloatArray, names: Seq
 
 
 def state_feedback(
+    path: str | Path,
     model: LinearModel,
     Q: ArrayLike,
     R: ArrayLike,
-    path: str | Path,
     *,
     states: Sequence[str] | None = None,
     inputs: Sequence[str] | None = None,
@@ -220,10 +220,10 @@ def state_feedback(
 
     Parameters
     ----------
-    model, Q, R, states, inputs, sample_time
-        As of `gain`; the operating point is that of the model, u0 with the loads that hold it if `model.u` does not.
     path
         Of the FMU.
+    model, Q, R, states, inputs, sample_time
+        As of `gain`; the operating point is that of the model, u0 with the loads that hold it if `model.u` does not.
     names
         Other names of states and inputs in the FMU.
     u_min, u_max
