@@ -120,7 +120,7 @@ def _variable(reference: Reference, models: Models) -> Variable:
     try:
         return models[reference.component].variable(reference.variable)
     except CosimError as problem:
-        raise CosimError(f"{problem} (instance {reference.component!r})") from problem
+        raise type(problem)(f"{problem} (instance {reference.component!r})") from problem
 
 
 def _misfits(one: Connection, source: Variable, target: Variable) -> Iterator[str]:
