@@ -80,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt as interrupt:
         if (so_far := getattr(interrupt, "comparison", None)) is not None:
             _give(so_far, arguments)
+        print("interrupted; the table has the rows so far", file=sys.stderr)
         return INTERRUPTED
     _give(comparison, arguments)
     failed = sum(row.failed for row in comparison.rows)

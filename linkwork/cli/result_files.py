@@ -104,13 +104,9 @@ def _save_mat(frame: pd.DataFrame, path: Path) -> None:
     from scipy.io import savemat
 
     time, *names = map(str, frame)
-    with path.open("wb") as file:
-        savemat(
-            file,
-            {
-                "time": frame[time].to_numpy(dtype=float),
-                "data": frame[names].to_numpy(dtype=float),
-                "names": np.array(names, dtype=object),
-            },
-            oned_as="column",
-        )
+    columns = {
+        "time": frame[time].to_numpy(dtype=float),
+        "data": frame[names].to_numpy(dtype=float),
+        "names": np.array(names, dtype=object),
+    }
+    savemat(str(path), columns, appendmat=False, oned_as="column")

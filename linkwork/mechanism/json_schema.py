@@ -183,7 +183,7 @@ def _fields(kind: type[Any]) -> Schema:
 def _call(function: Callable[..., Any], leave_out: Sequence[str] = ()) -> Schema:
     """The arguments of a function or class, those without a default required."""
     described = _parameters(function)
-    hints = typing.get_type_hints(function.__init__ if isinstance(function, type) else function)
+    hints = typing.get_type_hints(vars(function)["__init__"] if isinstance(function, type) else function)
     arguments = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", *leave_out)]
     properties = {
         one.name: _value(one.name, hints[one.name], described.get(one.name), default=one.default) for one in arguments
