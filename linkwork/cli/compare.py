@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a comparison to a parser."""
     add = parser.add_argument
-    add("mechanism", type=Path, help=FILE_HELP)
+    add("mechanism", type=Path, metavar="MECHANISM", help=FILE_HELP)
     add(
         "--t-end",
         type=float,
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt as interrupt:
         if (so_far := getattr(interrupt, "comparison", None)) is not None:
             _give(so_far, arguments)
-        print("interrupted; the table has the rows so far", file=sys.stderr)
+        print("interrupted", file=sys.stderr)
         return INTERRUPTED
     _give(comparison, arguments)
     failed = sum(row.failed for row in comparison.rows)

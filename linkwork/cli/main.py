@@ -1,6 +1,6 @@
 """The command line, ``linkwork COMMAND``: each command is a module of this folder.
 
-Exit codes: 0 done; 1 failed, with the reason in one line on standard error; 2 wrong usage.
+Exit codes: 0 done; 1 failed, with the reason in one line on standard error; 2 wrong usage; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from linkwork.cli.parser import Parser
 from linkwork.cli.shared import INTERRUPTED
 from linkwork.errors import LinkworkError
+
+EXIT_CODES = "0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C"
 
 
 class Command(NamedTuple):
@@ -131,15 +133,16 @@ class _Version(argparse.Action):
 
 
 def _add(commands: Any, name: str, command: Command, whole: bool) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         name,
         help=command.summary,
         description=f"{command.summary[0].upper()}{command.summary[1:]}. {command.details}",
-        epilog=f"example:\n  {command.example}",
+        epilog=f"example:\n  {command.example}\n\nexit codes: {EXIT_CODES}",
         conflict_handler="resolve",  # a command may have a help of its own
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     if whole:
         room: Any = import_module(f"linkwork.cli.{command.module}")
         room.add_arguments(parser)
+        parser.usage = parser.brief_usage()
         parser.set_defaults(run=room.run)

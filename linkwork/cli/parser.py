@@ -26,6 +26,19 @@ class Parser(argparse.ArgumentParser):
             self.error(f"{rest[0]!r} is one argument too many")
         return found, rest
 
+    def brief_usage(self) -> str:
+        """Return the usage with what must be given first, as options that take several values would swallow it."""
+        needed = [self._brief(one) for one in self._actions if not one.option_strings]
+        needed += [
+            f"{one.option_strings[0]} {one.metavar}" for one in self._actions if one.option_strings and one.required
+        ]
+        return " ".join(["%(prog)s", *needed, "[OPTIONS]"])
+
+    @staticmethod
+    def _brief(positional: argparse.Action) -> str:
+        name = str(positional.metavar or positional.dest)
+        return f"[{name}]" if positional.nargs == "?" else name
+
     def _refuse_unknown_options(self, args: Sequence[str]) -> None:
         for one in args:
             if self._subparsers is not None and not one.startswith("-"):

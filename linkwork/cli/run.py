@@ -41,12 +41,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--t-end", type=number, metavar="T", help="end of the run [s] (default: the system's own)")
     set_help = "a parameter or start value; may be repeated; with one FMU its variable's name is enough"
     add("--set", type=_assignment, action="append", default=[], metavar="COMPONENT.VARIABLE=VALUE", help=set_help)
-    add("--parameter-set", action="append", default=[], metavar="NAME", help="of the system; may be repeated")
+    add(
+        "--parameter-set",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a parameter set of the system; may be repeated",
+    )
     input_help = (
         "external inputs over time, with columns time and component.variable (or a name outside); linear in between"
     )
     add("--input", type=Path, metavar="FILE.csv", help=input_help)
-    add("--tolerance", type=positive, metavar="TOL", help="of the integrators in the FMUs (default: their own)")
+    add(
+        "--tolerance",
+        type=positive,
+        metavar="TOL",
+        help="tolerance of the integrators in the FMUs (default: their own)",
+    )
     columns_help = "variables to record, as plant.A.q or 'plant.*' (default: all outputs and connected inputs)"
     add("--columns", nargs="+", metavar="PATTERN", help=columns_help)
     add("--show", nargs="+", metavar="PATTERN", help="variables to print and plot (default: the recorded ones)")

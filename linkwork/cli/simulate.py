@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to a parser."""
-    parser.add_argument("mechanism", type=Path, help=FILE_HELP)
+    parser.add_argument("mechanism", type=Path, metavar="MECHANISM", help=FILE_HELP)
     add = parser.add_argument
     add("--t-start", type=float, metavar="T", help="start of the run [s] (default: 0)")
     add("--t-end", type=float, default=10.0, metavar="T", help="end of the run [s] (default: %(default)g)")

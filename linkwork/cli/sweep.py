@@ -32,19 +32,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     latin_help = "ranges sampled together by a Latin hypercube, as plant.m=0.5..2 or plant.c=1..10:log"
     add("--latin", type=_range, nargs="+", action="extend", default=[], metavar="NAME=A..B", help=latin_help)
     add("--samples", type=int, metavar="N", help="points of the Latin hypercube")
-    add("--seed", type=int, metavar="N", help="of the Latin hypercube (default: 0)")
+    add("--seed", type=int, metavar="N", help="seed of the Latin hypercube (default: 0)")
     add("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
     output_help = "folder of the results; an unfinished sweep in it is resumed"
     add("-o", "--output", type=Path, required=True, metavar="FOLDER", help=output_help)
     add("--t-end", type=number, metavar="T", help="end of each run [s] (default: the system's own)")
     columns_help = "variables to record, such as 'plant.*' (default: all outputs and connected inputs)"
     add("--columns", nargs="+", metavar="PATTERN", help=columns_help)
-    add("--keep", choices=KEEP, default="all", help="of each run (default: %(default)s)")
+    add(
+        "--keep",
+        choices=KEEP,
+        default="all",
+        help="of each run: all values, the final ones, or min, max, final and rms (default: %(default)s)",
+    )
     add("--workers", type=int, metavar="N", help="processes on this machine (default: one for each core)")
     add("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, as tcp://192.168.0.5:8786")
     retries_help = "how often a point that crashed or took too long is run again (default: %(default)s)"
     add("--retries", type=int, default=2, metavar="N", help=retries_help)
-    add("--time-limit", type=positive, metavar="S", help="of each point [s]")
+    add("--time-limit", type=positive, metavar="S", help="the longest that a point may take [s] (default: no limit)")
     add("--json", action="store_true", help="print the summary as JSON")
     add_master_arguments(parser)
 
