@@ -155,6 +155,7 @@ def test_without_states_it_is_of_a_fixed_step(tmp_path, needs):
         {"rtol": 0.0},
         {"rtol": 1e-3, "min_step": -1.0},
         {"rtol": 1e-3, "inner": "newton"},
+        {"rtol": 1e-3, "order": ["left"]},
         {"rtol": 1e-3, "estimate": "none"},
         {"rtol": 1e-3, "extrapolation": 4},
     ],

@@ -101,6 +101,10 @@ class Adaptive(Master):
             if value not in names:
                 raise CosimError(f"{name!r} must be {' or '.join(map(repr, names))}, not {value!r}")
         check_extrapolation(self.extrapolation)
+        if self.order and self.inner != "gauss-seidel":
+            raise CosimError(
+                f"'order' must be left out with inner={self.inner!r}: only inner='gauss-seidel' has an order"
+            )
         object.__setattr__(self, "order", tuple(self.order or ()))
 
     def begin(self, network: Network, t_start: float, t_end: float, record_row: Callable[[float], None]) -> MasterRun:
