@@ -57,7 +57,7 @@ COMMANDS = {
         "schema",
         "print the JSON Schema of mechanisms",
         "It describes the .json files of all\ncommands, for editors and validators.",
-        "linkwork schema > linkwork.schema.json",
+        "linkwork schema -o linkwork.schema.json",
     ),
     "check": Command(
         "check",

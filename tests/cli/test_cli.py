@@ -50,7 +50,7 @@ def test_wrong_usage(arguments, capsys):
     assert "usage: linkwork" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["info", "simulate", "compare", "export"])
+@pytest.mark.parametrize("command", ["info", "simulate", "compare", "export", "schema"])
 def test_help_ends_with_an_example_that_is_understood(command, capsys, monkeypatch):
     with pytest.raises(SystemExit) as exit:
         main([command, "--help"])

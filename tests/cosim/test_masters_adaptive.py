@@ -68,7 +68,7 @@ def test_error_meets_the_tolerance_at_fewer_steps(case, name, inner):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "row", rows_of("docs/cosim_masters.md", "| system | inner | tolerance |"), ids=lambda row: "-".join(row[:3])
+    "row", rows_of("docs/cosim_masters.md", "| system | inner | rtol |"), ids=lambda row: "-".join(row[:3])
 )
 def test_steps_of_the_document(case, row):
     masses, stop = case(OF_THE_DOCUMENT[row[0].split()[0]])

@@ -212,6 +212,15 @@ def test_the_command_prints_it(capsys):
     assert json.loads(capsys.readouterr().out) == SCHEMA
 
 
+def test_the_command_writes_it(tmp_path, capsys):
+    path = tmp_path / "linkwork.schema.json"
+    assert main(["schema", "-o", str(path)]) == 0
+    assert json.loads(path.read_text(encoding="utf-8")) == SCHEMA
+    assert capsys.readouterr().out == f"wrote {path}\n"
+    assert main(["schema", "-o", str(tmp_path / "no" / "such.json")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
+
+
 PAGE = (TOP / "docs" / "json_format.md").read_text(encoding="utf-8")
 
 
