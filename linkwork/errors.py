@@ -54,12 +54,13 @@ class UnknownNameError(LinkworkError, KeyError):
     """A name is unknown; also a `KeyError`. The text suggests the nearest known names.
 
     >>> import linkwork as lw
-    >>> model = lw.compile(lw.Mechanism("nothing"))
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
     >>> try:
-    ...     model.column("gravty[3]")
+    ...     mech.add_force(lw.Wrench("rot"))
     ... except KeyError as error:
     ...     print(error)
-    there is no variable 'gravty[3]': did you mean 'gravity[3]' or 'gravity[2]' or 'gravity[1]'?
+    Wrench 'wrench': there is no body 'rot': did you mean 'rod'? (bodies are added first)
     """
 
     __str__ = Exception.__str__  # that of KeyError quotes the text

@@ -80,7 +80,7 @@ def save(result: Result, path: Path, columns: Sequence[str] | None = None) -> No
 def save_table(frame: pd.DataFrame, path: Path) -> None:
     """Write a table with the time as index as .parquet, .json or .mat.
 
-    JSON has an array for each column, ``time`` first, with null for what is not a number. MATLAB gets ``time``,
+    JSON has an array for each column, ``time`` first, with null for values that are not finite. MATLAB gets ``time``,
     ``data`` with a column for each variable, and their ``names``.
     """
     frame = frame.reset_index()

@@ -112,7 +112,7 @@ def _carry_out(plan: Plan, arguments: argparse.Namespace, backend: Callable[...,
 
 
 def _save(result: Result, paths: Sequence[Path], plan: Plan) -> None:
-    """Write what is not written during the run."""
+    """Write the files that are not written during the run."""
     for path in paths:
         if is_picture(path):
             result.plot(plan.columns, path)

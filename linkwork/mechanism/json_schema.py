@@ -41,7 +41,7 @@ QUATERNION = _array(NUMBER, 4)
 NUMBERS: Schema = {"type": "array", "items": NUMBER}
 COEFFICIENTS: Schema = {"anyOf": [NUMBER, _array(NUMBER, 1, 4)]}
 
-# What the types of Python do not say, by key.
+# Shapes and limits that the types of Python do not state, by key.
 SHAPES: dict[str, Schema] = {
     "name": NAME,
     "mass": {"type": "number", "exclusiveMinimum": 0},
@@ -161,7 +161,7 @@ def _transition(kind: type[Any], name: str) -> Schema:
 
 
 def _variant(kind: type[Any], name: str) -> Schema:
-    """One of several dataclasses, told by the key "type"."""
+    """One of several dataclasses, which the key "type" distinguishes."""
     found = _fields(kind)
     return found | {
         "properties": {"type": {"const": name}, **found["properties"]},

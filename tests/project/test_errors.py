@@ -27,12 +27,12 @@ STATE = MODEL.assemble()
 BARE = lw.Mechanism.from_dict({**MECH.to_dict(), "transitions": []})
 FILE = MECH.to_dict()
 
-UNKNOWN = {  # where: what is called, and another kind that the error is of
+UNKNOWN = {  # by place: a call, and another kind that the error is of
     "body": (lambda: pendulum().add_joint("B", lw.Fixed(), "ground", "rot", at=(0, 0, 0)), lw.MechanismError),
     "joint of a force": (lambda: pendulum().add_force(lw.SpringDamper("B", damping=1)), lw.MechanismError),
     "joint of a start": (lambda: pendulum().start(q={"B": 1}), lw.MechanismError),
     "joint to release": (lambda: pendulum().add_transition("x", lw.Release("B"), lw.Command()), lw.MechanismError),
-    "joint of a crossing": (
+    "joint of a trigger": (
         lambda: pendulum().add_transition("x", lw.Unlock("A"), lw.Crossing("B.q", 1)),
         lw.MechanismError,
     ),
@@ -134,7 +134,7 @@ def test_names_of_co_simulation_and_fmus(tmp_path):
     ],
 )
 def test_a_wrong_argument_is_a_value_error(call):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011 (the type is what is tested)
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 (the type is tested)
         call()
     assert isinstance(caught.value, lw.MechanismError)
     assert not isinstance(caught.value, KeyError)
