@@ -28,8 +28,8 @@ MASTERS: dict[str, Callable[[], Master]] = {
     for order in (0, 1, 2)
 }
 TRIED = {
-    "Adaptive, doubling": lambda: Adaptive(1e-4, first=STEP, largest=STEP, smallest=STEP),
-    "Adaptive, inputs": lambda: Adaptive(1.0, first=STEP, largest=STEP, estimate="inputs"),
+    "Adaptive, doubling": lambda: Adaptive(1e-4, first_step=STEP, max_step=STEP, min_step=STEP),
+    "Adaptive, inputs": lambda: Adaptive(1.0, first_step=STEP, max_step=STEP, estimate="inputs"),
 }
 
 

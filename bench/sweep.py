@@ -36,7 +36,7 @@ def swept(fmu: Path, folder: Path, keep: str, **how: Any) -> tuple[float, Any]:
     from linkwork.cosim.sweep import sweep
 
     begin = time.perf_counter()
-    result = sweep(fmu, points(), folder, stop=WORKS[keep], master=Jacobi(STEP), keep=keep, progress=False, **how)
+    result = sweep(fmu, points(), folder, t_end=WORKS[keep], master=Jacobi(STEP), keep=keep, progress=False, **how)
     wall = time.perf_counter() - begin
     return wall, result.to_dataframe()
 

@@ -70,7 +70,7 @@ def loop(out: Path, model: lw.LinearModel) -> System:
     for name in STATES:
         system.connect(f"plant.{name}", f"controller.{name}")
     system.connect("controller.A.tau", "plant.A.tau")
-    system.experiment.stop = END
+    system.experiment.t_end = END
     return system
 
 

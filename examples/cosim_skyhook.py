@@ -99,7 +99,7 @@ def drive(out: Path) -> System:
     system.connect("skyhook.force_wheel", "car.on_wheel.F[3]")
     for name, values in DAMPERS.items():
         system.add_parameter_set(name, values)
-    system.experiment.stop = END
+    system.experiment.t_end = END
     return system
 
 

@@ -44,7 +44,7 @@ def supervised(out: Path) -> System:
         for part in "qu":
             system.connect(f"satellite.{hinge}.{part}", f"supervisor.{hinge}.{part}")
         system.connect(f"supervisor.{latch}.command", f"satellite.{latch}.command")
-    system.experiment.stop = END
+    system.experiment.t_end = END
     return system
 
 

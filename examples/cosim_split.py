@@ -89,7 +89,7 @@ def split(out: Path) -> System:
             source, target = f"{SIDES[other]}.rocker_{other}.r[{k}]", f"{SIDES[side]}.pull.F[{k}]"
             offset = -STIFFNESS * ANCHOR[k - 1]
             system.connect(source, target, factor=STIFFNESS, offset=offset, convert_units=False)
-    system.experiment.stop = END
+    system.experiment.t_end = END
     return system
 
 

@@ -56,7 +56,7 @@ def add_grip(mech: lw.Mechanism) -> None:
         pin = lw.Pin(f"finger_{side}", "box", lw.Revolute((0, 1, 0)), parent_frame=lw.Frame(tip))
         mech.add_transition(f"grip_{side}", pin, when=touching)
         mech.add_transition(f"release_{side}", lw.Release(f"grip_{side}"), when=lw.Time(RELEASE))
-    mech.add_transition("table", lw.Stop("place", lower=0.0, restitution=BOUNCE, direction=2))
+    mech.add_transition("table", lw.Stop("place", lower=0.0, restitution=BOUNCE, coordinate=2))
     mech.add_transition("open", lw.Stop("left", lower=OPEN))
 
 

@@ -18,6 +18,7 @@ from linkwork.errors import (
     MechanismError,
     SingularityError,
     SolverError,
+    UnknownNameError,
 )
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ __all__ = [
     "Study",
     "Time",
     "Universal",
+    "UnknownNameError",
     "Unlock",
     "VelocityJump",
     "Wrench",

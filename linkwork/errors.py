@@ -1,12 +1,15 @@
-"""The exceptions of Linkwork: one type for each kind of failure, all of them `LinkworkError`."""
+"""The exceptions of Linkwork: one type for each kind of failure, all of them `LinkworkError`.
+
+An unknown name is an `UnknownNameError` and of the kind of its place: an unknown joint is a `MechanismError` as well.
+"""
 
 
 class LinkworkError(Exception):
     """Base of every exception that Linkwork raises on purpose; its text names the thing and the remedy."""
 
 
-class MechanismError(LinkworkError):
-    """The description of a mechanism is wrong or asks for an unsupported feature."""
+class MechanismError(LinkworkError, ValueError):
+    """A description, an input or an argument is wrong or asks for an unsupported feature; also a `ValueError`."""
 
 
 class AssemblyError(LinkworkError):
@@ -45,3 +48,39 @@ class ExportError(LinkworkError):
 
 class FmuError(LinkworkError):
     """An FMU cannot be read or reported a failure."""
+
+
+class UnknownNameError(LinkworkError, KeyError):
+    """A name is unknown; also a `KeyError`. The text suggests the nearest known names.
+
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    >>> try:
+    ...     mech.add_force(lw.Wrench("rot"))
+    ... except KeyError as error:
+    ...     print(error)
+    Wrench 'wrench': there is no body 'rot': did you mean 'rod'? (bodies are added first)
+    """
+
+    __str__ = Exception.__str__  # that of KeyError quotes the text
+
+
+class MechanismNameError(UnknownNameError, MechanismError):
+    """A name that a mechanism, or a function of mechanisms, does not know."""
+
+
+class SolverNameError(UnknownNameError, SolverError):
+    """A name that no solver has."""
+
+
+class CosimNameError(UnknownNameError, CosimError):
+    """A name that a system of FMUs, or its result, does not know."""
+
+
+class ExportNameError(UnknownNameError, ExportError):
+    """A name that the export does not know."""
+
+
+class FmuNameError(UnknownNameError, FmuError):
+    """A name that an FMU, or a function of FMUs, does not know."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from linkwork._util.names import suggest
-from linkwork.errors import SolverError
+from linkwork.errors import SolverError, SolverNameError
 from linkwork.solvers.base import Options, Solver
 from linkwork.solvers.problem import Problem
 
@@ -36,7 +36,7 @@ def solver_class(name: str) -> type[Solver]:
         If the name is unknown.
     """
     if name not in _CLASSES:
-        raise SolverError(f"there is no solver {name!r}: {suggest(name, _CLASSES)}")
+        raise SolverNameError(f"there is no solver {name!r}: {suggest(name, _CLASSES)}")
     module, attribute = _CLASSES[name].split(":")
     found: type[Solver] = getattr(import_module(module), attribute)
     return found

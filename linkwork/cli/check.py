@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from linkwork._util.names import suggest
 from linkwork.fmu.check.registry import all_checks
 from linkwork.fmu.check.run import TIME_LIMIT, check_fmu
 
@@ -53,10 +54,12 @@ def _list(as_json: bool) -> int:
 
 def _checks(text: str) -> list[str]:
     names = [one for one in text.split(",") if one]
-    unknown = [one for one in names if one not in all_checks()]
-    if unknown or not names:
-        given = ", ".join(unknown) or "nothing"
-        raise argparse.ArgumentTypeError(f"there is no check {given}; --list prints all")
+    if not names:
+        raise argparse.ArgumentTypeError("name a check; --list prints all")
+    for name in names:
+        if name not in all_checks():
+            hint = suggest(name, all_checks())
+            raise argparse.ArgumentTypeError(f"there is no check {name!r}: {hint}; --list prints all")
     return names
 
 

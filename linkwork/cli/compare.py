@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linkwork._util.files import atomic_path
 from linkwork.cli.export import load_mechanism
-from linkwork.cli.shared import FILE_HELP, load, picture
+from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture
+from linkwork.cli.shared import FILE_HELP, INTERRUPTED, load
 from linkwork.comparison.compare import POINTS, TOLERANCES, compare
 from linkwork.comparison.runs import DAE_FORMULATIONS, in_short
 from linkwork.compiler.methods import METHODS
-from linkwork.errors import LinkworkError, MechanismError
+from linkwork.errors import MechanismError
 from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
@@ -25,8 +28,14 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a comparison to a parser."""
     add = parser.add_argument
-    add("mechanism", type=Path, help=FILE_HELP)
-    add("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
+    add("mechanism", type=Path, metavar="MECHANISM", help=FILE_HELP)
+    add(
+        "--t-end",
+        type=float,
+        default=10.0,
+        metavar="T",
+        help="end of the runs [s] (default: %(default)g)",
+    )
     runs_help = (
         "what to compare: FORMULATION/SOLVER or SOLVER. Formulations: auto, "
         f"{', '.join(METHODS)}; with solver ida {', '.join(DAE_FORMULATIONS)}. Solvers: {', '.join(solver_names())} "
@@ -42,27 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--points", type=int, default=POINTS, metavar="N", help="times at which it is compared (default: %(default)d)")
     repeat_help = "how often each run is timed; slow ones are timed once (default: %(default)d)"
     add("--repeat", type=int, default=3, metavar="N", help=repeat_help)
-    add("--csv", type=Path, metavar="FILE", help="write the table as CSV")
     add("--json", action="store_true", help="print the table as JSON")
     load_help = "constant load in a joint or on a body, as 'simulate' takes it"
     add("--input", type=load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
-    add("--plot", type=picture, metavar="FILE", help="save error over CPU time: .png, .svg or .pdf")
+    add_output(parser, "write the table, or plot error over CPU time", (".csv", ".json", *PICTURES))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare by the arguments, and print; an interrupt leaves the rows so far.
-
-    Raises
-    ------
-    LinkworkError
-        If no run came to its end, after the table is printed.
-    """
-    for path in (arguments.csv, arguments.plot):
-        if path and not path.absolute().parent.is_dir():
-            raise LinkworkError(f"cannot write {path}: there is no folder {path.parent}")
+    """Compare by the arguments and print; return 0 if no row failed, 1 if some did, 130 after an interruption."""
+    check_files(arguments.output)
     if arguments.points < 2:
         raise MechanismError(f"--points must be at least 2, not {arguments.points}")
-    if arguments.plot:
+    if any(map(is_picture, arguments.output)):
         import_module("linkwork.comparison.plot")  # a missing package is reported before the runs
     mech = load_mechanism(arguments.mechanism)
     try:
@@ -80,20 +80,30 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt as interrupt:
         if (so_far := getattr(interrupt, "comparison", None)) is not None:
             _give(so_far, arguments)
-        raise
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     _give(comparison, arguments)
-    if all(row.failed for row in comparison.rows):
-        raise LinkworkError("no run came to its end: the table gives the reasons")
-    return 0
+    failed = sum(row.failed for row in comparison.rows)
+    if failed:
+        print(f"error: {failed} of {len(comparison.rows)} rows failed: the table gives the reasons", file=sys.stderr)
+    return int(failed > 0)
 
 
 def _give(comparison: Comparison, arguments: argparse.Namespace) -> None:
-    """Write and print it."""
+    """Write and print it; there is no plot of failed rows alone."""
     good = any(not row.failed for row in comparison.rows)
-    if arguments.csv:
-        comparison.to_csv(arguments.csv)
-    if arguments.plot and good:
-        comparison.plot(arguments.plot)
-    written = [arguments.csv, arguments.plot if good else None]
-    lines = [str(comparison), *(f"wrote {path}" for path in written if path)]
+    written = [path for path in arguments.output if good or not is_picture(path)]
+    for path in written:
+        _save(comparison, path)
+    lines = [str(comparison), *(f"wrote {path}" for path in written)]
     print(json.dumps(comparison.to_dict(), indent=2) if arguments.json else "\n".join(lines))
+
+
+def _save(comparison: Comparison, path: Path) -> None:
+    if is_picture(path):
+        comparison.plot(path)
+    elif path.suffix.lower() == ".csv":
+        comparison.to_csv(path)
+    else:
+        with atomic_path(path) as part:
+            part.write_text(json.dumps(comparison.to_dict(), indent=2) + "\n", encoding="utf-8")

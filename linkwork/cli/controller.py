@@ -11,7 +11,7 @@ from typing import Any
 
 from linkwork import controllers
 from linkwork._util.names import suggest
-from linkwork.errors import FmuError
+from linkwork.errors import FmuError, FmuNameError
 
 SUMMARIES = {
     "pid": "PID with filtered derivative, limits and anti-windup",
@@ -99,7 +99,7 @@ def _ready(arguments: argparse.Namespace, settings: dict[str, Any]) -> Path:
     name = arguments.source
     if name not in controllers.BUILTIN:
         hint = suggest(name, controllers.BUILTIN)
-        raise FmuError(f"{name!r} is neither a .py file nor a built-in controller; {hint}")
+        raise FmuNameError(f"{name!r} is neither a .py file nor a built-in controller; {hint}")
     if name in _FROM_PYTHON:
         raise FmuError(f"{name} takes a mechanism: write it from Python, linkwork.controllers.{name}(...)")
     if arguments.resources or arguments.requirements or arguments.class_name:

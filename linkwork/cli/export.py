@@ -19,9 +19,15 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the export to a parser."""
-    parser.add_argument("mechanism", type=Path, help="a .json file, or a .py file that defines mechanism()")
     parser.add_argument(
-        "-o", "--output", type=Path, help="output FMU (default: <mechanism>.fmu in the current directory)"
+        "mechanism", type=Path, metavar="MECHANISM", help="a .json file, or a .py file that defines mechanism()"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FMU",
+        help="output FMU (default: <mechanism>.fmu in the current directory)",
     )
     parser.add_argument("--fmi", choices=("2.0", "3.0"), default="3.0", help="version of FMI (default: %(default)s)")
     parser.add_argument(
@@ -31,15 +37,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--states",
         choices=("full", "minimal"),
         default="full",
-        help="all states of the tree, or independent ones alone",
+        help="all states of the tree, or independent ones alone (default: %(default)s)",
     )
     parser.add_argument(
         "--independents", nargs="+", metavar="NAME", help="with --states minimal: coordinates, as A.q (default: chosen)"
     )
     parser.add_argument("--arrays", action="store_true", help="arrays for quantities of several numbers (FMI 3.0 only)")
-    parser.add_argument("--stop-time", type=float, default=10.0, help="of the default experiment [s]")
-    parser.add_argument("--step-size", type=float, default=0.01, help="of the default experiment [s]")
-    parser.add_argument("--tolerance", type=float, default=1e-7, help="of the default experiment")
+    stop_help = "end of the default experiment [s] (default: %(default)g)"
+    parser.add_argument("--stop-time", type=float, default=10.0, metavar="T", help=stop_help)
+    step_help = "step of the default experiment [s] (default: %(default)g)"
+    parser.add_argument("--step-size", type=float, default=0.01, metavar="DT", help=step_help)
+    tolerance_help = "tolerance of the default experiment (default: %(default)g)"
+    parser.add_argument("--tolerance", type=float, default=1e-7, metavar="TOL", help=tolerance_help)
     parser.add_argument(
         "--platforms",
         type=lambda text: text.split(","),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to a parser."""
-    parser.add_argument("mechanism", type=Path, help=FILE_HELP)
+    parser.add_argument("mechanism", type=Path, metavar="MECHANISM", help=FILE_HELP)
     parser.add_argument("--json", action="store_true", help="print the same as JSON, with --explain more of it")
     explain_help = "print its tree and cuts, and how and in what order its loops are solved, and why so"
     parser.add_argument("--explain", action="store_true", help=explain_help)

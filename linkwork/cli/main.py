@@ -1,6 +1,6 @@
 """The command line, ``linkwork COMMAND``: each command is a module of this folder.
 
-Exit codes: 0 done; 1 failed, with the reason in one line on standard error; 2 wrong usage.
+Exit codes: 0 done; 1 failed, with the reason in one line on standard error; 2 wrong usage; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from linkwork.cli.parser import Parser
+from linkwork.cli.shared import INTERRUPTED
 from linkwork.errors import LinkworkError
+
+EXIT_CODES = "0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C"
 
 
 class Command(NamedTuple):
@@ -35,19 +39,25 @@ COMMANDS = {
         "simulate",
         "simulate a mechanism in time",
         "It starts from the start values of its\ndescription, after its loops have been closed.",
-        "linkwork simulate examples/four_bar.py --t-end 5 --columns A.q coupler.r --csv out.csv --plot out.png",
+        "linkwork simulate examples/four_bar.py --t-end 5 --columns A.q coupler.r -o out.csv -o out.png",
     ),
     "compare": Command(
         "compare",
         "compare formulations and solvers on a mechanism",
         "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
-        "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 --csv out.csv --plot out.png",
+        "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 -o out.csv -o out.png",
     ),
     "export": Command(
         "export",
         "write a mechanism as an FMU",
         "It serves Model Exchange and Co-Simulation.",
         "linkwork export examples/four_bar.py -o four_bar.fmu --fmi 2.0 --outputs A.q coupler.r energy",
+    ),
+    "schema": Command(
+        "schema",
+        "print the JSON Schema of mechanisms",
+        "It describes the .json files of all\ncommands, for editors and validators.",
+        "linkwork schema -o linkwork.schema.json",
     ),
     "check": Command(
         "check",
@@ -65,7 +75,7 @@ COMMANDS = {
         "run",
         "run a system of FMUs, or one FMU",
         "FMUs run in a process of their own, so\nthat a crash of one loses no results.",
-        "linkwork run four_bar.fmu --stop-time 2 --set A.u_start=3 -o out.csv",
+        "linkwork run four_bar.fmu --t-end 2 --set A.u_start=3 -o out.csv",
     ),
     "sweep": Command(
         "sweep",
@@ -83,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = make_parser(argv[:1]).parse_args(argv)
         return int(arguments.run(arguments))
     except KeyboardInterrupt:
-        return 130  # as shells expect of a program that was interrupted
+        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone
         return 1
@@ -97,7 +107,7 @@ def make_parser(wanted: Sequence[str] = tuple(COMMANDS)) -> argparse.ArgumentPar
 
     Each command knows its function as `run`.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="linkwork",
         description="Closed-chain multibody dynamics: simulate a mechanism, export it, run it with other FMUs.",
         epilog="'linkwork COMMAND --help' describes a command.",
@@ -123,15 +133,16 @@ class _Version(argparse.Action):
 
 
 def _add(commands: Any, name: str, command: Command, whole: bool) -> None:
-    parser: argparse.ArgumentParser = commands.add_parser(
+    parser: Parser = commands.add_parser(
         name,
         help=command.summary,
         description=f"{command.summary[0].upper()}{command.summary[1:]}. {command.details}",
-        epilog=f"example:\n  {command.example}",
+        epilog=f"example:\n  {command.example}\n\nexit codes: {EXIT_CODES}",
         conflict_handler="resolve",  # a command may have a help of its own
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     if whole:
         room: Any = import_module(f"linkwork.cli.{command.module}")
         room.add_arguments(parser)
+        parser.usage = parser.brief_usage()
         parser.set_defaults(run=room.run)

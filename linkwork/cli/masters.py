@@ -13,8 +13,8 @@ from linkwork.cosim.masters.fixed_step import GaussSeidel, Jacobi
 from linkwork.errors import CosimError
 
 MASTERS = ("jacobi", "gauss-seidel", "adaptive")
-OF_ADAPTIVE = ("tolerance", "smallest_step", "largest_step")
-TOLERANCE = 1e-4
+OF_ADAPTIVE = ("rtol", "first_step", "min_step", "max_step")
+RTOL = 1e-4
 
 
 def add_master_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,16 +22,20 @@ def add_master_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("master algorithm").add_argument
     add("--master", choices=MASTERS, default="jacobi", help="co-simulation master algorithm (default: %(default)s)")
     step_help = (
-        "communication step [s], of adaptive the first one "
+        "communication step of jacobi and gauss-seidel [s] "
         "(default: the smallest that an FMU proposes, else a thousandth of the run)"
     )
     add("--step", type=positive, metavar="DT", help=step_help)
     extrapolation_help = "order by which inputs change within a step (default: 0; of adaptive 1)"
     add("--extrapolation", type=int, choices=(0, 1, 2), help=extrapolation_help)
-    tolerance_help = f"of adaptive: error of a step, relative to what signals are (default: {TOLERANCE:g})"
-    add("--tolerance", type=positive, metavar="TOL", help=tolerance_help)
-    add("--smallest-step", type=positive, metavar="DT", help="of adaptive [s] (default: 1e-10)")
-    add("--largest-step", type=positive, metavar="DT", help="of adaptive [s] (default: a tenth of the run)")
+    rtol_help = f"of adaptive: error of a step, relative to the signals (default: {RTOL:g})"
+    add("--rtol", type=positive, metavar="TOL", help=rtol_help)
+    first_help = "of adaptive: the first step [s], also after events (default: a thousandth of the run)"
+    add("--first-step", type=positive, metavar="DT", help=first_help)
+    min_help = "of adaptive: the smallest step [s] (default: 1e-10 of the run)"
+    add("--min-step", type=positive, metavar="DT", help=min_help)
+    max_help = "of adaptive: the largest step [s] (default: a tenth of the run)"
+    add("--max-step", type=positive, metavar="DT", help=max_help)
 
 
 def master_of(arguments: argparse.Namespace, usual_step: Callable[[], float]) -> Master:
@@ -53,14 +57,12 @@ def master_of(arguments: argparse.Namespace, usual_step: Callable[[], float]) ->
 
 
 def _adaptive(arguments: argparse.Namespace) -> Master:
-    given: dict[str, Any] = {
-        "smallest": arguments.smallest_step,
-        "largest": arguments.largest_step,
-        "first": arguments.step,
-    }
+    if arguments.step is not None:
+        raise CosimError("--step is an option of the masters with a fixed step; --master adaptive takes --first-step")
+    given: dict[str, Any] = {name: getattr(arguments, name) for name in ("first_step", "min_step", "max_step")}
     if arguments.extrapolation is not None:
         given["extrapolation"] = arguments.extrapolation
-    return Adaptive(arguments.tolerance or TOLERANCE, **given)
+    return Adaptive(arguments.rtol or RTOL, **given)
 
 
 def number(text: str) -> float:

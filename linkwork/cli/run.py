@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.cli.masters import add_master_arguments, master_of, number, positive
+from linkwork.cli.result_files import PICTURES, add_output, check_files, file_argument, is_picture, save_table
 from linkwork.cli.run_backends import RunOutcome, in_process, isolated
 from linkwork.cli.run_plan import Plan
 from linkwork.cli.run_summary import as_text, summarise
-from linkwork.cli.shared import picture
+from linkwork.cli.shared import INTERRUPTED
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.network.external_inputs import by_target
+from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.selection import chosen, fits
-from linkwork.cosim.recording.sink import check_place
+from linkwork.cosim.recording.sink import SUFFIXES, check_place
 from linkwork.cosim.recording.sink_choice import open_sink
 from linkwork.cosim.recording.tee import Tee
 from linkwork.cosim.running import models_of, recorded_variables, usual_step
@@ -29,30 +31,39 @@ from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
 
 Scalar = float | int | bool | str
-INTERRUPTED = 130  # as shells expect of a program that was interrupted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a run to a parser."""
     add = parser.add_argument
     add("system", type=Path, metavar="SYSTEM", help="an .ssp, or one .fmu")
-    add("--start-time", type=number, metavar="T", help="[s] (default: the system's own)")
-    add("--stop-time", type=number, metavar="T", help="[s] (default: the system's own)")
+    add("--t-start", type=number, metavar="T", help="start of the run [s] (default: the system's own)")
+    add("--t-end", type=number, metavar="T", help="end of the run [s] (default: the system's own)")
     set_help = "a parameter or start value; may be repeated; with one FMU its variable's name is enough"
     add("--set", type=_assignment, action="append", default=[], metavar="COMPONENT.VARIABLE=VALUE", help=set_help)
-    add("--parameter-set", action="append", default=[], metavar="NAME", help="of the system; may be repeated")
+    add(
+        "--parameter-set",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a parameter set of the system; may be repeated",
+    )
     input_help = (
         "external inputs over time, with columns time and component.variable (or a name outside); linear in between"
     )
     add("--input", type=Path, metavar="FILE.csv", help=input_help)
-    add("--fmu-tolerance", type=positive, metavar="TOL", help="for the integrators in the FMUs (default: their own)")
-    record_help = "what to record, as plant.A.q or 'plant.*' (default: all outputs and connected inputs)"
-    add("--record", nargs="+", metavar="PATTERN", help=record_help)
-    output_help = "write results as .csv or .parquet while it runs; may be repeated"
-    add("-o", "--output", type=Path, action="append", default=[], metavar="FILE", help=output_help)
-    add("--columns", nargs="+", metavar="PATTERN", help="variables to print and plot (default: the recorded ones)")
-    add("--plot", type=picture, metavar="FILE", help="save a plot: .png, .svg or .pdf")
-    add("--diagram", type=picture, metavar="FILE", help="draw the system: .png, .svg or .pdf")
+    add(
+        "--tolerance",
+        type=positive,
+        metavar="TOL",
+        help="tolerance of the integrators in the FMUs (default: their own)",
+    )
+    columns_help = "variables to record, as plant.A.q or 'plant.*' (default: all outputs and connected inputs)"
+    add("--columns", nargs="+", metavar="PATTERN", help=columns_help)
+    add("--show", nargs="+", metavar="PATTERN", help="variables to print and plot (default: the recorded ones)")
+    add_output(parser, "write results, .csv and .parquet while it runs, or a plot")
+    draw_help = f"draw the system as a block diagram: {', '.join(PICTURES)}"
+    add("--diagram", type=file_argument(PICTURES), metavar="FILE", help=draw_help)
     add("--in-process", action="store_true", help="run FMUs in this very process: quicker to start; a crash ends all")
     add("--json", action="store_true", help="print the summary as JSON")
     add("--quiet", action="store_true", help="show neither progress nor summary")
@@ -81,12 +92,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _carry_out(plan: Plan, arguments: argparse.Namespace, backend: Callable[..., RunOutcome]) -> int:
     if arguments.diagram:
         plan.system.draw(arguments.diagram)
-    tee = Tee(plan.columns if arguments.plot else (), open_sink(arguments.output) if arguments.output else None)
+    streamed = [path for path in arguments.output if path.suffix.lower() in SUFFIXES]
+    later = [path for path in arguments.output if path not in streamed]
+    tee = Tee(plan.kept if later else (), open_sink(streamed) if streamed else None)
     result, problem = backend(tee, quiet=arguments.quiet)
     wall = time.perf_counter() - tee.started if tee.started is not None else 0.0
-    if arguments.plot and tee.reached is not None:
-        tee.kept(result).plot(plan.columns, arguments.plot)
-    written = [*arguments.output, *([arguments.plot] if arguments.plot else [])] if tee.last else []
+    if tee.reached is not None:
+        _save(tee.kept(result), later, plan)
+    written = arguments.output if tee.last else []
     if problem:
         raise CosimError(f"{problem}{_where(tee, written)}", result) from problem
     summary = summarise(plan, result, tee, wall, [*written, *([arguments.diagram] if arguments.diagram else [])])
@@ -96,6 +109,15 @@ def _carry_out(plan: Plan, arguments: argparse.Namespace, backend: Callable[...,
         print(f"interrupted{_where(tee, written)}", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def _save(result: Result, paths: Sequence[Path], plan: Plan) -> None:
+    """Write the files that are not written during the run."""
+    for path in paths:
+        if is_picture(path):
+            result.plot(plan.columns, path)
+        else:
+            save_table(result.to_dataframe(), path)
 
 
 # ---- the system ------------------------------------------------------------------------------------
@@ -109,43 +131,44 @@ def make_plan(arguments: argparse.Namespace) -> Plan:
     CosimError
         If something does not fit.
     """
-    for path in [*arguments.output, *(one for one in (arguments.plot, arguments.diagram) if one)]:
+    files = [*arguments.output, *([arguments.diagram] if arguments.diagram else [])]
+    for path in files:
         check_place(path)
-    if arguments.plot:
-        import linkwork.draw.plotting  # noqa: F401  (a missing package is reported before the run)
+    check_files(files)
     system, models = load(arguments.system)
-    start = system.experiment.start if arguments.start_time is None else arguments.start_time
-    stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time
-    check_times(start, stop, arguments.step)
-    master = master_of(arguments, lambda: usual_step(models.values(), stop - start))
+    t_start = system.experiment.t_start if arguments.t_start is None else arguments.t_start
+    t_end = system.experiment.t_end if arguments.t_end is None else arguments.t_end
+    check_times(t_start, t_end, arguments.step)
+    master = master_of(arguments, lambda: usual_step(models.values(), t_end - t_start))
     names = Names(system, models)
     inputs = read_inputs(arguments.input, names, system) if arguments.input else {}
     parameters = dict(names.value(name, text) for name, text in arguments.set)
     notices = check_system(system, models, values=parameters, external=inputs)
     recorded: list[str] = [*recorded_variables(system, models, None, by_target(system, inputs))]
-    if arguments.record:
-        recorded = names.fitting(arguments.record)
-    shown = names.fitting(arguments.columns, recorded) if arguments.columns else recorded
+    if arguments.columns:
+        recorded = names.fitting(arguments.columns)
+    shown = names.fitting(arguments.show, recorded) if arguments.show else recorded
+    kept = list(dict.fromkeys([*recorded, *shown]))
     settings = {
-        "start": start,
-        "stop": stop,
+        "t_start": t_start,
+        "t_end": t_end,
         "master": master,
         "parameters": parameters,
         "parameter_sets": arguments.parameter_set,
         "inputs": inputs,
-        "record": list(dict.fromkeys([*recorded, *shown])),
-        "tolerance": arguments.fmu_tolerance,
+        "columns": kept,
+        "tolerance": arguments.tolerance,
     }
     text = f"{arguments.master}" + (f", step {master.step:g} s" if hasattr(master, "step") else "")
-    return Plan(system, start, stop, settings, names.labels(shown), text, notices)
+    return Plan(system, t_start, t_end, settings, names.labels(shown), names.labels(kept), text, notices)
 
 
-def check_times(start: float, stop: float, step: float | None) -> None:
-    """Raise a `CosimError` if a run cannot go from a start to a stop time by steps of that length."""
-    if stop <= start:
-        raise CosimError(f"the run is to stop at {stop:g} s, but begins at {start:g} s; choose a later --stop-time")
-    if step and step > (stop - start) * (1 + 1e-9):
-        raise CosimError(f"--step {step:g} s is longer than the run of {stop - start:g} s; choose a shorter one")
+def check_times(t_start: float, t_end: float, step: float | None) -> None:
+    """Raise a `CosimError` if a run cannot go from `t_start` to `t_end` by steps of that length."""
+    if t_end <= t_start:
+        raise CosimError(f"the run is to end at {t_end:g} s, but begins at {t_start:g} s; choose a later --t-end")
+    if step and step > (t_end - t_start) * (1 + 1e-9):
+        raise CosimError(f"--step {step:g} s is longer than the run of {t_end - t_start:g} s; choose a shorter one")
 
 
 def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
@@ -167,8 +190,8 @@ def load(path: Path) -> tuple[System, dict[str, FmuModel]]:
     if path.suffix.lower() == ".fmu":
         (model,) = models.values()
         first, last = model.experiment
-        system.experiment.start = first or 0.0
-        system.experiment.stop = system.experiment.start + 1.0 if last is None else last
+        system.experiment.t_start = first or 0.0
+        system.experiment.t_end = system.experiment.t_start + 1.0 if last is None else last
     return system, models
 
 

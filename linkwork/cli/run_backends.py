@@ -31,7 +31,7 @@ def isolated(child: Child, plan: Plan, tee: Tee, *, quiet: bool) -> RunOutcome:
     """Run in a process of its own, from which rows come as they are made."""
     from linkwork.cosim.isolated.job import Job
 
-    with Progress(False if quiet else None, plan.start, plan.stop) as shown:
+    with Progress(False if quiet else None, plan.t_start, plan.t_end) as shown:
         tee.watch = shown.reach
         result, problem = _outcome(plan, lambda: child.run(Job(plan.system, plan.settings), tee))
     try:

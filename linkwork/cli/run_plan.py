@@ -10,12 +10,13 @@ from linkwork.cosim.system import System
 
 @dataclass
 class Plan:
-    """A run as it was asked for: the system, the arguments of `linkwork.cosim.run`, the columns to be shown."""
+    """A run as it was asked for: the system, the arguments of `linkwork.cosim.run`, columns shown and kept."""
 
     system: System
-    start: float
-    stop: float
+    t_start: float
+    t_end: float
     settings: dict[str, Any]
     columns: list[str]
+    kept: list[str]
     master: str
     notices: list[str]

@@ -25,8 +25,8 @@ def summarise(plan: Plan, run: Result, tee: Tee, wall: float, written: Sequence[
         "name": run.name,
         "components": {name: one.fmu.name for name, one in plan.system.components.items()},
         "master": plan.master,
-        "start": plan.start,
-        "stop": plan.stop,
+        "t_start": plan.t_start,
+        "t_end": plan.t_end,
         "reached": tee.reached,
         "wall_time": wall,
         **(asdict(run.statistics) if run.statistics else {}),
@@ -45,9 +45,9 @@ def as_text(summary: Mapping[str, Any], units: Mapping[str, str]) -> str:
         for name in ("steps", "rejected", "rollbacks", "iterations")
         if summary.get(name)
     ]
-    reached = summary["start"] if summary["reached"] is None else summary["reached"]
+    reached = summary["t_start"] if summary["reached"] is None else summary["reached"]
     lines = [
-        f"{summary['name']}: {summary['start']:g} to {reached:g} s with {summary['master']}; "
+        f"{summary['name']}: {summary['t_start']:g} to {reached:g} s with {summary['master']}; "
         + ", ".join([*counts, _duration(summary["wall_time"])]),
         *(f"note: {one}" for one in summary["notices"]),
         *_events(summary["events"]),
@@ -55,7 +55,7 @@ def as_text(summary: Mapping[str, Any], units: Mapping[str, str]) -> str:
     if summary["final"]:
         rows = [(name, _printed(value), units.get(name, "")) for name, value in summary["final"].items()]
         lines += [f"at t = {reached:g} s", *aligned(rows[:MOST_VALUES])]
-        lines += [f"  ... {len(rows) - MOST_VALUES} more; --columns selects"] if len(rows) > MOST_VALUES else []
+        lines += [f"  ... {len(rows) - MOST_VALUES} more; --show selects"] if len(rows) > MOST_VALUES else []
     return "\n".join([*lines, *(f"wrote {path}" for path in summary["written"])])
 
 

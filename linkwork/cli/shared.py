@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 FILE_HELP = "a .json file, or a .py file that defines mechanism()"
+INTERRUPTED = 130  # as shells expect of a program that was interrupted
 
 
 def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -14,14 +14,6 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows)
     return ["  " + "  ".join(cells).rstrip() for cells in padded]
-
-
-def picture(text: str) -> Path:
-    """Take an argument as a file for a picture."""
-    path = Path(text)
-    if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in .png, .svg or .pdf")
-    return path
 
 
 def load(text: str) -> tuple[str, float]:

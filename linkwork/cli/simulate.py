@@ -1,9 +1,10 @@
-"""The command line of simulations: a mechanism in; results, pictures and a summary out."""
+"""The command line of simulations: a mechanism in; results, plots and a summary out."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import linkwork as lw
 from linkwork.cli.export import load_mechanism
 from linkwork.cli.info import add_method
-from linkwork.cli.shared import FILE_HELP, aligned, load, picture
+from linkwork.cli.result_files import add_output, check_files, save
+from linkwork.cli.shared import FILE_HELP, INTERRUPTED, aligned, load
 from linkwork.simulation.dae.registry import formulation_names
 from linkwork.solvers import solver_names
 
@@ -23,50 +25,66 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to a parser."""
-    parser.add_argument("mechanism", type=Path, help=FILE_HELP)
+    parser.add_argument("mechanism", type=Path, metavar="MECHANISM", help=FILE_HELP)
     add = parser.add_argument
-    add("--t-end", type=float, default=10.0, metavar="T", help="how long [s] (default: %(default)g)")
+    add("--t-start", type=float, metavar="T", help="start of the run [s] (default: 0)")
+    add("--t-end", type=float, default=10.0, metavar="T", help="end of the run [s] (default: %(default)g)")
     add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
     add_method(parser)
     add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
     equations_help = f"{', '.join(formulation_names())}; those but the first need --solver ida (default: %(default)s)"
     add("--formulation", default="ode", metavar="NAME", help=equations_help)
     add("--scheme", type=int, metavar="N", help="of formulation chou: 1 to 4 (default: 4, linear cost)")
-    add("--rtol", type=float, default=1e-8, help="relative tolerance of the states (default: %(default)g)")
+    add(
+        "--rtol",
+        type=float,
+        default=1e-8,
+        metavar="TOL",
+        help="relative tolerance of the states (default: %(default)g)",
+    )
+    add("--atol", type=float, metavar="TOL", help="absolute tolerance of the states (default: as --rtol)")
+    add("--first-step", type=float, metavar="DT", help="first step of the solver [s] (default: chosen)")
+    add("--max-step", type=float, metavar="DT", help="largest step of the solver [s] (default: no limit)")
+    gain_help = "feedback on errors of loops [1/s], for formulation ode (default: as fast as the loops move)"
+    add("--loop-gain", type=float, metavar="K", help=gain_help)
     load_help = "constant load in a joint or on a body [N.m or N], as 'A', 'S[2]', 'push.F[1]'; may be repeated"
     add("--input", type=load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
-    columns_help = "what to write and plot, as A.q or coupler.r (default: all in a file, states in a plot)"
+    columns_help = "what to write, plot and print, as A.q or coupler.r (default: all; plotted and printed: states)"
     add("--columns", nargs="+", metavar="NAME", help=columns_help)
-    add("--csv", type=Path, metavar="FILE", help="write columns over time as CSV")
-    add("--plot", type=picture, metavar="FILE", help="save a plot: .png, .svg or .pdf (needs matplotlib)")
+    add_output(parser, "write columns over time, or plot them")
     add("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate by the arguments; results before a failure are written as well."""
+    """Simulate by the arguments; results before a failure or an interrupt are written as well."""
     system = lw.compile(load_mechanism(arguments.mechanism), arguments.method)
     for name in arguments.columns or ():
         system.column(name)  # errors are reported before the run
-    for path in (arguments.csv, arguments.plot):
-        if path and not path.absolute().parent.is_dir():
-            raise lw.LinkworkError(f"cannot write {path}: there is no folder {path.parent}")
+    check_files(arguments.output)
     inputs: dict[str, InputValue] = dict(arguments.input)
     begin = time.perf_counter()
     try:
         result = lw.simulate(
             system,
             arguments.t_end,
+            t_start=arguments.t_start,
             inputs=inputs,
             solver=arguments.solver,
             formulation=arguments.formulation,
             scheme=arguments.scheme,
             rtol=arguments.rtol,
-            t_eval=_times(arguments.every, arguments.t_end),
+            atol=arguments.atol,
+            first_step=arguments.first_step,
+            max_step=arguments.max_step,
+            loop_gain=arguments.loop_gain,
+            t_eval=_times(arguments.every, arguments.t_start or 0.0, arguments.t_end),
         )
-    except lw.LinkworkError as error:
+    except (lw.LinkworkError, KeyboardInterrupt) as error:
         partial = getattr(error, "result", None)
-        if isinstance(partial, lw.Result):
-            _write(partial, arguments)
+        kept = _keep(partial, arguments) if isinstance(partial, lw.Result) and len(partial.t) else ""
+        if isinstance(error, KeyboardInterrupt):
+            print(f"interrupted{kept}", file=sys.stderr)
+            return INTERRUPTED
         raise
     wall = time.perf_counter() - begin
     _write(result, arguments)
@@ -75,22 +93,30 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _times(every: float | None, t_end: float) -> list[float] | None:
-    """Return multiples of `every` from 0 on, and the end."""
+def _times(every: float | None, t_start: float, t_end: float) -> list[float] | None:
+    """Return times `every` s apart from the start on, and the end."""
     if every is None:
         return None
-    if not (every > 0 and t_end / every < 1e8):
+    span = abs(t_end - t_start)
+    if not (every > 0 and span / every < 1e8):
         raise lw.MechanismError(f"--every must be a positive time, not {every:g} s")
-    count = int(t_end / every * (1 + 1e-12))
-    times = [k * every for k in range(count + 1)]
-    return [*times[:-1], t_end] if t_end - times[-1] < 1e-9 * every else [*times, t_end]
+    count = int(span / every * (1 + 1e-12))
+    direction = 1.0 if t_end >= t_start else -1.0
+    times = [t_start + direction * k * every for k in range(count + 1)]
+    return [*times[:-1], t_end] if abs(t_end - times[-1]) < 1e-9 * every else [*times, t_end]
 
 
 def _write(result: Result, arguments: argparse.Namespace) -> None:
-    if arguments.csv:
-        result.to_csv(arguments.csv, arguments.columns)
-    if arguments.plot:
-        result.plot(arguments.columns, arguments.plot)
+    for path in arguments.output:
+        save(result, path, arguments.columns)
+
+
+def _keep(result: Result, arguments: argparse.Namespace) -> str:
+    """Write a partial result; return where it is."""
+    if not arguments.output:
+        return f"; it had come to t = {result.t[-1]:.9g} s, and -o FILE would have kept the results"
+    _write(result, arguments)
+    return f"; results until t = {result.t[-1]:.9g} s are in {' and '.join(map(str, arguments.output))}"
 
 
 def summarise(result: Result, wall: float, columns: Sequence[str] | None) -> dict[str, Any]:
@@ -144,6 +170,6 @@ def _summary_text(summary: dict[str, Any], arguments: argparse.Namespace) -> str
         *_events_text(summary["events"]),
         f"at t = {summary['t_end']:g} s",
         *aligned(rows),
-        *(f"wrote {path}" for path in (arguments.csv, arguments.plot) if path),
+        *(f"wrote {path}" for path in arguments.output),
     ]
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from linkwork.cli.masters import add_master_arguments, master_of, number, positive
 from linkwork.cli.run import Names, check_times, load
+from linkwork.cli.shared import INTERRUPTED
 from linkwork.cosim.isolated.job import KEEP
 from linkwork.cosim.running import usual_step
 from linkwork.cosim.sweep.sampling import Points, Value, grid, latin, table, value_of
@@ -26,24 +27,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of sweeps to a parser."""
     add = parser.add_argument
     add("system", type=Path, metavar="SYSTEM", help="an .ssp, or an .fmu as a system of its own")
-    grid_help = "values of a parameter, as plant.mode=1,2,3 or start:stop:count; several make every combination"
+    grid_help = "values of a parameter, as plant.mode=1,2,3 or first:last:count; several make every combination"
     add("--grid", type=_grid, action="append", default=[], metavar="NAME=VALUES", help=grid_help)
     latin_help = "ranges sampled together by a Latin hypercube, as plant.m=0.5..2 or plant.c=1..10:log"
     add("--latin", type=_range, nargs="+", action="extend", default=[], metavar="NAME=A..B", help=latin_help)
     add("--samples", type=int, metavar="N", help="points of the Latin hypercube")
-    add("--seed", type=int, default=0, metavar="N", help="of the Latin hypercube (default: %(default)s)")
+    add("--seed", type=int, metavar="N", help="seed of the Latin hypercube (default: 0)")
     add("--table", type=Path, metavar="FILE", help="points as lines of a CSV file headed by the parameters")
     output_help = "folder of the results; an unfinished sweep in it is resumed"
     add("-o", "--output", type=Path, required=True, metavar="FOLDER", help=output_help)
-    add("--stop-time", type=number, metavar="T", help="end of each run [s] (default: the system's own)")
-    record_help = "variables to record, such as 'plant.*' (default: all outputs and connected inputs)"
-    add("--record", nargs="+", metavar="PATTERN", help=record_help)
-    add("--keep", choices=KEEP, default="all", help="of each run (default: %(default)s)")
+    add("--t-end", type=number, metavar="T", help="end of each run [s] (default: the system's own)")
+    columns_help = "variables to record, such as 'plant.*' (default: all outputs and connected inputs)"
+    add("--columns", nargs="+", metavar="PATTERN", help=columns_help)
+    add(
+        "--keep",
+        choices=KEEP,
+        default="all",
+        help="of each run: all values, the final ones, or min, max, final and rms (default: %(default)s)",
+    )
     add("--workers", type=int, metavar="N", help="processes on this machine (default: one for each core)")
     add("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler, as tcp://192.168.0.5:8786")
     retries_help = "how often a point that crashed or took too long is run again (default: %(default)s)"
     add("--retries", type=int, default=2, metavar="N", help=retries_help)
-    add("--time-limit", type=positive, metavar="S", help="of each point [s]")
+    add("--time-limit", type=positive, metavar="S", help="the longest that a point may take [s] (default: no limit)")
     add("--json", action="store_true", help="print the summary as JSON")
     add_master_arguments(parser)
 
@@ -56,15 +62,16 @@ def run(arguments: argparse.Namespace) -> int:
     points = points_of(arguments)
     system, models = load(arguments.system)
     names = Names(system, models)
-    stop = system.experiment.stop if arguments.stop_time is None else arguments.stop_time
-    check_times(system.experiment.start, stop, arguments.step)
+    t_start = system.experiment.t_start
+    t_end = system.experiment.t_end if arguments.t_end is None else arguments.t_end
+    check_times(t_start, t_end, arguments.step)
     result = sweep(
         system,
         Points({names.full(name): column for name, column in points.columns.items()}),
         arguments.output,
-        stop=stop,
-        master=master_of(arguments, lambda: usual_step(models.values(), stop - system.experiment.start)),
-        record=names.fitting(arguments.record) if arguments.record else None,
+        t_end=t_end,
+        master=master_of(arguments, lambda: usual_step(models.values(), t_end - t_start)),
+        columns=names.fitting(arguments.columns) if arguments.columns else None,
         keep=arguments.keep,
         workers=arguments.workers,
         scheduler=arguments.scheduler,
@@ -74,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     summary = summarise(result, time.perf_counter() - begin)
     print(json.dumps(summary, indent=2) if arguments.json else _as_text(summary))
-    return 130 if result.aborted else int(bool(result.failures))
+    return INTERRUPTED if result.aborted else int(bool(result.failures))
 
 
 def points_of(arguments: argparse.Namespace) -> Points:
@@ -95,9 +102,12 @@ def points_of(arguments: argparse.Namespace) -> Points:
             if name in ranges:
                 raise CosimError(f"{name} is swept twice; name each parameter once")
             ranges[name] = limits
-        factors.append(latin(ranges, arguments.samples, seed=arguments.seed))
-    elif arguments.samples is not None:
-        raise CosimError("--samples counts points of --latin; name ranges, such as --latin plant.m=0.5..2")
+        factors.append(latin(ranges, arguments.samples, seed=arguments.seed or 0))
+    else:
+        for option in ("samples", "seed"):
+            if getattr(arguments, option) is not None:
+                text = f"--{option} is an option of --latin; name ranges, such as --latin plant.m=0.5..2"
+                raise CosimError(text)
     if not factors:
         raise CosimError("nothing is swept; use --grid, --latin or --table")
     whole = factors[0]
@@ -138,14 +148,14 @@ def _grid(text: str) -> tuple[str, list[Value]]:
     parts = values.split(":")
     if len(parts) == 3:
         try:
-            start, stop, count = float(parts[0]), float(parts[1]), int(parts[2])
+            first, last, count = float(parts[0]), float(parts[1]), int(parts[2])
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{values!r} is not start:stop:count, such as 1000:2000:5") from None
+            raise argparse.ArgumentTypeError(f"{values!r} is not first:last:count, such as 1000:2000:5") from None
         if count < 2:
             raise argparse.ArgumentTypeError(f"{text!r} needs at least two values; one is written alone")
-        return name, [start + (stop - start) * (i / (count - 1)) for i in range(count)]
+        return name, [first + (last - first) * (i / (count - 1)) for i in range(count)]
     if len(parts) > 1 and all(isinstance(value_of(one), float | int) for one in parts):
-        raise argparse.ArgumentTypeError(f"{values!r} is not start:stop:count, such as 1000:2000:5")
+        raise argparse.ArgumentTypeError(f"{values!r} is not first:last:count, such as 1000:2000:5")
     found = [one.strip() for one in values.split(",")]
     if not all(found):
         raise argparse.ArgumentTypeError(f"{text!r} has no value")

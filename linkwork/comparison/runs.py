@@ -8,7 +8,7 @@ from typing import Any
 
 from linkwork._util.names import suggest
 from linkwork.compiler.methods import METHODS
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
 from linkwork.solvers import solver_names
@@ -54,10 +54,10 @@ class ComparisonRun:
         formulations = ("auto", *METHODS, *DAE_FORMULATIONS)
         if self.formulation not in formulations:
             hint = suggest(self.formulation, formulations)
-            raise MechanismError(f"run '{self}': there is no formulation {self.formulation!r}: {hint}")
+            raise MechanismNameError(f"run '{self}': there is no formulation {self.formulation!r}: {hint}")
         if self.solver not in solver_names():
             hint = suggest(self.solver, solver_names())
-            raise MechanismError(f"run '{self}': there is no solver {self.solver!r}: {hint}")
+            raise MechanismNameError(f"run '{self}': there is no solver {self.solver!r}: {hint}")
         if self.is_dae and self.solver != DAE_SOLVER:
             raise MechanismError(
                 f"run '{self}': formulation {self.formulation!r} is differential-algebraic, which {self.solver!r} does "

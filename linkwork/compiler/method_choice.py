@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from linkwork._util.names import quoted
 from linkwork.compiler.methods import METHODS, Expected, size_of
 from linkwork.compiler.topology import Cluster, Topology
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.mechanism.checks import check_joint_known
 
@@ -93,7 +93,7 @@ def check_request(request: MethodRequest) -> None:
 def check_among(what: str, given: object, known: Sequence[str]) -> None:
     """Refuse what does not exist."""
     if given not in known:
-        raise MechanismError(f"there is no {what} {given!r} among {', '.join(known)}")
+        raise MechanismNameError(f"there is no {what} {given!r} among {', '.join(known)}")
 
 
 def in_words(mech: Mechanism, topology: Topology, cluster: Cluster) -> str:

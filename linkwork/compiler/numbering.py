@@ -8,7 +8,7 @@ from functools import cached_property
 
 from linkwork._util.names import suggest
 from linkwork.compiler.topology import Topology
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Command, Impulse, Mechanism, PointSpringDamper, Wrench
 from linkwork.mechanism.forces import of_kind
 
@@ -119,7 +119,7 @@ class Numbering:
         spans = {}
         for name in names:
             if name not in known:
-                raise MechanismError(f"{what}: there is no {' or '.join(kinds)} {name!r}: {suggest(name, known)}")
+                raise MechanismNameError(f"{what}: there is no {' or '.join(kinds)} {name!r}: {suggest(name, known)}")
             span = spans[name] = known[name]
             for at in range(span.start, span.stop):
                 if owner.setdefault(at, name) != name:

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec
 
 from linkwork._util.names import suggest
 from linkwork.controllers.controller import Controller
-from linkwork.errors import FmuError
+from linkwork.errors import FmuNameError
 
 P = ParamSpec("P")
 
@@ -56,5 +56,5 @@ def made(kind: type[Controller], settings: Mapping[str, Any]) -> Controller:
     found = kind(instance_name=kind.__name__, settings=json.loads(json.dumps(dict(settings))))
     unknown = [name for name in found.settings if name not in found.settings_read]
     if unknown:
-        raise FmuError(f"{kind.__name__} has no setting {unknown[0]!r}: {suggest(unknown[0], found.settings_read)}")
+        raise FmuNameError(f"{kind.__name__} has no setting {unknown[0]!r}: {suggest(unknown[0], found.settings_read)}")
     return found

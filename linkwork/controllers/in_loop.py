@@ -11,7 +11,7 @@ from linkwork._util.names import suggest
 from linkwork._util.signatures import required_arguments
 from linkwork.controllers.built_in import made
 from linkwork.controllers.controller import Controller
-from linkwork.errors import FmuError
+from linkwork.errors import FmuError, FmuNameError
 from linkwork.simulation import controller as simulation
 from linkwork.simulation.running_state import RunningState
 
@@ -124,7 +124,7 @@ def _names(controller: Controller, causality: Fmi2Causality) -> list[str]:
 def _refuse_strangers(controller: Controller, names: Any, known: list[str], what: str) -> None:
     for name in names:
         if name not in known:
-            raise FmuError(f"{type(controller).__name__} has no {what} {name!r}: {suggest(name, known)}")
+            raise FmuNameError(f"{type(controller).__name__} has no {what} {name!r}: {suggest(name, known)}")
 
 
 def _value(source: Source, t: float, state: RunningState) -> Any:

@@ -24,7 +24,7 @@ from linkwork._util.files import write_archive
 from linkwork._util.names import suggest
 from linkwork.controllers import adapter
 from linkwork.controllers.model_description import describe
-from linkwork.errors import FmuError
+from linkwork.errors import FmuError, FmuNameError
 
 _OURS = (adapter.FACTS, "settings.json")
 
@@ -199,7 +199,7 @@ def _the_class(module: ModuleType, source: Path, class_name: str | None) -> type
     }
     if class_name is not None:
         if class_name not in defined:
-            raise FmuError(f"{source} has no controller {class_name!r}; {suggest(class_name, defined)}")
+            raise FmuNameError(f"{source} has no controller {class_name!r}; {suggest(class_name, defined)}")
         return defined[class_name]
     last = [
         one
@@ -228,7 +228,7 @@ def _tried(slave_class: type, staged: Path, source: Path) -> tuple[Any, bool]:
         raise FmuError(f"{made} cannot be made: {_told(error, source)}") from error
     unread = sorted(set(getattr(slave, "settings", {})) - set(getattr(slave, "settings_read", ())))
     if unread and hasattr(slave, "settings_read"):
-        raise FmuError(f"{made} has no setting {unread[0]!r}; {suggest(unread[0], slave.settings_read)}")
+        raise FmuNameError(f"{made} has no setting {unread[0]!r}; {suggest(unread[0], slave.settings_read)}")
     try:
         state = slave._get_fmu_state()
         slave._set_fmu_state(state)

@@ -20,6 +20,7 @@ from linkwork.mechanism.joints import (
     Spherical,
     Universal,
 )
+from linkwork.mechanism.json_schema import json_schema
 from linkwork.mechanism.locks import Lock, Unlock
 from linkwork.mechanism.mechanism import Mechanism
 from linkwork.mechanism.motions import Motion
@@ -68,4 +69,5 @@ __all__ = [
     "Unlock",
     "Wrench",
     "inertia",
+    "json_schema",
 ]

@@ -56,7 +56,7 @@ class Stop(Action):
         Bounds of the coordinate, rad or m; at least one of them.
     restitution
         Coefficient of restitution: speed after an impact by that before it, 0 to 1.
-    direction
+    coordinate
         In a joint of several coordinates: the number of the one that is bounded, from 1; not of a quaternion.
 
     Raises
@@ -67,7 +67,7 @@ class Stop(Action):
     Examples
     --------
     >>> Stop("hinge", lower=0, restitution=0.5)
-    Stop(joint='hinge', lower=0.0, upper=None, restitution=0.5, direction=None)
+    Stop(joint='hinge', lower=0.0, upper=None, restitution=0.5, coordinate=None)
     """
 
     type_name = "stop"
@@ -75,7 +75,7 @@ class Stop(Action):
     lower: float | None = None
     upper: float | None = None
     restitution: float = 0.0
-    direction: int | None = None
+    coordinate: int | None = None
 
     def __post_init__(self) -> None:
         what = f"Stop of joint {named(self.joint, 'Stop', 'joint')!r}"
@@ -92,8 +92,8 @@ class Stop(Action):
         object.__setattr__(self, "restitution", number(self.restitution, f"{what}: restitution"))
         if not 0.0 <= self.restitution <= 1.0:
             raise MechanismError(f"{what}: restitution must be from 0 (none) to 1 (elastic), not {self.restitution:g}")
-        if self.direction is not None:
-            object.__setattr__(self, "direction", counted_from_one(self.direction, f"{what}: direction"))
+        if self.coordinate is not None:
+            object.__setattr__(self, "coordinate", counted_from_one(self.coordinate, f"{what}: coordinate"))
 
     def check(self, mech: Mechanism, what: str) -> None:
         """Refuse a joint that does not exist (any more) or has no such coordinate, and a start beyond a bound."""
@@ -106,11 +106,11 @@ class Stop(Action):
                 f"{described} has no angle or displacement to bound: name a joint that has, such as a Revolute"
             )
         numbered = " or ".join(str(i + 1) for i in plain)
-        if self.direction is None and kind.nq > 1:
-            raise MechanismError(f"{described} has several coordinates: choose one by direction={numbered}")
+        if self.coordinate is None and kind.nq > 1:
+            raise MechanismError(f"{described} has several coordinates: choose one by coordinate={numbered}")
         if self.element not in plain:
             raise MechanismError(
-                f"{described} has no angle or displacement {self.direction}: direction must be {numbered}"
+                f"{described} has no angle or displacement {self.coordinate}: coordinate must be {numbered}"
             )
         if self.joint in mech.start_q:
             self.check_start(mech.start_q[self.joint])
@@ -118,7 +118,7 @@ class Stop(Action):
     @property
     def element(self) -> int:
         """Position of the coordinate among those of the joint, from 0."""
-        return 0 if self.direction is None else self.direction - 1
+        return 0 if self.coordinate is None else self.coordinate - 1
 
     def check_start(self, q: FloatArray) -> None:
         """Refuse start values (nq,) of its joint that are beyond a bound."""
@@ -183,7 +183,7 @@ def named(name: object, action: str, of: str) -> str:
 
 
 def counted_from_one(value: object, what: str) -> int:
-    """Return the number of a direction; other values than whole numbers from 1 are refused."""
+    """Return the number of a coordinate or speed; other values than whole numbers from 1 are refused."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 1:
         raise MechanismError(f"{what} must be a whole number from 1, not {value!r}")
     return int(value)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_name, finite, number, shortened
 from linkwork._util.names import quoted, suggest
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 
 if TYPE_CHECKING:
     from linkwork.mechanism.mechanism import Mechanism
@@ -121,15 +121,15 @@ def check_body_known(mech: Mechanism, what: str, body: object) -> None:
     """Refuse a body that does not exist; `what` names who joins it or acts on it."""
     if not isinstance(body, str) or (body != GROUND and body not in mech.bodies):
         hint = suggest(body, [*mech.bodies, GROUND])
-        raise MechanismError(f"{what}: there is no body {body!r}: {hint} (bodies are added first)")
+        raise MechanismNameError(f"{what}: there is no body {body!r}: {hint} (bodies are added first)")
 
 
 def check_joint_known(mech: Mechanism, joint: object, what: str) -> None:
     """Refuse a joint that does not exist; `what` is the start of the message."""
     if not isinstance(joint, str) or joint not in mech.joints:
         if isinstance(joint, str) and joint in mech.transitions:
-            raise MechanismError(f"{what}: {joint!r} is a transition: name a joint that add_joint added")
-        raise MechanismError(f"{what}: there is no joint {joint!r}: {suggest(joint, mech.joints)}")
+            raise MechanismNameError(f"{what}: {joint!r} is a transition: name a joint that add_joint added")
+        raise MechanismNameError(f"{what}: there is no joint {joint!r}: {suggest(joint, mech.joints)}")
 
 
 def check_start(mech: Mechanism, joint: str, value: ArrayLike, of: str) -> FloatArray:

@@ -9,11 +9,11 @@
      "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
                 {"type": "wrench", "body", "point", "name"}, ...],
-     "transitions": [{"name", "type": "lock" or "unlock", "joint", "directions", "when"},
+     "transitions": [{"name", "type": "lock" or "unlock", "joint", "speeds", "when"},
                      {"name", "type": "pin", "parent", "child", "kind": {"type", its arguments}, "parent_frame",
                       "child_frame", "when"},
                      {"name", "type": "release", "joint", "when"},
-                     {"name", "type": "stop", "joint", "lower", "upper", "restitution", "direction"},
+                     {"name", "type": "stop", "joint", "lower", "upper", "restitution", "coordinate"},
                      {"name", "type": "impulse", "body", "point", "force", "torque", "when"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
@@ -21,7 +21,7 @@ Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling
 `SpringDamper`, `Wrench`, `add_transition`, its actions and `start` mean, with the same defaults. The
 arguments of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none. "when" is
 {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"}, "value", "direction"} or
-{"type": "input"}.
+{"type": "command"}.
 """
 
 from __future__ import annotations
@@ -202,16 +202,16 @@ def load(cls: type[Mechanism], path: str | os.PathLike[str]) -> Mechanism:
         raise MechanismError(f"{place}: this is no JSON ({error.msg}): {remedy}") from None
     except UnicodeDecodeError as error:
         raise MechanismError(f"{name}, byte {error.start}: this is no UTF-8 text; save the mechanism again") from None
-    except (ValueError, RecursionError) as error:
-        raise MechanismError(f"{name}: this is no mechanism ({error})") from None
     except MechanismError as error:
         raise MechanismError(f"{name}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise MechanismError(f"{name}: this is no mechanism ({error})") from None
     try:
         return read_mechanism(cls, data)
     except Misread as error:
         line, column = _position(text, error.path)
         within = f" ({error.place})" if error.path else ""
-        raise MechanismError(f"{name}, line {line}, column {column}{within}: {error}") from None
+        raise error.kind(f"{name}, line {line}, column {column}{within}: {error}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -18,32 +18,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SpeedAction(Action):
-    """On speeds of a joint: all, or those of some directions."""
+    """On speeds of a joint: all or some of them."""
 
     verb: ClassVar[str]
     joint: str
-    directions: int | Sequence[int] | None = None
+    speeds: int | Sequence[int] | None = None
 
     def __post_init__(self) -> None:
         what = f"{type(self).__name__} of joint {named(self.joint, type(self).__name__, 'joint')!r}"
-        object.__setattr__(self, "directions", _directions(self.directions, f"{what}: directions"))
+        object.__setattr__(self, "speeds", _speeds(self.speeds, f"{what}: speeds"))
 
     def check(self, mech: Mechanism, what: str) -> None:
-        """Refuse a joint that does not exist (any more), one without speeds, and directions that it does not have."""
+        """Refuse a joint that does not exist (any more), one without speeds, and speeds that it does not have."""
         check_joint_known(mech, self.joint, what)
         kind = mech.joints[self.joint].kind
         described = f"{what}: joint {self.joint!r} ({type(kind).__name__})"
         if kind.nu == 0:
             raise MechanismError(f"{described} has nothing to {self.verb}: name another joint")
-        for direction in self.elements(mech):
-            if direction >= kind.nu:
-                has = "one direction only" if kind.nu == 1 else f"directions 1 to {kind.nu}"
-                raise MechanismError(f"{described} has {has}, not {direction + 1}")
+        for number in self.elements(mech):
+            if number >= kind.nu:
+                has = "one speed only" if kind.nu == 1 else f"speeds 1 to {kind.nu}"
+                raise MechanismError(f"{described} has {has}, not {number + 1}")
 
     def elements(self, mech: Mechanism) -> tuple[int, ...]:
         """Return the positions, from 0, of its speeds among those of the joint, ascending."""
-        if isinstance(self.directions, Sequence):
-            return tuple(direction - 1 for direction in self.directions)
+        if isinstance(self.speeds, Sequence):
+            return tuple(number - 1 for number in self.speeds)
         return tuple(range(mech.joints[self.joint].kind.nu))
 
 
@@ -55,19 +55,19 @@ class Lock(SpeedAction):
     ----------
     joint
         Name of the joint.
-    directions
+    speeds
         Numbers of the speeds, from 1 as in "ball.u[2]": one or a sequence; None: all.
 
     Raises
     ------
     MechanismError
-        On directions that are no such numbers, naming the joint.
+        On speeds that are no such numbers, naming the joint.
 
     Examples
     --------
     >>> Lock("hinge")
-    Lock(joint='hinge', directions=None)
-    >>> Lock("ball", (3, 1)).directions
+    Lock(joint='hinge', speeds=None)
+    >>> Lock("ball", (3, 1)).speeds
     (1, 3)
     """
 
@@ -87,27 +87,27 @@ class Unlock(SpeedAction):
         for other in mech.transitions.values():
             if isinstance(other.action, Lock) and self.frees(mech, other.action):
                 return
-        where = "" if self.directions is None else f" in {_counted(self.elements(mech))}"
+        where = "" if self.speeds is None else f" in {_counted(self.elements(mech))}"
         raise MechanismError(f"{what}: nothing locks joint {self.joint!r}{where}: add a Lock, or leave it out")
 
     def frees(self, mech: Mechanism, lock: Lock) -> bool:
-        """Return whether it frees a direction that a lock holds."""
+        """Return whether it frees a speed that a lock holds."""
         return self.joint == lock.joint and not set(self.elements(mech)).isdisjoint(lock.elements(mech))
 
 
-def _directions(value: object, what: str) -> tuple[int, ...] | None:
+def _speeds(value: object, what: str) -> tuple[int, ...] | None:
     if value is None:
         return None
     listed = value.tolist() if isinstance(value, np.ndarray) else value
     listed = listed if isinstance(listed, list | tuple | range) else [listed]
-    directions = sorted(counted_from_one(one, what) for one in listed)
-    if not directions:
+    speeds = sorted(counted_from_one(one, what) for one in listed)
+    if not speeds:
         raise MechanismError(f"{what} must not be empty: give numbers such as (1, 2), or leave it out for all")
-    if len(set(directions)) < len(directions):
+    if len(set(speeds)) < len(speeds):
         raise MechanismError(f"{what} names one twice: {value!r}")
-    return tuple(directions)
+    return tuple(speeds)
 
 
 def _counted(elements: Sequence[int]) -> str:
     listed = " or ".join(str(element + 1) for element in elements)
-    return f"direction {listed}" if len(elements) == 1 else f"directions {listed}"
+    return f"speed {listed}" if len(elements) == 1 else f"speeds {listed}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from linkwork._util.names import quoted, suggest
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.actions import Action, named
 from linkwork.mechanism.checks import check_body_known, lost_bodies
 from linkwork.mechanism.frames import Frame
@@ -101,7 +101,7 @@ class Release(Action):
             action = type(mech.transitions[self.joint].action).__name__
             raise MechanismError(f"{what}: {self.joint!r} is a {action}, which leaves nothing to release: name a Pin")
         hint = suggest(self.joint, [*pins, *mech.joints])
-        raise MechanismError(
+        raise MechanismNameError(
             f"{what}: there is neither a pin nor a joint {self.joint!r}: {hint} (pins are added first)"
         )
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.names import quoted, suggest
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.actions import ACTIONS
 from linkwork.mechanism.forces import FORCES, Force
 from linkwork.mechanism.frames import Frame
@@ -26,11 +26,12 @@ DataPath = tuple[str | int, ...]
 
 
 class Misread(Exception):
-    """A mistake and where it stands in the data."""
+    """A mistake, where it stands in the data, and the exception that it is to the user."""
 
-    def __init__(self, message: str, path: DataPath) -> None:
+    def __init__(self, message: str, path: DataPath, kind: type[MechanismError] = MechanismError) -> None:
         super().__init__(message)
         self.path = path
+        self.kind = kind
 
     @property
     def place(self) -> str:
@@ -44,7 +45,7 @@ def from_dict(cls: type[Mechanism], data: Mapping[str, Any]) -> Mechanism:
     try:
         return read_mechanism(cls, data)
     except Misread as error:
-        raise MechanismError(f"{error.place}: {error}" if error.path else str(error)) from None
+        raise error.kind(f"{error.place}: {error}" if error.path else str(error)) from None
 
 
 def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
@@ -177,7 +178,8 @@ def _check_keys(item: Any, required: Sequence[str], optional: Sequence[str] | Ma
         raise Misread(f"this must be an object with keys, not {item!r:.60}", ())
     for key in item:
         if key not in required and key not in optional:
-            raise Misread(f"key {key!r} is not known here: {suggest(key, [*required, *optional])}", (key,))
+            hint = suggest(key, [*required, *optional])
+            raise Misread(f"key {key!r} is not known here: {hint}", (key,), MechanismNameError)
     missing = [key for key in required if key not in item]
     if missing:
         named = f" of {item['name']!r}" if isinstance(item.get("name"), str) else ""
@@ -192,7 +194,8 @@ def _chosen(item: Any, kinds: Mapping[str, Any], what: str) -> Any:
     name = item["type"]
     if not isinstance(name, str) or name not in kinds:
         named = f" {item['name']!r}" if isinstance(item.get("name"), str) else ""
-        raise Misread(f"{what}{named} has the unknown type {name!r}: {suggest(name, kinds)}", ("type",))
+        text = f"{what}{named} has the unknown type {name!r}: {suggest(name, kinds)}"
+        raise Misread(text, ("type",), MechanismNameError)
     return kinds[name]
 
 
@@ -211,6 +214,6 @@ def _at(*path: str | int) -> Iterator[None]:
     try:
         yield
     except Misread as error:
-        raise Misread(str(error), (*path, *error.path)) from None
+        raise Misread(str(error), (*path, *error.path), error.kind) from None
     except MechanismError as error:
-        raise Misread(str(error), path) from None
+        raise Misread(str(error), path, type(error)) from None

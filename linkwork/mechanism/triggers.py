@@ -69,7 +69,7 @@ class Command(Trigger):
     does that.
     """
 
-    type_name = "input"
+    type_name = "command"
 
 
 @dataclass(frozen=True)

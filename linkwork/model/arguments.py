@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import suggest
 from linkwork.compiler.numbering import Numbering
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Impulse, Mechanism
 from linkwork.model.state import JointArray, State
 
@@ -88,7 +88,7 @@ class Arguments:
             raise MechanismError(f"motion must be a dictionary by drive such as {{'A_drive': 0.1}}, not {given!r}")
         for name, value in (given or {}).items():
             if name not in slices:
-                raise MechanismError(f"motion: nothing prescribes a motion as {name!r}: {suggest(name, slices)}")
+                raise MechanismNameError(f"motion: nothing prescribes a motion as {name!r}: {suggest(name, slices)}")
             what = f"motion of {name!r}"
             numbers = np.atleast_1d(_numbers(value, 3, what))
             if numbers.shape not in ((1,), (3,)) or not _is_finite(numbers):
@@ -137,7 +137,7 @@ class Arguments:
     def span(slices: Mapping[str, slice], joint: str, what: str) -> slice:
         """Return where a joint's numbers stand; an unknown or a fixed joint is an error."""
         if joint not in slices:
-            raise MechanismError(f"{what}: there is no joint {joint!r}: {suggest(joint, slices)}")
+            raise MechanismNameError(f"{what}: there is no joint {joint!r}: {suggest(joint, slices)}")
         span = slices[joint]
         if span.stop == span.start:
             raise MechanismError(f"{what}: joint {joint!r} has no coordinates: leave it out")

@@ -17,7 +17,7 @@ from linkwork.compiler.method_choice import MethodRequest
 from linkwork.compiler.methods import Expected
 from linkwork.compiler.topology import Topology, topology
 from linkwork.core.native import Block, Field, OffsetArray, Stage
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
 from linkwork.model.state import JointArray, State
@@ -178,7 +178,7 @@ class ModelBase:
     def column(self, name: str) -> Column:
         """Return where a quantity stands; an unknown name is an error that suggests a known one."""
         if name not in self.columns:
-            raise MechanismError(f"there is no variable {name!r}: {suggest(name, self.columns)}")
+            raise MechanismNameError(f"there is no variable {name!r}: {suggest(name, self.columns)}")
         return self.columns[name]
 
     def by_joint(self, array: ArrayLike) -> dict[str, float | FloatArray]:

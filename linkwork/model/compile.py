@@ -8,12 +8,12 @@ from linkwork.mechanism import Mechanism
 from linkwork.model.model import Model
 
 
-def compile(mech: Mechanism, method: MethodRequest = "auto", reference: str = "auto") -> Model:
+def compile(mechanism: Mechanism, method: MethodRequest = "auto", reference: str = "auto") -> Model:
     """Compile a mechanism.
 
     Parameters
     ----------
-    mech
+    mechanism
         The description; later changes to it do not reach the system.
     method
         How loops are solved: "rcr", recursive coordinate reduction (Anderson and Critchley 2003), "embedding",
@@ -41,4 +41,4 @@ def compile(mech: Mechanism, method: MethodRequest = "auto", reference: str = "a
         If the description is wrong or asks for an unsupported feature, or if a method cannot; the text names the
         body or joint.
     """
-    return Model(compile_mechanism(mech, method, reference))
+    return Model(compile_mechanism(mechanism, method, reference))

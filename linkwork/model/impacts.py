@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import suggest
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
@@ -79,7 +79,7 @@ def jump(system: ModelBase, state: State, transitions: Sequence[str]) -> Velocit
     names = [transitions] if isinstance(transitions, str) else list(transitions)
     for name in names:
         if name not in known:
-            raise MechanismError(f"there is no transition {name!r}: {suggest(name, known)}")
+            raise MechanismNameError(f"there is no transition {name!r}: {suggest(name, known)}")
     if not names:
         raise MechanismError("jump: name at least one transition, as in jump(state, ['latch'])")
     block = system.block()

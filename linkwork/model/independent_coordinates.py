@@ -12,7 +12,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted, suggest
 from linkwork.compiler.numbering import suffixes
-from linkwork.errors import MechanismError, SingularityError
+from linkwork.errors import MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Lock, Pin, Release, Stop, Unlock
 from linkwork.model.mobility import degrees_of_freedom, free_joints
 
@@ -242,7 +242,7 @@ def _requested(system: ModelBase, groups: list[_Group], requested: Sequence[str]
                 "another joint of the loop with cut=True"
             )
         if name not in known:
-            raise MechanismError(f"independents: there is no coordinate {name!r}: {suggest(name, known)}")
+            raise MechanismNameError(f"independents: there is no coordinate {name!r}: {suggest(name, known)}")
         chosen += [group for group in known[name] if group not in chosen]
     return chosen
 

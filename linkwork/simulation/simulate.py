@@ -19,7 +19,7 @@ from linkwork.model.mobility import is_immobile
 from linkwork.model.model import Model
 from linkwork.model.state import State
 from linkwork.simulation.controller import ControlFunction, Controller, as_controller
-from linkwork.simulation.dae.registry import FormulationRequest
+from linkwork.simulation.dae.registry import EXPLICIT, FormulationRequest
 from linkwork.simulation.diagnosis import check_motions, explain
 from linkwork.simulation.event_functions import EventFunction, as_event_functions
 from linkwork.simulation.inputs import Inputs, InputValue
@@ -116,7 +116,7 @@ def simulate(
     loop_gain
         Feedback on errors of loops and couplings, 1/s: one number, or one for positions and one for speeds; zero lets
         them drift. By default as fast as the loops move. Runs backward go without, and so do "ggl" and "chou", which
-        keep all constraints by themselves.
+        keep all constraints by themselves: a gain other than zero is an error there.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
@@ -165,7 +165,7 @@ def simulate(
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
     _check_run(system, state, start, end)
-    gains = _gains(loop_gain) if end >= start else np.zeros(2)  # backward, the feedback would open loops
+    gains = _gains(loop_gain, formulation, forward=end >= start)
     recorder = SimulationRecorder(system, gains, start, end, t_eval)
     options = Options(*_of_steps(solver, rtol, atol), max_step, first_step)
     settings = Settings(solver, options, Limits(max_steps, max_events))
@@ -208,13 +208,18 @@ def _time(value: object, what: str) -> float:
     return float(value)
 
 
-def _gains(given: ArrayLike | None) -> FloatArray:
+def _gains(given: ArrayLike | None, formulation: str, *, forward: bool) -> FloatArray:
     """Gains on positions and on speeds; below zero: chosen by the mechanics."""
     if given is None:
-        return np.full(2, AUTOMATIC_GAIN)
+        return np.full(2, AUTOMATIC_GAIN) if forward else np.zeros(2)  # backward, the feedback would open loops
     gains = finite(given, np.shape(given) and (2,), "loop_gain")
     if (gains < 0).any():
         raise MechanismError(f"loop_gain must not be negative, not {given!r}: leave it out to have it chosen")
+    if gains.any() and (formulation != EXPLICIT or not forward):
+        where = (
+            f"formulation {formulation!r} keeps all constraints without it" if forward else "runs backward have none"
+        )
+        raise MechanismError(f"loop_gain has no effect: {where}; leave it out")
     return np.broadcast_to(gains, 2)
 
 

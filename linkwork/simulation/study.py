@@ -14,8 +14,9 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
+from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
-from linkwork.errors import LinkworkError, MechanismError
+from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
 from linkwork.model.model import Model
@@ -84,7 +85,7 @@ class Study:
         for columns in (self.values, self.points):
             if name in columns:
                 return columns[name]
-        raise MechanismError(f"the study has no column {name!r}; it has {', '.join((*self.points, *self.values))}")
+        raise MechanismNameError(f"the study has no column {name!r}: {suggest(name, (*self.points, *self.values))}")
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a pandas table (extra `viz`): points, values, and the errors where there are some."""

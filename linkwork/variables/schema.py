@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from linkwork._util.names import suggest
-from linkwork.errors import LinkworkError, MechanismError
+from linkwork.errors import LinkworkError, MechanismError, MechanismNameError, UnknownNameError
 
 Kind = Literal["parameter", "start", "input", "state", "derivative", "output", "time", "indicator"]
 Type = Literal["real", "boolean", "integer", "enumeration"]
@@ -101,10 +101,12 @@ def matching(
     kinds: Collection[Kind],
     what: str = "",
     error: type[LinkworkError] = MechanismError,
+    unknown: type[UnknownNameError] = MechanismNameError,
 ) -> list[Variable]:
     """Return the variables of some kinds that have a name, or that it begins up to a dot or bracket.
 
-    `what` is the argument that messages begin with.
+    `what` is the argument that messages begin with; `error` is raised for a variable of another kind, `unknown` for
+    an unknown name.
 
     >>> r = [Variable(f"arm.r[{i + 1}]", 40 + i, "output", "m", "") for i in range(3)]
     >>> [v.name for v in matching(r, "arm", ["output"])]
@@ -112,7 +114,7 @@ def matching(
     >>> matching(r, "arm.q", ["output"], "outputs")
     Traceback (most recent call last):
         ...
-    linkwork.errors.MechanismError: outputs: the mechanism has no variable 'arm.q': did you mean 'arm.r' ...
+    linkwork.errors.MechanismNameError: outputs: the mechanism has no variable 'arm.q': did you mean 'arm.r' ...
     """
     beginnings = (f"{name}.", f"{name}[")
     found = [v for v in variables if v.name == name or v.name.startswith(beginnings)]
@@ -124,4 +126,4 @@ def matching(
         raise error(f"{begin}{found[0].name!r} is no {' or '.join(kinds)}: its kind is {found[0].kind!r}")
     full = [v.name for v in variables if v.kind in kinds]
     names = dict.fromkeys([*full, *(n.split("[")[0] for n in full), *(n.split(".")[0] for n in full)])
-    raise error(f"{begin}the mechanism has no variable {name!r}: {suggest(name, names)}")
+    raise unknown(f"{begin}the mechanism has no variable {name!r}: {suggest(name, names)}")

@@ -51,8 +51,8 @@ def test_list_tells_each_check_in_a_line(capsys):
     ("arguments", "text"),
     [
         ([], "name an FMU"),
-        (["a.fmu", "--only", "nams"], "there is no check nams"),
-        (["a.fmu", "--only", ","], "there is no check nothing"),
+        (["a.fmu", "--only", "nams"], "there is no check 'nams': did you mean 'names'"),
+        (["a.fmu", "--only", ","], "name a check; --list prints all"),
         (["a.fmu", "--time-limit", "0"], "no time above zero"),
         (["a.fmu", "--time-limit", "soon"], "invalid"),
     ],

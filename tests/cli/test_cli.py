@@ -50,7 +50,7 @@ def test_wrong_usage(arguments, capsys):
     assert "usage: linkwork" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["info", "simulate", "compare", "export"])
+@pytest.mark.parametrize("command", ["info", "simulate", "compare", "export", "schema"])
 def test_help_ends_with_an_example_that_is_understood(command, capsys, monkeypatch):
     with pytest.raises(SystemExit) as exit:
         main([command, "--help"])
@@ -195,7 +195,7 @@ def test_simulate_by_another_method(capsys):
 def test_simulate_writes_what_is_asked_for(capsys, needs):
     needs("matplotlib")
     arguments = ["simulate", FOUR_BAR, "--t-end", "1", "--every", "0.3", "--rtol", "1e-9"]
-    assert main([*arguments, "--columns", "A.q", "coupler.r", "--csv", "a.csv", "--plot", "a.png"]) == 0
+    assert main([*arguments, "--columns", "A.q", "coupler.r", "-o", "a.csv", "-o", "a.png"]) == 0
     assert "wrote a.csv\nwrote a.png" in capsys.readouterr().out
     assert Path("a.png").stat().st_size > 1000
     header, *rows = Path("a.csv").read_text(encoding="utf-8").splitlines()
@@ -229,7 +229,7 @@ def test_simulate_reads_json_and_prints_json(capsys):
 def test_simulate_joints_of_several_speeds(capsys):
     spherical_pendulum().save("pendulum.json")
     arguments = ["simulate", "pendulum.json", "--t-end", "0.2", "--input", "S[3]=0.5", "--columns", "S.q", "S.u[1]"]
-    assert main([*arguments, "--csv", "a.csv", "--json"]) == 0
+    assert main([*arguments, "-o", "a.csv", "--json"]) == 0
     final = json.loads(capsys.readouterr().out)["final"]
     result = lw.simulate(spherical_pendulum(), 0.2, inputs={"S": [0, 0, 0.5]})
     assert final == {"S.q": result["S.q"][-1].tolist(), "S.u[1]": result["S.u[1]"][-1]}
@@ -238,7 +238,7 @@ def test_simulate_joints_of_several_speeds(capsys):
 
 
 def test_times_end_at_the_end(capsys):
-    assert main(["simulate", FOUR_BAR, "--t-end", "0.3", "--every", "0.1", "--csv", "a.csv", "--columns", "A.q"]) == 0
+    assert main(["simulate", FOUR_BAR, "--t-end", "0.3", "--every", "0.1", "-o", "a.csv", "--columns", "A.q"]) == 0
     times = [float(row.split(",")[0]) for row in Path("a.csv").read_text(encoding="utf-8").splitlines()[1:]]
     assert times == pytest.approx([0.0, 0.1, 0.2, 0.3])
     assert times[-1] == 0.3
@@ -246,7 +246,7 @@ def test_times_end_at_the_end(capsys):
 
 @needs_ida
 def test_simulate_by_another_formulation(capsys):
-    arguments = ["simulate", FOUR_BAR, "--t-end", "0.5", "--columns", "A.q", "--csv"]
+    arguments = ["simulate", FOUR_BAR, "--t-end", "0.5", "--columns", "A.q", "-o"]
     assert main([*arguments, "dae.csv", "--every", "0.1", "--solver", "ida", "--formulation", "ggl"]) == 0
     assert "with ida at rtol" in capsys.readouterr().out
     assert main([*arguments, "ode.csv", "--every", "0.1"]) == 0
@@ -261,7 +261,7 @@ def test_simulate_by_a_scheme(tmp_path):
     row_of_rods(2).save(tmp_path / "row.json")
     for scheme in "1234":
         arguments = ["--solver", "ida", "--formulation", "chou", "--scheme", scheme, "--t-end", "0.2"]
-        assert main(["simulate", "row.json", *arguments, "--csv", f"{scheme}.csv", "--columns", "S1.q[1]"]) == 0
+        assert main(["simulate", "row.json", *arguments, "-o", f"{scheme}.csv", "--columns", "S1.q[1]"]) == 0
     ends = [np.loadtxt(f"{scheme}.csv", delimiter=",", skiprows=1)[-1] for scheme in "1234"]
     assert np.ptp(ends, axis=0).max() < 1e-6
 
@@ -278,7 +278,7 @@ def test_simulate_by_a_scheme(tmp_path):
         (["--rtol", "0"], "rtol"),
         (["--every", "0"], "--every"),
         (["--every", "nan"], "--every"),
-        (["--csv", "no/such/folder.csv"], "there is no folder no/such"),
+        (["-o", "no/such/folder.csv"], "there is no folder no/such"),
         (["--formulation", "glg"], "did you mean 'ggl'"),
         (["--formulation", "ggl"], "use solver='ida'"),
         (["--scheme", "4"], "scheme goes with formulation='chou'"),
@@ -310,7 +310,7 @@ def test_files_that_give_no_mechanism(command, file, content, text, capsys):
 def test_what_was_computed_before_a_failure_is_written(capsys, monkeypatch):
     simulate = lw.simulate
     monkeypatch.setattr(lw, "simulate", lambda *args, **options: simulate(*args, **{**options, "max_steps": 10}))
-    assert "max_steps is used up" in fails(capsys, "simulate", FOUR_BAR, "--csv", "part.csv", "--columns", "A.q")
+    assert "max_steps is used up" in fails(capsys, "simulate", FOUR_BAR, "-o", "part.csv", "--columns", "A.q")
     assert len(Path("part.csv").read_text(encoding="utf-8").splitlines()) == 12
 
 

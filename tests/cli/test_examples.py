@@ -343,7 +343,7 @@ def test_cosim_split(example, tmp_path, needs):
         *expected, measured = numbers(row[1:])
         assert errors[name] == pytest.approx(expected, rel=0.06)
         assert slopes[name] == pytest.approx(measured, abs=0.006)
-    (_, *small), (_, *steps) = rows_of(SYSTEMS, "| tolerance | 1e-2 |")
+    (_, *small), (_, *steps) = rows_of(SYSTEMS, "| rtol | 1e-2 |")
     assert [error for _, error in chosen.values()] == pytest.approx(numbers(small), rel=0.06)
     assert [1000 * step for step, _ in chosen.values()] == pytest.approx(numbers(steps), rel=0.03)
     assert all(error < demand for demand, (_, error) in chosen.items())

@@ -130,7 +130,7 @@ def test_what_no_input_reaches_is_refused_by_name():
         ([-1.0, 1.0], 1.0, {}, "semidefinite"),
         ([1.0, 1.0, 1.0], 1.0, {}, r"Q must be a symmetric matrix \(2, 2\)"),
         (0.0, 1.0, {}, "weight in Q"),
-        (1.0, 1.0, {"inputs": ["B.tau"]}, "no input 'B.tau'; it has x.tau"),
+        (1.0, 1.0, {"inputs": ["B.tau"]}, "no input 'B.tau'; did you mean 'x.tau'"),
         (1.0, 1.0, {"states": ["x.q"]}, "left out act"),
     ],
 )

@@ -221,7 +221,7 @@ def u(t):
         print("running", flush=True)
     return 1.0
 
-result = run(system, 1e6, master=Jacobi(1e-3), inputs={{"one.u": u}}, record="one.y")
+result = run(system, 1e6, master=Jacobi(1e-3), inputs={{"one.u": u}}, columns="one.y")
 print("aborted", result.aborted, len(result) > 10, abs(result["one.y"][-1] - result.t[-1]) < 1e-6)
 """
 
@@ -260,9 +260,9 @@ def test_in_a_process_of_its_own(version, mode, text, pair):
     system = pair(version, mode=MODE[mode])
     with Child(time_limit=5.0 if mode == "hangs" else 60.0) as child:
         with pytest.raises(Died, match=re.escape(f"FMU wild.fmu (instance 'one') {text}")):
-            child.run(Job(system, {"stop": 1.0, "master": Jacobi(0.125)}))
+            child.run(Job(system, {"t_end": 1.0, "master": Jacobi(0.125)}))
         system.components["one"].parameters["mode"] = 0
-        assert not child.run(Job(system, {"stop": 1.0, "master": Jacobi(0.125)})).aborted
+        assert not child.run(Job(system, {"t_end": 1.0, "master": Jacobi(0.125)})).aborted
 
 
 def test_the_order_of_calls_stays_right_when_interrupted(pair, recorded_calls):

@@ -137,7 +137,7 @@ def test_inputs(name, given, text, pair):
 )
 def test_patterns_of_what_is_recorded(pattern, text, pair):
     with pytest.raises(CosimError, match=f"there is no variable .*{text}"):
-        run(pair, 1.0, record=["one.y", pattern])
+        run(pair, 1.0, columns=["one.y", pattern])
 
 
 def test_required_inputs(pair):
@@ -156,8 +156,8 @@ def test_steps(step):
 
 @pytest.mark.parametrize(("start", "stop"), [(0, -1), (1, 1), (0, math.nan), (0, math.inf), ("a", 1), (None, "b")])
 def test_times(start, stop, pair):
-    with pytest.raises(CosimError, match="a run goes from a start time to a later stop time, not from"):
-        run(pair, stop, start=start)
+    with pytest.raises(CosimError, match="a run goes from t_start to a later t_end, not from"):
+        run(pair, stop, t_start=start)
 
 
 @pytest.mark.parametrize("tolerance", [0.0, -1.0, math.nan, "fine"])

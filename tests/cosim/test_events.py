@@ -214,7 +214,7 @@ def test_discarded_step(fmus, monkeypatch, tmp_path, needs, states):
     system.add("clock", fmu)
     system.add("m", fmus["follower", "2.0"])
     refuse(monkeypatch, "m", 0.25)
-    for master in (Jacobi(0.1), Adaptive(1e-3, first=0.1)):
+    for master in (Jacobi(0.1), Adaptive(1e-3, first_step=0.1)):
         result = run(system, 0.5, master=master)
         assert result["clock.y"][-1] == pytest.approx(0.5)
         assert result.t[-1] == 0.5
@@ -293,9 +293,9 @@ def _played(system, detour):
 def test_rejected_steps_leave_no_trace(fmus):
     """A run whose first step is far too long equals one that begins with the step it comes down to."""
     system = dropped(fmus, "2.0", "2.0")
-    long = run(system, 0.3, master=Adaptive(1e-6, first=0.03, largest=0.03), tolerance=1e-9)
+    long = run(system, 0.3, master=Adaptive(1e-6, first_step=0.03, max_step=0.03), tolerance=1e-9)
     assert long.statistics.rejected > 0
-    short = run(system, 0.3, master=Adaptive(1e-6, first=long.t[1], largest=0.03), tolerance=1e-9)
+    short = run(system, 0.3, master=Adaptive(1e-6, first_step=long.t[1], max_step=0.03), tolerance=1e-9)
     assert short.t[1] == long.t[1]
     for name in long.names:
         assert long[name][1] == short[name][1]

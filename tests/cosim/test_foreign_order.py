@@ -48,7 +48,7 @@ def pair(tmp_path, monkeypatch, needs, needs_program):
 def test_calls_are_those_that_fmi_allows(version, name, states, pair):
     more = 'canInterpolateInputs="true"' if version == "2.0" else ""
     system = pair(version, abilities=f"{STATES[version] if states else ''} {more}")
-    run(system, 1.0, master=MASTERS[name](), record="*")
+    run(system, 1.0, master=MASTERS[name](), columns="*")
     made = pair.calls()
     assert faults(made, three=version == "3.0") == []
     # A parabola is given to FMI 3.0 by two steps for one, from the third on; the first is made twice where that can be.
@@ -62,7 +62,7 @@ def test_calls_are_those_that_fmi_allows(version, name, states, pair):
 def test_discrete_inputs_are_set_in_event_mode_only(name, states, pair):
     abilities = f'hasEventMode="true" {STATES["3.0"] if states else ""}'
     system = pair("3.0", abilities=abilities, mode=MODE["events"], every=0.125)
-    result = run(system, 1.0, master=MASTERS[name](), record="*")
+    result = run(system, 1.0, master=MASTERS[name](), columns="*")
     made = pair.calls()
     assert faults(made, three=True, event_mode=True) == []
     assert [t for t, who in result.events if who == "one"] == pytest.approx([0.125 * k for k in range(1, 9)])

@@ -109,7 +109,8 @@ def test_adaptive(order, inner, seed):
     dense = random_network(rng, discrete=False)
     sequence, names = ordered(rng, dense)
     stop, tolerance = 0.5, (0.1, 1e-2, 1e-3)[order]
-    master = Adaptive(tolerance, first=0.05, inner=inner, extrapolation=order, order=names)
+    first = names if inner == "gauss-seidel" else None
+    master = Adaptive(tolerance, first_step=0.05, inner=inner, extrapolation=order, order=first)
     result = run(system_of(dense), stop, master=master, inputs=inputs_of(dense))
     u, y, differences = dense.doubled(result.t, order, sequence if inner == "gauss-seidel" else None)
     assert apart(result, dense, u, y) < allowed(dense)
@@ -123,7 +124,7 @@ def test_adaptive(order, inner, seed):
 def test_adaptive_rolls_back(inner):
     """The first steps are far too long."""
     dense = random_network(np.random.default_rng(5), discrete=False)
-    master = Adaptive(1e-3, first=0.25, inner=inner, extrapolation=1)
+    master = Adaptive(1e-3, first_step=0.25, inner=inner, extrapolation=1)
     result = run(system_of(dense), 0.5, master=master, inputs=inputs_of(dense))
     assert result.statistics.rejected >= 2
     sequence = [*range(len(dense.blocks))] if inner == "gauss-seidel" else None

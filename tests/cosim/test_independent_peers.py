@@ -155,7 +155,7 @@ def test_a_sweep_gives_the_bits_of_single_runs(tmp_path, needs):
     system = system_of(dense)
     points = grid({"c0.x0[1]": [-1.0, 0.1, 2.0, 3.3], "c0.B[1,1]": [0.3, -0.7]})
     master = GaussSeidel(0.1, 1)
-    swept = sweep(system, points, tmp_path / "sweep", stop=1.0, master=master, workers=1, progress=False)
+    swept = sweep(system, points, tmp_path / "sweep", t_end=1.0, master=master, workers=1, progress=False)
     assert len(points) == swept.done == 8
     for k in range(8):
         alone = run(system, 1.0, master=GaussSeidel(0.1, 1), parameters=points[k])

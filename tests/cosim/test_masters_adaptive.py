@@ -68,7 +68,7 @@ def test_error_meets_the_tolerance_at_fewer_steps(case, name, inner):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "row", rows_of("docs/cosim_masters.md", "| system | inner | tolerance |"), ids=lambda row: "-".join(row[:3])
+    "row", rows_of("docs/cosim_masters.md", "| system | inner | rtol |"), ids=lambda row: "-".join(row[:3])
 )
 def test_steps_of_the_document(case, row):
     masses, stop = case(OF_THE_DOCUMENT[row[0].split()[0]])
@@ -107,17 +107,15 @@ def test_steps_follow_the_motion(case):
 
 def test_bounds_of_the_step(case):
     masses, stop = case("damped")
-    result = masses.run(stop, Adaptive(1e-2, largest=0.02, first=0.001))
+    result = masses.run(stop, Adaptive(1e-2, max_step=0.02, first_step=0.001))
     assert np.diff(result.t).max() <= 0.02 * (1 + 1e-9)
     assert result.t[1] == pytest.approx(0.001)
 
 
 def test_smallest_step_names_the_signal(case):
     masses, stop = case("oscillating")
-    with pytest.raises(
-        CosimError, match=r"'(left|right)\.x\.q' over the smallest step.*'smallest'.*'tolerance'"
-    ) as caught:
-        masses.run(stop, Adaptive(1e-9, smallest=0.05, first=0.05))
+    with pytest.raises(CosimError, match=r"'(left|right)\.x\.q' over the smallest step.*min_step.*rtol") as caught:
+        masses.run(stop, Adaptive(1e-9, min_step=0.05, first_step=0.05))
     assert caught.value.result.aborted
 
 
@@ -146,7 +144,7 @@ def test_without_states_it_is_of_a_fixed_step(tmp_path, needs):
     fmu = python_fmu(tmp_path, "Forgetful", variables, decay, states=False)
     system = System("one")
     system.add("a", fmu)
-    result = run(system, 1.0, master=Adaptive(1e-4, first=0.1, largest=0.5))
+    result = run(system, 1.0, master=Adaptive(1e-4, first_step=0.1, max_step=0.5))
     np.testing.assert_allclose(result["a.y"], 0.9 ** np.arange(11))
     assert any("fixed at 0.1 s: 'a' (FMU Forgetful.fmu) cannot save states" in one for one in result.notices)
 
@@ -154,11 +152,12 @@ def test_without_states_it_is_of_a_fixed_step(tmp_path, needs):
 @pytest.mark.parametrize(
     "options",
     [
-        {"tolerance": 0.0},
-        {"tolerance": 1e-3, "smallest": -1.0},
-        {"tolerance": 1e-3, "inner": "newton"},
-        {"tolerance": 1e-3, "estimate": "none"},
-        {"tolerance": 1e-3, "extrapolation": 4},
+        {"rtol": 0.0},
+        {"rtol": 1e-3, "min_step": -1.0},
+        {"rtol": 1e-3, "inner": "newton"},
+        {"rtol": 1e-3, "order": ["left"]},
+        {"rtol": 1e-3, "estimate": "none"},
+        {"rtol": 1e-3, "extrapolation": 4},
     ],
 )
 def test_options_are_checked(options):

@@ -34,7 +34,7 @@ def test_fmus_are_told_start_stop_and_tolerance(version, single, tmp_path, monke
     told = {}
     for name, tolerance in (("with", 1e-7), ("without", None)):
         monkeypatch.setenv("FOREIGN_CALLS", str(tmp_path / name))
-        run(single(version), 3.5, start=-1.5, tolerance=tolerance, master=Jacobi(0.5))
+        run(single(version), 3.5, t_start=-1.5, tolerance=tolerance, master=Jacobi(0.5))
         setup = "SetupExperiment" if version == "2.0" else "EnterInitializationMode"
         told[name] = next(one.detail for one in calls(tmp_path / name) if one.function == setup)
     assert [float(one) for one in told["with"].split()] == [1, 1e-7, -1.5, 1, 3.5]
@@ -43,7 +43,7 @@ def test_fmus_are_told_start_stop_and_tolerance(version, single, tmp_path, monke
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_start_other_than_0(version, single):
-    result = run(single(version), 12.0, start=10.0, master=Jacobi(0.25), inputs={"one.u": lambda t: t})
+    result = run(single(version), 12.0, t_start=10.0, master=Jacobi(0.25), inputs={"one.u": lambda t: t})
     assert result.t.tolist() == [10.0 + 0.25 * k for k in range(9)]
     expected = 0.25 * np.concatenate([[0.0], np.cumsum(result.t[:-1])])
     assert result["one.y"] == pytest.approx(expected, rel=1e-14)
@@ -64,7 +64,7 @@ def test_a_start_other_than_0(version, single):
     ],
 )
 def test_the_grid_does_not_drift(master, start, stop, step, single):
-    result = run(single(abilities=VARIABLE), stop, start=start, master=master(step), inputs={"one.u": 1.0})
+    result = run(single(abilities=VARIABLE), stop, t_start=start, master=master(step), inputs={"one.u": 1.0})
     count = round((stop - start) / step)
     assert result.t.tolist() == [*(start + k * step for k in range(count)), stop]
     assert result["one.y"][-1] == pytest.approx(stop - start, rel=1e-12)
@@ -73,7 +73,7 @@ def test_the_grid_does_not_drift(master, start, stop, step, single):
 
 def test_very_many_steps(single):
     system = single(abilities=VARIABLE)
-    result = run(system, 20.0, master=Jacobi(1e-3), inputs={"one.u": 1.0}, record="one.y")
+    result = run(system, 20.0, master=Jacobi(1e-3), inputs={"one.u": 1.0}, columns="one.y")
     assert np.array_equal(result.t, np.append(np.arange(20000) * 1e-3, 20.0))
     assert result.statistics.steps == 20000
     assert result["one.y"][-1] == pytest.approx(20.0, rel=1e-11)

@@ -40,7 +40,7 @@ def test_a_chain_of_each_type_of_fmi_3(kind, fmu):
         system.add("two", fmu("3.0"))
         system.connect(f"one.{kind}_out", f"two.{kind}_in")
         system.connect(f"one.{kind}s_out", f"two.{kind}s_in")
-        result = run(system, 0.5, master=STEP, record=f"*.{kind}*")
+        result = run(system, 0.5, master=STEP, columns=f"*.{kind}*")
         one = after(kind, value)
         assert result[f"one.{kind}_out"][-1] == one
         assert result[f"two.{kind}_in"].tolist() == [one] * 3
@@ -57,13 +57,13 @@ def test_unsigned_numbers_of_64_bits_stay_what_they_are(fmu, tmp_path):
     system.add("two", fmu("3.0"))
     system.connect("one.UInt64_out", "two.Float64_in")
     inputs = {"two.UInt64_in": lambda t: 2**63 + 4}
-    result = run(system, 0.5, master=STEP, record="*64_*", inputs=inputs)
+    result = run(system, 0.5, master=STEP, columns="*64_*", inputs=inputs)
     assert result["one.UInt64_out"].dtype == np.uint64
     assert result["one.UInt64_out"].tolist() == [most] * 3
     assert result["two.UInt64_out"].tolist() == [2**63 + 5] * 3
     assert result["two.Float64_in"].tolist() == [2.0**64] * 3
     for name in ("wide.csv", "wide.parquet"):
-        run(system, 0.5, master=STEP, record="*64_*", inputs=inputs, sink=open_sink(tmp_path / name))
+        run(system, 0.5, master=STEP, columns="*64_*", inputs=inputs, sink=open_sink(tmp_path / name))
         assert Result.read(tmp_path / name)["one.UInt64_out"].tolist() == [most] * 3
 
 
@@ -122,7 +122,7 @@ def test_enumerations_are_checked(fmu):
     for version in ("2.0", "3.0"):
         system = System("levels")
         system.add("one", fmu(version), parameters={"level": 5})
-        assert run(system, 0.5, master=STEP, record="one.level")["one.level"][-1] == 5
+        assert run(system, 0.5, master=STEP, columns="one.level")["one.level"][-1] == 5
         system.components["one"].parameters["level"] = 2
         with pytest.raises(CosimError, match=r"'one'\): 'level' .* cannot be 2; give one of 1 \(low\), 5 \(high\)"):
             run(system, 0.5)
@@ -133,7 +133,7 @@ def test_values_of_numpy_are_values(value, fmu):
     system = System("alone")
     system.add("one", fmu("3.0"))
     parameters = {"one.x0": value, "one.Float64s_in": [1, 2, 3], "one.Int64s_in": np.arange(3)}
-    result = run(system, 0.5, master=STEP, parameters=parameters, record=["one.y", "one.*s_out"])
+    result = run(system, 0.5, master=STEP, parameters=parameters, columns=["one.y", "one.*s_out"])
     assert result["one.y"][0] == 2.5
     assert [result[f"one.Float64s_out[{k}]"][0] for k in (1, 2, 3)] == [2, 3, 4]
     assert [result[f"one.Int64s_out[{k}]"][0] for k in (1, 2, 3)] == [1, 2, 3]

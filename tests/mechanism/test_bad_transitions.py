@@ -13,12 +13,12 @@ ENDS = ((0, 0, 0), (1, 0, 0))
 
 VALUES = {
     "lock: no name": (lambda: lw.Lock(3), ("Lock: joint must be a name", "3")),
-    "lock: zero": (lambda: lw.Lock("ball", 0), ("Lock of joint 'ball': directions", "whole number from 1, not 0")),
-    "lock: half": (lambda: lw.Lock("ball", (1, 1.5)), ("Lock of joint 'ball': directions", "not 1.5")),
-    "lock: truth": (lambda: lw.Lock("ball", True), ("directions", "not True")),
-    "lock: none": (lambda: lw.Lock("ball", ()), ("directions must not be empty",)),
-    "lock: twice": (lambda: lw.Lock("ball", (2, 2)), ("directions names one twice",)),
-    "unlock: word": (lambda: lw.Unlock("ball", "all"), ("Unlock of joint 'ball': directions", "not 'all'")),
+    "lock: zero": (lambda: lw.Lock("ball", 0), ("Lock of joint 'ball': speeds", "whole number from 1, not 0")),
+    "lock: half": (lambda: lw.Lock("ball", (1, 1.5)), ("Lock of joint 'ball': speeds", "not 1.5")),
+    "lock: truth": (lambda: lw.Lock("ball", True), ("speeds", "not True")),
+    "lock: none": (lambda: lw.Lock("ball", ()), ("speeds must not be empty",)),
+    "lock: twice": (lambda: lw.Lock("ball", (2, 2)), ("speeds names one twice",)),
+    "unlock: word": (lambda: lw.Unlock("ball", "all"), ("Unlock of joint 'ball': speeds", "not 'all'")),
     "pin: no name": (lambda: lw.Pin(None, "lid", HINGE), ("Pin: parent must be a name, not None",)),
     "pin: one body": (lambda: lw.Pin("lid", "lid", HINGE), ("joins 'lid' to itself", "two different bodies")),
     "pin: the ground": (lambda: lw.Pin("ground", "ground", HINGE), ("joins 'ground' to itself",)),
@@ -36,7 +36,7 @@ VALUES = {
     "stop: words": (lambda: lw.Stop("hinge", upper="far"), ("upper must be one number",)),
     "stop: gain": (lambda: lw.Stop("hinge", 0, restitution=1.1), ("restitution must be from 0", "not 1.1")),
     "stop: loss": (lambda: lw.Stop("hinge", 0, restitution=-0.1), ("restitution must be from 0",)),
-    "stop: direction": (lambda: lw.Stop("cross", 0, direction=0), ("Stop of joint 'cross': direction", "not 0")),
+    "stop: coordinate": (lambda: lw.Stop("cross", 0, coordinate=0), ("Stop of joint 'cross': coordinate", "not 0")),
     "impulse: point": (lambda: lw.Impulse("lid", 1), ("Impulse on body 'lid': point must be 3 numbers",)),
     "impulse: force": (lambda: lw.Impulse("lid", force=(0, 0, np.inf)), ("body 'lid': force must be finite",)),
     "impulse: torque": (lambda: lw.Impulse("lid", torque="x"), ("body 'lid': torque must be 3 numbers",)),
@@ -75,17 +75,17 @@ ADDED = {
     "lock fixed": ("new", lw.Lock("stay"), NOW, ("joint 'stay' (Fixed) has nothing to lock", "another joint")),
     "unlock fixed": ("new", lw.Unlock("stay"), NOW, ("joint 'stay' (Fixed) has nothing to unlock",)),
     "lock pin": ("new", lw.Lock("pin"), NOW, ("'pin' is a transition: name a joint that add_joint added",)),
-    "one direction": ("new", lw.Lock("hinge", 2), NOW, ("(Revolute) has one direction only, not 2",)),
-    "directions": ("new", lw.Lock("ball", (1, 4)), NOW, ("(Spherical) has directions 1 to 3, not 4",)),
+    "one direction": ("new", lw.Lock("hinge", 2), NOW, ("(Revolute) has one speed only, not 2",)),
+    "directions": ("new", lw.Lock("ball", (1, 4)), NOW, ("(Spherical) has speeds 1 to 3, not 4",)),
     "pin unknown": ("new", lw.Pin("lit", "ground", HINGE), NOW, ("no body 'lit'", "did you mean 'lid'?")),
     "release unknown": ("new", lw.Release("pim"), NOW, ("neither a pin nor a joint 'pim'", "'pin'?")),
     "release lock": ("new", lw.Release("latch"), NOW, ("'latch' is a Lock, which leaves nothing to release",)),
     "stop unknown": ("new", lw.Stop("hing", 0), None, ("no joint 'hing'", "did you mean 'hinge'?")),
     "stop fixed": ("new", lw.Stop("stay", 0), None, ("(Fixed) has no angle or displacement to bound",)),
-    "stop ball": ("new", lw.Stop("ball", 0, direction=1), None, ("(Spherical) has no angle or displacement",)),
-    "stop of several": ("new", lw.Stop("cross", 0), None, ("several coordinates", "direction=1 or 2")),
-    "stop beyond": ("new", lw.Stop("hinge", 0, direction=2), None, ("no angle or displacement 2", "must be 1")),
-    "stop free": ("new", lw.Stop("float", 0, direction=1), None, ("(Free) has no angle or displacement",)),
+    "stop ball": ("new", lw.Stop("ball", 0, coordinate=1), None, ("(Spherical) has no angle or displacement",)),
+    "stop of several": ("new", lw.Stop("cross", 0), None, ("several coordinates", "coordinate=1 or 2")),
+    "stop beyond": ("new", lw.Stop("hinge", 0, coordinate=2), None, ("no angle or displacement 2", "must be 1")),
+    "stop free": ("new", lw.Stop("float", 0, coordinate=1), None, ("(Free) has no angle or displacement",)),
     "impulse unknown": ("new", lw.Impulse("lip"), NOW, ("transition 'new': there is no body 'lip'", "'lid'?")),
     "impulse ground": ("new", lw.Impulse("ground"), NOW, ("acts on the ground, which nothing moves",)),
     "crossing unknown": ("new", lw.Lock("ball"), lw.Crossing("hing.q", 1), ("no joint 'hing'", "'hinge'?")),
@@ -144,7 +144,7 @@ def test_unlocked_but_never_locked():
     check(mech)
     mech.add_transition("part", lw.Lock("ball", 1), when=lw.Time(1))
     mech.add_transition("other", lw.Unlock("ball", (2, 3)), when=lw.Time(2))
-    with refused("transition 'other': nothing locks joint 'ball' in directions 2 or 3"):
+    with refused("transition 'other': nothing locks joint 'ball' in speeds 2 or 3"):
         check(mech)
 
 
@@ -212,13 +212,13 @@ def test_contradictions_are_found_at_the_end_as_well():
 
 
 LOCK = {"name": "latch", "type": "lock", "joint": "hinge"}
-PIN = {"name": "pin", "type": "pin", "parent": "lid", "child": "ground", "when": {"type": "input"}}
+PIN = {"name": "pin", "type": "pin", "parent": "lid", "child": "ground", "when": {"type": "command"}}
 FILES = {
     "a number": (7, ("transitions[0]", "a transition: an object")),
     "unknown type": ({**LOCK, "type": "lok"}, ("transitions[0].type", "'latch' has the unknown type 'lok'", "'lock'")),
     "unknown key": ({**LOCK, "joints": "A"}, ("transitions[0].joints", "did you mean 'joint'?")),
     "no joint": ({"name": "latch", "type": "lock"}, ("transitions[0]", "'joint' of 'latch' is missing")),
-    "bad value": ({**LOCK, "directions": [0]}, ("transitions[0]", "whole number from 1")),
+    "bad value": ({**LOCK, "speeds": [0]}, ("transitions[0]", "whole number from 1")),
     "no when": (LOCK, ("transitions[0]", "give a trigger")),
     "trigger": ({**LOCK, "when": {"type": "tim"}}, ("transitions[0].when.type", "trigger has the unknown type 'tim'")),
     "no time": ({**LOCK, "when": {"type": "time"}}, ("transitions[0].when", "'t' is missing")),

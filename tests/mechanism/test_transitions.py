@@ -25,7 +25,7 @@ def every_kind():
     mech.add_transition("open", lw.Release("pin"), when=lw.Time(-1))
     mech.add_transition("cut", lw.Release("stay"), when=lw.Crossing("hinge", -0.0))
     mech.add_transition("bumper", lw.Stop("slide", lower=-0.0, upper=1 / 3, restitution=0.5))
-    mech.add_transition("rim", lw.Stop("cross", upper=2, direction=2))
+    mech.add_transition("rim", lw.Stop("cross", upper=2, coordinate=2))
     mech.add_transition("kick", lw.Impulse("lid", (0, 0, 0.1), torque=(0, -0.0, 2)), when=lw.Time(3))
     check(mech)
     return mech
@@ -35,7 +35,7 @@ def test_what_is_given_is_kept():
     mech = every_kind()
     of = {name: (one.action, one.when) for name, one in mech.transitions.items()}
     assert of["latch"] == (lw.Lock("hinge"), lw.Time(0.7))
-    assert (of["part"][0].directions, of["free"][0].directions) == ((1, 3), (1,))
+    assert (of["part"][0].speeds, of["free"][0].speeds) == ((1, 3), (1,))
     assert of["part"][0].elements(mech) == (0, 2)
     assert lw.Lock("ball").elements(mech) == (0, 1, 2)
     assert of["weld2"][1].quantity == NEAR
@@ -50,7 +50,7 @@ def test_arrays_are_taken():
     assert lw.Lock("ball", np.array([2, 3])) == lw.Lock("ball", [3, 2])
     assert lw.Stop("hinge", lower=np.float64(0.5)) == lw.Stop("hinge", lower=0.5)
     assert lw.Impulse("lid", np.zeros(3)) == lw.Impulse("lid")
-    assert type(lw.Lock("ball", np.array(2)).directions[0]) is int
+    assert type(lw.Lock("ball", np.array(2)).speeds[0]) is int
 
 
 def test_files_keep_transitions(tmp_path):
@@ -68,7 +68,7 @@ def test_files_keep_transitions(tmp_path):
 def test_how_they_stand_in_files():
     items = {item["name"]: item for item in every_kind().to_dict()["transitions"]}
     assert items["latch"] == {"name": "latch", "type": "lock", "joint": "hinge", "when": {"type": "time", "t": 0.7}}
-    assert items["part"]["directions"] == [1, 3]
+    assert items["part"]["speeds"] == [1, 3]
     assert items["pin"]["kind"] == {"type": "revolute", "axis": list(lw.Revolute((0, 1, 2)).axis)}
     assert items["pin"].keys() == {"name", "type", "parent", "child", "kind", "parent_frame", "when"}
     assert items["weld2"]["when"]["quantity"] == {"bodies": ["lid", "ground"], "points": [*map(list, POINTS)]}
@@ -81,7 +81,7 @@ def test_what_a_file_may_leave_out():
     pin = {"name": "pin", "type": "pin", "parent": "lid", "child": "knob", "kind": {"type": "spherical"}}
     data["transitions"] = [
         {"name": "latch", "type": "lock", "joint": "hinge", "when": crossing},
-        {**pin, "parent_frame": {}, "when": {"type": "input"}},
+        {**pin, "parent_frame": {}, "when": {"type": "command"}},
     ]
     mech = lw.Mechanism.from_dict(data)
     assert mech.transitions["latch"].when == lw.Crossing("hinge", 1.0, +1)
@@ -161,8 +161,8 @@ def test_what_may_stand_side_by_side():
     mech.add_transition("down", lw.Unlock("cross"), when=lw.Crossing("hinge", 0.5, -1))
     mech.add_transition("command", lw.Lock("slide"), when=lw.Command())
     mech.add_transition("release", lw.Unlock("slide"), when=lw.Command())
-    mech.add_transition("rim1", lw.Stop("cross", 0, direction=1))
-    mech.add_transition("rim2", lw.Stop("cross", 0, direction=2))
+    mech.add_transition("rim1", lw.Stop("cross", 0, coordinate=1))
+    mech.add_transition("rim2", lw.Stop("cross", 0, coordinate=2))
     check(mech)
 
 
@@ -170,5 +170,5 @@ def test_a_start_may_lie_on_a_bound():
     mech = latched()
     mech.start(q={"hinge": 0.5, "cross": (9, 0)})
     mech.add_transition("bumper", lw.Stop("hinge", lower=0.5))
-    mech.add_transition("rim", lw.Stop("cross", upper=1, direction=2))
+    mech.add_transition("rim", lw.Stop("cross", upper=1, coordinate=2))
     check(mech)

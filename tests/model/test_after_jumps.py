@@ -129,7 +129,7 @@ def test_locked_joints_as_fixed_ones(drawn_ones):
     tried = 0
     for one in drawn_ones:
         whole = {t.action.joint for t in one.mechanism.transitions.values() if isinstance(t.action, lw.Lock)}
-        if not whole or any(t.action.directions for t in _locks(one)) or one.change.pins:
+        if not whole or any(t.action.speeds for t in _locks(one)) or one.change.pins:
             continue
         found = after(one)
         mechanism = copy.deepcopy(found.mechanism)

@@ -6,6 +6,7 @@ import pytest
 import linkwork as lw
 from linkwork.solvers import solver_names
 from support.cases import four_bar
+from support.dae_backends import needs_ida
 from support.driving import reached
 from support.random_mechanisms import FAMILIES, well_posed
 from support.small import PENDULUM_INERTIA, pendulum, spinning_crank
@@ -215,3 +216,14 @@ def test_gains_of_the_feedback(system):
 def test_wrong_gains(system, gain, text):
     with pytest.raises(lw.MechanismError, match=f"loop_gain.*{text}"):
         lw.simulate(system, 1.0, loop_gain=gain)
+
+
+@needs_ida
+@pytest.mark.parametrize(
+    ("t_end", "options"), [(1.0, {"solver": "ida", "formulation": "ggl"}), (-0.1, {"solver": "dopri5"})]
+)
+def test_gains_without_effect_are_refused(system, t_end, options):
+    with pytest.raises(lw.MechanismError, match=r"loop_gain has no effect: .*leave it out"):
+        lw.simulate(system, t_end, loop_gain=1.0, **options)
+    result = lw.simulate(system, 0.1 * t_end, loop_gain=0.0, **options)  # that is what it does
+    assert result.t[-1] == 0.1 * t_end

@@ -136,7 +136,7 @@ def _add_transition(b: CBuilder, mechanism: Any, given: Parts) -> None:
     name = given["name"]
     match given["type"]:
         case "lock" | "unlock" as verb:
-            mask = sum(1 << (k - 1) for k in given.get("directions", []))
+            mask = sum(1 << (k - 1) for k in given.get("speeds", []))
             getattr(b, f"add_{verb}")(name, given["joint"], mask)
         case "pin":
             frames = [_frame(given.get(key)) for key in ("parent_frame", "child_frame")]
@@ -145,7 +145,7 @@ def _add_transition(b: CBuilder, mechanism: Any, given: Parts) -> None:
             b.add_release(name, given["joint"])
         case "stop":
             lower, upper = given.get("lower", -math.inf), given.get("upper", math.inf)
-            b.add_stop(name, given["joint"], given.get("direction", 1) - 1, lower, upper, given["restitution"])
+            b.add_stop(name, given["joint"], given.get("coordinate", 1) - 1, lower, upper, given["restitution"])
         case "impulse":
             b.add_impulse(name, given["body"], given["point"], given["force"], given["torque"])
         case other:
@@ -157,7 +157,7 @@ def _add_trigger(b: CBuilder, mechanism: Any, name: str, when: Parts | None) -> 
     match when:
         case {"type": "time", "t": t}:
             b.at_time(name, t)
-        case {"type": "input"}:
+        case {"type": "command"}:
             b.on_command(name)
         case {"type": "crossing", "quantity": {"bodies": (first, second), "points": (start, end)}}:
             b.at_distance(name, first, start, second, end, when["value"], when["direction"])

@@ -82,8 +82,8 @@ def as_transitions(change: Change) -> Transitions:
         if (h.joint, h.element) not in stopped:
             locked.setdefault(h.joint, []).append(h.element)
     for joint, elements in locked.items():
-        directions = None if len(elements) == _speeds(change, joint) else [k + 1 for k in elements]
-        add(f"lock_{joint}", lw.Lock(joint, directions), lw.Unlock(joint, directions))
+        speeds = None if len(elements) == _speeds(change, joint) else [k + 1 for k in elements]
+        add(f"lock_{joint}", lw.Lock(joint, speeds), lw.Unlock(joint, speeds))
     for pin in change.pins:
         mechanism.add_transition(pin.name, _pin_action(pin), when=lw.Command())
         names.append(pin.name)
@@ -155,8 +155,8 @@ def _stop(rng: np.random.Generator, change: Change, h: Held) -> tuple[lw.Stop, t
     bounds = {"upper" if side > 0 else "lower": q}
     if rng.random() < 0.5 or u == 0.0:
         bounds["lower" if side > 0 else "upper"] = q - side
-    direction = h.element + 1 if _speeds(change, h.joint) > 1 else None
-    return lw.Stop(h.joint, **bounds, restitution=min(1.0, max(0.0, e)), direction=direction), (side, h)
+    coordinate = h.element + 1 if _speeds(change, h.joint) > 1 else None
+    return lw.Stop(h.joint, **bounds, restitution=min(1.0, max(0.0, e)), coordinate=coordinate), (side, h)
 
 
 def _blow(rng: np.random.Generator, change: Change, body: Any, push: Array) -> lw.Impulse:

@@ -45,7 +45,7 @@ def when_there_is_a_part(folder, then) -> threading.Thread:
 
 def test_a_worker_that_is_killed_costs_no_point_and_no_bit(four_bar, tmp_path, cluster, often) -> None:
     points = grid({"four_bar.coupler.m": [1.0, 2.0]}) * latin({"four_bar.crank.m": (0.5, 2.0)}, 100, seed=1)
-    settings = {"stop": 0.5, "master": Jacobi(0.002)}
+    settings = {"t_end": 0.5, "master": Jacobi(0.002)}
     serial = sweep(four_bar, points, tmp_path / "serial", **settings, workers=1)
     out = tmp_path / "cluster"
     killer = when_there_is_a_part(out, cluster.workers[0].kill)
@@ -74,7 +74,7 @@ def test_workers_may_come_late(moody, tmp_path, needs, monkeypatch) -> None:
             said.append(text)
             lonely.add_worker()
 
-        result = sweep(moody, points, tmp_path / "out", stop=0.1, scheduler=lonely.address, notify=notify)
+        result = sweep(moody, points, tmp_path / "out", t_end=0.1, scheduler=lonely.address, notify=notify)
         assert len(said) == 1
         assert "has no workers" in said[0]
         assert result.notices == said
@@ -83,7 +83,7 @@ def test_workers_may_come_late(moody, tmp_path, needs, monkeypatch) -> None:
 
 def test_a_crash_leaves_the_worker_alone(moody, tmp_path, cluster) -> None:
     points = grid({"moody.k": [1.0, 2.0], "moody.mood": [moods.FINE, moods.ABORTS, moods.FAILS]})
-    settings = {"stop": 0.1, "master": Jacobi(0.01), "scheduler": cluster.address, "retries": 1}
+    settings = {"t_end": 0.1, "master": Jacobi(0.01), "scheduler": cluster.address, "retries": 1}
     result = sweep(moody, points, tmp_path / "out", **settings)
     assert np.flatnonzero(result.finished).tolist() == [0, 3]
     assert [(one["point"], one["attempts"]) for one in result.failures] == [(1, 2), (2, 2), (4, 2), (5, 2)]
@@ -95,8 +95,8 @@ def test_a_crash_leaves_the_worker_alone(moody, tmp_path, cluster) -> None:
 
 def test_a_finished_sweep_asks_no_scheduler(moody, tmp_path) -> None:
     points = grid({"moody.k": [1.0, 2.0]})
-    sweep(moody, points, tmp_path / "out", stop=0.1, workers=1)
-    assert sweep(moody, points, tmp_path / "out", stop=0.1, scheduler="tcp://127.0.0.1:1").finished.all()
+    sweep(moody, points, tmp_path / "out", t_end=0.1, workers=1)
+    assert sweep(moody, points, tmp_path / "out", t_end=0.1, scheduler="tcp://127.0.0.1:1").finished.all()
 
 
 def test_a_scheduler_that_is_not_there_is_told(moody, tmp_path, needs, monkeypatch) -> None:
@@ -104,7 +104,7 @@ def test_a_scheduler_that_is_not_there_is_told(moody, tmp_path, needs, monkeypat
     monkeypatch.setattr(runner, "CONNECT", 0.5)
     for address in ("tcp://127.0.0.1:1", "nonsense", "http://127.0.0.1:1"):
         with pytest.raises(CosimError, match=f"no scheduler answers at {address} .* start one with 'dask scheduler'"):
-            sweep(moody, grid({"moody.k": [1.0]}), tmp_path / "out", stop=0.1, scheduler=address)
+            sweep(moody, grid({"moody.k": [1.0]}), tmp_path / "out", t_end=0.1, scheduler=address)
 
 
 def test_versions_that_do_not_fit_are_told(moody, tmp_path, cluster, monkeypatch) -> None:
@@ -112,17 +112,17 @@ def test_versions_that_do_not_fit_are_told(moody, tmp_path, cluster, monkeypatch
     with pytest.raises(
         CosimError, match=r"the worker tcp://.* has linkwork .*, this process 0\.0\.9; install the same"
     ):
-        sweep(moody, grid({"moody.k": [1.0]}), tmp_path / "out", stop=0.1, scheduler=cluster.address)
+        sweep(moody, grid({"moody.k": [1.0]}), tmp_path / "out", t_end=0.1, scheduler=cluster.address)
     turn = iter(range(99))
     monkeypatch.setattr(runner, "_packages", lambda one: {"python": f"3.{next(turn)}"})
     with pytest.raises(CosimError, match=r"the scheduler at .* has {'python': .*install the same versions"):
-        sweep(moody, grid({"moody.k": [1.0]}), tmp_path / "out", stop=0.1, scheduler=cluster.address)
+        sweep(moody, grid({"moody.k": [1.0]}), tmp_path / "out", t_end=0.1, scheduler=cluster.address)
 
 
 def test_a_scheduler_that_goes_leaves_what_is_finished(moody, tmp_path, needs, often) -> None:
     needs("distributed")
     points = grid({"moody.k": [0.001 * i for i in range(2000)]})
-    settings = {"stop": 0.1, "master": Jacobi(0.01)}
+    settings = {"t_end": 0.1, "master": Jacobi(0.01)}
     (tmp_path / "dask").mkdir()
     with DaskCluster(tmp_path / "dask") as doomed:
         doomed.add_worker()

@@ -57,7 +57,7 @@ def test_what_makes_no_sweep_is_told(moody, tmp_path, capsys, arguments, text) -
 
 
 def test_failed_points_are_listed_and_make_the_exit_code(moody, tmp_path, capsys) -> None:
-    common = ["sweep", str(moody), "--stop-time", "0.1", "--step", "0.01", "--workers", "1", "--retries", "0"]
+    common = ["sweep", str(moody), "--t-end", "0.1", "--step", "0.01", "--workers", "1", "--retries", "0"]
     moods_swept = f"moody.mood={moods.FINE},{moods.ABORTS}"
     assert main([*common, "--grid", moods_swept, "-o", str(tmp_path / "a")]) == 1
     said = capsys.readouterr().out
@@ -71,7 +71,7 @@ def test_failed_points_are_listed_and_make_the_exit_code(moody, tmp_path, capsys
 
 def test_one_fmu_needs_no_component_and_brings_its_experiment(moody, tmp_path) -> None:
     out = tmp_path / "out"
-    settings = ["--master", "gauss-seidel", "--workers", "1", "--record", "x"]
+    settings = ["--master", "gauss-seidel", "--workers", "1", "--columns", "x"]
     assert main(["sweep", str(moody), "--grid", "k=1,2", *settings, "-o", str(out)]) == 0
     result = SweepResult(out)
     assert result.points.columns.tolist() == ["moody.k"]
@@ -86,7 +86,7 @@ def test_one_fmu_needs_no_component_and_brings_its_experiment(moody, tmp_path) -
             ["--grid", "mood=a,b"],
             "no value of the sweep fits: .*'mood' is of type Real; it cannot be 'a'; give a number",
         ),
-        (["--grid", "k=1,2", "--stop-time", "-1"], "to stop at -1 s, but begins at 0 s; choose a later --stop-time"),
+        (["--grid", "k=1,2", "--t-end", "-1"], "to end at -1 s, but begins at 0 s; choose a later --t-end"),
         (["--grid", "k=1,2", "--step", "5"], "--step 5 s is longer than the run of 1 s"),
         (["--table", "none.csv"], "there is no file none.csv"),
     ],

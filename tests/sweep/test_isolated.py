@@ -22,7 +22,7 @@ from support import moody as moods
 
 
 def job(path: Path, mood: int = moods.FINE, keep: str = "all", **more) -> Job:
-    settings = {"stop": 0.1, "master": Jacobi(0.01), "parameters": {"moody.mood": mood}, **more}
+    settings = {"t_end": 0.1, "master": Jacobi(0.01), "parameters": {"moody.mood": mood}, **more}
     return Job(System.load(path), settings, keep)
 
 
@@ -70,7 +70,7 @@ def test_a_crash_names_fmu_instance_call_and_time(moody, child, mood, text) -> N
 
 def test_what_came_before_a_crash_is_kept(moody, child) -> None:
     """Rows are passed on some times a second: a run of that length has given some."""
-    slow = {"stop": 100.0, "master": Jacobi(1e-5), "parameters": {"moody.mood": moods.FINE}}
+    slow = {"t_end": 100.0, "master": Jacobi(1e-5), "parameters": {"moody.mood": moods.FINE}}
     child.run(job(moody))
     child.time_limit = 1.5
     with pytest.raises(Died) as caught:
@@ -114,7 +114,7 @@ def test_a_child_ends_with_a_parent_that_is_killed(moody) -> None:
         "from linkwork.cosim.isolated.job import Job\n"
         "from linkwork.cosim.isolated.parent import Child\n"
         "child = Child()\n"
-        "job = Job(System.load(sys.argv[1]), {'stop': 0.1, 'parameters': {'moody.mood': 2.0}})\n"
+        "job = Job(System.load(sys.argv[1]), {'t_end': 0.1, 'parameters': {'moody.mood': 2.0}})\n"
         "threading.Thread(target=child.run, args=(job,), daemon=True).start()\n"
         "time.sleep(2)\n"
         "print(child.pid, child._folder.name, flush=True)\n"

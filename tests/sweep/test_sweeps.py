@@ -29,7 +29,7 @@ def counted(tmp_path, monkeypatch):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_points_have_the_bits_of_runs_here(moody, tmp_path, workers) -> None:
     points = latin({"moody.k": (0.1, 10.0, "log")}, 8, seed=1)
-    result = sweep(moody, points, tmp_path / "out", stop=0.3, master=STEP, workers=workers)
+    result = sweep(moody, points, tmp_path / "out", t_end=0.3, master=STEP, workers=workers)
     system = System.load(moody)
     for i, parameters in enumerate(points):
         here, there = run(system, 0.3, master=STEP, parameters=parameters), result.trajectory(i)
@@ -42,27 +42,27 @@ def test_points_have_the_bits_of_runs_here(moody, tmp_path, workers) -> None:
 @pytest.mark.parametrize(("keep", "column"), [("final", "moody.x"), ("summary", "final(moody.x)")])
 def test_less_may_be_kept(moody, tmp_path, keep, column) -> None:
     points = grid({"moody.k": [1.0, 2.0, 3.0]})
-    result = sweep(moody, points, tmp_path / "out", stop=0.1, master=STEP, keep=keep, workers=1)
+    result = sweep(moody, points, tmp_path / "out", t_end=0.1, master=STEP, keep=keep, workers=1)
     assert len(result.to_dataframe()) == 3
     assert np.allclose(result.final()[column], (1 - 0.01 * points.columns["moody.k"]) ** 10, rtol=1e-14)
 
 
 def test_a_second_call_asks_nobody(moody, tmp_path, counted) -> None:
     points = grid({"moody.k": [1.0, 2.0, 3.0, 4.0]})
-    first = sweep(moody, points, tmp_path / "out", stop=0.1, master=STEP, workers=1).to_dataframe()
+    first = sweep(moody, points, tmp_path / "out", t_end=0.1, master=STEP, workers=1).to_dataframe()
     assert counted() == 4
     used = Jacobi(0.01)
     run(System.load(moody), 0.1, master=used)  # a master that has run is the same master
-    again = sweep(moody, points, tmp_path / "out", stop=0.1, master=used, workers=1)
+    again = sweep(moody, points, tmp_path / "out", t_end=0.1, master=used, workers=1)
     assert counted() == 5
     assert again.to_dataframe().equals(first)
     with pytest.raises(CosimError, match="settings differ"):
-        sweep(moody, points, tmp_path / "out", stop=0.2, master=STEP, workers=1)
+        sweep(moody, points, tmp_path / "out", t_end=0.2, master=STEP, workers=1)
 
 
 def test_points_that_fail_are_named_and_others_have_results(moody, tmp_path, counted) -> None:
     points = grid({"moody.k": [1.0, 2.0], "moody.mood": [moods.FINE, moods.ABORTS, moods.FAILS, moods.EXITS]})
-    result = sweep(moody, points, tmp_path / "out", stop=0.1, master=STEP, workers=2)
+    result = sweep(moody, points, tmp_path / "out", t_end=0.1, master=STEP, workers=2)
     assert np.flatnonzero(result.finished).tolist() == [0, 4]
     assert [(one["point"], one["attempts"]) for one in result.failures] == [
         (1, 3),
@@ -82,7 +82,7 @@ def test_points_that_fail_are_named_and_others_have_results(moody, tmp_path, cou
 
 def test_a_hang_costs_its_point_alone(moody, tmp_path) -> None:
     points = grid({"moody.mood": [moods.FINE, moods.HANGS, moods.FINE]})
-    result = sweep(moody, points, tmp_path / "out", stop=0.1, master=STEP, workers=1, retries=0, time_limit=4.0)
+    result = sweep(moody, points, tmp_path / "out", t_end=0.1, master=STEP, workers=1, retries=0, time_limit=4.0)
     assert result.finished.tolist() == [True, False, True]
     assert "took too long" in result.failures[0]["error"]
 
@@ -90,7 +90,7 @@ def test_a_hang_costs_its_point_alone(moody, tmp_path) -> None:
 def test_a_crash_that_does_not_come_again_costs_nothing(moody, tmp_path, monkeypatch) -> None:
     monkeypatch.setenv(moods.ONCE, str(tmp_path / "once"))
     points = grid({"moody.mood": [moods.FINE, moods.ABORTS_ONCE]})
-    result = sweep(moody, points, tmp_path / "out", stop=0.1, master=STEP, workers=1)
+    result = sweep(moody, points, tmp_path / "out", t_end=0.1, master=STEP, workers=1)
     assert (tmp_path / "once").exists()
     assert result.finished.all()
     assert not result.failures
@@ -105,7 +105,7 @@ def test_a_sweep_that_was_killed_goes_on(moody, tmp_path, counted) -> None:
         "from linkwork.cosim.sweep import grid, store, sweep\n"
         "store.OFTEN = (0.1, 0.1)\n"
         "points = grid({'moody.k': [0.001 * i for i in range(1500)]})\n"
-        "sweep(sys.argv[1], points, sys.argv[2], stop=0.1, master=Jacobi(0.01), workers=1)\n"
+        "sweep(sys.argv[1], points, sys.argv[2], t_end=0.1, master=Jacobi(0.01), workers=1)\n"
     )
     points = grid({"moody.k": [0.001 * i for i in range(1500)]})
     with subprocess.Popen([sys.executable, "-c", script, str(moody), str(out)]) as process:
@@ -114,7 +114,7 @@ def test_a_sweep_that_was_killed_goes_on(moody, tmp_path, counted) -> None:
     before = SweepResult(out)
     assert 0 < before.done < 1500
     already = counted()
-    result = sweep(moody, points, out, stop=0.1, master=STEP, workers=1)
+    result = sweep(moody, points, out, t_end=0.1, master=STEP, workers=1)
     assert counted() - already in (1500 - before.done, 1500 - before.done + 1)  # the killed one's child may end a run
     assert result.finished.all()
     assert np.allclose(result.final()["moody.x"], (1 - 0.01 * points.columns["moody.k"]) ** 10, rtol=1e-14)
@@ -135,7 +135,7 @@ def test_an_interruption_keeps_what_is_finished(moody, tmp_path) -> None:
         "store.OFTEN = (0.1, 0.1)\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
-    settings = ["--grid", "moody.k=0:1.499:1500", "--stop-time", "0.1", "--step", "0.01", "--workers", "1"]
+    settings = ["--grid", "moody.k=0:1.499:1500", "--t-end", "0.1", "--step", "0.01", "--workers", "1"]
     command = [sys.executable, "-c", script, "sweep", str(moody), *settings, "-o", str(out)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         await_parts(out / "results", 1)
@@ -161,13 +161,13 @@ def test_what_cannot_work_is_refused_before_a_run(moody, tmp_path, counted) -> N
         (good, {"retries": -1}, "0 or more"),
     ]:
         with pytest.raises(CosimError, match=text):
-            sweep(moody, points, tmp_path / "out", stop=0.1, **more)
+            sweep(moody, points, tmp_path / "out", t_end=0.1, **more)
     assert counted() == 0
     assert not (tmp_path / "out").exists()
 
 
 def test_no_process_is_left_behind(moody, tmp_path) -> None:
-    sweep(moody, grid({"moody.k": [1.0, 2.0]}), tmp_path / "out", stop=0.1, master=STEP, workers=2)
+    sweep(moody, grid({"moody.k": [1.0, 2.0]}), tmp_path / "out", t_end=0.1, master=STEP, workers=2)
     children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
     pids = [pid for one in children for pid in one.read_text().split()]
     commands = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in pids if Path(f"/proc/{pid}").exists()]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
-from linkwork.errors import FmuError
+from linkwork.errors import FmuError, FmuNameError
 
 if TYPE_CHECKING:
     from linkwork.mechanism import Mechanism
@@ -118,12 +118,12 @@ def computed_torque(
 
     Parameters
     ----------
+    path
+        Of the FMU.
     mechanism
         What the controller takes the plant for; the FMU carries it as JSON.
     actuated
         Joints of one coordinate that have drives, as many as the mechanism has degrees of freedom, or more.
-    path
-        Of the FMU.
     kp, kd
         1/s2 and 1/s: the errors e obey e'' + kd e' + kp e = 0.
     sample_time
@@ -148,7 +148,7 @@ def _refuse(mechanism: Mechanism, actuated: Sequence[str]) -> None:
         raise FmuError(f"computed_torque: name the joints that have drives, as in ['L', 'R'], not {actuated!r}")
     for joint in actuated:
         if joint not in mechanism.joints:
-            raise FmuError(f"computed_torque: there is no joint {joint!r}; {suggest(joint, mechanism.joints)}")
+            raise FmuNameError(f"computed_torque: there is no joint {joint!r}; {suggest(joint, mechanism.joints)}")
         if mechanism.joints[joint].kind.type_name not in ("revolute", "prismatic"):
             raise FmuError(
                 f"computed_torque: joint {joint!r} has several coordinates; drive revolute or prismatic ones"

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork._util.names import suggest
 from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import UNLIMITED, Controller
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 
 if TYPE_CHECKING:
     from linkwork.model.linear_model import LinearModel
@@ -155,9 +156,10 @@ def _refuse_unreachable(A: FloatArray, B: FloatArray, names: Sequence[str]) -> N
 def _indices(known: Sequence[str], names: Sequence[str] | None, what: str) -> list[int]:
     wanted = known if names is None else names
     unknown = [name for name in wanted if name not in known]
-    if unknown or not wanted:
-        said = repr(unknown[0]) if unknown else "at all"
-        raise MechanismError(f"the model has no {what} {said}; it has {', '.join(known) or 'none'}")
+    if unknown:
+        raise MechanismNameError(f"the model has no {what} {unknown[0]!r}; {suggest(unknown[0], known)}")
+    if not wanted:
+        raise MechanismError(f"the model has no {what} at all; it has {', '.join(known) or 'none'}")
     return [known.index(name) for name in wanted]
 
 
@@ -218,10 +220,10 @@ def state_feedback(
 
     Parameters
     ----------
-    model, Q, R, states, inputs, sample_time
-        As of `gain`; the operating point is that of the model, u0 with the loads that hold it if `model.u` does not.
     path
         Of the FMU.
+    model, Q, R, states, inputs, sample_time
+        As of `gain`; the operating point is that of the model, u0 with the loads that hold it if `model.u` does not.
     names
         Other names of states and inputs in the FMU.
     u_min, u_max

@@ -56,15 +56,15 @@ class Trial(NamedTuple):
 class Adaptive(Master):
     """Steps as long as the error of exchanged signals allows; those with too large a one are rolled back.
 
-    FMUs that cannot save their states or vary their steps make it a master of the fixed step `first` (else `largest`,
-    else a thousandth of the run), which a notice reports.
+    FMUs that cannot save their states or vary their steps make it a master of the fixed step `first_step` (else
+    `max_step`, else a thousandth of the run), which a notice reports.
 
     Parameters
     ----------
-    tolerance
-        Of a signal's error, relative to its nominal value plus its size.
-    smallest, largest, first
-        Steps [s]; also after an event, `first` begins. None: 1e-10, a tenth and a thousandth of the run.
+    rtol
+        Tolerance of a signal's error, relative to its nominal value plus its size.
+    min_step, max_step, first_step
+        Steps [s]; also after an event, `first_step` begins. None: 1e-10, a tenth and a thousandth of the run.
     inner
         How instances step: ``"jacobi"`` or ``"gauss-seidel"``.
     extrapolation
@@ -81,18 +81,18 @@ class Adaptive(Master):
         If an option is not one of these.
     """
 
-    tolerance: float
+    rtol: float
     _: KW_ONLY
-    smallest: float | None = None
-    largest: float | None = None
-    first: float | None = None
+    min_step: float | None = None
+    max_step: float | None = None
+    first_step: float | None = None
     inner: str = "jacobi"
     extrapolation: int = 1
     estimate: str = "doubling"
     order: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("tolerance", "smallest", "largest", "first"):
+        for name in ("rtol", "min_step", "max_step", "first_step"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
                 raise CosimError(f"{name!r} of an adaptive master must be a positive number, not {value!r}")
@@ -101,18 +101,22 @@ class Adaptive(Master):
             if value not in names:
                 raise CosimError(f"{name!r} must be {' or '.join(map(repr, names))}, not {value!r}")
         check_extrapolation(self.extrapolation)
+        if self.order and self.inner != "gauss-seidel":
+            raise CosimError(
+                f"'order' must be left out with inner={self.inner!r}: only inner='gauss-seidel' has an order"
+            )
         object.__setattr__(self, "order", tuple(self.order or ()))
 
-    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> MasterRun:
+    def begin(self, network: Network, t_start: float, t_end: float, record_row: Callable[[float], None]) -> MasterRun:
         """Return the state of a run, which has a fixed step where an FMU cannot save its state or vary its step."""
         cannot = {
             "save states": [one.name for one in network.each() if not one.model.abilities.save_state],
             "vary its step": [one.name for one in network.each() if not one.model.abilities.variable_step],
         }
         if not any(cannot.values()):
-            return AdaptiveRun(self, network, start, stop, record)
-        fixed = self._fixed_step(stop - start)
-        run = fixed.begin(network, start, stop, record)
+            return AdaptiveRun(self, network, t_start, t_end, record_row)
+        fixed = self._fixed_step(t_end - t_start)
+        run = fixed.begin(network, t_start, t_end, record_row)
         whose = "; ".join(
             f"{', '.join(map(network.who, names))} cannot {ability}" for ability, names in cannot.items() if names
         )
@@ -120,7 +124,7 @@ class Adaptive(Master):
         return run
 
     def _fixed_step(self, length: float) -> FixedStep:
-        step = self.first or self.largest or length / 1000
+        step = self.first_step or self.max_step or length / 1000
         if self.inner == "gauss-seidel":
             return GaussSeidel(step, self.extrapolation, self.order)
         return Jacobi(step, self.extrapolation)
@@ -136,22 +140,22 @@ class AdaptiveRun(MasterRun):
     """A run with steps of adaptive length."""
 
     def __init__(
-        self, settings: Adaptive, network: Network, start: float, stop: float, record: Callable[[float], None]
+        self, settings: Adaptive, network: Network, t_start: float, t_end: float, record_row: Callable[[float], None]
     ) -> None:
-        super().__init__(network, start, stop, record)
-        self._tolerance, self._extrapolation = settings.tolerance, settings.extrapolation
+        super().__init__(network, t_start, t_end, record_row)
+        self._rtol, self._extrapolation = settings.rtol, settings.extrapolation
         self._doubling = settings.estimate == "doubling"
         self._inner = settings.make_inner(network)
         self._inputs = self._inner.inputs
-        self._inputs.note(start)
+        self._inputs.note(t_start)
         self._together = Together(self, self._inner, always=True)
         interpolated = set() if self._doubling or settings.inner != "gauss-seidel" else self._interpolated()
         self._signals = Signals(network, interpolated, last=self._doubling)
-        self._largest = settings.largest or (stop - start) / 10
-        rounding = 1000 * ULP * max(abs(start), abs(stop))
-        self._smallest = max(settings.smallest or min(1e-10 * (stop - start), self._largest), rounding)
-        self._first = min(max(settings.first or (stop - start) / 1000, self._smallest), self._largest)
-        self._step, self._before, self._was_rejected = self._first, 1.0, False
+        self._max_step = settings.max_step or (t_end - t_start) / 10
+        rounding = 1000 * ULP * max(abs(t_start), abs(t_end))
+        self._min_step = max(settings.min_step or min(1e-10 * (t_end - t_start), self._max_step), rounding)
+        self._first_step = min(max(settings.first_step or (t_end - t_start) / 1000, self._min_step), self._max_step)
+        self._step, self._before, self._was_rejected = self._first_step, 1.0, False
         self._order = settings.extrapolation + (2 if self._doubling else 1)
 
     def _interpolated(self) -> set[tuple[str, str]]:
@@ -211,8 +215,8 @@ class AdaptiveRun(MasterRun):
         halves = self._signals.now()
         if reached != met:  # an event came a little earlier or later than in the whole step
             halves += (halves - begin) * ((met - reached) / (reached - time))
-        share = max(SHARE * (goal - time) / (self.stop - self.start), LEAST_SHARE)
-        return Trial(reached, asked, *self._signals.error(whole, halves, self._tolerance * share))
+        share = max(SHARE * (goal - time) / (self.t_end - self.t_start), LEAST_SHARE)
+        return Trial(reached, asked, *self._signals.error(whole, halves, self._rtol * share))
 
     def _once(self, time: float, goal: float) -> Trial:
         """One step, and inputs compared with the predicted ones."""
@@ -224,7 +228,7 @@ class AdaptiveRun(MasterRun):
         if self._extrapolation:
             predicted = self._signals.of({name: self._inputs.at(name, reached) for name in self._signals.takers()})
         self.network.exchange(reached)
-        return Trial(reached, asked, *self._signals.error(predicted, self._signals.now(), self._tolerance))
+        return Trial(reached, asked, *self._signals.error(predicted, self._signals.now(), self._rtol))
 
     def _roll_back(self) -> None:
         """Restore the begin of the step."""
@@ -242,15 +246,15 @@ class AdaptiveRun(MasterRun):
         self.statistics.rejected += 1
         self._was_rejected = True
         length = min(goal, trial.reached) - time
-        if length <= 1.01 * self._smallest:  # a difference of times is rounded
+        if length <= 1.01 * self._min_step:  # a difference of times is rounded
             raise CosimError(
                 f"the error of {self._signals.names[trial.worst]!r} over the smallest step, {length:.3g} s at t = "
-                f"{time:.9g} s, is {trial.error:.3g} times the tolerance {self._tolerance:g}; allow smaller steps "
-                "('smallest') or more error ('tolerance'), or check whether this signal jumps or the tolerance "
+                f"{time:.9g} s, is {trial.error:.3g} times rtol = {self._rtol:g}; allow smaller steps "
+                "(min_step) or more error (rtol), or check whether this signal jumps or the tolerance "
                 "of its FMU is too loose"
             )
         factor = SAFETY * trial.error ** (-1 / self._order) if np.isfinite(trial.error) else LEAST
-        self._step = max(length * max(factor, LEAST), self._smallest)
+        self._step = max(length * max(factor, LEAST), self._min_step)
         return time + self._step
 
     def _accept(self, time: float, trial: Trial) -> float:
@@ -261,7 +265,7 @@ class AdaptiveRun(MasterRun):
             self._adapt(reached - time, max(trial.error, 1e-10))
         if self.handle_events(reached, trial.asked):
             self._inputs.forget()
-            self._step, self._before = min(self._step, self._first), 1.0
+            self._step, self._before = min(self._step, self._first_step), 1.0
         self._inputs.note(reached)
         return reached
 
@@ -271,5 +275,5 @@ class AdaptiveRun(MasterRun):
         proposed = length * factor
         if length < self._step and factor >= 1.0:  # the step was cut by a bound, not by its error
             proposed = max(proposed, self._step)
-        self._step = min(max(proposed, self._smallest), self._largest)
+        self._step = min(max(proposed, self._min_step), self._max_step)
         self._before, self._was_rejected = error, False

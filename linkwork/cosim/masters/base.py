@@ -13,8 +13,8 @@ class Master(ABC):
     """The settings of a master algorithm, a frozen dataclass: one master serves any number of runs."""
 
     @abstractmethod
-    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> MasterRun:
-        """Return the state of a run; `record` is called before values jump at an event.
+    def begin(self, network: Network, t_start: float, t_end: float, record_row: Callable[[float], None]) -> MasterRun:
+        """Return the state of a run; `record_row` is called before values jump at an event.
 
         Raises
         ------
@@ -41,8 +41,8 @@ class MasterRun(ABC):
         Whether an FMU has requested the end of the simulation.
     """
 
-    def __init__(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> None:
-        self.network, self.start, self.stop, self.record = network, start, stop, record
+    def __init__(self, network: Network, t_start: float, t_end: float, record_row: Callable[[float], None]) -> None:
+        self.network, self.t_start, self.t_end, self.record_row = network, t_start, t_end, record_row
         self.statistics = Statistics()
         self.notices: list[str] = []
         self.events: list[tuple[float, str]] = []
@@ -64,7 +64,7 @@ class MasterRun(ABC):
         """Handle events at a communication point if there are any; return whether there were."""
         changed = {*asked, *self.network.with_changed_discrete_inputs()}
         if changed:
-            self.record(time)
+            self.record_row(time)
             self.ended |= events.handle(self.network, time, asked)
             self.events += [(time, one.name) for one in self.network.each(changed)]
         return bool(changed)

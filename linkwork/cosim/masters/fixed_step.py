@@ -48,9 +48,9 @@ class FixedStep(Master):
             raise CosimError(f"the communication step must be a positive time, not {self.step!r} s")
         check_extrapolation(self.extrapolation)
 
-    def begin(self, network: Network, start: float, stop: float, record: Callable[[float], None]) -> MasterRun:
+    def begin(self, network: Network, t_start: float, t_end: float, record_row: Callable[[float], None]) -> MasterRun:
         """Return the state of a run."""
-        return FixedStepRun(self, self.inner(network), network, start, stop, record)
+        return FixedStepRun(self, self.inner(network), network, t_start, t_end, record_row)
 
     @abstractmethod
     def inner(self, network: Network) -> Parallel:
@@ -65,13 +65,13 @@ class FixedStepRun(MasterRun):
         settings: FixedStep,
         inner: Parallel,
         network: Network,
-        start: float,
-        stop: float,
-        record: Callable[[float], None],
+        t_start: float,
+        t_end: float,
+        record_row: Callable[[float], None],
     ) -> None:
-        super().__init__(network, start, stop, record)
+        super().__init__(network, t_start, t_end, record_row)
         self._length, self._inner = settings.step, inner
-        self._inner.inputs.note(start)
+        self._inner.inputs.note(t_start)
         self._together = Together(self, self._inner)
         self._can_correct = all(one.model.abilities.save_state for one in network.each())
 
@@ -109,11 +109,11 @@ class FixedStepRun(MasterRun):
 
     def _next_point(self, time: float) -> float:
         near = ROUNDING * self._length
-        count = math.floor((time - self.start) / self._length)
-        while self.start + count * self._length <= time + near:  # the quotient is rounded
+        count = math.floor((time - self.t_start) / self._length)
+        while self.t_start + count * self._length <= time + near:  # the quotient is rounded
             count += 1
-        point = self.start + count * self._length
-        return self.stop if abs(self.stop - point) <= near else point
+        point = self.t_start + count * self._length
+        return self.t_end if abs(self.t_end - point) <= near else point
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def _reference(name: str, system: System) -> Reference:
         outside = {one.source: one for one in system.external_inputs}
         if outside and "." not in name:
             known(name, outside, "external input", f"the system {system.name!r}")
-        raise CosimError(f"the external input {name!r}: {problem}") from problem
+        raise type(problem)(f"the external input {name!r}: {problem}") from problem
 
 
 def _mapped(one: Connection, given: External) -> External:

@@ -19,8 +19,8 @@ TRUE, FALSE = ("true", "1"), ("false", "0")
 def start(
     network: Network,
     parameters: Mapping[str, Mapping[str, Value]],
-    begin: float,
-    stop: float,
+    t_start: float,
+    t_end: float,
     tolerance: float | None,
 ) -> bool:
     """Instantiate and initialise all; return whether an FMU already wants the simulation to end.
@@ -38,16 +38,16 @@ def start(
         instance.instantiate()
         apply(instance, parameters.get(instance.name, {}))
     for instance in network.each():
-        instance.enter_initialization(begin, stop, tolerance)
-    network.exchange(begin)
+        instance.enter_initialization(t_start, t_end, tolerance)
+    network.exchange(t_start)
     for instance in network.each():
         if instance.discrete_inputs.variables:
             instance.write(instance.discrete_inputs)
             instance.discrete_inputs.mark()
     for instance in network.each():
         instance.exit_initialization()
-    network.exchange(begin)
-    return events.handle(network, begin)
+    network.exchange(t_start)
+    return events.handle(network, t_start)
 
 
 def apply(instance: Instance, values: Mapping[str, Value]) -> None:

@@ -16,7 +16,7 @@ from linkwork.errors import CosimError
 
 
 def check_settings(
-    system: System, master: Master | None, start: float | None, stop: float | None, tolerance: float | None
+    system: System, master: Master | None, t_start: float | None, t_end: float | None, tolerance: float | None
 ) -> tuple[float, float]:
     """Check the settings that do not depend on the system; return the start and stop time.
 
@@ -31,10 +31,10 @@ def check_settings(
     given = master
     if not (given is None or isinstance(given, Master)):
         raise CosimError(f"the master must be one such as Jacobi(1e-3), not {master!r}")
-    begin = system.experiment.start if start is None else start
-    end = system.experiment.stop if stop is None else stop
+    begin = system.experiment.t_start if t_start is None else t_start
+    end = system.experiment.t_end if t_end is None else t_end
     if not (_is_finite(begin) and _is_finite(end) and begin < end):
-        raise CosimError(f"a run goes from a start time to a later stop time, not from {begin!r} s to {end!r} s")
+        raise CosimError(f"a run goes from t_start to a later t_end, not from {begin!r} s to {end!r} s")
     if tolerance is not None and not (_is_finite(tolerance) and tolerance > 0):
         raise CosimError(f"the tolerance must be a positive number, such as 1e-6, not {tolerance!r}")
     return begin, end
@@ -78,7 +78,7 @@ def check_inputs(system: System, models: Mapping[str, FmuModel], externals: Iter
         try:
             variable = model.variable(reference.variable)
         except CosimError as problem:
-            raise CosimError(f"the external input {reference!r}: {problem}") from problem
+            raise type(problem)(f"the external input {reference!r}: {problem}") from problem
         where = f"the external input {reference!r} (FMU {model.path.name})"
         if variable.causality != "input":
             what = "give it in parameters" if "arameter" in variable.causality else "choose an input"
@@ -101,5 +101,5 @@ def uneven(models: Mapping[str, FmuModel], step: float | None, length: float) ->
         return []
     return [
         f"{', '.join(rigid)} can only take steps of one length, and the last one is shorter: {length:g} s is no "
-        f"multiple of {step:g} s; choose another step or stop time"
+        f"multiple of {step:g} s; choose another step or end time"
     ]

@@ -37,7 +37,7 @@ def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, 
 
 
 def recorded_variables(
-    system: System, models: Mapping[str, FmuModel], record: str | Iterable[str] | None, externals: Iterable[Reference]
+    system: System, models: Mapping[str, FmuModel], columns: str | Iterable[str] | None, externals: Iterable[Reference]
 ) -> list[Reference]:
     """Return the variables that are recorded.
 
@@ -46,14 +46,14 @@ def recorded_variables(
     CosimError
         If no variable fits a pattern.
     """
-    if record is not None:
+    if columns is not None:
         every = [
             Reference(name, one.name)
             for name, model in models.items()
             for one in model.variables.values()
             if one.value_type
         ]
-        return chosen(record, every, where=f"the system {system.name!r}")
+        return chosen(columns, every, where=f"the system {system.name!r}")
     outputs = [Reference(name, one.name) for name, model in models.items() for one in model.of_causality("output")]
     given = [one.source for one in system.external_outputs]
     connected = [one.target for one in system.connections]

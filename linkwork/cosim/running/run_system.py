@@ -23,14 +23,14 @@ from linkwork.cosim.system.checks import check_system
 
 def run(
     system: System,
-    stop: float | None = None,
+    t_end: float | None = None,
     *,
-    start: float | None = None,
+    t_start: float | None = None,
     master: Master | None = None,
     parameters: Mapping[str, Value] | None = None,
     parameter_sets: str | Iterable[str] = (),
     inputs: Externals | None = None,
-    record: str | Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
     tolerance: float | None = None,
     progress: ProgressOption = None,
     sink: Sink | None = None,
@@ -42,7 +42,7 @@ def run(
     ----------
     system
         The system to run.
-    stop, start
+    t_end, t_start
         When it ends and begins [s]; None: those of the system's experiment.
     master
         How it is run: `Jacobi`, `GaussSeidel` or `Adaptive`. None: Jacobi, by the smallest step that an FMU's default
@@ -52,7 +52,7 @@ def run(
     inputs
         External inputs by ``component.variable``, or by a name in `System.external_inputs`: a number, a function of
         time, or (times, values).
-    record
+    columns
         Patterns of variables as ``component.variable``; None: all outputs, all connected inputs, and what the system's
         own outputs are.
     tolerance
@@ -74,14 +74,14 @@ def run(
     CosimError
         If the system cannot be run, or an FMU fails; results so far are the error's `result`.
     """
-    begin, end = check_settings(system, master, start, stop, tolerance)
+    begin, end = check_settings(system, master, t_start, t_end, tolerance)
     known_models = models_of(system, models)
     external = by_target(system, inputs or {})
     check_inputs(system, known_models, external)
     settings = plain(system.parameters(parameter_sets, parameters))
     notices = check_system(system, known_models, values=settings, external=external)
     values = by_component(system, known_models, settings)
-    recorded = recorded_variables(system, known_models, record, external)
+    recorded = recorded_variables(system, known_models, columns, external)
     network = build(system, known_models, external, recorded)
     master = master or Jacobi(usual_step(known_models.values(), end - begin))
     notices += uneven(known_models, getattr(master, "step", None), end - begin)

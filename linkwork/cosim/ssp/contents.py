@@ -60,8 +60,8 @@ def _fill(system: SystemDefinition, archive: Archive, ssd: str, folder: Folder) 
         )
     system.external_inputs, system.external_outputs = links.inputs(), links.outputs()
     for experiment in below(document.root, "DefaultExperiment"):
-        start = number_of(experiment, "startTime", 0.0)
-        system.experiment = Experiment(start, number_of(experiment, "stopTime", start + 1.0))
+        t_start = number_of(experiment, "startTime", 0.0)
+        system.experiment = Experiment(t_start, number_of(experiment, "stopTime", t_start + 1.0))
     _read_sets(system, structure)
     system._unpacked = folder
 

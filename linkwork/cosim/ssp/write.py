@@ -76,7 +76,7 @@ def _structure(system: SystemDefinition, sources: dict[Path, str]) -> Element:
         _component(element, component, system, models[fmu], tables)
     _connections(top, system)
     tables.write(root)
-    begin, end = number_text(system.experiment.start), number_text(system.experiment.stop)
+    begin, end = number_text(system.experiment.t_start), number_text(system.experiment.t_end)
     add(root, "ssd:DefaultExperiment", startTime=begin, stopTime=end)
     return root
 

@@ -36,9 +36,9 @@ def sweep(
     points: Points | Any,
     folder: str | os.PathLike[str],
     *,
-    stop: float | None = None,
+    t_end: float | None = None,
     master: Master | None = None,
-    record: str | Iterable[str] | None = None,
+    columns: str | Iterable[str] | None = None,
     keep: str = "all",
     workers: int | None = None,
     scheduler: str | None = None,
@@ -61,7 +61,7 @@ def sweep(
         From `grid`, `latin`, `table` and products of them; or what `table` takes.
     folder
         For the results, of this sweep alone.
-    stop, master, record
+    t_end, master, columns
         As of `linkwork.cosim.run`: when each run ends [s], its master algorithm, patterns of recorded variables.
     keep
         ``"all"`` recorded values, the ``"final"`` ones, or a ``"summary"``: min, max, final and rms.
@@ -91,8 +91,8 @@ def sweep(
     system = system if isinstance(system, System) else System.load(system)
     points = points if isinstance(points, Points) else table(points)
     _check(system, points, keep, workers, scheduler, retries, time_limit)
-    patterns = [record] if isinstance(record, str) else record
-    settings = {"stop": stop, "master": master, "record": None if patterns is None else list(patterns)}
+    patterns = [columns] if isinstance(columns, str) else columns
+    settings = {"t_end": t_end, "master": master, "columns": None if patterns is None else list(patterns)}
     header = identity(system, points, settings, keep)
     notices: list[str] = []
     shown = Progress(progress)

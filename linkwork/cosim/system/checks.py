@@ -11,7 +11,7 @@ from linkwork.cosim.system.references import Reference
 from linkwork.cosim.system.system import System
 from linkwork.cosim.system.units import Unit, conversion
 from linkwork.cosim.system.value_checks import count, misfit
-from linkwork.errors import CosimError
+from linkwork.errors import CosimError, CosimNameError
 
 if TYPE_CHECKING:
     from linkwork.cosim.fmu.model import FmuModel, Variable
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 Models = Mapping[str, "FmuModel"]
 SOURCES = ("output", "local", "parameter", "calculatedParameter", "structuralParameter")
 FEW = 3  # names in a notice
+
+
+class UnknownName(str):
+    """The report of an unknown name, which decides the type of the error."""
 
 
 def check_system(
@@ -56,7 +60,8 @@ def check_system(
     ]
     if errors:
         listed = f" {errors[0]}" if len(errors) == 1 else "".join(f"\n- {error}" for error in errors)
-        raise CosimError(f"the system {system.name!r} does not fit its FMUs:{listed}")
+        kind = CosimNameError if all(isinstance(one, UnknownName) for one in errors) else CosimError
+        raise kind(f"the system {system.name!r} does not fit its FMUs:{listed}")
     return list(_notices(system, models, external))
 
 
@@ -91,7 +96,7 @@ def _wrong_connections(system: System, models: Models) -> Iterator[str]:
         try:
             source, target = (_variable(end, models) for end in system.ends(one))
         except CosimError as problem:
-            yield f"{_text(one)}: {problem}"
+            yield _reported(problem, f"{_text(one)}: ")
             continue
         yield from (f"{_text(one)}: {problem}" for problem in _misfits(one, source, target))
         yield from _unit_misfit(one, system, models)
@@ -105,7 +110,7 @@ def _wrong_end(one: Connection, inner: str, wanted: tuple[str, ...], system: Sys
     try:
         causality = _variable(system.reference(inner), models).causality
     except CosimError as problem:
-        yield f"{_text(one)}: {problem}"
+        yield _reported(problem, f"{_text(one)}: ")
         return
     if causality not in wanted:
         yield f"{_text(one)}: {inner!r} is of causality {causality}; choose one of {', '.join(wanted)}"
@@ -115,7 +120,7 @@ def _variable(reference: Reference, models: Models) -> Variable:
     try:
         return models[reference.component].variable(reference.variable)
     except CosimError as problem:
-        raise CosimError(f"{problem} (instance {reference.component!r})") from problem
+        raise type(problem)(f"{problem} (instance {reference.component!r})") from problem
 
 
 def _misfits(one: Connection, source: Variable, target: Variable) -> Iterator[str]:
@@ -180,7 +185,7 @@ def _wrong_values(system: System, models: Models, values: Mapping[str, Value] | 
         model = models[component.name]
         for name, value in component.parameters.items():
             if name not in model.variables:
-                yield f"parameters of {component.name!r}: {_unknown(model, name)}"
+                yield _unknown(model, name, f"parameters of {component.name!r}: ")
             else:
                 yield from misfit(component.name, value, model.variables[name], model.path.name)
     for name, chosen in system.parameter_sets.items():
@@ -193,18 +198,24 @@ def _wrong_set(values: Mapping[str, Value], system: System, models: Models) -> I
             reference = system.reference(text)
             variable = _variable(reference, models)
         except CosimError as problem:
-            yield str(problem)
+            yield _reported(problem)
             continue
         component = reference.component
         yield from misfit(component, value, variable, models[component].path.name)
 
 
-def _unknown(model: FmuModel, name: str) -> str:
+def _unknown(model: FmuModel, name: str, begin: str) -> str:
     try:
         model.variable(name)
     except CosimError as problem:
-        return str(problem)
+        return _reported(problem, begin)
     raise AssertionError(name)
+
+
+def _reported(problem: CosimError, begin: str = "") -> str:
+    """Return the text of an error, and keep whether it is about an unknown name."""
+    text = f"{begin}{problem}"
+    return UnknownName(text) if isinstance(problem, CosimNameError) else text
 
 
 # ---- the system as a whole
@@ -221,7 +232,7 @@ def _unconnected(system: System, models: Models, external: set[str]) -> Iterator
         model = models[component.name]
         for name in component.required:
             if name not in model.variables:
-                yield f"required inputs of {component.name!r}: {_unknown(model, name)}"
+                yield _unknown(model, name, f"required inputs of {component.name!r}: ")
             elif (reference := f"{component.name}.{name}") not in external:
                 yield f"the input {reference!r} is required and not connected; connect it or give it as an input"
         for one in model.of_causality("input"):

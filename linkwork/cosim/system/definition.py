@@ -51,10 +51,10 @@ class Connection:
 
 @dataclass
 class Experiment:
-    """The default start and stop time of a system [s]."""
+    """The default span of a system's runs [s]; the start and stop time of an SSP."""
 
-    start: float = 0.0
-    stop: float = 1.0
+    t_start: float = 0.0
+    t_end: float = 1.0
 
 
 class SystemDefinition:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from linkwork._util.names import suggest
-from linkwork.errors import CosimError
+from linkwork.errors import CosimError, CosimNameError
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ def known(name: str, table: Mapping[str, T], what: str, where: str = "") -> T:
     if name in table:
         return table[name]
     place = f" in {where}" if where else ""
-    raise CosimError(f"there is no {what} {name!r}{place}; {suggest(name, table)}")
+    raise CosimNameError(f"there is no {what} {name!r}{place}; {suggest(name, table)}")
 
 
 class Reference(str):

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from linkwork._util.names import suggest
-from linkwork.errors import FmuError
+from linkwork.errors import FmuNameError
 from linkwork.fmu.check.report import Finding
 
 if TYPE_CHECKING:
@@ -77,5 +77,6 @@ def _requested(name: str, chosen: set[str] | None, left: set[str] | None) -> boo
 def _known(names: Iterable[str], known: dict[str, Check]) -> Iterator[str]:
     for name in names:
         if name not in known:
-            raise FmuError(f"there is no check {name!r}: {suggest(name, known)}; 'linkwork check --list' prints all")
+            hint = f"{suggest(name, known)}; 'linkwork check --list' prints all"
+            raise FmuNameError(f"there is no check {name!r}: {hint}")
         yield name

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwork._util.files import FAST, SMALL, write_archive
 from linkwork._util.progress import ProgressOption
-from linkwork.errors import ExportError
+from linkwork.errors import ExportError, ExportNameError
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
 from linkwork.fmu.export import model_description_fmi3 as description_fmi3
 from linkwork.fmu.export.content import Content, Experiment
@@ -109,7 +109,7 @@ def export_fmu(
     from linkwork.compiler.compile import no_collection
 
     if fmi not in _DESCRIPTIONS:
-        raise ExportError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
+        raise ExportNameError(f"there is no FMI version {fmi!r} here; choose {' or '.join(map(repr, _DESCRIPTIONS))}")
     experiment = _experiment(stop_time, step_size, tolerance)
     if arrays and fmi != "3.0":
         raise ExportError('FMI 2.0 has no arrays; choose fmi="3.0", or leave arrays=True out')

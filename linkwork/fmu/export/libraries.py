@@ -6,7 +6,7 @@ from pathlib import Path
 from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.core.sources import fmu_libraries
-from linkwork.errors import ExportError
+from linkwork.errors import ExportError, ExportNameError
 from linkwork.fmu.export.cross_compile import TARGETS, cross_library
 
 PLATFORMS = tuple(TARGETS)
@@ -46,5 +46,5 @@ def _known(platforms: Iterable[str]) -> list[str]:
         raise ExportError(f"no platform is given; choose from {', '.join(PLATFORMS)}")
     for platform in wanted:
         if platform not in PLATFORMS:
-            raise ExportError(f"there is no platform {platform!r}: {suggest(platform, PLATFORMS)}")
+            raise ExportNameError(f"there is no platform {platform!r}: {suggest(platform, PLATFORMS)}")
     return wanted

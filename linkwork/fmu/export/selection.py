@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from linkwork.errors import ExportError
+from linkwork.errors import ExportError, ExportNameError
 from linkwork.fmu.export.content import Causality, Entry, GroupTemplate, VariableGroup
 from linkwork.variables.schema import Kind, Variable, matching
 from linkwork.variables.templates import COMPUTED, Entity, Pattern
@@ -204,5 +204,5 @@ def _matching(entities: Sequence[Entity], name: str) -> list[tuple[int, int]]:
         names = (
             replace(v, name=v.name.format(*entity.labels)) for entity in entities for v in entity.pattern.variables
         )
-        matching(list(names), name, _CHOSEN, "outputs", ExportError)  # raises
+        matching(list(names), name, _CHOSEN, "outputs", ExportError, ExportNameError)  # raises
     return found

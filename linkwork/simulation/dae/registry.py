@@ -9,7 +9,7 @@ from typing import Any
 
 from linkwork._util.names import suggest
 from linkwork.core.native import Block
-from linkwork.errors import MechanismError
+from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.model.model import Model
 from linkwork.simulation.dae.formulation import Formulation
 from linkwork.simulation.law import Law
@@ -38,7 +38,8 @@ class FormulationRequest:
 
     def __post_init__(self) -> None:
         if self.name not in formulation_names():
-            raise MechanismError(f"there is no formulation {self.name!r}: {suggest(self.name, formulation_names())}")
+            hint = suggest(self.name, formulation_names())
+            raise MechanismNameError(f"there is no formulation {self.name!r}: {hint}")
         if self.name != EXPLICIT and self.solver not in SOLVERS:
             raise MechanismError(
                 f"formulation {self.name!r} is a system of differential-algebraic equations, which "

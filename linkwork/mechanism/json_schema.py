@@ -1,0 +1,250 @@
+"""The JSON Schema of mechanisms, made from the classes that a file describes.
+
+Keys, types and defaults come from the signatures and fields of the classes, descriptions from their docstrings. Shapes
+of arrays and limits of numbers, which neither of them states, are in the tables below.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from linkwork.mechanism.actions import ACTIONS, Stop
+from linkwork.mechanism.forces import FORCES
+from linkwork.mechanism.frames import Frame
+from linkwork.mechanism.joints import KINDS, JointKind
+from linkwork.mechanism.mechanism import Mechanism
+from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.reading import VERSION
+from linkwork.mechanism.triggers import TRIGGERS, PointDistance
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
+
+NUMBER: Schema = {"type": "number"}
+NAME: Schema = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
+
+
+def _array(items: Schema, least: int, most: int | None = None) -> Schema:
+    return {"type": "array", "items": items, "minItems": least, "maxItems": least if most is None else most}
+
+
+VECTOR = _array(NUMBER, 3)
+MATRIX = _array(VECTOR, 3)
+QUATERNION = _array(NUMBER, 4)
+NUMBERS: Schema = {"type": "array", "items": NUMBER}
+COEFFICIENTS: Schema = {"anyOf": [NUMBER, _array(NUMBER, 1, 4)]}
+
+# Shapes and limits that the types of Python do not state, by key.
+SHAPES: dict[str, Schema] = {
+    "name": NAME,
+    "mass": {"type": "number", "exclusiveMinimum": 0},
+    "com": VECTOR,
+    "inertia": MATRIX,
+    "gravity": VECTOR,
+    "origin": VECTOR,
+    "position": VECTOR,
+    "at": VECTOR,
+    "rotation": {"anyOf": [MATRIX, QUATERNION]},
+    "points": _array(VECTOR, 2),
+    "bodies": _array({"type": "string"}, 2),
+    "length": {"type": "number", "exclusiveMinimum": 0},
+    "polynomial": COEFFICIENTS,
+    "restitution": {"type": "number", "minimum": 0, "maximum": 1},
+    "direction": {"enum": [-1, 0, 1]},
+    "coordinate": {"type": "integer", "minimum": 1},
+    "speeds": {
+        "anyOf": [
+            {"type": "integer", "minimum": 1},
+            {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
+        ]
+    },
+    "parent_frame": {"$ref": "#/$defs/frame"},
+    "child_frame": {"$ref": "#/$defs/frame"},
+    "kind": {"$ref": "#/$defs/joint_type"},
+    "quantity": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/point_distance"}]},
+    "terms": {"type": "object", "additionalProperties": COEFFICIENTS, "minProperties": 1},
+    "motion": {"$ref": "#/$defs/motion"},
+}
+
+
+def json_schema() -> Schema:
+    """Return the JSON Schema (draft 2020-12) of the files that `Mechanism.save` writes and `Mechanism.load` reads.
+
+    It states keys, types and shapes; `Mechanism.load` checks in addition that names exist, axes have a direction,
+    inertias are possible and so on.
+
+    >>> json_schema()["required"]
+    ['linkwork', 'name', 'bodies', 'joints']
+    """
+    described = _parameters(Mechanism)
+    parts = {
+        "bodies": _call(Mechanism.add_body),
+        "joints": {"oneOf": [_joint(kind) for kind in KINDS.values()]},
+        "couplings": _call(Mechanism.add_coupling),
+        "distances": _call(Mechanism.add_distance),
+        "forces": {"oneOf": [_variant(kind, name) for name, kind in FORCES.items()]},
+        "transitions": {"oneOf": [_transition(kind, name) for name, kind in ACTIONS.items()]},
+    }
+    values: Schema = {"type": "object", "additionalProperties": {"anyOf": [NUMBER, NUMBERS]}}
+    start = _parameters(Mechanism.start)
+    return {
+        "$schema": DIALECT,
+        "title": "Linkwork mechanism",
+        "description": "A mechanism of rigid bodies, in SI units and rad.",
+        **_object(
+            {
+                "linkwork": {"const": VERSION, "description": "version of the format"},
+                "name": _described(NAME, described.get("name")),
+                "gravity": _described(VECTOR, described.get("gravity")),
+                **{key: {"type": "array", "items": item} for key, item in parts.items()},
+                "start": _object({key: _described(values, start.get(key)) for key in ("q", "u")}),
+            },
+            ["linkwork", "name", "bodies", "joints"],
+        ),
+        "$defs": {
+            "frame": _call(Frame),
+            "joint_type": {"oneOf": [_joint_type(kind) for kind in KINDS.values()]},
+            "point_distance": _fields(PointDistance),
+            "motion": _fields(Motion),
+            "trigger": {"oneOf": [_variant(kind, name) for name, kind in TRIGGERS.items()]},
+        },
+    }
+
+
+# ---- kinds of objects ------------------------------------------------------------------------------
+
+
+def _joint(kind: type[JointKind]) -> Schema:
+    """A joint: the arguments of `add_joint`, with those of its type among them."""
+    whole = _call(Mechanism.add_joint, leave_out=("kind",))
+    own = _joint_type(kind)
+    return {
+        **own,
+        "properties": {
+            "name": whole["properties"]["name"],
+            **own["properties"],
+            **{key: value for key, value in whole["properties"].items() if key != "name"},
+        },
+        "required": ["name", *own["required"], *(key for key in whole["required"] if key != "name")],
+        "oneOf": [_given("at"), {"anyOf": [_given("parent_frame"), _given("child_frame")]}],
+    }
+
+
+def _joint_type(kind: type[JointKind]) -> Schema:
+    described = _parameters(kind)
+    properties = {name: _described(VECTOR, described.get(name)) for name in kind.axis_names}
+    if kind.parameter:
+        properties[kind.parameter.name] = _described(NUMBER, f"{kind.parameter.text} [{kind.parameter.unit}]")
+    return _described(
+        _object({"type": {"const": kind.type_name}, **properties}, ["type", *kind.argument_names()]), _summary(kind)
+    )
+
+
+def _transition(kind: type[Any], name: str) -> Schema:
+    """An action by its fields, with name and trigger; a stop has no trigger."""
+    found = _variant(kind, name)
+    found["properties"] = {"name": NAME, **found["properties"]}
+    found["required"] = ["name", *found["required"]]
+    if not issubclass(kind, Stop):
+        found["properties"]["when"] = {"$ref": "#/$defs/trigger"}
+        found["required"].append("when")
+    else:
+        found["anyOf"] = [_given("lower"), _given("upper")]
+    return found
+
+
+def _variant(kind: type[Any], name: str) -> Schema:
+    """One of several dataclasses, which the key "type" distinguishes."""
+    found = _fields(kind)
+    return found | {
+        "properties": {"type": {"const": name}, **found["properties"]},
+        "required": ["type", *found["required"]],
+    }
+
+
+def _fields(kind: type[Any]) -> Schema:
+    """A dataclass: its fields, those without a default required."""
+    described, hints = _parameters(kind), typing.get_type_hints(kind)
+    fields = dataclasses.fields(kind)
+    properties = {
+        one.name: _value(one.name, hints[one.name], described.get(one.name), default=one.default) for one in fields
+    }
+    required = [one.name for one in fields if one.default is dataclasses.MISSING]
+    return _described(_object(properties, required), _summary(kind))
+
+
+def _call(function: Callable[..., Any], leave_out: Sequence[str] = ()) -> Schema:
+    """The arguments of a function or class, those without a default required."""
+    described = _parameters(function)
+    hints = typing.get_type_hints(vars(function)["__init__"] if isinstance(function, type) else function)
+    arguments = [one for one in inspect.signature(function).parameters.values() if one.name not in ("self", *leave_out)]
+    properties = {
+        one.name: _value(one.name, hints[one.name], described.get(one.name), default=one.default) for one in arguments
+    }
+    return _described(
+        _object(properties, [one.name for one in arguments if one.default is one.empty]), _summary(function)
+    )
+
+
+# ---- values ----------------------------------------------------------------------------------------
+
+
+def _value(name: str, hint: Any, text: str | None, default: object) -> Schema:
+    found = _described(SHAPES.get(name) or _of_type(hint), text)
+    return found | {"default": default} if isinstance(default, bool | int | float | str) else found
+
+
+def _of_type(hint: Any) -> Schema:
+    """The schema of a value of a type of Python; None means that the key is left out."""
+    if hint in (float, int, str, bool):
+        return {"type": {float: "number", int: "integer", str: "string", bool: "boolean"}[hint]}
+    origin, inner = typing.get_origin(hint), [one for one in typing.get_args(hint) if one is not types.NoneType]
+    if origin in (typing.Union, types.UnionType):
+        return _of_type(inner[0]) if len(inner) == 1 else {"anyOf": [_of_type(one) for one in inner]}
+    if origin is tuple:
+        return _array(_of_type(inner[0]), len(inner))
+    if origin is Sequence:
+        return {"type": "array", "items": _of_type(inner[0])}
+    raise TypeError(f"no JSON Schema is known for {hint!r}: add its key to SHAPES")
+
+
+def _object(properties: Mapping[str, Any], required: Iterable[str] = ()) -> Schema:
+    found = {"type": "object", "properties": dict(properties), "required": list(required)}
+    return {**found, "additionalProperties": False}
+
+
+def _given(key: str) -> Schema:
+    return {"required": [key]}
+
+
+def _described(schema: Schema, text: str | None) -> Schema:
+    return {**schema, "description": text} if text else dict(schema)
+
+
+# ---- docstrings ------------------------------------------------------------------------------------
+
+
+def _summary(documented: object) -> str | None:
+    """The first line of a docstring; dataclasses without one have their signature instead."""
+    text = inspect.getdoc(documented) or ""
+    first = text.partition("\n")[0]
+    return None if re.match(r"\w+\(", first) else first or None
+
+
+def _parameters(documented: object) -> dict[str, str]:
+    """The descriptions in the section "Parameters" of a numpy-style docstring, by name."""
+    text = inspect.getdoc(documented) or ""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    found: dict[str, str] = {}
+    for names, body in re.findall(
+        r"^(\w[\w, ]*)\n((?:[ ]+[^\n]*\n?|\n)+)", section[1] if section else "", re.MULTILINE
+    ):
+        found |= dict.fromkeys(re.split(r", *", names), " ".join(body.split()))
+    return found

@@ -1,0 +1,247 @@
+"""The JSON Schema accepts every mechanism that is written, and refuses what the reader refuses."""
+
+import copy
+import json
+
+import jsonschema
+import pytest
+
+import linkwork as lw
+from linkwork.cli.export import load_mechanism
+from linkwork.cli.main import main
+from linkwork.mechanism.actions import ACTIONS
+from linkwork.mechanism.forces import FORCES
+from linkwork.mechanism.joints import KINDS
+from linkwork.mechanism.json_schema import json_schema
+from linkwork.mechanism.triggers import TRIGGERS
+from support.checkout import TOP
+
+SCHEMA = json_schema()
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+EXAMPLES = [path for path in sorted((TOP / "examples").glob("*.py")) if "def mechanism(" in path.read_text("utf-8")]
+DATA = [path for path in sorted((TOP / "tests" / "data").glob("*.json")) if '"linkwork"' in path.read_text("utf-8")]
+
+AXES = {"axis": [0, 1, 0], "axis1": [0, 0, 1], "axis2": [1, 0, 0], "normal": [0, 0, 1], "slot": [1, 0, 0], "pitch": 0.1}
+BODY = {"name": "rod", "mass": 1, "com": [0, 0, 0], "inertia": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}
+HINGE = {"name": "A", "type": "revolute", "axis": [0, 1, 0], "parent": "ground", "child": "rod", "at": [0, 0, 0]}
+POINTS = {"bodies": ["ground", "rod"], "points": [[0, 0, 0], [0, 0, 1]]}
+WHEN = {"type": "time", "t": 1.0}
+FORCE_SAMPLES = {
+    "spring_damper": {"joint": "A", "stiffness": [2.0], "damping": 1, "free": 0.5},
+    "point_spring_damper": {**POINTS, "stiffness": 1.0, "damping": 1.0, "free": 1.0, "name": "spring"},
+    "wrench": {"body": "rod", "point": [0, 0, 1], "name": "push"},
+}
+ACTION_SAMPLES = {
+    "lock": {"joint": "A", "speeds": [1], "when": WHEN},
+    "unlock": {"joint": "A", "speeds": 1, "when": WHEN},
+    "pin": {
+        "parent": "rod",
+        "child": "ground",
+        "kind": {"type": "revolute", "axis": [0, 1, 0]},
+        "parent_frame": {"position": [1, 0, 0], "rotation": [1, 0, 0, 0]},
+        "child_frame": {},
+        "when": WHEN,
+    },
+    "release": {"joint": "cut", "when": WHEN},
+    "stop": {"joint": "A", "lower": -1, "upper": 1, "restitution": 0.5, "coordinate": 1},
+    "impulse": {"body": "rod", "point": [0, 0, 0], "force": [1, 0, 0], "torque": [0, 0, 1], "when": WHEN},
+}
+TRIGGER_SAMPLES = {
+    "time": {"t": 1},
+    "crossing": {"quantity": POINTS, "value": 1.5, "direction": 0},
+    "command": {},
+}
+
+
+def whole(**parts):
+    """A mechanism with some parts."""
+    return {"linkwork": 1, "name": "it", "bodies": [BODY], "joints": [HINGE], **parts}
+
+
+def joint(kind):
+    own = {name: AXES[name] for name in KINDS[kind].argument_names()}
+    frame = {"position": [0, 0, 1], "rotation": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}
+    more = {"parent": "ground", "child": "rod", "parent_frame": frame, "child_frame": {}, "cut": False}
+    return {"name": "A", "type": kind, **own, **more}
+
+
+def transition(kind, **changes):
+    return {"name": "change", "type": kind, **ACTION_SAMPLES[kind], **changes}
+
+
+LOCK = {"name": "hold", "type": "lock", "joint": "A", "when": {"type": "time", "t": 0.5}}
+LOOP = [HINGE, {**HINGE, "name": "cut", "parent": "rod", "child": "ground"}]
+SAMPLES = {
+    "body": (whole(bodies=[{**BODY, "origin": [0, 0, 1], "rotation": [1, 0, 0, 0]}]), ("bodies", 0)),
+    "whole": (whole(gravity=[0, 0, 0], start={"q": {"A": 0.5}, "u": {"A": [1]}}), ()),
+    "start": (whole(start={"q": {"A": 0.5}, "u": {"A": [1]}}), ("start",)),
+    "coupling": (
+        whole(couplings=[{"name": "c", "terms": {"A": [1, 2]}, "offset": 1, "motion": {"polynomial": [0, 1]}}]),
+        ("couplings", 0),
+    ),
+    "motion": (
+        whole(
+            couplings=[
+                {
+                    "name": "c",
+                    "terms": {"A": 1},
+                    "motion": {"polynomial": 0.5, "amplitude": 1, "frequency": 2, "phase": 3},
+                }
+            ]
+        ),
+        ("couplings", 0, "motion"),
+    ),
+    "distance": (whole(distances=[{"name": "d", **POINTS, "length": 1}]), ("distances", 0)),
+    "frame": (whole(joints=[joint("revolute")]), ("joints", 0, "parent_frame")),
+    "kind of a pin": (whole(transitions=[transition("pin")]), ("transitions", 0, "kind")),
+    "points of a crossing": (
+        whole(transitions=[transition("lock", when={"type": "crossing", **TRIGGER_SAMPLES["crossing"]})]),
+        ("transitions", 0, "when", "quantity"),
+    ),
+    **{f"joint {kind}": (whole(joints=[joint(kind)]), ("joints", 0)) for kind in KINDS},
+    **{f"force {kind}": (whole(forces=[{"type": kind, **FORCE_SAMPLES[kind]}]), ("forces", 0)) for kind in FORCES},
+    **{
+        f"action {kind}": (
+            whole(joints=LOOP if kind == "release" else [HINGE], transitions=[LOCK, transition(kind)]),
+            ("transitions", 1),
+        )
+        for kind in ACTIONS
+    },
+    **{
+        f"trigger {kind}": (
+            whole(transitions=[transition("lock", when={"type": kind, **TRIGGER_SAMPLES[kind]})]),
+            ("transitions", 0, "when"),
+        )
+        for kind in TRIGGERS
+    },
+}
+
+
+def part(data, path):
+    for step in path:
+        data = data[step]
+    return data
+
+
+def is_read(data) -> bool:
+    try:
+        lw.Mechanism.from_dict(data)
+    except lw.MechanismError:
+        return False
+    return True
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples(path):
+    VALIDATOR.validate(json.loads(json.dumps(load_mechanism(path).to_dict())))
+
+
+@pytest.mark.parametrize("path", DATA, ids=lambda path: path.stem)
+def test_files(path):
+    VALIDATOR.validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_is_read_is_valid(name):
+    data, _ = SAMPLES[name]
+    VALIDATOR.validate(data)
+    assert is_read(data)
+    VALIDATOR.validate(lw.Mechanism.from_dict(data).to_dict())
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_missing_unknown_and_wrong_values_are_refused_by_both(name):
+    data, path = SAMPLES[name]
+    for key in part(data, path):
+        for change in ("missing", "wrong"):
+            other = copy.deepcopy(data)
+            if change == "missing":
+                del part(other, path)[key]
+            else:
+                part(other, path)[key] = {"no": ["such"]}
+            assert VALIDATOR.is_valid(other) == is_read(other), (key, change)
+    other = copy.deepcopy(data)
+    part(other, path)["mas"] = 1
+    assert not VALIDATOR.is_valid(other)
+    assert not is_read(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("body", "mass", 0),
+        ("body", "com", [0, 0]),
+        ("body", "inertia", [1, 1, 1]),
+        ("body", "rotation", [1, 0, 0]),
+        ("body", "name", "1st"),
+        ("whole", "linkwork", 2),
+        ("distance", "length", 0),
+        ("distance", "bodies", ["rod"]),
+        ("coupling", "terms", {}),
+        ("coupling", "terms", {"A": [1, 2, 3, 4, 5]}),
+        ("motion", "polynomial", [1, 2, 3, 4, 5]),
+        ("action stop", "restitution", 1.5),
+        ("action stop", "coordinate", 0),
+        ("action lock", "speeds", []),
+        ("action stop", "when", WHEN),
+        ("trigger crossing", "direction", 2),
+        ("joint revolute", "type", "hinge"),
+    ],
+)
+def test_limits_of_values(name, key, value):
+    data, path = SAMPLES[name]
+    other = copy.deepcopy(data)
+    part(other, path)[key] = value
+    assert not VALIDATOR.is_valid(other)
+    assert not is_read(other)
+
+
+def test_each_argument_has_a_description():
+    named = SCHEMA["properties"]["bodies"]["items"]["properties"].values()
+    assert all("description" in one for one in named)
+    (pitch,) = [one for one in SCHEMA["properties"]["joints"]["items"]["oneOf"] if "pitch" in one["properties"]]
+    assert "[m/rad]" in pitch["properties"]["pitch"]["description"]
+
+
+def test_the_command_prints_it(capsys):
+    assert main(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == SCHEMA
+
+
+def test_the_command_writes_it(tmp_path, capsys):
+    path = tmp_path / "linkwork.schema.json"
+    assert main(["schema", "-o", str(path)]) == 0
+    assert json.loads(path.read_text(encoding="utf-8")) == SCHEMA
+    assert capsys.readouterr().out == f"wrote {path}\n"
+    assert main(["schema", "-o", str(tmp_path / "no" / "such.json")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
+
+
+PAGE = (TOP / "docs" / "json_format.md").read_text(encoding="utf-8")
+
+
+def keys_of(schema) -> set[str]:
+    if isinstance(schema, list):
+        return set().union(*map(keys_of, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = set(schema["properties"]) if isinstance(schema.get("properties"), dict) else set()
+    kinds = {schema["const"]} if isinstance(schema.get("const"), str) else set()
+    return own | kinds | set().union(*map(keys_of, schema.values()), set())
+
+
+@pytest.mark.parametrize("key", sorted(keys_of(SCHEMA)))
+def test_the_page_describes_each_key_and_type(key):
+    assert f"`{key}`" in PAGE or f'"{key}"' in PAGE
+
+
+def test_the_example_of_the_page_is_read():
+    text = PAGE.split("```json\n")[1].split("```")[0]
+    data = json.loads(text)
+    VALIDATOR.validate(data)
+    mech = lw.Mechanism.from_dict(data)
+    assert lw.simulate(mech, 0.1).t[-1] == 0.1
