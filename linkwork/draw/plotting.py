@@ -33,6 +33,7 @@ MOST_PIXELS = 30000  # of a picture's height; matplotlib makes at most 65536
 DOTS_PER_INCH = 130
 PANEL_HEIGHT, WIDTH = 2.2, 9.0  # inches
 LETTERS = 14  # of a legend that fits into this width; longer names widen the figure
+LABEL_LETTERS = 24  # of a label in one line
 LETTER_WIDTH = 0.08  # inches
 
 
@@ -81,7 +82,7 @@ def plot_columns(
             axes.plot(t, columns[name], label=name, **line)
         for time in times:
             axes.axvline(time, color=GREY, linewidth=0.6, alpha=0.6, zorder=1)
-        axes.set_ylabel(axis_label(units[panel[0]]).replace(" [", "\n["))
+        axes.set_ylabel(_wrapped(axis_label(units[panel[0]])))
         _dress(axes)
     all_axes[-1].set_xlabel("time [s]", color=INK)
     all_axes[0].set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
@@ -90,6 +91,11 @@ def plot_columns(
         with atomic_path(path) as part:
             figure.savefig(part, dpi=min(DOTS_PER_INCH, MOST_PIXELS / size[1]))
     return figure
+
+
+def _wrapped(label: str) -> str:
+    """Return a label that fits into the height of a panel."""
+    return label if len(label) <= LABEL_LETTERS else label.replace(" [", "\n[")
 
 
 def _distinct(times: Iterable[float], gap: float) -> list[float]:

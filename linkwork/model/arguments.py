@@ -36,10 +36,7 @@ class Arguments:
         """Return coordinates (..., nq) and speeds (..., nu) of the tree joints, with the same leading dimensions."""
         if isinstance(state, State):
             if state.model.model_bytes is not self._model_bytes and state.model.model_bytes != self._model_bytes:
-                raise MechanismError(
-                    f"this state belongs to another model, of {state.model.mechanism.name!r}, not to this one of "
-                    f"{self._name!r}"
-                )
+                raise MechanismError(_foreign(state.model.mechanism.name, self._name))
             if u is not None:
                 raise MechanismError("give a State alone, or arrays q and u; loads are given by name: tau=...")
             return state.q, state.u
@@ -146,6 +143,16 @@ class Arguments:
         if span.stop == span.start:
             raise MechanismError(f"{what}: joint {joint!r} has no coordinates: leave it out")
         return span
+
+
+def _foreign(name: str, own: str) -> str:
+    """Return the message about a state of a model of mechanism `name` that is given to one of `own`."""
+    if name != own:
+        return f"this state belongs to mechanism {name!r}, not to {own!r}: take one from this model, as assemble() does"
+    return (
+        f"this state belongs to another model of {name!r}, of other parameters or another method: "
+        "take one from this model, as assemble() does"
+    )
 
 
 def batch(arrays: Mapping[str, FloatArray]) -> tuple[int, ...]:

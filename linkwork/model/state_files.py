@@ -54,7 +54,7 @@ def load_state(path: str | os.PathLike[str], model: ModelBase) -> Content:
     sizes = {"q": model.numbering.nq, "u": model.numbering.nu, "motion": model.numbering.n_motion}
     sizes |= {f"q{CUT}": model.numbering.nq_cut, f"u{CUT}": model.numbering.nu_cut}
     for key, size in sizes.items():
-        if np.shape(content.get(key)) != (size,):
+        if np.shape(content.get(key, 0.0)) != (size,):
             raise MechanismError(f"{name}: {key!r} must be {size} numbers; the file was changed, save the state again")
         given, expected = head["names"].get(key), _names(model, key)
         if given and given != expected:

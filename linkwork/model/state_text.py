@@ -44,7 +44,7 @@ def as_html(state: State) -> str:
 def values(state: State, *, cut: bool = True) -> Iterator[tuple[str, float, str]]:
     """Return name, value and unit of coordinates and speeds; those of the cut joints last."""
     model = state.model
-    found = [(model.q_names, state.q), (model.u_names, state.u)]
+    found: list[tuple[list[str], FloatArray]] = [(model.q_names, state.q), (model.u_names, state.u)]
     if cut:
         found += [(_named(state, f"{one}_cut"), cuts) for one in "qu" if (cuts := _cut(state, one)) is not None]
     for names, numbers in found:

@@ -313,6 +313,15 @@ class ResultBase(ABC):
         one, another = self._at_times(times)._scalars(chosen), other._at_times(times)._scalars(chosen)
         return differences(times, one, another, {name: self._unit(name) for name in one})
 
+    def _kept_events(self, places: Places) -> list[int]:
+        """Return the events within the span of places; one at its start counts only if the run begins with it."""
+        if not places.times.size:
+            return []
+        start, (first, last) = places.times[0], (places.times.min(), places.times.max())
+        includes_start = start == self._axis[0]
+        times = enumerate(self._event_times)
+        return [i for i, t in times if first <= t <= last and (t != start or includes_start)]
+
     # ---- files, tables and plots ----
 
     def to_dataframe(self, columns: Columns = None) -> pd.DataFrame:

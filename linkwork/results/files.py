@@ -163,8 +163,7 @@ def write_mat(path: Path, content: FileContent) -> None:
     if texts:
         columns = [values.astype(object) for values in texts.values()]
         table |= {"texts": _side_by_side(columns, len(content.t)), "text_names": _cells(list(texts))}
-    with path.open("wb") as file:
-        savemat(file, table, do_compression=True)
+    savemat(str(path), table, do_compression=True, appendmat=False)
 
 
 def _side_by_side(columns: Sequence[Column], rows: int) -> Column:

@@ -97,8 +97,8 @@ class SimulationRecorder(Recorder):
     def _discrete_of_rows(self) -> list[tuple[DiscreteState, int]]:
         """Return discrete state and number of events before every row; nothing for a mechanism without transitions."""
         rows: list[tuple[DiscreteState, int]] = []
-        for first, *at in self._discrete:
-            rows[first:] = [(at[0], at[1])] * (self._count - first)
+        for first, state, count in self._discrete:
+            rows[first:] = [(state, count)] * (self._count - first)
         return rows
 
     def _nodes(self) -> list[Node]:

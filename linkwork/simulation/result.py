@@ -254,12 +254,12 @@ class Result(ResultBase):
     def _take(self, places: Places) -> Self:
         nodes = self._counted(self._nodes, self._node_values)
         taken = between(self.system, nodes, self._node_values, places)
-        ends = sorted(places.times[[0, -1]]) if places.times.size else [np.inf, -np.inf]
-        return self._of(
-            taken,
-            [event for event in self._events if ends[0] <= event.t <= ends[1]],
-            [node for node in self._hidden if ends[0] < node.t < ends[1]],
-        )
+        if not len(taken):
+            return self._of(taken, [], [])
+        first, last = sorted((taken.t[0], taken.t[-1]))
+        counts = range(int(taken.events[0]), int(taken.events[-1]) + 1)
+        hidden = [node for node in self._hidden if first <= node.t <= last and node.events in counts]
+        return self._of(taken, [self._events[i] for i in self._kept_events(places)], hidden)
 
     def _drawn(self) -> Self:
         if not len(self):
@@ -307,11 +307,15 @@ class Result(ResultBase):
 
 def _same_states(first: Trajectory, second: Trajectory) -> bool:
     """Return whether the first states of a trajectory are the last ones of another."""
-    ends = [one.discrete[i].values if one.discrete else np.empty(0) for one, i in ((first, -1), (second, 0))]
-    return np.array_equal(first.y[-1], second.y[0]) and np.array_equal(*ends)
+    if not np.array_equal(first.y[-1], second.y[0]):
+        return False
+    return not first.discrete or np.array_equal(first.discrete[-1].values, second.discrete[0].values)
 
 
 def _total(one: Statistics, other: Statistics) -> Statistics:
     """Return the costs of two runs; a count that one of them does not have is unknown."""
-    pairs = {field.name: (getattr(one, field.name), getattr(other, field.name)) for field in fields(Statistics)}
-    return Statistics(**{name: None if None in pair else sum(pair) for name, pair in pairs.items()})
+    total = Statistics()
+    for field in fields(Statistics):
+        pair = getattr(one, field.name), getattr(other, field.name)
+        setattr(total, field.name, None if None in pair else sum(pair))
+    return total

@@ -138,9 +138,7 @@ class Result(ResultBase):
 
     def _take(self, places: Places) -> Self:
         columns = {name: _between(values, places) for name, values in self._columns.items()}
-        first, last = (min(places.times), max(places.times)) if places.times.size else (np.inf, -np.inf)
-        events = [event for event in self.events if first <= event[0] <= last]
-        return self._of(places.times, columns, events)
+        return self._of(places.times, columns, [self.events[i] for i in self._kept_events(places)])
 
     def _of(self, t: NDArray[np.float64], columns: Mapping[str, Column], events: Iterable[tuple[float, str]]) -> Self:
         """Return a result with other rows."""
