@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK, GREY, PALE = "#22303c", "#8a96a3", "#dfe4ea"
-# The palette of Okabe and Ito, distinct for colour-blind readers, with grey for its yellow, which is pale on white.
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK, GREY)
+# The palette of Okabe and Ito, distinct for colour-blind readers, with brown for its yellow, which is pale on white.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK, "#661100")
 DASHES = ("-", "--", ":", "-.")  # these distinguish columns of one colour
 
 MOST_CURVES = 8  # in a panel
 LARGEST_RATIO = 100.0  # of the magnitudes of columns in a panel
+MOST_MEASURED = 24  # panels
 MOST_EVENT_LINES = 300  # lines of events that are nearer to each other would be an area
 MOST_PIXELS = 30000  # of a picture's height; matplotlib makes at most 65536
 DOTS_PER_INCH = 130
@@ -72,7 +73,8 @@ def plot_columns(
     longest = max((len(name) for name in columns), default=0)
     width = WIDTH + LETTER_WIDTH * max(0, longest - LETTERS)
     size = (width, 1.0 + PANEL_HEIGHT * max(1, len(panels)))
-    figure = Figure(figsize=size, layout="constrained", facecolor="white")
+    figure = Figure(figsize=size, facecolor="white")
+    _lay_out(figure, longest, len(panels))
     all_axes = figure.subplots(max(1, len(panels)), 1, sharex=True, squeeze=False)[:, 0]
     times = _distinct(events, abs(t[-1] - t[0]) / MOST_EVENT_LINES if len(t) else 0.0)
     for axes, panel in zip(all_axes, panels, strict=False):
@@ -91,6 +93,18 @@ def plot_columns(
         with atomic_path(path) as part:
             figure.savefig(part, dpi=min(DOTS_PER_INCH, MOST_PIXELS / size[1]))
     return figure
+
+
+def _lay_out(figure: Figure, longest: int, panels: int) -> None:
+    """Reserve space for labels and legends: measured, or for many panels, where that takes minutes, estimated."""
+    if panels <= MOST_MEASURED:
+        figure.set_layout_engine("constrained")
+        return
+    width, height = figure.get_size_inches()
+    legend = 0.7 + LETTER_WIDTH * longest
+    figure.subplots_adjust(
+        left=0.9 / width, right=1 - legend / width, bottom=0.6 / height, top=1 - 0.4 / height, hspace=0.15
+    )
 
 
 def _wrapped(label: str) -> str:

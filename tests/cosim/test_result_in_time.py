@@ -53,7 +53,7 @@ def test_elements_are_a_quantity():
 
 
 def test_a_time_outside_is_refused():
-    with pytest.raises(CosimError, match="result of 'fall': t = 3 s is outside the rows, 0 to 2 s"):
+    with pytest.raises(CosimError, match=r"result of 'fall': t = 3 s is outside the rows, 0 to 2 s"):
         a_result().at(3.0)
     with pytest.raises(CosimError, match="there are no rows"):
         Result("no", [], {"a.x": []}).at(0.0)
@@ -72,7 +72,7 @@ def test_slices_and_joints_of_them():
         assert joined[name].tolist() == result[name].tolist()
         assert joined[name].dtype.kind == result[name].dtype.kind
     assert result[0.25:0.75].t.tolist() == [0.25, 0.5, 0.75]
-    with pytest.raises(CosimError, match="join takes results of the same columns; 'ball.h' is in one"):
+    with pytest.raises(CosimError, match=r"join takes results of the same columns; 'a.x' is in one"):
         result.join(Result("other", [2.0], {"a.x": [0.0]}))
 
 
