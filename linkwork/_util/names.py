@@ -24,8 +24,10 @@ def quoted(names: Iterable[str], most: int = MOST_LISTED) -> str:
 def nearest(name: object, known: Iterable[str]) -> list[str]:
     """Return the known names that an unknown one resembles, the nearest first.
 
-    >>> nearest("Radua", ["Radau", "RK45"])
-    ['Radau']
+    A name that others begin with, up to a dot or bracket, resembles these.
+
+    >>> nearest("Radua", ["Radau", "RK45"]), nearest("crank", ["crank.r", "rod.r"])
+    (['Radau'], ['crank.r'])
     """
     names = list(known)
     if not isinstance(name, str):
@@ -33,6 +35,9 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
     by_lower_case = {other.lower(): other for other in reversed(names)}
     if name.lower() in by_lower_case:
         return [by_lower_case[name.lower()]]
+    begun = [other for other in names if name and other.startswith((f"{name}.", f"{name}["))]
+    if begun:
+        return begun[:MOST_SUGGESTED]
     return [by_lower_case[one] for one in get_close_matches(name.lower(), by_lower_case, n=MOST_SUGGESTED)]
 
 

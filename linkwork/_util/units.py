@@ -36,6 +36,8 @@ _QUANTITIES = {
     "N": "force",
     "N.m": "torque",
     "J": "energy",
+    "N.s": "impulse",
+    "N.m.s": "angular impulse",
 }
 
 
@@ -91,6 +93,6 @@ def axis_label(unit: str) -> str:
     >>> axis_label("rad/s2"), axis_label("N.m/rad"), axis_label("")
     ('angular acceleration [rad/s²]', 'value [N·m/rad]', 'value')
     """
-    if not unit:
+    if unit in ("", "1"):
         return "value"
     return f"{_QUANTITIES.get(unit, 'value')} [{unit.replace('2', '²').replace('.', '·')}]"

@@ -20,7 +20,7 @@ from linkwork.cli.shared import INTERRUPTED
 from linkwork.cosim.fmu.model import REAL, TEXT, FmuModel, Variable
 from linkwork.cosim.network.external_inputs import by_target
 from linkwork.cosim.recording.result import Result
-from linkwork.cosim.recording.selection import chosen, fits
+from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.recording.sink import SUFFIXES, check_place
 from linkwork.cosim.recording.sink_choice import open_sink
 from linkwork.cosim.recording.tee import Tee
@@ -29,6 +29,7 @@ from linkwork.cosim.system import System
 from linkwork.cosim.system.checks import check_system
 from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
+from linkwork.results.selection import fits
 
 Scalar = float | int | bool | str
 

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
+from linkwork._util.optional import optional_import
 from linkwork._util.units import axis_label
 
-try:
+with optional_import("plots", "matplotlib", "viz"):
     from matplotlib.figure import Figure
-except ImportError as missing:
-    raise ImportError("plots need matplotlib: pip install 'linkwork[viz]'") from missing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK, GREY, PALE = "#22303c", "#8a96a3", "#dfe4ea"
-COLORS = ("#d1495b", "#e09f3e", "#2e6f95", "#3d8b6e", "#7b5ea7", "#5fa8d3", "#9c6644", "#5c677d", "#b5838d", "#8ab17d")
-MOST_IN_LEGEND = 16  # rows; more names make more columns
+# The palette of Okabe and Ito, distinct for colour-blind readers, with brown for its yellow, which is pale on white.
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", INK, "#661100")
+DASHES = ("-", "--", ":", "-.")  # these distinguish columns of one colour
+
+MOST_CURVES = 8  # in a panel
+LARGEST_RATIO = 100.0  # of the magnitudes of columns in a panel
+MOST_MEASURED = 24  # panels
+MOST_EVENT_LINES = 300  # lines of events that are nearer to each other would be an area
+MOST_PIXELS = 30000  # of a picture's height; matplotlib makes at most 65536
+DOTS_PER_INCH = 130
+PANEL_HEIGHT, WIDTH = 2.2, 9.0  # inches
+LETTERS = 14  # of a legend that fits into this width; longer names widen the figure
+LABEL_LETTERS = 24  # of a label in one line
+LETTER_WIDTH = 0.08  # inches
 
 
 def plot_columns(
@@ -32,55 +45,141 @@ def plot_columns(
     title: str,
     path: str | os.PathLike[str] | None,
     events: Iterable[float] = (),
+    positions: Mapping[str, int] | None = None,
 ) -> Figure:
-    """Plot columns over time, one panel for each unit, and save the picture if a path is given.
+    """Plot columns over time, one panel for each unit and magnitude, and save the picture if a path is given.
 
-    A joint or body has the same colour in all panels as long as no panel shows two columns of it. Whole numbers and
-    Booleans are drawn as steps, times of events as thin lines.
+    Columns of one unit share a panel, at most `MOST_CURVES` and none larger than another by more than `LARGEST_RATIO`.
+    Whole numbers and truth values are drawn as steps, times of events as thin lines.
+
+    Parameters
+    ----------
+    t
+        Times (n,), s.
+    columns
+        Values (n,) by name.
+    units
+        Of each column.
+    title
+        Of the figure.
+    path
+        Where to save the picture; None: nowhere.
+    events
+        Times of events, s.
+    positions
+        The position of each column, which gives its colour and its dashes; by default in the order of the columns.
     """
-    panels: dict[str, list[str]] = {}
-    for name in columns:
-        panels.setdefault(units[name], []).append(name)
-    colors = _colors(panels.values())
-    figure = Figure(figsize=(9.0, 1.0 + 2.2 * max(1, len(panels))), layout="constrained", facecolor="white")
+    panels = panels_of(columns, units)
+    longest = max((len(name) for name in columns), default=0)
+    width = WIDTH + LETTER_WIDTH * max(0, longest - LETTERS)
+    size = (width, 1.0 + PANEL_HEIGHT * max(1, len(panels)))
+    figure = Figure(figsize=size, facecolor="white")
+    _lay_out(figure, longest, len(panels))
     all_axes = figure.subplots(max(1, len(panels)), 1, sharex=True, squeeze=False)[:, 0]
-    for axes, (unit, names) in zip(all_axes, panels.items(), strict=False):
-        for name in names:
-            style = "default" if columns[name].dtype.kind == "f" else "steps-post"
-            axes.plot(t, columns[name], label=name, color=colors[name], linewidth=1.5, drawstyle=style)
-        for time in events:
-            axes.axvline(time, color=GREY, linewidth=0.6, zorder=1)
-        axes.set_ylabel(axis_label(unit))
-        _dress(axes, len(names))
+    times = _distinct(events, abs(t[-1] - t[0]) / MOST_EVENT_LINES if len(t) else 0.0)
+    for axes, panel in zip(all_axes, panels, strict=False):
+        for name, (color, dashes) in styles(panel, positions or {name: k for k, name in enumerate(columns)}).items():
+            step = "default" if columns[name].dtype.kind == "f" else "steps-post"
+            line = {"color": color, "linestyle": dashes, "linewidth": 1.5, "drawstyle": step}
+            axes.plot(t, columns[name], label=name, **line)
+        for time in times:
+            axes.axvline(time, color=GREY, linewidth=0.6, alpha=0.6, zorder=1)
+        axes.set_ylabel(_wrapped(axis_label(units[panel[0]])))
+        _dress(axes)
     all_axes[-1].set_xlabel("time [s]", color=INK)
     all_axes[0].set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
     figure.align_ylabels()
     if path is not None:
         with atomic_path(path) as part:
-            figure.savefig(part, dpi=130)
+            figure.savefig(part, dpi=min(DOTS_PER_INCH, MOST_PIXELS / size[1]))
     return figure
 
 
-def _colors(panels: Iterable[list[str]]) -> dict[str, str]:
-    """Return a colour for each column: its entity's where that distinguishes the columns of a panel."""
-    colors: dict[str, str] = {}
-    position: dict[str, int] = {}
-    for panel in panels:
-        owners = [name.rpartition(".")[0] for name in panel]
-        apart = len(set(owners)) == len(panel)
-        for k, (name, owner) in enumerate(zip(panel, owners, strict=True)):
-            colors[name] = COLORS[(position.setdefault(owner, len(position)) if apart else k) % len(COLORS)]
-    return colors
+def _lay_out(figure: Figure, longest: int, panels: int) -> None:
+    """Reserve space for labels and legends: measured, or for many panels, where that takes minutes, estimated."""
+    if panels <= MOST_MEASURED:
+        figure.set_layout_engine("constrained")
+        return
+    width, height = figure.get_size_inches()
+    legend = 0.7 + LETTER_WIDTH * longest
+    figure.subplots_adjust(
+        left=0.9 / width, right=1 - legend / width, bottom=0.6 / height, top=1 - 0.4 / height, hspace=0.15
+    )
 
 
-def _dress(axes: Axes, count: int) -> None:
+def _wrapped(label: str) -> str:
+    """Return a label that fits into the height of a panel."""
+    return label if len(label) <= LABEL_LETTERS else label.replace(" [", "\n[")
+
+
+def _distinct(times: Iterable[float], gap: float) -> list[float]:
+    """Return times that differ by more than a gap."""
+    found: list[float] = []
+    for time in sorted(times):
+        if not found or time - found[-1] > gap:
+            found.append(time)
+    return found
+
+
+def panels_of(columns: Mapping[str, NDArray[Any]], units: Mapping[str, str]) -> list[list[str]]:
+    """Return the names of each panel: by unit, then by magnitude, the largest first, in the order of the columns.
+
+    >>> t = np.array([0.0, 1.0])
+    >>> panels_of({"a": t, "b": 5e3 * t, "c": 2 * t, "d": t}, {"a": "m", "b": "m", "c": "m", "d": "N"})
+    [['b'], ['a', 'c'], ['d']]
+    """
+    by_unit: dict[str, list[str]] = {}
+    for name in columns:
+        by_unit.setdefault(units[name], []).append(name)
+    panels = []
+    for names in by_unit.values():
+        for group in _by_magnitude({name: _magnitude(columns[name]) for name in names}):
+            count = -(-len(group) // MOST_CURVES)
+            size = -(-len(group) // count)  # panels of nearly equal numbers of curves
+            panels += [group[first : first + size] for first in range(0, len(group), size)]
+    return panels
+
+
+def _by_magnitude(magnitudes: Mapping[str, float]) -> list[list[str]]:
+    """Return groups whose magnitudes differ by at most `LARGEST_RATIO`; columns of zeros join the largest."""
+    groups: list[tuple[float, set[str]]] = []
+    for name, size in sorted(magnitudes.items(), key=lambda item: -item[1]):
+        if not groups or 0.0 < size < groups[-1][0] / LARGEST_RATIO:
+            groups.append((size, set()))
+        groups[-1 if size > 0.0 else 0][1].add(name)
+    return [[name for name in magnitudes if name in group] for _, group in groups]
+
+
+def _magnitude(values: NDArray[Any]) -> float:
+    numbers = np.abs(values.astype(np.float64))
+    return float(np.max(numbers, initial=0.0, where=np.isfinite(numbers)))
+
+
+def styles(panel: Sequence[str], positions: Mapping[str, int]) -> dict[str, tuple[str, str]]:
+    """Return colour and dashes of each column of a panel, from its position.
+
+    A column keeps them in all panels. Only where two columns of a panel would look the same, the later one takes the
+    next free ones.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    taken: set[int] = set()
+    count = len(COLORS) * len(DASHES)
+    for name in panel:
+        k = positions.get(name, zlib.crc32(name.encode())) % count
+        while k in taken and len(taken) < count:
+            k = (k + 1) % count
+        taken.add(k)
+        found[name] = COLORS[k % len(COLORS)], DASHES[k // len(COLORS)]
+    return found
+
+
+def _dress(axes: Axes) -> None:
     axes.grid(color=PALE)
     axes.margins(x=0)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(GREY)
     axes.tick_params(colors=INK, labelsize="small")
     axes.yaxis.label.set_color(INK)
-    columns = 1 + (count - 1) // MOST_IN_LEGEND
-    legend = axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=columns, frameon=False, fontsize="small")
+    legend = axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="small")
     for text in legend.get_texts():
         text.set_color(INK)

@@ -19,9 +19,10 @@ Loads = ArrayLike | Mapping[str, ArrayLike] | None
 
 
 class Arguments:
-    """Reads states and loads for one system, known by its serialised model."""
+    """Reads states and loads for one system, known by its serialised model; `name` is that of its mechanism."""
 
-    def __init__(self, model_bytes: bytes, numbering: Numbering, changes: FloatArray) -> None:
+    def __init__(self, name: str, model_bytes: bytes, numbering: Numbering, changes: FloatArray) -> None:
+        self._name = name
         self._model_bytes = model_bytes
         self._numbering = numbering
         self._changes = changes  # inputs of transitions by default
@@ -35,7 +36,7 @@ class Arguments:
         """Return coordinates (..., nq) and speeds (..., nu) of the tree joints, with the same leading dimensions."""
         if isinstance(state, State):
             if state.model.model_bytes is not self._model_bytes and state.model.model_bytes != self._model_bytes:
-                raise MechanismError(f"this state belongs to another system, of {state.model.mechanism.name!r}")
+                raise MechanismError(_foreign(state.model.mechanism.name, self._name))
             if u is not None:
                 raise MechanismError("give a State alone, or arrays q and u; loads are given by name: tau=...")
             return state.q, state.u
@@ -142,6 +143,16 @@ class Arguments:
         if span.stop == span.start:
             raise MechanismError(f"{what}: joint {joint!r} has no coordinates: leave it out")
         return span
+
+
+def _foreign(name: str, own: str) -> str:
+    """Return the message about a state of a model of mechanism `name` that is given to one of `own`."""
+    if name != own:
+        return f"this state belongs to mechanism {name!r}, not to {own!r}: take one from this model, as assemble() does"
+    return (
+        f"this state belongs to another model of {name!r}, of other parameters or another method: "
+        "take one from this model, as assemble() does"
+    )
 
 
 def batch(arrays: Mapping[str, FloatArray]) -> tuple[int, ...]:

@@ -67,7 +67,8 @@ class ModelBase:
         self._native = compiled.native
         self.sizes = self._native.sizes
         self._own = threading.local()
-        self.arguments = Arguments(self.model_bytes, self.numbering, changes_at_rest(self.mechanism))
+        name, changes = self.mechanism.name, changes_at_rest(self.mechanism)
+        self.arguments = Arguments(name, self.model_bytes, self.numbering, changes)
 
     @property
     def _block(self) -> Block:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork.model.state_files import CUT, load_state, save_state
+from linkwork.model.state_text import as_html, as_table, in_one_line
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -64,8 +67,8 @@ class State:
     discrete_state
         Numbers of the core, (n_discrete,), that transitions change: which joints are locked, open, at rest on stops.
     step_control
-        Of a state at the end of a solver's step: size of the next step, s, and norm of the last error, with which a
-        run goes on as though it had not been cut; else None.
+        Of a state at the end of a solver's step: size of the next step, s, and norm of the last error, (2,), with which
+        a run goes on as though it had not been cut; else None.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
     arrays are read-only; `Model.state` makes a state from others.
@@ -77,13 +80,84 @@ class State:
     time: float
     motion: FloatArray
     discrete_state: FloatArray = field(default_factory=lambda: np.empty(0))
-    step_control: tuple[float, float] | None = None
+    step_control: FloatArray | None = None
 
     def __getitem__(self, name: str) -> float | FloatArray:
         return self.model.value(name, self)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to a file, every number to the bit.
+
+        The file has the coordinates and speeds of tree and cut joints, with their revolutions, the time, the motions
+        and the discrete state, and the name and the checksum of the model.
+
+        Parameters
+        ----------
+        path
+            Of the file: ``.json``, which people can read, or ``.npz`` of NumPy.
+
+        Raises
+        ------
+        MechanismError
+            If the suffix is another one.
+        OSError
+            If the file cannot be written; the text names the remedy.
+
+        Examples
+        --------
+        >>> import linkwork as lw, os, tempfile
+        >>> mech = lw.Mechanism("slider")
+        >>> mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("S", lw.Prismatic((0, 0, 1)), "ground", "block", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> path = os.path.join(tempfile.mkdtemp(), "start.json")
+        >>> model.assemble(q={"S": 0.1}).save(path)
+        >>> lw.State.load(path, model)
+        State('slider': t = 0 s, S.q = 0.1 m, S.u = 0 m/s)
+        """
+        save_state(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], model: ModelBase) -> Self:
+        """Read a state that `save` has written.
+
+        Parameters
+        ----------
+        path
+            Of the file, ``.json`` or ``.npz``.
+        model
+            The model of which it is a state; a mechanism compiled again from the same description serves as well.
+
+        Returns
+        -------
+        State
+            The same numbers.
+
+        Raises
+        ------
+        MechanismError
+            If it is a state of another model, or no state; the text names both mechanisms.
+        OSError
+            If there is no such file.
+        """
+        found = load_state(path, model)
+        for name in ("q", "u"):
+            values = np.concatenate([found[name], found.pop(f"{name}{CUT}")])
+            found[name] = JointArray.split(_frozen(values), len(found[name]))
+        arrays = {name: _frozen(value) for name, value in found.items() if isinstance(value, np.ndarray)}
+        return cls(model, **{**found, **arrays})
+
     def __repr__(self) -> str:
-        names = (*self.model.q_names, *self.model.u_names)
-        pairs = [f"{name}={value:.6g}" for name, value in zip(names, (*self.q, *self.u), strict=True)]
-        more = f", ... ({len(pairs)} in all)" if len(pairs) > 8 else ""
-        return f"State({', '.join(pairs[:8])}{more})"
+        return in_one_line(self)
+
+    def __str__(self) -> str:
+        return as_table(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def _frozen(values: FloatArray) -> FloatArray:
+    """Return an array that cannot be changed."""
+    values.flags.writeable = False
+    return values

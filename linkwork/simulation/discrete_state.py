@@ -43,7 +43,7 @@ class Change:
 
     event: Event
     y: FloatArray
-    discrete: DiscreteState
+    discrete: DiscreteState | None
 
 
 def carry_out(system: Model, block: Block, t: float, y: FloatArray, *, starting: bool = False) -> Change | None:

@@ -1,38 +1,47 @@
-"""What a simulation gives back: columns by name."""
+"""The result of a simulation: columns by name, states at any time."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any, Self
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork._util.files import atomic_path
-from linkwork.core.native import Stage
-from linkwork.errors import LinkworkError
+from linkwork.errors import LinkworkError, MechanismError
 from linkwork.model.impacts import Event
 from linkwork.model.model import Model
+from linkwork.model.state import State
+from linkwork.results.base import ResultBase
+from linkwork.results.files import Column
+from linkwork.results.time_axis import IntArray, Places, direction, refined
 from linkwork.simulation.discrete_state import DiscreteState
+from linkwork.simulation.trajectory import Node, Trajectory, between, merged, span_of, values_of
 from linkwork.solvers import Statistics
+from linkwork.solvers.problem import StepControl
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
+LISTED = ("input", "state", "derivative", "output")  # kinds of variables that are columns
+CURVE_STEPS = 300  # steps along a plotted curve, at least
 
 
-class Result:
+class Result(ResultBase):
     """A simulated motion.
 
-    Every variable of the system is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]`` (nt, 3).
-    Columns are computed on demand. Where a quantity does not exist, as at the end of a run that failed, it is not
-    a number.
+    Every variable of the mechanism is found by name: ``result["A.q"]`` has shape (nt,), ``result["coupler.r"]``
+    (nt, 3). Columns are computed on demand. Where a quantity does not exist, as at the end of a run that failed, it is
+    not a number. ``result[1.0:2.0]`` is the result between two times, with both ends; ``len(result)`` is the number of
+    rows; a loop over a result gives the names of its columns.
+
+    Between rows, states are interpolated by cubic Hermite polynomials, never across an event, and the loops are then
+    closed; everything else is computed from them. Driving loads are interpolated linearly. The error is of the fourth
+    order of the distance between rows: small for the steps of a solver, large for a few times in `t_eval`.
 
     Attributes
     ----------
+    name
+        Of the mechanism.
     system
         The simulated mechanism.
     t
@@ -43,9 +52,27 @@ class Result:
         Steps, evaluations and so on.
     message
         How the run ended.
-    controller_states
-        Continuous states of the controller, (nt, n).
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> result = lw.simulate(mech, t_end=1.0)
+    >>> "A.q" in result, result.units["A.q"]
+    (True, 'rad')
+    >>> values = result.at(0.5, ["A.*", "rod.r"])
+    >>> values["rod.r"].shape
+    (3,)
+    >>> late = result[0.5:1.0]
+    >>> float(late.t[0]), bool(late["A.q"][0] == values["A.q"])
+    (0.5, True)
+    >>> result.final_state.time
+    1.0
     """
+
+    _error = MechanismError
 
     def __init__(
         self,
@@ -60,135 +87,240 @@ class Result:
         events: Sequence[Event],
         statistics: Statistics,
         message: str,
+        events_before: IntArray | None = None,
+        nodes: Sequence[Node] = (),
         controller_states: FloatArray | None = None,
         step_controls: FloatArray | None = None,
+        end_control: StepControl | None = None,
     ) -> None:
         self.system = system
+        self.name = system.mechanism.name
         self.t = t
         self.y = y
         self.statistics = statistics
         self.message = message
-        self.controller_states = np.empty((len(t), 0)) if controller_states is None else controller_states
-        self._step_controls = step_controls  # of each row, what the solver's step size control remembered
-        self._events = events
-        self._discrete = discrete  # of each row, if there are transitions
-        self._inputs = np.broadcast_to(inputs, (len(self.t), system.numbering.n_inputs))
+        self._events = list(events)
         self._gains = gains  # of the feedback on loops
-        self._revolutions = revolutions  # of each row, coordinates of the cut joints where they were last counted
+        inputs = np.broadcast_to(inputs, (len(t), system.numbering.n_inputs))
+        before = np.zeros(len(t), dtype=np.intp) if events_before is None else events_before
+        x = np.empty((len(t), 0)) if controller_states is None else controller_states
+        control = np.full((len(t), 2), np.nan) if step_controls is None else step_controls
+        self._trajectory = Trajectory(t, y, inputs, revolutions, discrete, before, x, control)
+        self._end_control = end_control  # of the solver's steps at the end of the run
+        self._hidden = list(nodes)  # times at events and at the end that may be no rows, for interpolation
+
+    # ---- columns ----
+
+    @property
+    def controller_states(self) -> FloatArray:
+        """Continuous states of the controller, (nt, n)."""
+        return self._trajectory.x
 
     @property
     def events(self) -> list[Event]:
         """Events by transitions and by event functions, in the order in which they happened."""
         return list(self._events)
 
-    def __getitem__(self, name: str) -> FloatArray:
-        column = self.system.column(name)
-        first, last = self._span
-        if not first <= column.first < last:  # a parameter or start value
-            values = np.tile(self.system.block().reals[column.first : column.first + column.count], (len(self.t), 1))
-        else:
-            values = self._rows[:, column.first - first : column.first - first + column.count]
+    @cached_property
+    def names(self) -> list[str]:
+        """Names of all scalar columns; parameters are found by name as well."""
+        return [v.name for v in self.system.variables if v.kind in LISTED]
+
+    @property
+    def _known(self) -> Collection[str]:
+        return self.system.columns.keys()
+
+    def _unit(self, name: str) -> str:
+        return self.system.column(name).unit
+
+    def _column(self, name: str) -> Column:
+        return self._column_of(name, self._values, len(self))
+
+    def _column_of(self, name: str, table: FloatArray, rows: int) -> FloatArray:
+        column, span = self.system.column(name), span_of(self.system)
+        if span.start <= column.first < span.stop:
+            values = table[:, column.first - span.start : column.first - span.start + column.count]
+        else:  # a parameter or start value
+            values = np.tile(self.system.block().reals[column.first : column.first + column.count], (rows, 1))
         return values.copy() if column.vector else values[:, 0].copy()
 
-    @property
-    def names(self) -> list[str]:
-        """Names of all scalar columns but the parameters."""
-        return [v.name for v in self.system.variables if v.kind in ("time", "input", "state", "derivative", "output")]
-
-    @property
-    def _span(self) -> tuple[int, int]:
-        fields = self.system.fields
-        return fields["time"].first, fields["energy_potential"].span.stop
-
-    @cached_property
-    def _rows(self) -> FloatArray:
-        """Everything computed at every time: (nt, numbers); the angles of cut joints are unwrapped from row to row."""
-        system, block = self.system, self.system.block()
-        block.put("correction_gain", self._gains, Stage.NONE)
-        first, last = self._span
-        computed = system.fields["qdot"].first
-        at = block.model.discrete_state
-        happened = slice(at.start - first, at.stop - first)
-        rows = np.full((len(self.t), last - first), np.nan)
-        nq = system.numbering.nq
-        for i, (t, y, inputs) in enumerate(zip(self.t, self.y, self._inputs, strict=True)):
-            if self._discrete and (i == 0 or self._discrete[i] is not self._discrete[i - 1]):
-                self._discrete[i].enter(block)
-            if i == 0 or not np.array_equal(self._revolutions[i], self._revolutions[i - 1]):
-                block.count_revolutions(self._revolutions[i])
-            block.enter(y[:nq], y[nq:], inputs, t)
-            block.step_accepted()
-            rows[i, : computed - first] = block.reals[first:computed]
-            rows[i, happened] = block.discrete_state
-            with suppress(LinkworkError):
-                block.evaluate(Stage.OUTPUTS)
-                rows[i] = block.reals[first:last]
-        return rows
-
-    def to_dataframe(self, names: Iterable[str] | None = None) -> pd.DataFrame:
-        """Return columns (all by default) as a pandas table with the time as index; needs pandas (extra `viz`)."""
-        import pandas as pd
-
-        return pd.DataFrame(self._scalars(names), index=pd.Index(self.t, name="time"))
-
-    def to_csv(self, path: str | os.PathLike[str], names: Iterable[str] | None = None) -> None:
-        """Write time and columns (all by default) as CSV, all digits; the file appears whole or not at all."""
-        columns = self._scalars(names)
-        columns.pop("time", None)
-        table = np.column_stack([self.t, *columns.values()])
-        header = ",".join(["time", *map(_quoted, columns)])
-        with atomic_path(path) as part:
-            np.savetxt(part, table, fmt="%.17g", delimiter=",", header=header, comments="")
-
-    def _scalars(self, names: Iterable[str] | None) -> dict[str, FloatArray]:
-        """Return scalar columns by name; a quantity of several numbers gives its elements."""
-        if names is None:
-            return {name: self[name] for name in self.names if name != "time"}
-        columns: dict[str, FloatArray] = {}
-        for name in names:
-            values = self[name]
-            if values.ndim == 1:
-                columns[name] = values
-            else:
-                columns.update(zip(self._elements(name), values.T, strict=True))
-        return columns
-
     def _elements(self, name: str) -> list[str]:
-        """Return the names of the numbers that a quantity consists of."""
         column = self.system.column(name)
-        return [self._names_at[column.first + i] for i in range(column.count)]
+        return [self._names_at[column.first + i] for i in range(column.count)] if column.vector else [name]
 
     @cached_property
     def _names_at(self) -> dict[int, str]:
         return {v.reference: v.name for v in self.system.variables}
 
-    def plot(self, names: Iterable[str] | None = None, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Plot columns over time, one panel for each unit; needs matplotlib (extra `viz`).
+    @cached_property
+    def _values(self) -> FloatArray:
+        """Everything computed at every row: (nt, numbers)."""
+        return values_of(self.system, self._trajectory, self._gains)
+
+    @property
+    def _plotted(self) -> list[str]:
+        joints = (f"{joint}.{kind}" for kind in "qu" for joint in self.system.loop_names)
+        cut = [one for name in joints if name in self for one in self._elements(name)]
+        return [*self.system.q_names, *self.system.u_names, *cut, "energy.kinetic", "energy.potential"]
+
+    @property
+    def _event_times(self) -> list[float]:
+        return [event.t for event in self._events]
+
+    @property
+    def _remarks(self) -> str:
+        return f"; {self.message}" if self.message else ""
+
+    def about(self) -> dict[str, Any]:
+        """Return everything but the columns as plain data: name, events and the end of the run."""
+        events = [[event.t, ", ".join(event.transitions)] for event in self._events]
+        return {"name": self.name, "events": events, "notices": [self.message] if self.message else []}
+
+    # ---- states ----
+
+    @property
+    def final_state(self) -> State:
+        """The state at the end of the run, after the last event; `simulate(..., state=...)` continues from it."""
+        if not len(self._nodes):
+            raise MechanismError(f"the result of {self.name!r} has no rows, and thus no final state")
+        end = self._state(self._counted(self._nodes, self._node_values), len(self._nodes) - 1)
+        return end if self._end_control is None else replace(end, step_control=np.array(self._end_control))
+
+    def state(self, t: float) -> State:
+        """Return the state at a time.
+
+        At a row it is the row itself. At an event it is the state after it. Between rows it is interpolated, and the
+        loops are then closed. It has the discrete state that transitions have brought about, and the revolutions of
+        the cut joints.
 
         Parameters
         ----------
-        names
-            Columns; by default coordinates, speeds and energies.
-        path
-            Where to save the picture, if anywhere.
+        t
+            s, within the rows.
+
+        Returns
+        -------
+        State
+            Of the model `system`.
+
+        Raises
+        ------
+        MechanismError
+            If the time is outside the rows.
+        AssemblyError
+            If the loops cannot be closed from the interpolated state: rows are too far from each other.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("slider")
+        >>> mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.box(1.0, (0.1, 0.1, 0.1)))
+        >>> mech.add_joint("S", lw.Prismatic((0, 0, 1)), "ground", "block", at=(0, 0, 0))
+        >>> result = lw.simulate(mech, t_end=1.0)
+        >>> round(result.state(0.5)["S.u"], 6)
+        -4.905
         """
-        from linkwork.draw.plotting import plot_columns
+        times = self._times(t)
+        if times.ndim:
+            raise MechanismError(f"state takes one time, s, not {t!r}; at(t) and resample(t) take several")
+        taken = self._at_times(times.reshape(1))
+        return taken._state(taken._trajectory, 0)
 
-        if names is None:
-            cut = [f"{joint}.{kind}" for kind in "qu" for joint in self.system.loop_names]
-            energies = ["energy.kinetic", "energy.potential"]
-            states = [*self.system.q_names, *self.system.u_names]
-            names = [*states, *(name for name in cut if name in self.system.columns), *energies]
-        columns = self._scalars(names)
-        return plot_columns(self.t, columns, {n: self._unit(n) for n in columns}, self.system.mechanism.name, path)
+    def _state(self, trajectory: Trajectory, i: int) -> State:
+        block = self.system.block()
+        trajectory.enter(i, block, self.system.numbering.nq)
+        control = trajectory.control[i].copy()
+        return replace(self.system.state_of(block), step_control=control if np.isfinite(control).all() else None)
 
-    def _unit(self, name: str) -> str:
-        return self.system.column(name).unit
+    # ---- in time ----
 
-    def __repr__(self) -> str:
-        span = f"{self.t[0]:.6g} to {self.t[-1]:.6g} s" if len(self.t) else "empty"
-        return f"Result({self.system.mechanism.name!r}: {len(self.t)} times, {span}; {self.message})"
+    @cached_property
+    def _merged(self) -> tuple[Trajectory, IntArray]:
+        return merged(self._trajectory, self._hidden, direction(self.t) < 0)
+
+    @property
+    def _nodes(self) -> Trajectory:
+        return self._merged[0]
+
+    @cached_property
+    def _node_values(self) -> FloatArray:
+        if self._nodes is self._trajectory:
+            return self._values
+        return values_of(self.system, self._nodes, self._gains)
+
+    @property
+    def _axis(self) -> FloatArray:
+        return self._nodes.t
+
+    @property
+    def _rows_on_axis(self) -> IntArray:
+        return self._merged[1]
+
+    def _counted(self, trajectory: Trajectory, values: FloatArray) -> Trajectory:
+        """Return states with the coordinates of the cut joints, which state their revolutions."""
+        place = self.system.fields["q_cut"].span
+        first = span_of(self.system).start
+        cut = values[:, place.start - first : place.stop - first]
+        turns = np.where(np.isfinite(cut), cut, trajectory.revolutions)
+        return replace(trajectory, revolutions=turns)
+
+    def _take(self, places: Places) -> Self:
+        nodes = self._counted(self._nodes, self._node_values)
+        taken = between(self.system, nodes, self._node_values, places)
+        if not len(taken):
+            return self._of(taken, [], [])
+        first, last = sorted((taken.t[0], taken.t[-1]))
+        counts = range(int(taken.events[0]), int(taken.events[-1]) + 1)
+        hidden = [node for node in self._hidden if first <= node.t <= last and node.events in counts]
+        return self._of(taken, [self._events[i] for i in self._kept_events(places)], hidden)
+
+    def _drawn(self) -> Self:
+        if not len(self):
+            return self
+        try:
+            return self._take(refined(self._axis, CURVE_STEPS))
+        except LinkworkError:  # rows are too far from each other to close the loops in between
+            return self
+
+    def _of(self, trajectory: Trajectory, events: Sequence[Event], nodes: Sequence[Node]) -> Self:
+        """Return a result with other rows."""
+        one = trajectory
+        return type(self)(
+            self.system,
+            one.t,
+            one.y,
+            inputs=one.inputs,
+            gains=self._gains,
+            revolutions=one.revolutions,
+            discrete=one.discrete,
+            events=events,
+            statistics=self.statistics,
+            message=self.message,
+            events_before=one.events,
+            nodes=nodes,
+            controller_states=one.x,
+            step_controls=one.control,
+        )
+
+    def _followed(self, other: Self) -> Self:
+        if other.system.model_bytes != self.system.model_bytes:
+            raise MechanismError(
+                f"a result of {other.name!r} does not continue one of {self.name!r}: join takes results of one model"
+            )
+        first, second = (one._counted(one._trajectory, one._values) for one in (self, other))
+        count = int(self._nodes.events[-1]) if len(self._nodes) else 0
+        second = replace(second, events=second.events + count)
+        repeated = bool(len(first) and len(second)) and _same_states(first, second)
+        kept = np.arange(int(repeated), len(second))
+        nodes = [*self._hidden, *(node._replace(events=node.events + count) for node in other._hidden)]
+        joined = self._of(first.followed(second.at(kept)), [*self._events, *other._events], nodes)
+        joined.statistics, joined.message = self.statistics + other.statistics, other.message
+        joined._end_control = other._end_control
+        return joined
 
 
-def _quoted(name: str) -> str:
-    return f'"{name}"' if "," in name else name
+def _same_states(first: Trajectory, second: Trajectory) -> bool:
+    """Return whether the first states of a trajectory are the last ones of another."""
+    if not np.array_equal(first.y[-1], second.y[0]):
+        return False
+    return not first.discrete or np.array_equal(first.discrete[-1].values, second.discrete[0].values)

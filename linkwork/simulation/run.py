@@ -10,12 +10,13 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.progress import Progress
 from linkwork.core.native import EVENT_RESOLUTION, Block, NotHereError, Stage
 from linkwork.errors import MechanismError, SingularityError
+from linkwork.model.impacts import Event
 from linkwork.model.model import Model
 from linkwork.model.state import State
 from linkwork.simulation.controller import Controller
 from linkwork.simulation.dae.formulation import Formulation, in_unknowns
 from linkwork.simulation.dae.registry import FormulationRequest
-from linkwork.simulation.discrete_state import DiscreteState, Start, carry_out
+from linkwork.simulation.discrete_state import Change, DiscreteState, Start, carry_out
 from linkwork.simulation.event_functions import EventFunction
 from linkwork.simulation.inputs import Inputs
 from linkwork.simulation.law import Law
@@ -74,7 +75,8 @@ class Run:
         recorder.inputs = self._inputs_of_rows
         recorder.own_states = lambda rows: rows[:, self._n :]
         recorder.states = lambda rows: rows[..., : self._n]
-        self._step_control = state.step_control
+        control = state.step_control
+        self._step_control = None if control is None else (float(control[0]), float(control[1]))
         self._start = self._started(state)
         self._counting = self._must_count_revolutions()
         self.formulation: Formulation | None = request.make(system, self.block, self.law)
@@ -104,7 +106,7 @@ class Run:
         self.enter(t, y)
         change = carry_out(system, block, t, y[: self._n], starting=True)
         if change is not None:
-            self.recorder.change(change)
+            self.recorder.change(change, self.law.x0)
             self._step_control = None
             return Start(t, self._with_own(change.y, y), change.discrete)
         discrete = DiscreteState.of(block)
@@ -272,13 +274,19 @@ class Run:
             return action
         after = y if isinstance(action, Continue) or action.y is None else np.asarray(action.y)
         self.enter(t, after)
-        nq = self.system.numbering.nq
-        speeds = after[nq : self._n].copy()
-        self.recorder.event_functions(t, tuple(event.name for event in crossed), speeds)
+        self._record(t, after, crossed)
         acted = self._act(t, after, crossed)
         if any(event.terminal for event in crossed):
             return Terminate(None if isinstance(action, Continue) else action.y)
         return Restart(None) if acted and isinstance(action, Continue) else action
+
+    def _record(self, t: float, y: FloatArray, crossed: list[EventFunction]) -> None:
+        """Record events of the user, at which no state jumps."""
+        speeds = y[self.system.numbering.nq : self._n].copy()
+        names = tuple(event.name for event in crossed)
+        discrete = DiscreteState.of(self.block) if self.system.sizes.transitions else None
+        change = Change(Event(t, (), speeds, speeds, {}, 0.0, names), y[: self._n].copy(), discrete)
+        self.recorder.change(change, y[self._n :])
 
     def _act(self, t: float, y: FloatArray, events: list[EventFunction]) -> bool:
         """Call the actions of events; return whether there are any."""
@@ -293,7 +301,7 @@ class Run:
         change = carry_out(self.system, self.block, t, y[: self._n])
         if change is None:
             return Restart(None)
-        self.recorder.change(change)
+        self.recorder.change(change, y[self._n :])
         self.recorder.step_values[:] = self.block.step_accepted()
         return Restart(self._with_own(change.y, y))
 

@@ -61,7 +61,7 @@ def test_state_of_the_same_mechanism_compiled_again(system, state):
 
 def test_state_of_another_system(state):
     other = lw.compile(cut_at(four_bar().mechanism, "B"))
-    with pytest.raises(lw.MechanismError, match="belongs to another system, of 'four_bar_of_record'"):
+    with pytest.raises(lw.MechanismError, match="belongs to another model of 'four_bar_of_record'"):
         other.accelerations(state)
 
 
@@ -70,7 +70,7 @@ def test_systems_without_coordinates(closed):
     system = lw.compile(welded(closed))
     state = system.assemble()
     assert repr(system).endswith(f"2 bodies, {2 + closed} joints, {int(closed)} loops, 0 states)")
-    assert repr(state) == "State()"
+    assert repr(state) == "State('welded': t = 0 s)"
     assert system.q_names == system.u_names == []
     assert state.q.shape == state.u.shape == (0,)
     for call, shape in (("accelerations", (0,)), ("derivatives", (0,)), ("mass_matrix", (0, 0)), ("jacobian", (0, 0))):

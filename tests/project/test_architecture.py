@@ -57,9 +57,14 @@ PYTHON_ARROWS = {
     "linkwork.fmu.description": {"linkwork.fmu.combinations"},
     "linkwork.fmu.combinations": set(),
     "linkwork.fmu.caller": {"fmpy", "linkwork.errors"},
+    "linkwork.results": {
+        *("numpy", "scipy", "pandas", "pyarrow", "matplotlib"),
+        *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting"),
+    },
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
         *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", "linkwork.draw.block_diagram"),
+        "linkwork.results",
         *FMU_READER,
     },
     "linkwork.controllers.adapter": set(),  # it is copied into FMUs
@@ -168,7 +173,7 @@ def test_files_import_each_other_in_no_circle() -> None:
     "package",
     [
         *("_util", "cli", "coarse_graining", "comparison", "compiler", "controllers", "core", "cosim", "draw", "fmu"),
-        *("simulation", "solvers", "variables"),
+        *("results", "simulation", "solvers", "variables"),
     ],
 )
 def test_files_of_a_package_import_each_other_in_no_circle_for_types_either(package: str) -> None:

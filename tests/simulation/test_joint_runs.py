@@ -257,7 +257,7 @@ def test_files_and_tables(result, tmp_path):
     np.testing.assert_array_equal(np.array(rows, dtype=float)[:, 1:8], result["S.q"])
     result.to_csv(tmp_path / "all.csv")
     with (tmp_path / "all.csv").open() as file:
-        assert next(csv.reader(file)) == result.names
+        assert next(csv.reader(file)) == ["time", *result.names]
 
 
 def test_table_and_plot(result, tmp_path):
@@ -266,7 +266,7 @@ def test_table_and_plot(result, tmp_path):
     assert list(result.to_dataframe(["S.q"])) == [f"S.q[{i}]" for i in range(1, 8)]
     figure = result.plot(path=tmp_path / "run.png")
     labels = [axes.get_ylabel() for axes in figure.axes]
-    assert labels == ["angle [rad]", "length [m]", "value [1]", "angular speed [rad/s]", "speed [m/s]", "energy [J]"]
+    assert labels == ["angle [rad]", "length [m]", "value", "angular speed [rad/s]", "speed [m/s]", "energy [J]"]
     shown = {line.get_label() for axes in figure.axes for line in axes.lines}
     assert shown == {*result.system.q_names, *result.system.u_names, "energy.kinetic", "energy.potential"}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 from linkwork.cosim.recording.sink import cannot_write
+from linkwork.results.files import csv_header, csv_rows
 
 
 class CsvSink:
@@ -14,7 +15,7 @@ class CsvSink:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._printed: list[Callable[[Any], str]] = []
+        self._types: Sequence[type] = ()
         self._file: TextIO | None = None  # an older file stays until a run begins
 
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
@@ -23,14 +24,12 @@ class CsvSink:
             self._file = self.path.open("w", encoding="utf-8", newline="")
         except OSError as problem:
             raise cannot_write(self.path, problem) from problem
-        self._printed = [_quoted if one is str else repr for one in types]
-        self._write(",".join(["time", *map(_quoted_if_needed, names)]) + "\n")
+        self._types = types
+        self._write(csv_header(names))
 
     def rows(self, t: Any, columns: Sequence[Any]) -> None:
         """Write rows."""
-        cells = [map(repr, t.tolist())]
-        cells += [map(printed, one.tolist()) for printed, one in zip(self._printed, columns, strict=True)]
-        self._write("".join(",".join(row) + "\n" for row in zip(*cells, strict=True)))
+        self._write(csv_rows(t, columns, self._types))
 
     def end(self, about: Mapping[str, Any]) -> None:
         """Close the file."""
@@ -47,11 +46,3 @@ class CsvSink:
             self._file.flush()
         except OSError as problem:
             raise cannot_write(self.path, problem) from problem
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
-
-
-def _quoted_if_needed(name: str) -> str:
-    return _quoted(name) if any(letter in name for letter in ',"\n\r') else name

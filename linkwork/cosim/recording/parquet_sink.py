@@ -6,34 +6,17 @@ which can be read at any time, also after a crash.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from linkwork._util.files import atomic_path
 from linkwork.cosim.recording.sink import cannot_write
 from linkwork.errors import CosimError
+from linkwork.results.files import arrow, parquet_metadata, parquet_schema
 
 ROW_GROUP = 65536  # rows
-
-
-def arrow() -> Any:
-    """Return PyArrow.
-
-    Raises
-    ------
-    CosimError
-        If it is not installed.
-    """
-    try:
-        import pyarrow
-    except ImportError as missing:
-        raise CosimError("Parquet files need PyArrow: pip install 'linkwork[cosim]'") from missing
-    return pyarrow
 
 
 def stream_of(path: Path) -> Path:
@@ -55,11 +38,7 @@ class ParquetSink:
     def begin(self, names: Sequence[str], units: Mapping[str, str], types: Sequence[type]) -> None:
         """Write the names, units and types of the columns."""
         pa = self._arrow
-        whole = {int: pa.int64(), np.uint64: pa.uint64(), bool: pa.bool_()}
-        kinds: dict[type, Any] = {float: pa.float64(), str: pa.string(), **whole}
-        fields = [pa.field("time", pa.float64(), metadata={"unit": "s"})]
-        fields += [pa.field(n, kinds[t], metadata={"unit": units[n]}) for n, t in zip(names, types, strict=True)]
-        self._schema = pa.schema(fields)
+        self._schema = parquet_schema(names, units, types)
         try:
             self.path.unlink(missing_ok=True)  # it is not to be taken for this run's
             self._file = self.stream.open("wb")
@@ -97,7 +76,7 @@ def complete(path: Path, about: Mapping[str, Any]) -> None:
 
     with stream_of(path).open("rb") as file:
         reader = pa.ipc.open_stream(file)
-        schema = reader.schema.with_metadata({"linkwork": json.dumps(about)})
+        schema = reader.schema.with_metadata(parquet_metadata(about))
         with atomic_path(path, CosimError) as part, pq.ParquetWriter(part, schema) as writer:
             for table in _groups(batches(reader), schema):
                 writer.write_table(table)

@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from linkwork.cosim.recording.parquet_sink import arrow, batches, stream_of
+from linkwork.cosim.recording.parquet_sink import batches, stream_of
 from linkwork.cosim.recording.sink import check_suffix
 from linkwork.errors import CosimError
+from linkwork.results.files import arrow
 
 CELL = re.compile(r'(?:^|,)("(?:[^"]|"")*"|[^,]*)')
 

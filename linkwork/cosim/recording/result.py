@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.files import atomic_path
-from linkwork.cosim.recording.selection import chosen
-from linkwork.cosim.system.references import known
 from linkwork.errors import CosimError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
-Column = NDArray[Any]
+from linkwork.results.base import ResultBase
+from linkwork.results.files import Column, value_type
+from linkwork.results.selection import groups_of
+from linkwork.results.time_axis import Places
 
 
 @dataclass
@@ -33,17 +29,20 @@ class Statistics:
     iterations: int = 0
 
 
-class Result:
+class Result(ResultBase):
     """Values of variables at the communication points of a run.
 
-    A variable is found as ``component.variable``. Where an event happened there are two rows of the same time, before
-    and after it.
+    A variable is found as ``component.variable``, and elements ``component.r[1]``, ``component.r[2]`` together as
+    ``component.r``. Where an event happened there are two rows of the same time, before and after it. Between rows,
+    numbers are interpolated linearly; whole numbers, truth values and texts keep the value of the row before.
 
     >>> result = Result("fall", [0.0, 0.5], {"ball.v": [0.0, -4.9]}, {"ball.v": "m/s"})
     >>> result["ball.v"]
     array([ 0. , -4.9])
     >>> "ball.h" in result, len(result), result.units
     (False, 2, {'ball.v': 'm/s'})
+    >>> result.at(0.25)
+    {'ball.v': -2.45}
 
     Attributes
     ----------
@@ -51,8 +50,6 @@ class Result:
         Of the system.
     t
         Times, (n,), s.
-    units
-        Unit by name; "" where there is none.
     events
         (time, component) of each event, in order.
     notices
@@ -62,6 +59,8 @@ class Result:
     aborted
         Whether the run ended before its time.
     """
+
+    _error = _write_error = CosimError
 
     def __init__(
         self,
@@ -78,7 +77,7 @@ class Result:
         self.name = name
         self.t = np.asarray(t, dtype=np.float64)
         self._columns: dict[str, Column] = {key: _array(values) for key, values in columns.items()}
-        self.units = {key: (units or {}).get(key, "") for key in self._columns}
+        self._units = {key: (units or {}).get(key, "") for key in self._columns}
         self.events = list(events)
         self.notices = list(notices)
         self.statistics = statistics
@@ -92,61 +91,71 @@ class Result:
     @property
     def types(self) -> list[type]:
         """For each column whether it holds float, int, np.uint64, bool or str."""
-        return [_type(values) for values in self._columns.values()]
+        return [value_type(values) for values in self._columns.values()]
 
-    def __getitem__(self, name: str) -> Column:
-        return known(name, self._columns, "variable", f"the result of {self.name!r}")
+    @cached_property
+    def _groups(self) -> dict[str, list[str]]:
+        return groups_of(self._columns)
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
+    @cached_property
+    def _known(self) -> Collection[str]:
+        return dict.fromkeys([*self._columns, *self._groups, "time"])
 
-    def __len__(self) -> int:
-        return len(self.t)
+    def _elements(self, name: str) -> list[str]:
+        return self._groups.get(name, [name])
 
-    def __repr__(self) -> str:
-        span = f"{self.t[0]:.6g} to {self.t[-1]:.6g} s" if len(self.t) else "empty"
-        aborted = ", aborted" * self.aborted
-        return f"Result({self.name!r}: {len(self._columns)} columns, {len(self.t)} times, {span}{aborted})"
+    def _column(self, name: str) -> Column:
+        if name in self._columns:
+            return self._columns[name]
+        if name in self._groups:
+            return np.stack([self._columns[one] for one in self._groups[name]], axis=1)
+        return self.t
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return all columns as a pandas table with the time as index; needs pandas (extra `cosim`)."""
-        import pandas as pd
+    def _unit(self, name: str) -> str:
+        return self._units.get(self._elements(name)[0], "s")
 
-        return pd.DataFrame(self._columns, index=pd.Index(self.t, name="time"))
+    @property
+    def _event_times(self) -> list[float]:
+        return [t for t, _ in self.events]
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write time and columns as CSV, all digits; the file appears whole or not at all.
+    @property
+    def _remarks(self) -> str:
+        return ", aborted" * self.aborted
+
+    def state(self, t: float) -> dict[str, Any]:
+        """Return the values of all variables at a time, s, by name; see `at`.
+
+        FMUs keep their states to themselves: these are the recorded values.
 
         Raises
         ------
         CosimError
-            If it cannot be written.
+            If the time is outside the rows.
         """
-        from linkwork.cosim.recording.csv_sink import CsvSink
+        if np.ndim(t):
+            raise CosimError(f"state takes one time, s, not {t!r}; at(t) and resample(t) take several")
+        return self.at(t)
 
-        self._write(Path(path), CsvSink)
+    def _take(self, places: Places) -> Self:
+        columns = {name: _between(values, places) for name, values in self._columns.items()}
+        return self._of(places.times, columns, [self.events[i] for i in self._kept_events(places)])
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write time and columns as Parquet, with units, events and notices; needs PyArrow (extra `cosim`).
+    def _of(self, t: NDArray[np.float64], columns: Mapping[str, Column], events: Iterable[tuple[float, str]]) -> Self:
+        """Return a result with other rows."""
+        more: dict[str, Any] = {"statistics": self.statistics, "aborted": self.aborted}
+        return type(self)(self.name, t, columns, self._units, events=events, notices=self.notices, **more)
 
-        Raises
-        ------
-        CosimError
-            If it cannot be written.
-        """
-        from linkwork.cosim.recording.parquet_sink import ParquetSink
-
-        self._write(Path(path), ParquetSink)
-
-    def _write(self, path: Path, kind: Any) -> None:
-        from linkwork.cosim.recording.sink import check_place
-
-        check_place(path)
-        with atomic_path(path, CosimError) as part:
-            sink = kind(part)
-            sink.begin(self.names, self.units, self.types)
-            sink.rows(self.t, list(self._columns.values()))
-            sink.end(self.about())
+    def _followed(self, other: Self) -> Self:
+        if set(other.names) != set(self.names):
+            only = sorted(set(other.names) ^ set(self.names))
+            raise CosimError(f"join takes results of the same columns; {only[0]!r} is in one of them only")
+        repeated = len(self) and len(other) and all(self[name][-1] == other[name][0] for name in self.names)
+        rows = slice(int(repeated), None)
+        columns = {name: np.concatenate([self[name], other[name][rows]]) for name in self.names}
+        joined = self._of(np.concatenate([self.t, other.t[rows]]), columns, [*self.events, *other.events])
+        joined.notices = list(dict.fromkeys([*self.notices, *other.notices]))
+        joined.statistics, joined.aborted = _total(self.statistics, other.statistics), other.aborted
+        return joined
 
     def about(self) -> dict[str, Any]:
         """Return all but the columns as plain data."""
@@ -175,32 +184,23 @@ class Result:
         counts = found.pop("statistics", None)
         return cls(**found, statistics=Statistics(**counts) if counts else None)
 
-    def plot(self, names: str | Iterable[str] | None = None, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Plot columns over time, one panel for each unit; events are thin lines. Needs matplotlib (extra `cosim`).
 
-        Parameters
-        ----------
-        names
-            Names or patterns such as ``plant.*``; by default all columns but texts.
-        path
-            Where to save the picture, if anywhere.
-
-        Raises
-        ------
-        CosimError
-            If nothing fits a name.
-        """
-        from linkwork.draw.plotting import plot_columns
-
-        chosen_names = self.names if names is None else chosen(names, self.names, where=f"the result of {self.name!r}")
-        columns = {one: self[one] for one in chosen_names if self[one].dtype.kind != "U"}
-        return plot_columns(self.t, columns, self.units, self.name, path, [t for t, _ in self.events])
-
-
-def _array(values: Any) -> Column:
+def _array(values: ArrayLike) -> Column:
     array = np.asarray(values)
     return array.astype(np.str_) if array.dtype.kind == "O" else array
 
 
-def _type(values: Column) -> type:
-    return {"f": float, "b": bool, "u": np.uint64, "U": str}.get(values.dtype.kind, int)
+def _between(values: Column, places: Places) -> Column:
+    """Return a column between rows: on a line for numbers, else as in the row before."""
+    here = values[places.rows]
+    if values.dtype.kind != "f":
+        return here
+    following = values[np.minimum(places.rows + 1, len(values) - 1)]
+    step: Column = np.where(places.weights > 0.0, places.weights * (following - here), 0.0)
+    return here + step
+
+
+def _total(one: Statistics | None, other: Statistics | None) -> Statistics | None:
+    if one is None or other is None:
+        return None
+    return Statistics(**{f.name: getattr(one, f.name) + getattr(other, f.name) for f in fields(Statistics)})

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from linkwork.cosim.system.references import known
+from linkwork.results.selection import fits
 
 Name = TypeVar("Name", bound=str)
-
-
-def fits(name: str, pattern: str) -> bool:
-    """Whether a name fits a pattern, in which brackets are what they are in names."""
-    return fnmatchcase(name, pattern.replace("[", "[[]"))
 
 
 def chosen(patterns: str | Iterable[str], names: Sequence[Name], what: str = "variable", where: str = "") -> list[Name]:
