@@ -55,13 +55,11 @@ class LockUp:
     def __str__(self) -> str:
         values = " and ".join(f"{name} = {q:.9g} {unit}" for name, (q, unit) in self.coordinates.items())
         joints = list(dict.fromkeys(name.rpartition(".q")[0] for name in self.coordinates))
-        one = len(self.drives) == 1
-        drive, its, it = ("drive", "its", "it") if one else ("drives", "their", "them")
+        drive, motion, it = ("drive", "its motion", "it") if len(self.drives) == 1 else ("drives", "motions", "them")
         return (
-            f"The mechanism locks up: {drive} {quoted(self.drives)} cannot move joint{'s' * (len(joints) > 1)} "
-            f"{quoted(joints)} beyond {values}, reached at t = {self.t:.9g} s, because the loops are at the end of "
-            f"{its} range there. Keep {'the motion' if one else 'the motions'} within that range, or drive another joint "
-            f"instead of {it}"
+            f"The mechanism locks up: {drive} {quoted(self.drives)} cannot move {'joints' if joints[1:] else 'joint'} "
+            f"{quoted(joints)} beyond {values}, reached at t = {self.t:.9g} s, where the loops end. Keep {motion} within "
+            f"that range, or drive another joint instead of {it}"
         )
 
 

@@ -1,10 +1,10 @@
 """The command line: what it prints, what it writes, and how it fails."""
 
 import json
-import zipfile
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np

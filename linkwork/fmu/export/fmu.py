@@ -63,8 +63,9 @@ def export_fmu(
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
 
-    Inputs are loads in joints, applied wrenches, additions to motions and commands of transitions; parameters are masses, frames, gravity and
-    start values, to be set until initialisation ends. The same mechanism always gives the same bytes.
+    Inputs are loads in joints, applied wrenches, additions to motions and commands of transitions; parameters are
+    masses, frames, gravity and start values, to be set until initialisation ends. The same mechanism always gives the
+    same bytes.
 
     Parameters
     ----------
@@ -108,8 +109,8 @@ def export_fmu(
     MechanismError
         If the mechanism cannot be compiled.
     ExportError
-        If an output or input is unknown, a start value is out of bounds, the shared library is missing or cannot be compiled, or
-        the file cannot be written.
+        If an output or input is unknown, a start value is out of bounds, the shared library is missing or cannot be
+        compiled, or the file cannot be written.
     """
     from linkwork.compiler.compile import no_collection
 
