@@ -38,7 +38,7 @@ class LockUp:
     Attributes
     ----------
     t
-        Last time at which the motions can be followed, s.
+        Last time at which the loops allow the motions, s.
     drives
         Names of the couplings whose motions end there.
     coordinates
@@ -58,13 +58,13 @@ class LockUp:
         drive, motion, it = ("drive", "its motion", "it") if len(self.drives) == 1 else ("drives", "motions", "them")
         return (
             f"The mechanism locks up: {drive} {quoted(self.drives)} cannot move {'joints' if joints[1:] else 'joint'} "
-            f"{quoted(joints)} beyond {values}, reached at t = {self.t:.9g} s, where the loops end. Keep {motion} within "
-            f"that range, or drive another joint instead of {it}"
+            f"{quoted(joints)} beyond {values}, reached at t = {self.t:.9g} s, where its loops are at the end "
+            f"of their range. Keep {motion} within that range, or drive another joint instead of {it}"
         )
 
 
 def find_lock_up(run: Run, result: Result) -> LockUp | None:
-    """Return the lock-up at which a failed run ended; None if the motions can be followed, or there is none."""
+    """Return the lock-up at which a failed run ended; None if the loops allow the motions, or there are none."""
     if not run.system.numbering.motions or not result.t.size or run.recorder.t_end < run.recorder.t_start:
         return None
     follower = _Follower(run)

@@ -80,7 +80,7 @@ def export_fmu(
         computed quantities.
     inputs
         Names or beginnings of names likewise: ``["A"]`` is ``A.tau``, ``["push.F[3]"]`` one element of a force, and an
-        empty list none. What is left out keeps its start value. Of a drive take all, ``["A_drive"]``: rate and
+        empty list none. Other inputs keep their start values. Of a drive take all, ``["A_drive"]``: rate and
         acceleration go with the value. Default: all inputs.
     states
         ``"full"``: all coordinates and speeds of the tree are continuous states; ``"minimal"``: independent ones alone,
