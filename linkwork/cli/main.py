@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from linkwork.errors import LinkworkError
+from linkwork.errors import LinkworkError, LinkworkWarning
 
 
 class Command(NamedTuple):
@@ -79,6 +80,20 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line with the given arguments (by default the process's own); return the exit code."""
     argv = sys.argv[1:] if argv is None else argv
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return _run(argv)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
+    """Show a warning as errors are shown: nobody looks for the line of code in a command."""
+    print(
+        f"warning: {message}" if issubclass(category, LinkworkWarning) else f"{category.__name__}: {message}",
+        file=sys.stderr,
+    )
+
+
+def _run(argv: Sequence[str]) -> int:
     try:
         arguments = make_parser(argv[:1]).parse_args(argv)
         return int(arguments.run(arguments))
