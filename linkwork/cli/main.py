@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from linkwork.errors import LinkworkError, LinkworkWarning
 
@@ -85,12 +85,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(argv)
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any) -> None:
-    """Show a warning as errors are shown: nobody looks for the line of code in a command."""
-    print(
-        f"warning: {message}" if issubclass(category, LinkworkWarning) else f"{category.__name__}: {message}",
-        file=sys.stderr,
-    )
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Show a warning of Linkwork as errors are shown, without the line of code; others as Python does."""
+    shown = warnings.formatwarning(message, category, filename, lineno, line)
+    text = f"warning: {message}\n" if issubclass(category, LinkworkWarning) else shown
+    (file or sys.stderr).write(text)
 
 
 def _run(argv: Sequence[str]) -> int:

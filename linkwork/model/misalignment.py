@@ -56,7 +56,7 @@ def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Asse
         if revolutes and (offset := _offset(model, revolutes[0], assemble)) is not None:
             return (
                 f"it would close if joint {revolutes[0]!r} were Cylindrical: along its axis, the loop misses by "
-                f"{offset:.3g} m. Move the frame of one of its joints by that along the axis, or use a Cylindrical joint"
+                f"{offset:.3g} m. Move a frame of one of its joints by that along the axis, or use a Cylindrical joint"
             )
     return ""
 
@@ -67,12 +67,16 @@ def _size(model: ModelBase) -> float:
     return max(float(np.linalg.norm(frame.position)) for j in joints for frame in (j.parent_frame, j.child_frame))
 
 
-def _describe_tilt(model: ModelBase, name: str, angle: float) -> str:
-    joint = model.mechanism.joints[name]
+def _describe_tilt(model: ModelBase, names: list[str], angle: float) -> str:
+    """Describe a tilt that one of two joints on a body has against the other, or one joint that closes a loop."""
+    joints = [model.mechanism.joints[name] for name in names]
+    bodies = [body for body in (joints[0].parent, joints[0].child) if all(body in (j.parent, j.child) for j in joints)]
+    where = f"in {bodies[0]!r}" if len(bodies) == 1 else f"in {joints[0].parent!r} and {joints[0].child!r}"
+    axes = f"the axes of joints {' and '.join(map(repr, names))}" if names[1:] else "its axes"
     return (
-        f"it would close if joint {name!r} were Spherical: its axes in {joint.parent!r} and {joint.child!r} are off by "
-        f"{angle:.3g} rad. Give its axis, and the rotations of its frames and bodies, with all digits, or use a "
-        "Spherical or Universal joint there, which takes such an error"
+        f"it would close if joint {names[0]!r} were Spherical: {axes} {where} are off by {angle:.3g} rad. Give axes, "
+        "and the rotations of frames and bodies, with all digits, or use a Spherical or Universal joint there, which "
+        "takes such an error"
     )
 
 
@@ -95,12 +99,14 @@ def _with(model: ModelBase, joint: str, kind: JointKind, assemble: Assemble) -> 
         return None
 
 
-def _tilt_of_loop(model: ModelBase, revolutes: list[str], assemble: Assemble) -> tuple[str, float] | None:
-    """Return the joint of a loop whose axis is off, and the angle: the one without which the others are parallel.
+def _tilt_of_loop(model: ModelBase, revolutes: list[str], assemble: Assemble) -> tuple[list[str], float] | None:
+    """Return the joints of a loop whose axes are off, and the angle: those without which the others are parallel.
 
-    Where none stands out, as in loops that are not planar, it is the one that closes the loop.
+    They are two on one body: either of them may be wrong. Where none stands out, as in loops that are not planar, it is
+    the one that closes the loop.
     """
     found: list[tuple[str, float]] = []
+    clear: list[tuple[str, float]] = []
     for name in revolutes:
         state = _with(model, name, Spherical(), assemble)
         if state is None:
@@ -113,8 +119,10 @@ def _tilt_of_loop(model: ModelBase, revolutes: list[str], assemble: Assemble) ->
         others = [_axis_in_world(model, other, state) for other in revolutes if other != name]
         spread = max((_angle(one, other) for one, other in combinations(others, 2)), default=np.inf)
         if spread <= CLEAR * angle:
-            return name, angle
-    return found[0] if found and found[0][0] == revolutes[0] else None
+            clear.append((name, angle))
+    if clear:
+        return [name for name, _ in clear], clear[0][1]
+    return ([found[0][0]], found[0][1]) if found and found[0][0] == revolutes[0] else None
 
 
 def _offset(model: ModelBase, joint: str, assemble: Assemble) -> float | None:

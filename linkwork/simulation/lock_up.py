@@ -92,7 +92,6 @@ class _Follower:
         self._run, self._system = run, run.system
         self._block: Block = run.system.block()
         self._span = run.recorder.t_end - run.recorder.t_start
-        self.fault: AssemblyError | None = None
         if run.system.sizes.transitions:
             self._block.put_discrete_state(run.block.discrete_state)
         for field in ("q_priority", "u_priority", "u_start"):
@@ -105,7 +104,7 @@ class _Follower:
         while row >= 0 and result.t[row] >= since:
             q = self._coordinates(float(result.t[row]), result.y[row])
             pose = None if q is None else self._assembled(float(result.t[row]), q)
-            if q is not None and pose is not None and np.abs(pose.q - q).max() <= ON_MOTION:
+            if q is not None and isinstance(pose, _Pose) and np.abs(pose.q - q).max() <= ON_MOTION:
                 return pose
             row, back = row - back, 2 * back
         return None
@@ -118,36 +117,35 @@ class _Follower:
         except LinkworkError:
             return None
 
-    def _assembled(self, t: float, guess: FloatArray) -> _Pose | None:
-        """Return the pose at a time that is nearest to a guess; None, and a fault, if there is no such pose."""
+    def _assembled(self, t: float, guess: FloatArray) -> _Pose | LinkworkError:
+        """Return the pose at a time that is nearest to a guess, or the error if there is no such pose."""
         block = self._block
         block.put("q_start", guess)
         try:
             block.put_motion(t, self._run.inputs.at(t)[self._system.numbering.driven])
             block.assemble(ASSEMBLY_TOLERANCE)
             q, rate = (np.concatenate([block[one], block[f"{one}_cut"]]) for one in "qu")
-        except AssemblyError as fault:
-            self.fault = fault
-            return None
-        except LinkworkError:
-            return None
+        except LinkworkError as fault:
+            return fault
         return _Pose(t, q, rate)
 
     def end_of_range(self, pose: _Pose, end: float) -> tuple[_Pose, AssemblyError] | None:
         """Return the last pose that can be reached from one on, and the error beyond; None if `end` is reached."""
         step, least = FIRST_STEP * self._span, max(LAST_STEP * self._span, 4 * np.spacing(end))
-        self.fault = None
+        fault: AssemblyError | None = None
         for _ in range(MOST_POSES):
             if pose.t >= end:
                 return None
             if step < least:
                 break
             found = self._assembled(min(pose.t + step, end), pose.q)
-            if found is not None and _continues(pose, found):
+            if isinstance(found, _Pose) and _continues(pose, found):
                 pose, step = found, 2 * step
-            else:
-                step /= 4
-        return None if self.fault is None or step >= least else (pose, self.fault)
+                continue
+            step /= 4
+            if isinstance(found, AssemblyError):
+                fault = found
+        return (pose, fault) if fault is not None and step < least else None
 
     def described(self, pose: _Pose, fault: AssemblyError) -> LockUp:
         """Name the drives that lock in a pose."""
@@ -169,7 +167,7 @@ class _Follower:
         N: admissible motions without the drives, D: rows of the drives. D N loses rank; its left singular vector of
         the smallest singular value is the combination.
         """
-        if self._assembled(pose.t, pose.q) is None:
+        if not isinstance(self._assembled(pose.t, pose.q), _Pose):
             return drives
         jacobian, names = self._block.constraint_jacobian(), list(self._system.mechanism.couplings)
         first = len(jacobian) - self._system.sizes.couplings

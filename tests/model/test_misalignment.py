@@ -9,7 +9,7 @@ import pytest
 import linkwork as lw
 from support.cases import four_bar
 
-TILT = re.compile(r"would close if joint '(\w+)' were Spherical: its axes in '(\w+)' and '(\w+)' are off by (\S+) rad")
+TILT = re.compile(r"would close if joint '\w+' were Spherical: .*axes (.*)in (.*) are off by (\S+) rad")
 OFFSET = re.compile(r"would close if joint '(\w+)' were Cylindrical: along its axis, the loop misses by (\S+) m")
 
 
@@ -35,15 +35,16 @@ def message(mech):
 @pytest.mark.parametrize("joint", "ABCD")
 @pytest.mark.parametrize("side", ["parent_frame", "child_frame"])
 def test_the_joint_whose_axis_is_tilted(joint, side):
-    """Of the four, by 1e-5 rad in one of its bodies; the axes of the other three are parallel."""
+    """By 1e-5 rad in one of its bodies: there, its axis and that of the body's other joint are not parallel."""
     case = four_bar()
     moved(case.mechanism, joint, side, rotation=tilted((1, 0, 0), 1e-5))
     case.mechanism.start(q=case.q)
     found = TILT.search(message(case.mechanism))
     assert found
-    assert found[1] == joint
-    assert {found[2], found[3]} == {case.mechanism.joints[joint].parent, case.mechanism.joints[joint].child}
-    assert float(found[4]) == pytest.approx(1e-5, rel=0.02)
+    body = getattr(case.mechanism.joints[joint], side.removesuffix("_frame"))
+    assert body in found[2]
+    assert f"'{joint}'" in found[1]
+    assert float(found[3]) == pytest.approx(1e-5, rel=0.02)
 
 
 @pytest.mark.parametrize("offset", [1e-5, -3e-4])
@@ -85,5 +86,6 @@ def test_guesses_and_motions_of_the_call_are_kept():
         lw.compile(case.mechanism).assemble(q={"D": -1.0}, time=0.5)
     found = TILT.search(str(refused.value))
     assert found
-    assert found[1] == "D"
-    assert float(found[4]) <= 2.1e-5
+    assert "if joint 'D' were Spherical: its axes" in found[0]
+    assert "'rocker'" in found[2]
+    assert float(found[3]) <= 2.1e-5
