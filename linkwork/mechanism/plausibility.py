@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING
 from weakref import finalize
@@ -34,7 +34,7 @@ from linkwork.mechanism.springs import PointSpringDamper
 
 if TYPE_CHECKING:
     from linkwork.mechanism.mechanism import Mechanism
-    from linkwork.mechanism.parts import Joint
+    from linkwork.mechanism.parts import Body, Joint
 
 LARGEST_START = 20.0  # rad
 GYRATION_OF_BODY, GYRATION_OF_ALL = 20.0, 5.0
@@ -69,51 +69,48 @@ def _levels_of_package() -> int:
 
 def implausible(mech: Mechanism) -> Iterator[LinkworkWarning]:
     """Return the warnings of a mechanism."""
-    points = _points(mech)
-    sizes = {body: float(np.linalg.norm(p - _centre(mech, body, p), axis=1).max()) for body, p in points.items()}
-    size = max(sizes.values(), default=0.0)
-    yield from _inertias(mech, sizes)
+    sizes = _sizes(mech)
+    size = float(sizes.max(initial=0.0))
+    yield from _inertias(mech, sizes[:-1], size)
     yield from _degrees(mech)
     yield from _coinciding_joints(mech, size)
     yield from _separated_frames(mech, size)
     yield from spring_warnings(mech, size)
 
 
-def _points(mech: Mechanism) -> dict[str, FloatArray]:
-    """Return the points (n, 3) that are named on each body, the ground among them, in its frame, m."""
-    found: dict[str, list[FloatArray]] = {}
+def _sizes(mech: Mechanism) -> FloatArray:
+    """Return the largest distance of a point named on each body, and last on the ground, from its centre, m.
+
+    It is the centre of mass; of the ground the centre of its points.
+    """
+    number = {name: i for i, name in enumerate((*mech.bodies, GROUND))}
+    ends: list[tuple[str, FloatArray | Point]] = []
     for joint in mech.joints.values():
-        found.setdefault(joint.parent, []).append(joint.parent_frame.position)
-        found.setdefault(joint.child, []).append(joint.child_frame.position)
-    ends: list[tuple[Sequence[str], Sequence[Point]]] = []
-    ends += [(spring.bodies, spring.points) for spring in of_kind(mech.forces, PointSpringDamper)]
-    ends += [(distance.bodies, distance.points) for distance in mech.distances.values()]
-    ends += [((wrench.body,), (wrench.point,)) for wrench in of_kind(mech.forces, Wrench)]
-    for bodies, points in ends:
-        for body, point in zip(bodies, points, strict=True):
-            found.setdefault(body, []).append(np.asarray(point))
-    return {body: np.array(points) for body, points in found.items()}
+        ends += [(joint.parent, joint.parent_frame.position), (joint.child, joint.child_frame.position)]
+    for pair in (*of_kind(mech.forces, PointSpringDamper), *mech.distances.values()):
+        ends += zip(pair.bodies, pair.points, strict=True)
+    ends += [(wrench.body, wrench.point) for wrench in of_kind(mech.forces, Wrench)]
+    bodies = np.array([number[body] for body, _ in ends], dtype=int)
+    points = np.array([point for _, point in ends], dtype=float).reshape(-1, 3)
+    on_ground = points[bodies == len(mech.bodies)]
+    ground = on_ground.mean(axis=0) if len(on_ground) else np.zeros(3)
+    centres = np.array([*(body.com for body in mech.bodies.values()), ground])
+    sizes = np.zeros(len(number))
+    np.maximum.at(sizes, bodies, np.linalg.norm(points - centres[bodies], axis=1))
+    return sizes
 
 
-def _centre(mech: Mechanism, body: str, points: FloatArray) -> FloatArray:
-    """Centre of mass of a body; of the ground the centre of its points."""
-    centre: FloatArray = points.mean(axis=0) if body == GROUND else mech.bodies[body].com
-    return centre
-
-
-def _inertias(mech: Mechanism, sizes: dict[str, float]) -> Iterator[InertiaWarning]:
-    size = max(sizes.values(), default=0.0)
-    for body in mech.bodies.values():
-        reach = sizes.get(body.name, 0.0)
-        moment = float(np.abs(body.inertia).sum(axis=1).max())  # a bound on the largest principal moment
-        radius = float(np.sqrt(moment / body.mass))
-        if reach > 0.0 and radius > max(GYRATION_OF_BODY * reach, GYRATION_OF_ALL * size):
-            yield InertiaWarning(
-                f"body {body.name!r} of mechanism {mech.name!r}: a moment of inertia of {moment:.3g} kg m^2 at "
-                f"{body.mass:.3g} kg is a radius of gyration of {radius:.3g} m, but all joints and springs of the body "
-                f"are within {reach:.3g} m of its centre of mass; give its inertia in kg m^2 (1 kg mm^2 is 1e-6, "
-                "1 kg cm^2 is 1e-4), about the centre of mass"
-            )
+def _inertias(mech: Mechanism, sizes: FloatArray, size: float) -> Iterator[InertiaWarning]:
+    bodies = list(mech.bodies.values())
+    moments = np.abs([body.inertia for body in bodies]).sum(axis=2).max(axis=1)  # bounds on the principal moments
+    radii = np.sqrt(moments / [body.mass for body in bodies])
+    for i in np.flatnonzero((sizes > 0.0) & (radii > np.maximum(GYRATION_OF_BODY * sizes, GYRATION_OF_ALL * size))):
+        yield InertiaWarning(
+            f"body {bodies[i].name!r} of mechanism {mech.name!r}: a moment of inertia of {moments[i]:.3g} kg m^2 at "
+            f"{bodies[i].mass:.3g} kg is a radius of gyration of {radii[i]:.3g} m, but all joints and springs of the "
+            f"body are within {sizes[i]:.3g} m of its centre of mass; give its inertia in kg m^2 (1 kg mm^2 is 1e-6, "
+            "1 kg cm^2 is 1e-4), about the centre of mass"
+        )
 
 
 def _degrees(mech: Mechanism) -> Iterator[DegreesWarning]:
@@ -154,6 +151,8 @@ def _coinciding_joints(mech: Mechanism, size: float) -> Iterator[JointFrameWarni
 
 def _separated_frames(mech: Mechanism, size: float) -> Iterator[JointFrameWarning]:
     """Joints that only turn, with one frame left out, whose points are separated in the reference poses."""
+    if not any(_is_placed(body) for body in mech.bodies.values()):
+        return
     for joint in mech.joints.values():
         sides = ((joint.parent, joint.parent_frame, "parent_frame"), (joint.child, joint.child_frame, "child_frame"))
         left_out = [side for side in sides if side[1] == _AT_ORIGIN]
@@ -177,14 +176,17 @@ def _in_world(mech: Mechanism, body: str, frame: Frame) -> FloatArray | None:
     if body == GROUND:
         return frame.position
     pose = mech.bodies[body]
-    if not pose.origin.any() and np.array_equal(pose.rotation, np.eye(3)):
-        return None
-    return pose.origin + pose.rotation @ frame.position
+    return pose.origin + pose.rotation @ frame.position if _is_placed(pose) else None
+
+
+def _is_placed(body: Body) -> bool:
+    """Whether the reference pose of a body differs from that of the world."""
+    return bool(body.origin.any()) or not np.array_equal(body.rotation, np.eye(3))
 
 
 def _coincide(joints: list[Joint], body: str, com: FloatArray, tolerance: float) -> bool:
     frames = [joint.child_frame if joint.child == body else joint.parent_frame for joint in joints]
-    if any(np.linalg.norm(frame.position) > tolerance for frame in frames):
+    if any(np.abs(frame.position).max() > tolerance for frame in frames):
         return False
     if all(isinstance(joint.kind, Spherical) for joint in joints):
         return bool(np.linalg.norm(com) > tolerance)
