@@ -87,8 +87,10 @@ def _sizes(mech: Mechanism) -> FloatArray:
     ends: list[tuple[str, FloatArray | Point]] = []
     for joint in mech.joints.values():
         ends += [(joint.parent, joint.parent_frame.position), (joint.child, joint.child_frame.position)]
-    for pair in (*of_kind(mech.forces, PointSpringDamper), *mech.distances.values()):
-        ends += zip(pair.bodies, pair.points, strict=True)
+    for spring in of_kind(mech.forces, PointSpringDamper):
+        ends += zip(spring.bodies, spring.points, strict=True)
+    for distance in mech.distances.values():
+        ends += zip(distance.bodies, distance.points, strict=True)
     ends += [(wrench.body, wrench.point) for wrench in of_kind(mech.forces, Wrench)]
     bodies = np.array([number[body] for body, _ in ends], dtype=int)
     points = np.array([point for _, point in ends], dtype=float).reshape(-1, 3)
