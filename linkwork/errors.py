@@ -84,3 +84,31 @@ class ExportNameError(UnknownNameError, ExportError):
 
 class FmuNameError(UnknownNameError, FmuError):
     """A name that an FMU, or a function of FMUs, does not know."""
+
+
+class LinkworkWarning(UserWarning):
+    """Base of every warning: legal, and nearly surely a mistake. The text names the thing and the remedy.
+
+    A warning is shown once for a mechanism, when it is compiled, and obeys the filters of Python's `warnings`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("ignore", LinkworkWarning)  # none of them; or one kind, such as DegreesWarning
+    """
+
+
+class InertiaWarning(LinkworkWarning):
+    """The inertia of a body is larger than that of any shape of its size."""
+
+
+class DegreesWarning(LinkworkWarning):
+    """A start angle has probably been given in degrees; angles are in rad."""
+
+
+class JointFrameWarning(LinkworkWarning):
+    """The frame of a joint in one of its bodies has probably been forgotten."""
+
+
+class SpringWarning(LinkworkWarning):
+    """A spring cannot carry the weight that rests on it."""

@@ -34,6 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--outputs", nargs="+", metavar="NAME", help="names or beginnings of names, as A.q or coupler.r (default: all)"
     )
     parser.add_argument(
+        "--inputs",
+        nargs="*",
+        metavar="NAME",
+        help="names or beginnings of names, as A.tau or push; without a name: none (default: all)",
+    )
+    parser.add_argument(
         "--states",
         choices=("full", "minimal"),
         default="full",
@@ -67,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.output or Path(arguments.mechanism.stem + ".fmu"),
             arguments.fmi,
             arguments.outputs,
+            inputs=arguments.inputs,
             states=arguments.states,
             independents=arguments.independents,
             arrays=arguments.arrays,

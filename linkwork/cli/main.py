@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from linkwork.cli.parser import Parser
 from linkwork.cli.shared import INTERRUPTED
-from linkwork.errors import LinkworkError
+from linkwork.errors import LinkworkError, LinkworkWarning
 
 EXIT_CODES = "0 done, 1 failed, 2 wrong usage, 130 interrupted by Ctrl-C"
 
@@ -89,6 +90,26 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line with the given arguments (by default the process's own); return the exit code."""
     argv = sys.argv[1:] if argv is None else argv
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return _run(argv)
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Show a warning of Linkwork as errors are shown, without the line of code; others as Python does."""
+    shown = warnings.formatwarning(message, category, filename, lineno, line)
+    text = f"warning: {message}\n" if issubclass(category, LinkworkWarning) else shown
+    (file or sys.stderr).write(text)
+
+
+def _run(argv: Sequence[str]) -> int:
     try:
         arguments = make_parser(argv[:1]).parse_args(argv)
         return int(arguments.run(arguments))

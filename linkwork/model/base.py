@@ -17,9 +17,10 @@ from linkwork.compiler.method_choice import MethodRequest
 from linkwork.compiler.methods import Expected
 from linkwork.compiler.topology import Topology, topology
 from linkwork.core.native import Block, Field, OffsetArray, Stage
-from linkwork.errors import MechanismError, MechanismNameError
+from linkwork.errors import AssemblyError, MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
+from linkwork.model.misalignment import describe_misalignment
 from linkwork.model.state import JointArray, State
 from linkwork.variables.catalog import list_variables
 from linkwork.variables.namer import Layout
@@ -286,10 +287,31 @@ class ModelBase:
         AssemblyError
             If a loop cannot be closed or a coupling or distance cannot be satisfied, or if couplings or distances
             repeat or contradict each other or couplings let nothing move; the text names the joint and the gap that
-            remains, or the couplings or distances.
+            remains, or the couplings or distances, and a small error of an axis that keeps a loop from closing.
         MechanismError
             On an unknown joint, a wrong size or a number that is not finite.
         """
+        try:
+            return self.assembled(q, u, tolerance, time, motion)
+        except AssemblyError as error:
+
+            def again(twin: ModelBase, joint: str) -> State:
+                guesses = {name: value for name, value in (q or {}).items() if name != joint}
+                return twin.assembled(guesses, None, tolerance, time, motion)
+
+            if cause := describe_misalignment(self, error, again):
+                error.args = (f"{error}; {cause}",)
+            raise
+
+    def assembled(
+        self,
+        q: Mapping[str, ArrayLike] | None,
+        u: Mapping[str, ArrayLike] | None,
+        tolerance: float,
+        time: float,
+        motion: Mapping[str, ArrayLike] | None,
+    ) -> State:
+        """Do what `assemble` does, without a search for the cause of an error."""
         block = self.block()
         self.set_starts(block, q, u)
         if not number(tolerance, "tolerance") > 0:

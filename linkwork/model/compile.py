@@ -5,6 +5,7 @@ from __future__ import annotations
 from linkwork.compiler.compile import compile_mechanism
 from linkwork.compiler.method_choice import MethodRequest
 from linkwork.mechanism import Mechanism
+from linkwork.mechanism.plausibility import warn
 from linkwork.model.model import Model
 
 
@@ -35,10 +36,17 @@ def compile(mechanism: Mechanism, method: MethodRequest = "auto", reference: str
     System
         Ready to assemble, compute and simulate.
 
+    Warns
+    -----
+    LinkworkWarning
+        On a legal description that is nearly surely a mistake, such as a start angle in degrees.
+
     Raises
     ------
     MechanismError
         If the description is wrong or asks for an unsupported feature, or if a method cannot; the text names the
         body or joint.
     """
-    return Model(compile_mechanism(mechanism, method, reference))
+    compiled = compile_mechanism(mechanism, method, reference)
+    warn(mechanism)
+    return Model(compiled)

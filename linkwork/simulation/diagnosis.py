@@ -6,7 +6,7 @@ import numpy as np
 
 from linkwork.core.native import Stage
 from linkwork.errors import LinkworkError, MechanismError, SolverError
-from linkwork.model.base import ASSEMBLY_TOLERANCE
+from linkwork.simulation.lock_up import find_lock_up
 from linkwork.simulation.result import Result
 from linkwork.simulation.run import Run
 from linkwork.solvers.base import Failure
@@ -14,7 +14,7 @@ from linkwork.solvers.driver import ChatteringError
 
 VIOLATION_SHARE = 0.01  # part of its range by which a motion may be missed before its function is the cause
 EVENT_SHARE = 0.2  # events for each step from which on they are what the steps were used for
-PROBE_SHARE = 1e-3  # part of the run: distance beyond its last row at which the cause of its end is searched
+NEARLY_SINGULAR = 1e-3  # conditioning of a loop below which a singular pose is the probable cause
 
 CHATTERING_REMEDY = "; lower the restitution, do not let a lock and its release cause each other, or raise the limit"
 
@@ -22,25 +22,48 @@ CHATTERING_REMEDY = "; lower the restitution, do not let a lock and its release 
 def explain(error: SolverError, run: Run, result: Result) -> LinkworkError | None:
     """Add the cause of a failure to its message and return the cause, if it is known."""
     fault = _fault(run)
-    beyond = _out_of_reach(run, result) if fault is None else None
     if isinstance(error, ChatteringError) or _spent_on_events(error, run):
         error.args = (f"{error}. The last transitions were {run.recent_transitions()}{CHATTERING_REMEDY}",)
-    if fault is not None or beyond is not None:
-        error.args = (f"{error}. {f'There, {fault}' if fault else f'Beyond that, {beyond}'}",)
-    elif run.formulation and run.system.loop_names and result.t.size and Failure.TOO_MANY_STEPS not in str(error):
-        error.args = (f"{error}. There, {_least_conditioned_loop(run, result)}",)
-    return fault or beyond
+    lock_up = find_lock_up(run, result)
+    if lock_up is not None:
+        error.args = (f"{error}. {lock_up}",)
+        return lock_up.fault
+    if fault is not None:
+        error.args = (f"{error}. There, {fault}",)
+    elif run.system.loop_names and result.t.size and Failure.TOO_MANY_STEPS not in str(error):
+        error.args = (f"{error}{_near_singular(run, result)}",)
+    return fault
 
 
-def _least_conditioned_loop(run: Run, result: Result) -> str:
-    """Describe the loop that is nearest to a singular pose at the last row."""
-    run.enter(float(result.t[-1]), result.y[-1])
-    conditioning = run.block["loop_conditioning"]
+def _near_singular(run: Run, result: Result) -> str:
+    """Name the loop that is nearest to a singular pose at the last row, and its joint that moves fastest there.
+
+    With explicit equations a pose that is far from singular is no cause.
+    """
+    try:
+        run.enter(float(result.t[-1]), result.y[-1])
+        conditioning = run.block["loop_conditioning"]
+    except LinkworkError:
+        return ""
     loop = int(np.argmin(conditioning))
+    if run.formulation is None and conditioning[loop] > NEARLY_SINGULAR:
+        return ""
+    joint, speed = _fastest(run, loop)
     return (
-        f"the loop closed by joint {run.system.loop_names[loop]!r} is the nearest to a singular pose, "
-        f"with conditioning {conditioning[loop]:.2g}"
+        f". There, the loop closed by joint {run.system.loop_names[loop]!r} is the nearest to a singular pose, "
+        f"with conditioning {conditioning[loop]:.2g}; of its joints {joint!r} moves fastest, at {speed:.3g}"
     )
+
+
+def _fastest(run: Run, loop: int) -> tuple[str, float]:
+    """Return the joint of a loop with the largest speed, rad/s or m/s, and that speed."""
+    system, names = run.system, list(run.system.mechanism.joints)
+    around = [system.topology.links[link].joint for link in system.topology.around(system.topology.loops[loop])]
+    joints = [names[joint] for joint in (*around, system.topology.loops[loop].joint)]
+    speeds = np.concatenate([run.block["u"], run.block["u_cut"]])
+    sizes = {joint: float(np.abs(speeds[system.numbering.u[joint]]).max(initial=0.0)) for joint in joints}
+    joint = max(sizes, key=lambda name: sizes[name])
+    return joint, sizes[joint]
 
 
 def _spent_on_events(error: SolverError, run: Run) -> bool:
@@ -53,22 +76,6 @@ def _fault(run: Run) -> LinkworkError | None:
     """Return the error at the last state that the solver tried, if there is one."""
     try:
         run.block.evaluate(Stage.DERIVATIVES)
-    except LinkworkError as fault:
-        return fault
-    return None
-
-
-def _out_of_reach(run: Run, result: Result) -> LinkworkError | None:
-    """Return the error if the mechanism cannot follow its prescribed motions beyond the last row."""
-    system = run.system
-    if not system.numbering.motions or not result.t.size:
-        return None
-    y, nq, block = result.y[-1], system.numbering.nq, system.block()
-    ahead = float(result.t[-1]) + PROBE_SHARE * (run.recorder.t_end - run.recorder.t_start)
-    block.reals[system.fields["q_start"].span][:nq] = y[:nq]
-    try:
-        block.put_motion(ahead, run.inputs.at(ahead)[system.numbering.driven])
-        block.assemble(ASSEMBLY_TOLERANCE)
     except LinkworkError as fault:
         return fault
     return None

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -330,6 +331,13 @@ def test_export(capsys):
     written = json.loads(capsys.readouterr().out)
     assert written["path"] == "a.fmu"
     assert Path("a.fmu").stat().st_size == written["bytes"]
+
+
+@pytest.mark.parametrize(("given", "count"), [([], 0), (["A"], 1), (["A.tau", "B"], 2)])
+def test_export_of_some_inputs(given, count):
+    assert main(["export", FOUR_BAR, "-o", "a.fmu", "--inputs", *given]) == 0
+    with zipfile.ZipFile("a.fmu") as archive:
+        assert archive.read("modelDescription.xml").decode().count('causality="input"') == count
 
 
 def test_export_of_an_unknown_output(capsys):

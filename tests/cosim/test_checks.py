@@ -85,6 +85,13 @@ def test_a_good_system_gives_notices_only(system: System) -> None:
     assert check(system, external=["a.x2", "a.n", "a.flag"]) == []
 
 
+def test_values_of_a_run_are_no_inputs_that_were_forgotten(system: System) -> None:
+    system.connect("a.y", "b.x")
+    system.components["b"].parameters.update({"x2": 0.0, "n": 1})
+    given = {"a.x": 1.0, "a.x2": 0.0, "a.n": 2, "a.flag": True, "a.word": "w", "a.gear": 4, "b.flag": True}
+    assert check(system, values=given) == ["inputs of 'b' held at their start values: word, gear"]
+
+
 def test_a_notice_names_three_inputs_at_most(system: System) -> None:
     system.connect("a.y", "b.x")
     held = "inputs of {} held at their start values: "

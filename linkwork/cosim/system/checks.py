@@ -62,7 +62,7 @@ def check_system(
         listed = f" {errors[0]}" if len(errors) == 1 else "".join(f"\n- {error}" for error in errors)
         kind = CosimNameError if all(isinstance(one, UnknownName) for one in errors) else CosimError
         raise kind(f"the system {system.name!r} does not fit its FMUs:{listed}")
-    return list(_notices(system, models, external))
+    return list(_notices(system, models, external, values or {}))
 
 
 def converted(connection: Connection, source: Unit, target: Unit) -> tuple[float, float]:
@@ -256,7 +256,8 @@ def _used_twice(system: System, models: Models) -> Iterator[str]:
             yield f"the FMU {fmu} can be instantiated only once in a process, and {', '.join(names)} are of it"
 
 
-def _notices(system: System, models: Models, external: set[str]) -> Iterator[str]:
+def _notices(system: System, models: Models, external: set[str], values: Mapping[str, Value]) -> Iterator[str]:
+    given = {*external, *(system.reference(text) for text in values)}
     for component in system.components.values():
         model = models[component.name]
         if model.abilities.needs_tool:
@@ -265,7 +266,7 @@ def _notices(system: System, models: Models, external: set[str]) -> Iterator[str
         unconnected = [name for name in inputs if f"{component.name}.{name}" not in external]
         if len(system.components) == 1 and len(unconnected) == len(inputs):
             continue  # it is looked at by itself
-        held = [name for name in unconnected if name not in component.parameters]
+        held = [n for n in unconnected if n not in component.parameters and f"{component.name}.{n}" not in given]
         if held:
             rest = f" and {len(held) - FEW} more" if len(held) > FEW else ""
             yield f"inputs of {component.name!r} held at their start values: {', '.join(held[:FEW])}{rest}"

@@ -18,7 +18,7 @@ from linkwork.fmu.export.documentation import documentation_files
 from linkwork.fmu.export.instantiation_token import instantiation_token
 from linkwork.fmu.export.interface_file import interface_bytes
 from linkwork.fmu.export.libraries import libraries
-from linkwork.fmu.export.selection import Choice, choose_outputs, known_references, resolve_dependencies
+from linkwork.fmu.export.selection import Choice, choose_inputs, choose_outputs, known_references, resolve_dependencies
 from linkwork.fmu.export.settings import SETTING_STARTS, setting_entities
 from linkwork.fmu.export.sources import c_files, source_files
 from linkwork.fmu.export.terminals import terminal_files
@@ -50,6 +50,7 @@ def export_fmu(
     fmi: str = "3.0",
     outputs: Iterable[str] | None = None,
     *,
+    inputs: Iterable[str] | None = None,
     states: str = "full",
     independents: Sequence[str] | None = None,
     arrays: bool = False,
@@ -62,8 +63,9 @@ def export_fmu(
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
 
-    Inputs are loads in joints, applied wrenches and commands of transitions; parameters are masses, frames, gravity and
-    start values, to be set until initialisation ends. The same mechanism always gives the same bytes.
+    Inputs are loads in joints, applied wrenches, additions to motions and commands of transitions; parameters are
+    masses, frames, gravity and start values, to be set until initialisation ends. The same mechanism always gives the
+    same bytes.
 
     Parameters
     ----------
@@ -76,6 +78,10 @@ def export_fmu(
     outputs
         Names or beginnings of names such as ``"A.q"``, ``"coupler.r"``, ``"energy"``. Default: all states and all
         computed quantities.
+    inputs
+        Names or beginnings of names likewise: ``["A"]`` is ``A.tau``, ``["push.F[3]"]`` one element of a force, and an
+        empty list none. Other inputs keep their start values. Of a drive take all, ``["A_drive"]``: rate and
+        acceleration go with the value. Default: all inputs.
     states
         ``"full"``: all coordinates and speeds of the tree are continuous states; ``"minimal"``: independent ones alone,
         from which the loops give the others.
@@ -103,8 +109,8 @@ def export_fmu(
     MechanismError
         If the mechanism cannot be compiled.
     ExportError
-        If an output is unknown, a start value is out of bounds, the shared library is missing or cannot be compiled, or
-        the file cannot be written.
+        If an output or input is unknown, a start value is out of bounds, the shared library is missing or cannot be
+        compiled, or the file cannot be written.
     """
     from linkwork.compiler.compile import no_collection
 
@@ -117,7 +123,7 @@ def export_fmu(
     chosen = _independents(system, states, independents)
     target = Path(path)
     with no_collection():
-        content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else ())
+        content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else (), inputs)
         files = _files(content, system, fmi, sources)
         for platform, library in libraries(platforms, progress).items():
             files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
@@ -132,6 +138,7 @@ def describe_system(
     independents: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
     arrays: bool = False,
     sources: Sequence[str] = (),
+    inputs: Iterable[str] | None = None,
 ) -> Content:
     """Gather what the FMU of a system holds."""
     from linkwork._util.version import version
@@ -139,12 +146,14 @@ def describe_system(
 
     indicators = list_indicators(system.layout)
     entities = list_entities(system.layout)
-    choice = Choice(choose_outputs(entities, outputs), _states(system, independents), arrays)
+    listed = choose_inputs(entities, inputs)
+    choice = Choice(choose_outputs(entities, outputs), _states(system, independents), arrays, listed)
     rows, with_rows = choice.rows([*entities, *setting_entities(system.sizes.reals + len(indicators))])
     of_indicators, _ = choice.rows(indicators)
     known, others = known_references(rows, with_rows)
-    resolve_dependencies(rows, with_rows, known, others)
-    resolve_dependencies(of_indicators, indicators, known, others)
+    unlisted = choice.unlisted_inputs(entities)
+    resolve_dependencies(rows, with_rows, known, others, unlisted)
+    resolve_dependencies(of_indicators, indicators, known, others, unlisted)
     content = Content(
         name=system.mechanism.name,
         rows=rows,

@@ -17,7 +17,8 @@ _CAUSALITY: dict[str, Causality] = {
     "time": "independent",
     "indicator": "local",
 }
-_CHOSEN: tuple[Kind, ...] = ("state", "derivative", "output")  # what may be an output
+_OUTPUTS: tuple[Kind, ...] = ("state", "derivative", "output")  # what may be an output
+_INPUTS: tuple[Kind, ...] = ("input",)
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Choice:
 
     Attributes
     ----------
-    outputs
-        For each entity that has chosen outputs, which of its numbers; None: all states and outputs of all.
+    outputs, inputs
+        For each entity that has chosen ones, which of its numbers; None: all inputs, all states and outputs.
     states
         Offsets of the states; None: all that can be.
     arrays
@@ -37,6 +38,7 @@ class Choice:
     outputs: dict[int, set[int]] | None
     states: frozenset[int] | None = None
     arrays: bool = False
+    inputs: dict[int, set[int]] | None = None
     _forms: dict[object, GroupTemplate] = field(default_factory=dict)
 
     def rows(self, entities: Iterable[Entity]) -> tuple[list[VariableGroup], list[Entity]]:
@@ -49,14 +51,29 @@ class Choice:
         """Return an entity's row; None if nothing of it is in the FMU."""
         chosen = None if self.outputs is None else frozenset(self.outputs.get(number, ()))
         references = entity.references
-        dependent = self._dependent(entity.pattern, references)
-        key = (id(entity.pattern), chosen, dependent)
+        dependent, unlisted = self._dependent(entity.pattern, references), self._unlisted(number, entity.pattern)
+        key = (id(entity.pattern), chosen, dependent, unlisted)
         if key not in self._forms:
-            self._forms[key] = _form(entity.pattern, chosen, dependent, self.arrays)
+            self._forms[key] = _form(entity.pattern, chosen, dependent, unlisted, self.arrays)
         form = self._forms[key]
         if len(form.first) < len(references):
             references = [references[i] for i in form.first]
         return VariableGroup(form, entity.labels, references) if references else None
+
+    def unlisted_inputs(self, entities: Iterable[Entity]) -> set[str]:
+        """Return the names of the inputs that the FMU does not have; they keep their start values."""
+        return {
+            entity.pattern.variables[i].name.format(*entity.labels)
+            for number, entity in enumerate(entities)
+            for i in self._unlisted(number, entity.pattern)
+        }
+
+    def _unlisted(self, number: int, pattern: Pattern) -> frozenset[int]:
+        """Those numbers of an entity that are inputs and not chosen."""
+        if self.inputs is None or "input" not in pattern.kinds:
+            return frozenset()
+        chosen = self.inputs.get(number, ())
+        return frozenset(i for i, v in enumerate(pattern.variables) if v.kind == "input" and i not in chosen)
 
     def _dependent(self, pattern: Pattern, references: list[int]) -> frozenset[int]:
         """Those numbers of an entity that are coordinates and speeds, but no states, and their derivatives."""
@@ -67,10 +84,12 @@ class Choice:
         return frozenset(i for i, (v, _) in enumerate(numbers) if v.name in lost or v.derivative_of in lost)
 
 
-def _form(pattern: Pattern, chosen: frozenset[int] | None, dependent: frozenset[int], arrays: bool) -> GroupTemplate:
+def _form(
+    pattern: Pattern, chosen: frozenset[int] | None, dependent: frozenset[int], unlisted: frozenset[int], arrays: bool
+) -> GroupTemplate:
     found: list[tuple[Entry, int, tuple[int, ...]]] = []
     for quantity, span in zip(pattern.quantities, pattern.spans, strict=True):
-        scalars = [_entry(pattern.variables[i], i, chosen, i in dependent) for i in span]
+        scalars = [None if i in unlisted else _entry(pattern.variables[i], i, chosen, i in dependent) for i in span]
         parts = {(e.causality, e.variable.kind) if e else None for e in scalars}
         first = scalars[0] if scalars else None
         if arrays and quantity.is_vector and len(parts) == 1 and first:
@@ -104,7 +123,11 @@ def _array(first: Entry, count: int) -> Entry:
 
 
 def resolve_dependencies(
-    rows: Iterable[VariableGroup], entities: Iterable[Entity], known: dict[str, int], others: set[str]
+    rows: Iterable[VariableGroup],
+    entities: Iterable[Entity],
+    known: dict[str, int],
+    others: set[str],
+    unlisted: set[str],
 ) -> None:
     """Write into rows what their entries depend on.
 
@@ -116,11 +139,13 @@ def resolve_dependencies(
         Value references of states, inputs and time by name.
     others
         Names of coordinates and speeds that are no states: a variable that depends on one depends on all.
+    unlisted
+        Names of inputs that the FMU does not have: nothing depends on them.
     """
     for row, entity in zip(rows, entities, strict=True):
         if not row.form.calculated:
             continue
-        of_rule = [_references(names, known, others, row) for names in entity.depends()]
+        of_rule = [_references(names, known, others, unlisted, row) for names in entity.depends()]
         of_rule.append(None)  # without a rule
         if row.form.dependency is not None:
             row.depends = [of_rule[dependency] for dependency in row.form.dependency]
@@ -131,12 +156,12 @@ def resolve_dependencies(
 
 
 def _references(
-    names: Sequence[str] | None, known: dict[str, int], others: set[str], row: VariableGroup
+    names: Sequence[str] | None, known: dict[str, int], others: set[str], unlisted: set[str], row: VariableGroup
 ) -> list[int] | None:
     if names is None:
         return None
     try:
-        return sorted({known[name] for name in names})
+        return sorted({known[name] for name in names if name not in unlisted})
     except KeyError as missing:
         if any(name in others for name in names):
             return None
@@ -181,16 +206,30 @@ def choose_outputs(entities: Sequence[Entity], outputs: Iterable[str] | None) ->
     ExportError
         If a name is unknown or is not computed by the mechanism.
     """
-    if outputs is None:
+    return _chosen(entities, outputs, _OUTPUTS, "outputs")
+
+
+def choose_inputs(entities: Sequence[Entity], inputs: Iterable[str] | None) -> dict[int, set[int]] | None:
+    """Find the inputs that are asked for; arguments, result and errors as of `choose_outputs`.
+
+    ``A`` takes ``A.tau``, ``push`` all elements of ``push.F`` and ``push.T``. None: all inputs. An empty list: none.
+    """
+    return _chosen(entities, inputs, _INPUTS, "inputs")
+
+
+def _chosen(
+    entities: Sequence[Entity], names: Iterable[str] | None, kinds: tuple[Kind, ...], what: str
+) -> dict[int, set[int]] | None:
+    if names is None:
         return None
     chosen: dict[int, set[int]] = {}
-    for name in [outputs] if isinstance(outputs, str) else outputs:
-        for number, i in _matching(entities, name):
+    for name in [names] if isinstance(names, str) else names:
+        for number, i in _matching(entities, name, kinds, what):
             chosen.setdefault(number, set()).add(i)
     return chosen
 
 
-def _matching(entities: Sequence[Entity], name: str) -> list[tuple[int, int]]:
+def _matching(entities: Sequence[Entity], name: str, kinds: tuple[Kind, ...], what: str) -> list[tuple[int, int]]:
     beginnings = (f"{name}.", f"{name}[")
     found = []
     for number, entity in enumerate(entities):
@@ -198,11 +237,11 @@ def _matching(entities: Sequence[Entity], name: str) -> list[tuple[int, int]]:
             continue  # their variables have names with that of their entity in them
         for i, v in enumerate(entity.pattern.variables):
             full = v.name.format(*entity.labels)
-            if v.kind in _CHOSEN and (full == name or full.startswith(beginnings)):
+            if v.kind in kinds and (full == name or full.startswith(beginnings)):
                 found.append((number, i))
     if not found:
         names = (
             replace(v, name=v.name.format(*entity.labels)) for entity in entities for v in entity.pattern.variables
         )
-        matching(list(names), name, _CHOSEN, "outputs", ExportError, ExportNameError)  # raises
+        matching(list(names), name, kinds, what, ExportError, ExportNameError)  # raises
     return found

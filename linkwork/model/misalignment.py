@@ -1,0 +1,163 @@
+"""Loops that miss their closure by a little, as with an axis that was typed with few digits: which joint, and by what.
+
+A planar loop of revolutes closes only if all axes are parallel and all points in one plane. With one revolute replaced
+by a spherical joint a tilted axis is allowed, with one replaced by a cylindrical joint an offset along the axis: the
+coordinates that the replacement takes are the error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork._util.rotations import matrix_of
+from linkwork.compiler.compile import compile_mechanism
+from linkwork.errors import AssemblyError, LinkworkError
+from linkwork.mechanism import GROUND, Cylindrical, Mechanism, Revolute, Spherical
+from linkwork.mechanism.joints import JointKind
+
+if TYPE_CHECKING:
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+Assemble = Callable[["ModelBase", str], "State"]
+
+LARGEST = 1e-2  # rad, or part of the size: larger errors are no matter of digits
+MOST_LOOPS, MOST_JOINTS = 8, 16  # that are tried
+_GAP = re.compile(r"leaves a gap of (\S+) m")
+CLEAR = 0.1  # of the error: by which the other axes may be off if one joint is to be blamed
+
+
+def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Assemble) -> str:
+    """Return what keeps a loop of a model from closing, and the remedy; an empty text if no small error does.
+
+    Parameters
+    ----------
+    model
+        Whose assembly failed.
+    error
+        The failure; its text gives the gap that is left.
+    assemble
+        Assembles a model with the same guesses, without those of a joint that is named.
+    """
+    gap = _GAP.search(str(error))
+    if gap is None or float(gap[1]) > LARGEST * _size(model):
+        return ""
+    for closing in model.loop_names[:MOST_LOOPS]:
+        revolutes = _revolutes_of_loop(model, closing)
+        if (tilt := _tilt_of_loop(model, revolutes, assemble)) is not None:
+            return _describe_tilt(model, *tilt)
+        if revolutes and (offset := _offset(model, revolutes[0], assemble)) is not None:
+            return (
+                f"it would close if joint {revolutes[0]!r} were Cylindrical: along its axis, the loop misses by "
+                f"{offset:.3g} m. Move a frame of one of its joints by that along the axis, or use a Cylindrical joint"
+            )
+    return ""
+
+
+def _size(model: ModelBase) -> float:
+    """Largest distance of a joint from the origin of a body, m."""
+    joints = model.mechanism.joints.values()
+    return max(float(np.linalg.norm(frame.position)) for j in joints for frame in (j.parent_frame, j.child_frame))
+
+
+def _describe_tilt(model: ModelBase, names: list[str], angle: float) -> str:
+    """Describe a tilt that one of two joints on a body has against the other, or one joint that closes a loop."""
+    joints = [model.mechanism.joints[name] for name in names]
+    bodies = [body for body in (joints[0].parent, joints[0].child) if all(body in (j.parent, j.child) for j in joints)]
+    where = f"in {bodies[0]!r}" if len(bodies) == 1 else f"in {joints[0].parent!r} and {joints[0].child!r}"
+    axes = f"the axes of joints {' and '.join(map(repr, names))}" if names[1:] else "its axes"
+    return (
+        f"it would close if joint {names[0]!r} were Spherical: {axes} {where} are off by {angle:.3g} rad. Give axes, "
+        "and the rotations of frames and bodies, with all digits, or use a Spherical or Universal joint there, which "
+        "takes such an error"
+    )
+
+
+def _is_used(mech: Mechanism, joint: str) -> bool:
+    """Whether couplings or transitions name a joint, so that it cannot be replaced."""
+    coupled = {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
+    return joint in coupled or bool(mech.transitions)
+
+
+def _with(model: ModelBase, joint: str, kind: JointKind, assemble: Assemble) -> State | None:
+    """Return the assembled state of a mechanism in which a joint is of another kind; None if it does not close."""
+    twin = model.mechanism.copy()
+    twin.joints[joint] = replace(twin.joints[joint], kind=kind)
+    twin.forces = []
+    for starts in (twin.start_q, twin.start_u):
+        starts.pop(joint, None)
+    try:
+        return assemble(type(model)(compile_mechanism(twin)), joint)
+    except LinkworkError:
+        return None
+
+
+def _tilt_of_loop(model: ModelBase, revolutes: list[str], assemble: Assemble) -> tuple[list[str], float] | None:
+    """Return the joints of a loop whose axes are off, and the angle: those without which the others are parallel.
+
+    They are two on one body: either of them may be wrong. Where none stands out, as in loops that are not planar, it is
+    the one that closes the loop.
+    """
+    found: list[tuple[str, float]] = []
+    clear: list[tuple[str, float]] = []
+    for name in revolutes:
+        state = _with(model, name, Spherical(), assemble)
+        if state is None:
+            continue
+        axis = _axis(model, name)
+        angle = _angle(axis, matrix_of(np.asarray(state[f"{name}.q"])) @ axis)
+        if angle > LARGEST:
+            continue
+        found.append((name, angle))
+        others = [_axis_in_world(model, other, state) for other in revolutes if other != name]
+        spread = max((_angle(one, other) for one, other in combinations(others, 2)), default=np.inf)
+        if spread <= CLEAR * angle:
+            clear.append((name, angle))
+    if clear:
+        return [name for name, _ in clear], clear[0][1]
+    return ([found[0][0]], found[0][1]) if found and found[0][0] == revolutes[0] else None
+
+
+def _offset(model: ModelBase, joint: str, assemble: Assemble) -> float | None:
+    """Return the displacement of a joint that may slide along its axis; None if it is large."""
+    state = _with(model, joint, Cylindrical(_axis(model, joint)), assemble)
+    if state is None:
+        return None
+    offset = abs(float(np.asarray(state[f"{joint}.q"])[1]))
+    return offset if offset <= LARGEST * _size(model) else None
+
+
+def _revolutes_of_loop(model: ModelBase, closing: str) -> list[str]:
+    """Return the revolutes of a loop that can be replaced, the one that closes it first."""
+    names, topology = list(model.mechanism.joints), model.topology
+    loop = topology.loops[model.loop_names.index(closing)]
+    around = [closing, *(names[topology.links[link].joint] for link in topology.around(loop))]
+    joints = model.mechanism.joints
+    revolutes = [name for name in around if isinstance(joints[name].kind, Revolute)]
+    return [name for name in revolutes if not _is_used(model.mechanism, name)][:MOST_JOINTS]
+
+
+def _axis(model: ModelBase, joint: str) -> FloatArray:
+    """Axis of a revolute in its frame."""
+    return model.mechanism.joints[joint].kind.axes[0]
+
+
+def _axis_in_world(model: ModelBase, name: str, state: State) -> FloatArray:
+    joint = model.mechanism.joints[name]
+    axis = joint.parent_frame.rotation @ joint.kind.axes[0]
+    if joint.parent == GROUND:
+        return axis
+    turned: FloatArray = matrix_of(np.asarray(state[f"{joint.parent}.Q"])) @ axis
+    return turned
+
+
+def _angle(one: FloatArray, other: FloatArray) -> float:
+    """Angle between two unit vectors as lines, 0 to pi/2."""
+    return float(np.arctan2(np.linalg.norm(np.cross(one, other)), abs(one @ other)))
