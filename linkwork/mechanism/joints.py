@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, check_finite, number, numbers
+from linkwork._util.checks import FloatArray, finite, number
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import unit
@@ -39,7 +39,6 @@ class JointKind:
         Its name in files.
     axis_names
         Names of the axes that the constructor takes and that are attributes: unit vectors, (3,), in joint-frame axes.
-        They are checked where the joint is added, so that the message can name it.
     parameter
         The number that the constructor takes after the axes and that is an attribute; None: there is none.
     coordinate_units
@@ -120,15 +119,6 @@ class JointKind:
         normal.setflags(write=False)
         return normal
 
-    def check(self, what: str) -> None:
-        """Refuse an axis without a direction; `what` names the joint."""
-        for name, axis in zip(self.axis_names, self.axes, strict=True):
-            check_finite(axis, f"{what}: {name}")
-            if not axis.any():
-                raise MechanismError(f"{what}: {name} is zero; give a vector along it, such as (0, 0, 1)")
-        if self.parameter:
-            check_finite(np.array(self.value), f"{what}: {self.parameter.name}")
-
     def __repr__(self) -> str:
         given = (str(tuple(value)) if isinstance(value, list) else repr(value) for value in self.arguments.values())
         return f"{type(self).__name__}({', '.join(given)})"
@@ -189,17 +179,12 @@ class Universal(JointKind):
 
     def __init__(self, axis1: ArrayLike, axis2: ArrayLike) -> None:
         self.axis1 = _direction(axis1, "Universal: axis1")
-        self.axis2 = _perpendicular(_direction(axis2, "Universal: axis2"), self.axis1)
-
-    def check(self, what: str) -> None:
-        """Refuse axes without a direction and axes that are not perpendicular."""
-        super().check(what)
-        if abs(self.axis1 @ self.axis2) > _EXACT:
-            angle = np.degrees(np.arccos(np.clip(self.axis1 @ self.axis2, -1.0, 1.0)))
-            raise MechanismError(
-                f"{what}: axis1 and axis2 of a Universal must be perpendicular where its coordinates are zero, not at "
-                f"{angle:.6g} degrees; correct one of them, or put the other angle into child_frame"
-            )
+        self.axis2 = _perpendicular(
+            _direction(axis2, "Universal: axis2"),
+            self.axis1,
+            "axis1 and axis2 of a Universal must be perpendicular where its coordinates are zero",
+            "correct one of them, or put the other angle into child_frame",
+        )
 
     @property
     def canonical_axes(self) -> FloatArray:
@@ -311,17 +296,12 @@ class PinInSlot(JointKind):
 
     def __init__(self, axis: ArrayLike, slot: ArrayLike) -> None:
         self.axis = _direction(axis, "PinInSlot: axis")
-        self.slot = _perpendicular(_direction(slot, "PinInSlot: slot"), self.axis)
-
-    def check(self, what: str) -> None:
-        """Refuse directions that are zero and those that are not perpendicular."""
-        super().check(what)
-        if abs(self.axis @ self.slot) > _EXACT:
-            angle = np.degrees(np.arccos(np.clip(self.axis @ self.slot, -1.0, 1.0)))
-            raise MechanismError(
-                f"{what}: axis and slot of a PinInSlot must be perpendicular, not at {angle:.6g} degrees; correct one "
-                "of them"
-            )
+        self.slot = _perpendicular(
+            _direction(slot, "PinInSlot: slot"),
+            self.axis,
+            "axis and slot of a PinInSlot must be perpendicular",
+            "correct one of them",
+        )
 
     @property
     def canonical_axes(self) -> FloatArray:
@@ -361,12 +341,17 @@ class Fixed(JointKind):
 
 
 def _direction(vector: ArrayLike, what: str) -> FloatArray:
-    """Return the unit vector along `vector` (3,); one without a direction is returned as it is."""
-    return unit(numbers(vector, (3,), what))
+    """Return the unit vector along `vector` (3,); one that is zero or not finite is refused."""
+    given = finite(vector, (3,), what)
+    if not given.any():
+        raise MechanismError(f"{what} is zero; give a vector along it, such as (0, 0, 1)")
+    return unit(given)
 
 
-def _perpendicular(vector: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return a unit vector that is nearly perpendicular to a unit vector as one that is; any other as it is."""
-    with np.errstate(invalid="ignore"):  # values that are not finite are refused later
-        cosine = float(vector @ axis)
-    return unit(vector - cosine * axis) if _EXACT < abs(cosine) <= _SLACK else vector
+def _perpendicular(vector: FloatArray, axis: FloatArray, rule: str, remedy: str) -> FloatArray:
+    """Return a unit vector that is nearly perpendicular to a unit vector as one that is; any other is refused."""
+    cosine = float(vector @ axis)
+    if abs(cosine) > _SLACK:
+        angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        raise MechanismError(f"{rule}, not at {angle:.6g} degrees; {remedy}")
+    return unit(vector - cosine * axis) if abs(cosine) > _EXACT else vector

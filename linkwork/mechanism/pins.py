@@ -59,7 +59,6 @@ class Pin(Action):
             raise MechanismError(f"{what} joins {self.parent!r} to itself: give two different bodies")
         if not isinstance(self.kind, JointKind):
             raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {self.kind!r}")
-        self.kind.check(what)
         for name in ("parent_frame", "child_frame"):
             frame = getattr(self, name)
             if frame is not None:

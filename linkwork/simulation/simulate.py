@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -126,6 +127,7 @@ def simulate(
     >>> result["A.q"].shape
     (3,)
     """
+    options = Options(rtol, rtol if atol is None else atol, max_step, first_step)
     request = FormulationRequest(formulation, solver, {} if scheme is None else {"scheme": scheme})
     system = mechanism if isinstance(mechanism, Model) else compile(mechanism)
     if not isinstance(state, State | None):
@@ -143,15 +145,14 @@ def simulate(
     _check_run(system, state, start, end)
     gains = _gains(loop_gain) if end >= start else np.zeros(2)  # backward, the feedback would open loops
     recorder = SimulationRecorder(system, given, gains, start, end, t_eval)
-    options = Options(*_of_steps(solver, rtol, atol), max_step, first_step)
-    settings = Settings(solver, options, Limits(max_steps, max_events))
+    settings = Settings(solver, _of_steps(solver, options), Limits(max_steps, max_events))
     run = Run(system, given, state, recorder, request)
     run.progress = Progress(progress, start, end)
     try:
         with run.progress:
             run.integrate(settings)
         result = recorder.result()
-        check_motions(run, result, rtol)
+        check_motions(run, result, options.rtol)
     except BaseException as error:
         recorder.attach_to(error)
         if isinstance(error, SolverError) and isinstance(error.result, Result):
@@ -201,10 +202,10 @@ def _assembled(system: Model, inputs: Inputs, start: float) -> State:
     return system.state_of(block)
 
 
-def _of_steps(solver: str, rtol: float, atol: float | None) -> tuple[float, float]:
-    """Tolerances of the solver's steps; one out of range stays as given, for the solver to refuse."""
-    relative, absolute = (_of_step(solver, wanted) for wanted in (rtol, rtol if atol is None else atol))
-    return max(relative, min(rtol, SMALLEST_RTOL)), absolute
+def _of_steps(solver: str, asked: Options) -> Options:
+    """The options of the solver's steps: their shares of the tolerances, as far as double precision allows."""
+    rtol = max(_of_step(solver, asked.rtol), SMALLEST_RTOL)
+    return replace(asked, rtol=rtol, atol=_of_step(solver, asked.atol) or asked.atol)
 
 
 def _of_step(solver: str, wanted: float) -> float:
