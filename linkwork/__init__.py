@@ -134,6 +134,7 @@ _HOMES = {
     "linearize": "model.linearize",
     "simulate": "simulation.simulate",
 }
+_PARTS = ("controllers", "cosim", "errors", "solvers")  # the modules for users, besides the names above
 
 
 def __getattr__(name: str) -> Any:
@@ -148,7 +149,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted([*__all__, *_PARTS, "__version__"])
 
 
 def _part(name: str) -> Any:

@@ -33,6 +33,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "orientation": ("rotation",),
     "quaternion": ("rotation",),
     "location": ("at",),
+    "g": ("gravity",),
     "joint_type": ("kind",),
     "type": ("kind",),
     "min": ("lower",),

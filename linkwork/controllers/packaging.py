@@ -21,6 +21,7 @@ import pythonfmu
 from pythonfmu import Fmi2Slave
 
 from linkwork._util.files import write_archive
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.controllers import adapter
 from linkwork.controllers.model_description import describe
@@ -29,6 +30,7 @@ from linkwork.errors import FmuError
 _OURS = (adapter.FACTS, "settings.json")
 
 
+@checks_keywords
 def package(
     source: str | Path,
     path: str | Path | None = None,

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from linkwork._util.checks import FloatArray, numbers
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 
 _AXES = ("x", "y", "z")
 
 
+@checks_keywords
 def rod(mass: float, length: float, axis: str = "x") -> FloatArray:
     """Slender rod of `length` m along `axis` ("x", "y" or "z").
 
@@ -25,12 +27,14 @@ def rod(mass: float, length: float, axis: str = "x") -> FloatArray:
     return _about(axis, 0.0, mass * length**2 / 12, "rod")
 
 
+@checks_keywords
 def disk(mass: float, radius: float, axis: str = "z") -> FloatArray:
     """Thin disk of `radius` m, normal to `axis`."""
     _check_length(radius, "disk: radius")
     return _about(axis, mass * radius**2 / 2, mass * radius**2 / 4, "disk")
 
 
+@checks_keywords
 def cylinder(mass: float, radius: float, length: float, axis: str = "z") -> FloatArray:
     """Solid cylinder of `radius` m and `length` m along `axis`."""
     _check_length(radius, "cylinder: radius")
@@ -38,12 +42,14 @@ def cylinder(mass: float, radius: float, length: float, axis: str = "z") -> Floa
     return _about(axis, mass * radius**2 / 2, mass * (3 * radius**2 + length**2) / 12, "cylinder")
 
 
+@checks_keywords
 def sphere(mass: float, radius: float) -> FloatArray:
     """Solid sphere of `radius` m."""
     _check_length(radius, "sphere: radius")
     return np.eye(3) * (0.4 * mass * radius**2)
 
 
+@checks_keywords
 def box(mass: float, size: Sequence[float]) -> FloatArray:
     """Solid box of `size` (3,) m along x, y and z; a size of zero makes it a plate.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import unit
@@ -132,6 +133,7 @@ class JointKind:
         return hash((self.type_name, self.value, *(tuple(axis.tolist()) for axis in self.axes)))
 
 
+@checks_keywords
 class Revolute(JointKind):
     """A hinge: q is the angle in rad of the child about `axis`, right-handed; u is its rate in rad/s.
 
@@ -149,6 +151,7 @@ class Revolute(JointKind):
         self.axis = _direction(axis, "Revolute: axis")
 
 
+@checks_keywords
 class Prismatic(JointKind):
     """A slide: q is the displacement in m of the child along `axis`; u is its rate in m/s."""
 
@@ -162,6 +165,7 @@ class Prismatic(JointKind):
         self.axis = _direction(axis, "Prismatic: axis")
 
 
+@checks_keywords
 class Universal(JointKind):
     """A Cardan joint: two hinges whose axes are perpendicular and intersect.
 
@@ -192,6 +196,7 @@ class Universal(JointKind):
         return np.column_stack([self.axis2, np.cross(self.axis1, self.axis2), self.axis1])
 
 
+@checks_keywords
 class Cylindrical(JointKind):
     """A slide that also turns.
 
@@ -209,6 +214,7 @@ class Cylindrical(JointKind):
         self.axis = _direction(axis, "Cylindrical: axis")
 
 
+@checks_keywords
 class Screw(JointKind):
     """A nut on a screw, a helical joint: the child turns about `axis` and advances along it.
 
@@ -244,6 +250,7 @@ class Screw(JointKind):
         self.pitch = number(pitch, "Screw: pitch")
 
 
+@checks_keywords
 class Planar(JointKind):
     """A plane across `normal` on which the child slides and turns.
 
@@ -270,6 +277,7 @@ class Planar(JointKind):
         return np.column_stack([x, np.cross(z, x), z])
 
 
+@checks_keywords
 class PinInSlot(JointKind):
     """A pin of the child in a slot of the parent: the child slides along the slot and turns about the pin.
 

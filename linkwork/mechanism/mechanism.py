@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_name, finite
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism import json_io, reading
 from linkwork.mechanism.actions import Action
@@ -25,6 +26,7 @@ from linkwork.mechanism.transitions import Transition, check_starts, transition
 from linkwork.mechanism.triggers import Trigger
 
 
+@checks_keywords
 class Mechanism:
     """Bodies, joints, couplings, distances, forces, transitions and start guesses; errors are raised at once.
 
@@ -91,6 +93,7 @@ class Mechanism:
     def gravity(self, value: ArrayLike) -> None:
         self._gravity = finite(value, (3,), f"mechanism {self.name!r}: gravity")
 
+    @checks_keywords
     def add_body(
         self,
         name: str,
@@ -134,6 +137,7 @@ class Mechanism:
             rotation=turned,
         )
 
+    @checks_keywords
     def add_joint(
         self,
         name: str,
@@ -172,6 +176,7 @@ class Mechanism:
         check_new_name(name, "joint", names_in_use(self, "body"))
         self.joints[name] = joint(self, name, kind, parent, child, at, parent_frame, child_frame, cut)
 
+    @checks_keywords
     def add_coupling(
         self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0, motion: Motion | None = None
     ) -> None:
@@ -210,6 +215,7 @@ class Mechanism:
         check_new_name(name, "coupling", names_in_use(self))
         self.couplings[name] = coupling(self, name, terms, offset, motion)
 
+    @checks_keywords
     def prescribe(self, coordinate: str, motion: Motion, name: str | None = None) -> None:
         """Prescribe a coordinate of a joint as a function of time: a drive gives whatever load that takes.
 
@@ -240,6 +246,7 @@ class Mechanism:
             raise MechanismError(f"prescribe {coordinate!r}: give a Motion such as Motion((0.0, 1.0)), not {motion!r}")
         self.add_coupling(given, {coordinate: 1.0}, motion=motion)
 
+    @checks_keywords
     def add_distance(self, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None = None) -> None:
         """Keep points of two bodies at a constant distance: a massless rod with a ball joint at either end.
 
@@ -275,6 +282,7 @@ class Mechanism:
         check_new_name(name, "distance", names_in_use(self))
         self.distances[name] = distance(self, name, bodies, points, length)
 
+    @checks_keywords
     def add_force(self, force: Force) -> None:
         """Add a force, a `SpringDamper` or a `Wrench`, on joints or bodies that have been added.
 
@@ -289,6 +297,7 @@ class Mechanism:
         force.check(self)
         self.forces.append(force)
 
+    @checks_keywords
     def add_transition(self, name: str, action: Action, when: Trigger | None = None) -> None:
         """Add a change at an instant: a lock, a latch, a closure of a loop, a stop, an impulse.
 
@@ -319,6 +328,7 @@ class Mechanism:
         check_new_name(name, "transition", names_in_use(self))
         self.transitions[name] = transition(self, name, action, when)
 
+    @checks_keywords
     def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
         """Give start guesses by name of the joint; assembly keeps them where it can and finds the others.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action, named
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from linkwork.mechanism.mechanism import Mechanism
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Pin(Action):
     """Two bodies are joined, and a loop closes: the transition's name is that of the joint, with "pin.q" and the like.
@@ -70,6 +72,7 @@ class Pin(Action):
             check_body_known(mech, what, body)
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Release(Action):
     """A pin opens, or a joint that closes a loop: its bodies are no longer joined there.

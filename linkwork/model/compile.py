@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.compiler.compile import compile_mechanism
 from linkwork.compiler.method_choice import MethodRequest
 from linkwork.mechanism import Mechanism
 from linkwork.model.model import Model
 
 
+@checks_keywords
 def compile(mech: Mechanism, method: MethodRequest = "auto", reference: str = "auto") -> Model:
     """Compile a mechanism.
 

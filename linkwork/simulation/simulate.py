@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.errors import MechanismError, SolverError
@@ -34,6 +35,7 @@ BACKWARD_SHARE = 0.003
 BACKWARD_TIGHTEST = 1e-11  # below it, rounding disturbs Newton's method where a mechanism rests
 
 
+@checks_keywords
 def simulate(
     mechanism: Mechanism | Model,
     t_end: float,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
@@ -105,6 +106,7 @@ def _pose(state: Any) -> dict[str, Any]:
     return {joint: np.asarray(value).tolist() for joint, value in by_joint.items()}
 
 
+@checks_keywords
 def computed_torque(
     mechanism: Mechanism,
     actuated: Sequence[str],

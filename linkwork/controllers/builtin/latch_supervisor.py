@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
@@ -69,6 +70,7 @@ class LatchSupervisor(Controller):
         return bool(away <= self.window and abs(self[facts["speed"]]) <= self.max_speed)
 
 
+@checks_keywords
 def latch_supervisor(
     path: str | Path,
     latches: Mapping[str, Mapping[str, Any] | str],

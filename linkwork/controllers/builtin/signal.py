@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
@@ -51,6 +52,7 @@ class Signal(Controller):
             self[f"{name}.rate"] = self.scale * rate if within else 0.0
 
 
+@checks_keywords
 def signal(
     path: str | Path,
     times: ArrayLike,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.controller import UNLIMITED, Controller
 from linkwork.errors import MechanismError
 
@@ -63,6 +64,7 @@ class StateFeedback(Controller):
             self[name] = min(max(self[f"u0[{i}]"] - push, self[f"u_min[{i}]"]), self[f"u_max[{i}]"])
 
 
+@checks_keywords
 def gain(
     model: LinearModel,
     Q: ArrayLike,
@@ -201,6 +203,7 @@ def _refuse_beyond(u0: FloatArray, low: FloatArray, high: FloatArray, names: Seq
             )
 
 
+@checks_keywords
 def state_feedback(
     model: LinearModel,
     Q: ArrayLike,

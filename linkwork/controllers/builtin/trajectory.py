@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
 
@@ -73,6 +74,7 @@ class Trajectory(Controller):
             self[f"{name}.a_d"] = change * distance
 
 
+@checks_keywords
 def trajectory(
     path: str | Path,
     points: ArrayLike,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
 from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters import Jacobi, Master
@@ -21,6 +22,7 @@ from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.checks import check_system
 
 
+@checks_keywords
 def run(
     system: System,
     stop: float | None = None,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.cosim.fmu.model import Variable, read_model
 from linkwork.cosim.isolated.job import KEEP, Job
@@ -31,6 +32,7 @@ WAIT = 0.5  # s between looks at the clock
 SETTABLE = ("parameter", "structuralParameter", "input", "output", "local")  # the latter two by their start values
 
 
+@checks_keywords
 def sweep(
     system: System | str | os.PathLike[str],
     points: Points | Any,

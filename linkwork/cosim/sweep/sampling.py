@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import CosimError
 
 Value = float | int | bool | str
@@ -67,6 +68,7 @@ class Points:
         return whole.hexdigest()
 
 
+@checks_keywords
 def grid(values: Mapping[str, Sequence[Value]]) -> Points:
     """Every combination of values; those of the last parameter change fastest.
 
@@ -85,6 +87,7 @@ def grid(values: Mapping[str, Sequence[Value]]) -> Points:
     return whole
 
 
+@checks_keywords
 def latin(ranges: Mapping[str, Sequence[Any]], samples: int, *, seed: int = 0) -> Points:
     """Latin hypercube sampling: each of `samples` equal strata of each range is met once.
 
@@ -121,6 +124,7 @@ def latin(ranges: Mapping[str, Sequence[Any]], samples: int, *, seed: int = 0) -
     return Points(columns)
 
 
+@checks_keywords
 def table(source: str | os.PathLike[str] | Any) -> Points:
     """Points as they are listed: a CSV file with a column for each parameter, a pandas table, or columns by name.
 

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.cosim.system.references import Reference, known, parse
 from linkwork.errors import CosimError
 
 Value = float | int | bool | str | tuple[float, ...]
 
 
+@checks_keywords
 @dataclass
 class Component:
     """An FMU in a system.
@@ -35,6 +37,7 @@ class Component:
     required: tuple[str, ...] = ()
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Connection:
     """From an output to an input, both as ``component.variable``; the input is ``factor * output + offset``.
@@ -49,6 +52,7 @@ class Connection:
     convert_units: bool = True
 
 
+@checks_keywords
 @dataclass
 class Experiment:
     """The default start and stop time of a system [s]."""
@@ -75,6 +79,7 @@ class SystemDefinition:
         counts = f"{len(self.components)} components, {len(self.connections)} connections"
         return f"{type(self).__name__}({self.name!r}: {counts})"
 
+    @checks_keywords
     def add(
         self,
         name: str,
@@ -97,6 +102,7 @@ class SystemDefinition:
         self.components[name] = Component(name, Path(fmu), dict(parameters or {}), tuple(required))
         return self.components[name]
 
+    @checks_keywords
     def connect(
         self, source: str, target: str, *, factor: float = 1.0, offset: float = 0.0, convert_units: bool = True
     ) -> Connection:
@@ -135,6 +141,7 @@ class SystemDefinition:
         """
         return self.reference(connection.source), self.reference(connection.target)
 
+    @checks_keywords
     def add_parameter_set(self, name: str, values: Mapping[str, Value]) -> None:
         """Add values that a run can ask for by name, each for a ``component.variable``.
 

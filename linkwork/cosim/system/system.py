@@ -6,12 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.cosim.system.definition import SystemDefinition
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checks_keywords
 class System(SystemDefinition):
     """FMUs and the connections between them.
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.errors import FmuError
 from linkwork.fmu.check.fmu import Fmu, unpack
@@ -19,6 +20,7 @@ from linkwork.fmu.check.report import NotApplicable, Outcome, Report, error
 TIME_LIMIT = 60.0  # s, of a single check
 
 
+@checks_keywords
 def check_fmu(
     path: str | os.PathLike[str],
     *,

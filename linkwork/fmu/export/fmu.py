@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork._util.files import FAST, SMALL, write_archive
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
 from linkwork.errors import ExportError
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
@@ -44,6 +45,7 @@ _FMI2_PLATFORMS = {
 }
 
 
+@checks_keywords
 def export_fmu(
     mechanism: "Mechanism | Model",
     path: str | os.PathLike[str],
