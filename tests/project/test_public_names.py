@@ -11,7 +11,7 @@ from linkwork import controllers, cosim
 from linkwork._util.keywords import SYNONYMS
 from linkwork.cosim import sweep
 
-# Extras that a plain installation has not got.
+# Packages that a plain installation has not got.
 WITHOUT_EXTRAS = """
 import sys
 

@@ -16,7 +16,7 @@ import pytest
 from support.checkout import TOP
 
 NOTE = '#!/bin/sh\necho "$0 $*" >>"$(dirname "$0")/../calls"\n'
-# A python3 whose virtual environments hold a python that only answers, and that waits if it is told to.
+# A python3 whose virtual environments hold a python that only answers, and that waits on request.
 PYTHON = """
 case "$1 $2" in
   "-m venv") mkdir -p .venv/bin; cp "$0" .venv/bin/python; [ ! -e slow ] || exec sleep 60 ;;
@@ -28,18 +28,18 @@ exit 0
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the script and programs that install nothing; `lacking` holds the packages that are missing."""
+    """A folder with the script and programs that install nothing; `absent` holds the packages that are missing."""
     if not shutil.which("bash"):
         pytest.skip("needs the program bash")
     for name in ("run", "pyproject.toml"):
         shutil.copy(TOP / name, tmp_path)
-    programs = {"apt-get": 'case "$*" in *install*) [ -e broken ] || : >lacking ;; esac\n', "sudo": '"$@"\n'}
+    programs = {"apt-get": 'case "$*" in *install*) [ -e broken ] || : >absent ;; esac\n', "sudo": '"$@"\n'}
     programs |= {"id": "echo 0\n", "python3": PYTHON}
     (tmp_path / "bin").mkdir()
     for name, body in programs.items():
         (tmp_path / "bin" / name).write_text(NOTE + body if name != "id" else "#!/bin/sh\n" + body)
         (tmp_path / "bin" / name).chmod(0o755)
-    (tmp_path / "lacking").write_text("libnonesuch-dev\nnonesuch\n")
+    (tmp_path / "absent").write_text("libnonesuch-dev\nnonesuch\n")
     (tmp_path / "calls").touch()
     return tmp_path
 
@@ -51,7 +51,7 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def call(folder: Path, code: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Call functions of the script where the input is no terminal."""
-    command = ["bash", "-c", f"source ./run\nlacking_here() {{ cat lacking; }}\n{code}"]
+    command = ["bash", "-c", f"source ./run\nmissing_here() {{ cat absent; }}\n{code}"]
     options = {"cwd": folder, "env": environment(folder, **more), "stdin": subprocess.DEVNULL}
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, **options)
 
@@ -59,7 +59,7 @@ def call(folder: Path, code: str, **more: str) -> subprocess.CompletedProcess[st
 def call_at_terminal(folder: Path, code: str, answer: str, **more: str) -> tuple[int, str]:
     """Call functions of the script at a terminal, where `answer` is typed."""
     terminal, end = pty.openpty()
-    command = ["bash", "-c", f"source ./run\nlacking_here() {{ cat lacking; }}\n{code}"]
+    command = ["bash", "-c", f"source ./run\nmissing_here() {{ cat absent; }}\n{code}"]
     streams = {"stdin": end, "stdout": end, "stderr": end}
     process = subprocess.Popen(command, cwd=folder, env=environment(folder, **more), **streams)
     os.close(end)
@@ -91,7 +91,7 @@ def installed(folder: Path) -> bool:
 def test_system_packages_are_installed_after_a_question(folder, setting, answer, asks, installs):
     assign = "; ".join(f"{name}={value}" for name, value in setting.items() if name == "YES")
     more = {name: value for name, value in setting.items() if name != "YES"}
-    code, shown = call_at_terminal(folder, f"{assign}\nprovide lacking_here", answer, **more)
+    code, shown = call_at_terminal(folder, f"{assign}\nprovide missing_here", answer, **more)
     assert ("install these Debian packages: libnonesuch-dev nonesuch?" in shown) is asks
     assert installed(folder) is installs
     assert code == (0 if installs else 1)
@@ -99,7 +99,7 @@ def test_system_packages_are_installed_after_a_question(folder, setting, answer,
 
 @pytest.mark.parametrize("setting", [{}, {"CI": "true"}])
 def test_without_a_terminal_nothing_is_asked(folder, setting):
-    done = call(folder, "provide lacking_here", **setting)
+    done = call(folder, "provide missing_here", **setting)
     assert done.returncode == 0
     assert installed(folder)
 
@@ -107,7 +107,7 @@ def test_without_a_terminal_nothing_is_asked(folder, setting):
 def test_packages_that_cannot_be_installed_are_named(folder):
     (folder / "broken").touch()
     (folder / "bin" / "apt-get").write_text(f"{NOTE}exit 1\n")
-    done = call(folder, "provide lacking_here")
+    done = call(folder, "provide missing_here")
     assert done.returncode == 1
     assert "missing, as Debian names them: libnonesuch-dev nonesuch" in done.stderr
     calls = (folder / "calls").read_text()
@@ -116,13 +116,11 @@ def test_packages_that_cannot_be_installed_are_named(folder):
 
 
 SET_UP = """
-lacking_to_build() { :; }
+missing_to_build() { :; }
 listed() { :; }
-lacking_to_test() { :; }
-lacking_to_build_dae() { cat lacking; }
+missing_to_test() { :; }
+missing_to_build_dae() { cat absent; }
 """
-    "lacking_to_build() { :; }\nlisted() { :; }\nlacking_to_test() { :; }\nlacking_to_build_dae() { cat lacking; }\n"
-)
 
 
 def test_tests_are_set_up_without_sundials(folder):
