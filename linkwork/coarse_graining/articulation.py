@@ -89,6 +89,11 @@ def coarse_grain(
     name
         Of the mechanism.
 
+    Returns
+    -------
+    CoarseGrained
+        The mechanism, its state, and momenta and energies before and after.
+
     Raises
     ------
     MechanismError

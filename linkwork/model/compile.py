@@ -34,7 +34,7 @@ def compile(mech: Mechanism, method: MethodRequest = "auto", reference: str = "a
 
     Returns
     -------
-    System
+    Model
         Ready to assemble, compute and simulate.
 
     Raises
@@ -42,5 +42,15 @@ def compile(mech: Mechanism, method: MethodRequest = "auto", reference: str = "a
     MechanismError
         If the description is wrong or asks for an unsupported feature, or if a method cannot; the text names the
         body or joint.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> model = lw.compile(mech)
+    >>> model
+    Model('pendulum': 1 bodies, 1 joints, 0 loops, 2 states)
     """
     return Model(compile_mechanism(mech, method, reference))

@@ -51,6 +51,11 @@ def linearize(
     time
         s, where motions are prescribed; by default that of the state.
 
+    Returns
+    -------
+    LinearModel
+        A, B, C and D with the names of states, inputs and outputs.
+
     Raises
     ------
     MechanismError

@@ -94,10 +94,24 @@ def latch_supervisor(
         A latch is commanded when it has been within `window` of its target, rad, and not faster than `max_speed`,
         rad/s, for `hold_time`, s; with `sequence` not before the one listed before it.
 
+    Returns
+    -------
+    Path
+        Of the FMU.
+
     Raises
     ------
     FmuError
         If a latch is not described so.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import latch_supervisor
+    >>> with TemporaryDirectory() as folder:
+    ...     path = latch_supervisor(f"{folder}/control.fmu", {"latch1": "H1", "latch2": "H2"})
+    >>> path.name
+    'control.fmu'
     """
     from linkwork.controllers.packaging import package
 

@@ -84,10 +84,24 @@ def signal(
     delay, scale
         s, and a factor.
 
+    Returns
+    -------
+    Path
+        Of the FMU.
+
     Raises
     ------
     FmuError
         If times do not increase or sizes do not fit.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import signal
+    >>> with TemporaryDirectory() as folder:
+    ...     path = signal(f"{folder}/control.fmu", [0.0, 1.0, 2.0], {"road": [0.0, 0.05, 0.0]})
+    >>> path.name
+    'control.fmu'
     """
     from linkwork.controllers.packaging import package
 

@@ -88,10 +88,26 @@ def gain(
     sample_time
         s; not 0: for an input that is held between samples; the sum of x'Q x + u'R u is minimised, times `sample_time`.
 
+    Returns
+    -------
+    ndarray
+        K, (m, n): u = -K x, in the order of `inputs` and `states`.
+
     Raises
     ------
     MechanismError
         On unknown names, wrong weights, and where inputs cannot stabilise the states; the text names a motion.
+
+    Examples
+    --------
+    >>> from linkwork.controllers import gain
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> model = lw.linearize(mech)
+    >>> gain(model, Q=100.0, R=1.0).shape
+    (1, 2)
     """
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")
     left = [i for i in range(len(model.states)) if i not in rows]
@@ -230,10 +246,29 @@ def state_feedback(
     u_min, u_max
         Limits of the inputs, in their units: one number for all or (m,); by default there are none.
 
+    Returns
+    -------
+    Path
+        Of the FMU.
+
     Raises
     ------
     MechanismError
         As `gain` does, and where the inputs cannot hold the operating point, or not within their limits.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import state_feedback
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> model = lw.linearize(mech)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = state_feedback(model, Q=100.0, R=1.0, path=f"{folder}/control.fmu")
+    >>> path.name
+    'control.fmu'
     """
     from linkwork.controllers.packaging import package
 

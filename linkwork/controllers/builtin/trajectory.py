@@ -106,10 +106,24 @@ def trajectory(
     start, speed
         s, when it begins, and a factor on its speed.
 
+    Returns
+    -------
+    Path
+        Of the FMU.
+
     Raises
     ------
     FmuError
         If sizes do not fit, or times are not positive.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import trajectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = trajectory(f"{folder}/control.fmu", [[0.0], [1.2]], names=["A"])
+    >>> path.name
+    'control.fmu'
     """
     from linkwork.controllers.packaging import package
 

@@ -107,6 +107,18 @@ def export_fmu(
     ExportError
         If an output is unknown, a start value is out of bounds, the shared library is missing or cannot be compiled, or
         the file cannot be written.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> from tempfile import TemporaryDirectory
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> with TemporaryDirectory() as folder:
+    ...     path = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
+    >>> path.name
+    'pendulum.fmu'
     """
     from linkwork.compiler.compile import no_collection
 
