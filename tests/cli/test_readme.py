@@ -14,9 +14,8 @@ import pytest
 import linkwork as lw
 from linkwork.cli.main import make_parser
 from support.checkout import TOP
+from support.pages import PAGES, python_of
 
-PAGES = [TOP / "README.md", TOP / "CHANGELOG.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 UNMARKED = re.compile(r"^ {4}(?:import \w|from \w+(?:\.\w+)* import )", re.MULTILINE)  # Python in an indented block
 LINKWORK = "import sys; from linkwork.cli.main import main; sys.exit(main())"
 SLOW = {"comparison.md"}
@@ -32,10 +31,6 @@ def anchors(page: Path) -> set[str]:
     """Names of the headings, as the sites that show Markdown make them."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-def python_of(page: Path) -> list[str]:
-    return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
 def run_python(code: str, folder: Path, *arguments: str) -> str:
@@ -81,7 +76,7 @@ def test_python_stands_in_marked_blocks(page):
 
 
 def test_the_lid_latches_at_90_degrees_and_is_released_at_2_s(monkeypatch):
-    block = next(block for block in BLOCK.findall(PAGES[0].read_text(encoding="utf-8")) if "lid = lw." in block)
+    block = next(block for block in python_of(PAGES[0]) if "lid = lw." in block)
     monkeypatch.setattr(lw, "export_fmu", lambda *_: None)
     names = {"lw": lw}
     exec(compile(block, "README.md", "exec"), names)
