@@ -6,6 +6,7 @@ second reference, computed without Linkwork, is good to 3e-12 rad and 1e-9 rad/s
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from drawing import COLORS, GREY, INK, OUT, dress, save, sheet
@@ -54,7 +55,7 @@ ASIDE = {  # of labels, points
     "K1": (-4, 7), "K2": (-6, 7), "K3": (10, 6), "K4": (-22, -8), "K5": (-18, 6), "K6": (7, -8), "K7": (-4, 8),
     "A": (-14, 2), "B": (-13, 3), "C": (7, -4), "D": (8, -5), "E": (6, -15), "O": (-4, -15),
 }  # fmt: skip
-LABEL = {"textcoords": "offset points", "fontsize": 9}
+LABEL: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9}
 GREEK = dict(zip(JOINTS, "βΘγΦδΩε", strict=True))
 
 
@@ -70,8 +71,7 @@ def mechanism() -> lw.Mechanism:
         mech.start(q={name: angle}, u={name: 0.0})
     frames = {body: lw.Frame((*point, 0)) for body, point in MEET.items()}
     for body in ("K3", "K4", "K6"):
-        ends = {"parent_frame": frames["K2"], "child_frame": frames[body]}
-        mech.add_joint(f"E_{body}", hinge, "K2", body, cut=True, **ends)
+        mech.add_joint(f"E_{body}", hinge, "K2", body, parent_frame=frames["K2"], child_frame=frames[body], cut=True)
     points = ((*C, 0), (*D, 0))
     spring = lw.SpringDamper(bodies=("ground", "K3"), points=points, stiffness=STIFFNESS, free=FREE, name="spring")
     mech.add_force(spring)
@@ -99,11 +99,11 @@ def draw_linkage(axes: Axes, result: lw.Result) -> None:
     for color, (name, corners) in zip(COLORS, bodies.items(), strict=True):
         axes.plot(*np.array(corners).T, "o-", color=color, linewidth=3, ms=4, mfc="white")
         middle = np.mean(corners[:2], axis=0)
-        axes.annotate(name, middle, ASIDE[name], **LABEL, color=color, fontweight="bold")
+        axes.annotate(name, (middle[0], middle[1]), ASIDE[name], **LABEL, color=color, fontweight="bold")
     axes.plot(*np.array([c, d]).T, color=GREY, linestyle=(0, (1, 1)), linewidth=3, zorder=1)
     for name, point in {"A": a, "B": b, "C": c, "D": d, "E": e, "O": o}.items():
         axes.plot(*point, "o", color=INK, ms=5)
-        axes.annotate(name, point, ASIDE[name], **LABEL, color=INK)
+        axes.annotate(name, (point[0], point[1]), ASIDE[name], **LABEL, color=INK)
     dress(axes, "At the start; dotted: the spring", "x [mm]", "y [mm]", aspect="equal", xlim=(-77, 22))
 
 

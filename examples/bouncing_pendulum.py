@@ -44,7 +44,8 @@ def flight(speed: float) -> float:
     """Time from the stop up and back to it, s, by elliptic integrals."""
     own = WEIGHT / INERTIA  # w0^2
     sin2 = np.sin(STOP / 2) ** 2 + speed**2 / (4 * own)  # sin^2(a / 2)
-    return 2 * (ellipk(sin2) - ellipkinc(np.arcsin(np.sin(STOP / 2) / np.sqrt(sin2)), sin2)) / np.sqrt(own)
+    found: float = 2 * (ellipk(sin2) - ellipkinc(np.arcsin(np.sin(STOP / 2) / np.sqrt(sin2)), sin2)) / np.sqrt(own)
+    return found
 
 
 def impacts(count: int) -> np.ndarray:
@@ -56,12 +57,14 @@ def impacts(count: int) -> np.ndarray:
 
 def lift_off() -> float:
     """When the motor carries the weight, s."""
-    return PULL_FROM + WEIGHT * np.sin(STOP) / PULL
+    found: float = PULL_FROM + WEIGHT * np.sin(STOP) / PULL
+    return found
 
 
 def at_rest(result: lw.Result) -> np.ndarray:
     """Times at which it rests on the stop."""
-    return result.t[(result["hinge.u"] == 0.0) & (result["hinge.q"] < STOP + 1e-6)]
+    found: np.ndarray = result.t[(result["hinge.u"] == 0.0) & (result["hinge.q"] < STOP + 1e-6)]
+    return found
 
 
 def draw_pendulum(axes: Axes) -> None:

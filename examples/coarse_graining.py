@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from drawing import AMBER, BLUE, COLORS, GREY, INK, OUT, RED, dress, legend, save, seen, sheet
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 import linkwork as lw
 
@@ -42,7 +43,7 @@ class Molecule:
 
 def backbone() -> list[np.ndarray]:
     """Places of the residues of each segment: up one helix, over a strand, down the next."""
-    pieces = []
+    pieces: list[np.ndarray] = []
     for k in range(HELICES):
         foot = 1.1 * np.array([np.cos(k * np.pi / 3), np.sin(k * np.pi / 3), 0]) * (k < 6)
         n = np.arange(RESIDUES)
@@ -58,7 +59,8 @@ def strand(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """An arc from one place to another, away from the middle of the molecule."""
     t = np.linspace(0, 1, STRAND + 2)[1:-1, None]
     away = np.sign(start[2]) * 1.0 * np.array([0, 0, 1])
-    return start + (end - start) * t + 4 * t * (1 - t) * away
+    found: np.ndarray = start + (end - start) * t + 4 * t * (1 - t) * away
+    return found
 
 
 def molecule(seed: int = 7) -> Molecule:
@@ -70,7 +72,7 @@ def molecule(seed: int = 7) -> Molecule:
     positions += rng.normal(0, 0.12, positions.shape)
     masses = np.tile(ATOMS, len(positions) // len(ATOMS))
     velocities = rng.normal(size=positions.shape) * np.sqrt(HEAT / masses)[:, None]
-    joints = [(k, k + 1, (pieces[k][-1] + pieces[k + 1][0]) / 2) for k in range(len(pieces) - 1)]
+    joints: list[tuple[Any, ...]] = [(k, k + 1, (pieces[k][-1] + pieces[k + 1][0]) / 2) for k in range(len(pieces) - 1)]
     joints.append((3, 9, lw.Universal((0, 0, 1), (1, 0, 0)), (pieces[3][5] + pieces[9][5]) / 2))
     return Molecule(positions, velocities, masses, np.repeat(np.arange(len(pieces)), count), joints)
 
@@ -114,7 +116,8 @@ def draw_molecule(axes: Axes, given: Molecule, found: lw.CoarseGrained) -> None:
     places, centres = seen(given.positions), seen(found.before.com).T
     for segment, centre in enumerate(centres):
         color = COLORS[segment % len(COLORS)]
-        axes.scatter(*places[:, given.segments == segment], s=5, color=color, alpha=0.22, linewidths=0)
+        right, up = places[:, given.segments == segment]
+        axes.scatter(right, up, s=5, color=color, alpha=0.22, linewidths=0)
         for a, b, *_, point in given.joints:
             if segment in (a, b):
                 line = np.array([centre, seen(point)])
@@ -152,7 +155,7 @@ def draw_speeds(axes: Axes, before: np.ndarray, after: np.ndarray, title: str, u
     axes.plot(number, one, "o", color=BLUE, markersize=5, markerfacecolor="white", label="rigid segments")
     axes.plot(number, other, "o", color=RED, markersize=5, label="mechanism")
     dress(axes, title, "segment", unit, ylim=(0, 1.2 * max(one.max(), other.max())))
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend(axes, "upper right", ncols=2)
 
 

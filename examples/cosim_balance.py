@@ -62,8 +62,10 @@ def plant(out: Path) -> Path:
 
 def loop(out: Path, model: lw.LinearModel) -> System:
     """Plant and controller, connected by the names of states and torque."""
-    path, limits = out / "cosim_balance_controller.fmu", {"u_min": -STRONGEST, "u_max": STRONGEST}
-    controller = state_feedback(path, model, WEIGHTS, COST, states=STATES, sample_time=SAMPLE, **limits)
+    path = out / "cosim_balance_controller.fmu"
+    controller = state_feedback(
+        path, model, WEIGHTS, COST, states=STATES, sample_time=SAMPLE, u_min=-STRONGEST, u_max=STRONGEST
+    )
     system = System("cosim_balance", description="A pole on a cart, balanced by a motor through a crank")
     system.add("plant", plant(out))
     system.add("controller", controller)
@@ -207,7 +209,8 @@ def main(out: Path = OUT) -> tuple[dict[str, Result], dict[str, dict[float, floa
     """Balance the pole at several sampling times, print where it falls, and draw."""
     out.mkdir(exist_ok=True)
     model = lw.linearize(mechanism(), inputs=["A.tau"])
-    system, models = loop(out, model), {}
+    system = loop(out, model)
+    models: dict[Path, Any] = {}
     system.save(out / "cosim_balance.ssp")
     K = gain_for(model, 0.0)
     limit = longest(model, K)

@@ -7,6 +7,7 @@ Both have gains for the same inertia of a motor. A third run has tools heavier t
 
 import math
 from pathlib import Path
+from typing import Any
 
 import five_bar
 import numpy as np
@@ -127,7 +128,8 @@ def _meeting(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def error(result: Result) -> np.ndarray:
     """How far the tool is from where it should be, m."""
-    return np.linalg.norm(tool(result) - wished(result), axis=1)
+    found: np.ndarray = np.linalg.norm(tool(result) - wished(result), axis=1)
+    return found
 
 
 def torques(result: Result) -> np.ndarray:
@@ -153,7 +155,9 @@ def draw_machine(axes: Axes, runs: dict[str, Result]) -> None:
         row = int(np.searchsorted(result.t, t))
         for side, color in (("l", GREEN), ("r", GREY)):
             joint = [result[f"plant.distal_{side}.r[{k}]"][row] for k in (1, 2)]
-            look = {"linewidth": 3.5, "ms": 5} if t == 0.0 else {"linewidth": 1.2, "ms": 0, "alpha": 0.45}
+            look: dict[str, Any] = (
+                {"linewidth": 3.5, "ms": 5} if t == 0.0 else {"linewidth": 1.2, "ms": 0, "alpha": 0.45}
+            )
             axes.plot(*np.array([FEET[side], joint, tips[row]]).T, "o-", color=color, mfc="white", zorder=3, **look)
     for side in "lr":
         axes.plot(FEET[side][0], -0.012, "^", color=INK, ms=10, zorder=2)
@@ -208,7 +212,8 @@ def plot(runs: dict[str, Result], path: Path) -> None:
 def main(out: Path = OUT) -> dict[str, Result]:
     """Pick and place by both controllers, print how well the tool follows, and draw."""
     out.mkdir(exist_ok=True)
-    systems, models = {"PID": with_pids(out), "computed torque": with_model(out)}, {}
+    systems = {"PID": with_pids(out), "computed torque": with_model(out)}
+    models: dict[Path, Any] = {}
     systems["heavier than the model"] = systems["computed torque"]
     runs = {}
     for name, system in systems.items():

@@ -6,6 +6,7 @@ times its stiffness is a load on the wheel. The passive damper is the same FMU w
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from drawing import BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, save, seen, sheet
@@ -35,7 +36,8 @@ def mechanism(strut_free: float = 0.4, tyre_free: float = 0.34) -> lw.Mechanism:
     mech.add_body("body", mass=MASS, com=(0, 0, 0), inertia=lw.inertia.box(MASS, size=(2.0, 1.0, 0.5)))
     mech.add_joint("Z", lw.Prismatic(axis=(0, 0, 1)), "ground", "body", at=(0, 0, 0))
     for name, (mass, com, moments) in BODIES.items():
-        inertia = np.diag(moments) if len(moments) == 3 else slender(*moments, np.subtract(*LINKS[name][::3]))
+        is_link = len(moments) == 2
+        inertia = slender(moments[0], moments[1], np.subtract(*LINKS[name][::3])) if is_link else np.diag(moments)
         mech.add_body(name, mass=mass, com=com, inertia=inertia)
     mech.add_joint("upper", lw.Revolute(UPPER_AXIS), "body", "upper_arm", at=UPPER)
     mech.add_joint("upper_ball", lw.Spherical(), "upper_arm", "carrier", at=UPPER_BALL)
@@ -45,10 +47,10 @@ def mechanism(strut_free: float = 0.4, tyre_free: float = 0.34) -> lw.Mechanism:
     inertia = lw.inertia.cylinder(WHEEL_MASS, RADIUS, 0.2, axis="y")
     mech.add_body("wheel", mass=WHEEL_MASS, com=(0, 0, 0), inertia=inertia, origin=WHEEL)
     mech.add_joint("hub", lw.Fixed(), "carrier", "wheel", at=WHEEL)
-    strut = {"bodies": ("body", "trailing_link"), "points": SPRING}
-    mech.add_force(lw.SpringDamper(**strut, stiffness=STRUT, free=strut_free, name="strut"))
-    tyre = {"bodies": ("ground", "wheel"), "points": (WHEEL - (0, 0, RADIUS), (0, 0, 0))}
-    mech.add_force(lw.SpringDamper(**tyre, stiffness=TYRE, free=tyre_free, name="tyre"))
+    ends = ("body", "trailing_link")
+    mech.add_force(lw.SpringDamper(bodies=ends, points=SPRING, stiffness=STRUT, free=strut_free, name="strut"))
+    ends, points = ("ground", "wheel"), np.array([WHEEL - (0, 0, RADIUS), (0, 0, 0)])
+    mech.add_force(lw.SpringDamper(bodies=ends, points=points, stiffness=TYRE, free=tyre_free, name="tyre"))
     for name, body in (("on_body", "body"), ("on_wheel", "wheel"), ("road", "wheel")):
         mech.add_force(lw.Wrench(body, point=(0, 0, 0), name=name))
     return mech
@@ -106,17 +108,23 @@ def drive(out: Path) -> System:
 def travel(result: Result) -> np.ndarray:
     """Of the wheel towards the body, m."""
     way = result["car.wheel.r[3]"] - result["car.body.r[3]"]
-    return way - way[0]
+    found: np.ndarray = way - way[0]
+    return found
 
 
 def tyre_load(result: Result) -> np.ndarray:
     """Change of the load on the tyre, N."""
-    return TYRE * (result["road.z"] - result["car.wheel.r[3]"] + result["car.wheel.r[3]"][0])
+    found: np.ndarray = TYRE * (result["road.z"] - result["car.wheel.r[3]"] + result["car.wheel.r[3]"][0])
+    return found
+
+
+def rms(values: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(values))))
 
 
 def facts(result: Result) -> dict[str, float]:
     """Compared quantities: on the bump the peak, on the rough road root mean squares."""
-    rough, rms = result.t >= ROUGH_FROM, lambda values: float(np.sqrt(np.mean(np.square(values))))
+    rough = result.t >= ROUGH_FROM
     return {
         "body's acceleration, rms [m/s²]": rms(result["car.Z.a"][rough]),
         "body's height, rms [mm]": 1000 * rms(result["car.body.r[3]"][rough]),
@@ -128,12 +136,12 @@ def facts(result: Result) -> dict[str, float]:
 
 def draw_car(axes: Axes) -> None:
     """The suspension at rest, the body as a box above it, road and sky; seen from ahead."""
-    look = {"linewidth": 3, "ms": 5, "mfc": "white", "zorder": 4}
+    look: dict[str, Any] = {"linewidth": 3, "ms": 5, "mfc": "white", "zorder": 4}
     hinge, ball = np.add(UPPER, UPPER_AXIS), np.array(UPPER_BALL)
-    axes.plot(*seen([hinge, ball, UPPER], **VIEW), "o-", color=BLUE, **look)
+    axes.plot(*seen(np.array([hinge, ball, UPPER]), **VIEW), "o-", color=BLUE, **look)
     for inner, *_, outer in LINKS.values():
         axes.plot(*seen([inner, outer], **VIEW), "o-", color=BLUE, **look)
-        axes.plot(*seen([outer, WHEEL], **VIEW), color=GREY, linewidth=2, zorder=3)
+        axes.plot(*seen(np.array([outer, WHEEL]), **VIEW), color=GREY, linewidth=2, zorder=3)
     axes.plot(*seen([ball, WHEEL], **VIEW), color=GREY, linewidth=2, zorder=3)
     axes.plot(*seen(SPRING, **VIEW), "o-", color=GREEN, **look)
     spin = np.radians(np.arange(0, 361, 5))[:, None]
@@ -144,9 +152,13 @@ def draw_car(axes: Axes) -> None:
     axes.fill(*seen(patch, **VIEW), color=PALE, zorder=0)
     top = np.array([(x, y, 0.42) for x, y in ((-0.35, 0.25), (0.75, 0.25), (0.75, 0.62), (-0.35, 0.62))])
     axes.fill(*seen(top, **VIEW), color=PALE, ec=GREY, zorder=1)
-    for inner in (hinge, np.array(UPPER), *(np.array(link[0]) for link in LINKS.values()), np.array(SPRING[0])):
+    for held in (hinge, np.array(UPPER), *(np.array(link[0]) for link in LINKS.values()), np.array(SPRING[0])):
         axes.plot(
-            *seen([inner, (*inner[:2], 0.42)], **VIEW), color=GREY, linewidth=0.8, linestyle=(0, (4, 3)), zorder=1
+            *seen(np.array([held, (*held[:2], 0.42)]), **VIEW),
+            color=GREY,
+            linewidth=0.8,
+            linestyle=(0, (4, 3)),
+            zorder=1,
         )
     for point, text, color, offset in (
         (WHEEL - (0, 0, RADIUS), "road.fmu: z(t)", INK, (-30, -14)),
@@ -154,9 +166,8 @@ def draw_car(axes: Axes) -> None:
         (SPRING[1], "strut", GREEN, (-32, 12)),
         (LINKS["trailing_link"][0], "five links", BLUE, (-12, -16)),
     ):
-        axes.annotate(
-            text, seen([point], **VIEW)[:, 0], offset, textcoords="offset points", color=color, fontsize=9, zorder=9
-        )
+        right, up = seen(np.array([point]), **VIEW)[:, 0]
+        axes.annotate(text, (right, up), offset, textcoords="offset points", color=color, fontsize=9, zorder=9)
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_title("car.fmu: three loops, a wheel, a body", fontsize=10.5, color=INK, loc="left")
@@ -218,7 +229,8 @@ def plot(runs: dict[str, Result], path: Path) -> None:
 def main(out: Path = OUT) -> dict[str, Result]:
     """Drive with both dampers, print what they do, and draw."""
     out.mkdir(exist_ok=True)
-    system, models = drive(out), {}
+    system = drive(out)
+    models: dict[Path, Any] = {}
     system.save(out / "cosim_skyhook.ssp")
     runs = {name: run(system, master=Jacobi(STEP), parameter_sets=name, models=models) for name in DAMPERS}
     print(f"{system}\n{'':36}" + "".join(f"{name:>10}" for name in runs))

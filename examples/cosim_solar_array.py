@@ -117,7 +117,7 @@ def plot(runs: dict[float, Result], path: Path) -> None:
     result = runs[STEPS[-1]]
     times = latched(result)
     figure = sheet(13.0, 6.4)
-    above, below = figure.subfigures(2, 1, height_ratios=(1.0, 2.0))
+    above, below = np.asarray(figure.subfigures(2, 1, height_ratios=(1.0, 2.0)), object)
     first = min(times.values())
     draw_poses(above, result, [0.0, 0.6 * first, *sorted(times.values())])
     angles, commands, left = below.subplots(1, 3, width_ratios=(1.2, 1.2, 1.0))
@@ -137,7 +137,8 @@ def plot(runs: dict[float, Result], path: Path) -> None:
 def main(out: Path = OUT) -> dict[float, Result]:
     """Unfold under supervision with several steps, print how late and how straight the panels latch, and draw."""
     out.mkdir(exist_ok=True)
-    system, models = supervised(out), {}
+    system = supervised(out)
+    models: dict[Path, Any] = {}
     system.save(out / "cosim_solar_array.ssp")
     runs = {step: unfolded(system, step, models) for step in STEPS}
     crossed = {hinge: event.t for hinge, event in latches_of(lw.simulate(satellite(), END, rtol=1e-10)).items()}

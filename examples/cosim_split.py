@@ -122,6 +122,7 @@ def adapted(once: Callable[..., Result]) -> Adapted:
     for demand in DEMANDS:
         result = once(Adaptive(demand, extrapolation=2))
         error = np.abs(tips(result) - whole(result.t)).max()
+        assert result.statistics is not None  # of a result that is read from a file there are none
         found[demand] = (END / result.statistics.steps, float(error))
     return found
 

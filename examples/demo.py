@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from ctypes import byref, c_long, c_void_p
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import fmpy
@@ -50,7 +51,8 @@ class Run:
 
     def difference(self, reference: "Run") -> np.ndarray:
         """Largest difference of an angle at each time, rad."""
-        return np.max([np.abs(self.columns[name] - reference.columns[name]) for name in ANGLES], axis=0)
+        found: np.ndarray = np.max([np.abs(self.columns[name] - reference.columns[name]) for name in ANGLES], axis=0)
+        return found
 
     @property
     def drift(self) -> float:
@@ -62,7 +64,7 @@ class Run:
         return float(self.columns["loop.D.residual"].max())
 
 
-def fastest(name: str, once: Callable[[], tuple[float, int, Mapping[str, np.ndarray]]]) -> Run:
+def fastest(name: str, once: Callable[[], tuple[float, int, Mapping[str, np.ndarray] | np.ndarray]]) -> Run:
     wall, steps, columns = min((once() for _ in range(REPEATS)), key=lambda outcome: outcome[0])
     return Run(name, wall, steps, {column: np.array(columns[column]) for column in COLUMNS})
 
@@ -70,7 +72,7 @@ def fastest(name: str, once: Callable[[], tuple[float, int, Mapping[str, np.ndar
 def in_python(system: lw.Model, solver: str, tolerance: float) -> Run:
     """From start values to all columns, the loop's assembly included."""
 
-    def once() -> tuple[float, int, dict[str, np.ndarray]]:
+    def once() -> tuple[float, int, Mapping[str, np.ndarray]]:
         begin = time.perf_counter()
         result = lw.simulate(system, END, solver=solver, rtol=tolerance, t_eval=np.linspace(0.0, END, SAMPLES))
         columns = {name: result[name] for name in COLUMNS}
@@ -108,13 +110,13 @@ def unpacked(path: Path) -> Iterator[str]:
 
 
 @contextmanager
-def counted_steps() -> Iterator[type]:
+def counted_steps() -> Iterator[Any]:
     """FMPy keeps its CVode to itself: stand in for the class and ask it how many steps it took."""
 
-    class Counted(fmpy.sundials.CVodeSolver):
+    class Counted(fmpy.sundials.CVodeSolver):  # type: ignore[misc]
         steps = 0
 
-        def step(self, t, t_next):
+        def step(self, t: float, t_next: float) -> Any:
             outcome = super().step(t, t_next)
             count = c_long()
             sundials_cvode.CVodeGetNumSteps(c_void_p(self.cvode_mem), byref(count))
@@ -127,7 +129,7 @@ def counted_steps() -> Iterator[type]:
 
 def print_table(runs: list[Run], reference: Run) -> None:
     heads = ("run", "wall time", "steps", "difference", "loop residual", "energy drift")
-    rows = [heads, ("", "ms", "", "rad", "m", "J")]
+    rows: list[tuple[str, ...]] = [heads, ("", "ms", "", "rad", "m", "J")]
     for run in runs:
         numbers = (run.difference(reference).max(), run.residual, run.drift)
         rows.append((run.name, f"{1e3 * run.wall:.1f}", str(run.steps), *(f"{number:.1e}" for number in numbers)))

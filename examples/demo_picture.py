@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from four_bar import BASE
@@ -17,7 +18,7 @@ JOINTS = {"A": CRANK, "B": CURVE, "C": PLATE, "D": ROCKER}
 ALIGNED = {"A": "center", "B": "center", "C": "bottom", "D": "top"}  # C and D end next to each other
 POINT = (0.5, 0.42)  # the coupler point: along B-C and across it, in lengths of the coupler
 POSES = 9
-LABEL = {"textcoords": "offset points", "fontweight": "bold"}
+LABEL: dict[str, Any] = {"textcoords": "offset points", "fontweight": "bold"}
 
 
 def points(columns: Columns) -> dict[str, np.ndarray]:

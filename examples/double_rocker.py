@@ -41,7 +41,8 @@ def standstills(result: lw.Result) -> dict[str, int]:
 def energy_error(result: lw.Result) -> np.ndarray:
     """Change of the energy since the start, J."""
     energy = result["energy.kinetic"] + result["energy.potential"]
-    return energy - energy[0]
+    found: np.ndarray = energy - energy[0]
+    return found
 
 
 def draw_motion(axes: Axes, result: lw.Result) -> None:

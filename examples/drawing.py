@@ -35,7 +35,8 @@ def dress(axes: Axes, title: str, x: str, y: str, **options: Any) -> Axes:
 
 
 def legend(axes: Axes, where: str = "best", **options: Any) -> None:
-    axes.legend(loc=where, fontsize=8.5, frameon=False, labelcolor=INK, **options)
+    style: Any = {"loc": where, "fontsize": 8.5, "frameon": False, "labelcolor": INK}
+    axes.legend(**style | options)
 
 
 def mark(axes: Axes, t: float, label: str = "", height: float = 0.97) -> None:
@@ -50,7 +51,8 @@ def seen(points: ArrayLike, aside: float = 28.0, above: float = 20.0) -> np.ndar
     turn, rise = np.radians(aside), np.radians(above)
     right = (np.cos(turn), np.sin(turn), 0)
     up = (-np.sin(rise) * np.sin(turn), np.sin(rise) * np.cos(turn), np.cos(rise))
-    return np.array([right, up]) @ np.asarray(points).T
+    found: np.ndarray = np.array([right, up]) @ np.asarray(points).T
+    return found
 
 
 def save(figure: Figure, path: Path, caption: str) -> None:

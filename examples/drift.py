@@ -71,7 +71,8 @@ def gaps(y: Array) -> Array:
     """Distance between the end of the rocker and its foot, (nt,), m."""
     angle = np.cumsum(y[:, :3], axis=1).T
     end = np.array(LENGTHS) @ np.array([np.cos(angle), np.sin(angle)])
-    return np.hypot(end[0] - BASE, end[1])
+    found: np.ndarray = np.hypot(end[0] - BASE, end[1])
+    return found
 
 
 def runs() -> dict[str, Array]:

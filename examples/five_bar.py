@@ -6,6 +6,7 @@ System Dynamics 9, 2003, figures 7 and 8). Its motion is compared with Lagrange'
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, save, sheet
@@ -50,7 +51,7 @@ def torque(side: str, t: float) -> float:
     return AMPLITUDE * math.sin(2 * math.pi * FREQUENCY[side] * t)
 
 
-def driven(legs: str, t_end: float, **options: float) -> lw.Result:
+def driven(legs: str, t_end: float, **options: Any) -> lw.Result:
     """Simulate with all motors running."""
     inputs = {side.upper(): lambda t, side=side: torque(side, t) for side in legs}
     return lw.simulate(mechanism(legs), t_end, inputs=inputs, t_eval=np.linspace(0.0, t_end, 801), **options)

@@ -113,7 +113,8 @@ def landing(result: lw.Result) -> float:
     """When a stone lands that starts like the box at its release, s."""
     row = row_at(result, RELEASE)
     height, speed = result["place.q"][row, 1], result["place.u"][row, 1]
-    return RELEASE + (speed + math.sqrt(speed**2 + 2 * GRAVITY * height)) / GRAVITY
+    found: float = RELEASE + (speed + math.sqrt(speed**2 + 2 * GRAVITY * height)) / GRAVITY
+    return found
 
 
 def draw_poses(figure: Figure, result: lw.Result, times: dict[str, float]) -> None:
@@ -138,7 +139,7 @@ def draw_poses(figure: Figure, result: lw.Result, times: dict[str, float]) -> No
 def plot(result: lw.Result, path: Path) -> None:
     """Draw poses, the place of the box, and the forces on it."""
     figure = sheet(13.0, 6.8)
-    above, below = figure.subfigures(2, 1, height_ratios=(1.0, 1.5))
+    above, below = np.asarray(figure.subfigures(2, 1, height_ratios=(1.0, 1.5)), object)
     grip, fall = event_of(result, "grip_left").t, event_of(result, "table").t
     times = {
         "open": 0.0,
@@ -156,8 +157,8 @@ def plot(result: lw.Result, path: Path) -> None:
         inward.plot(result.t, -sign * force[:, 0], color=color, label=f"{side} tip")
         upward.plot(result.t, force[:, 2], color=color, label=f"{side} tip")
     upward.plot(result.t, result["place.f"][:, 2], color=AMBER, label="table")
-    for axes, force in zip((inward, upward), statics(), strict=True):
-        axes.plot(RELEASE - 0.05, force, "o", color=INK, mfc="white", ms=5, label="statics")
+    for axes, load in zip((inward, upward), statics(), strict=True):
+        axes.plot(RELEASE - 0.05, load, "o", color=INK, mfc="white", ms=5, label="statics")
     dress(place, "Where the box is", "time [s]", "displacement [m]")
     dress(inward, "The tips hold the box", "time [s]", "force inward [N]")
     dress(upward, "The tips and the table carry it", "time [s]", "force upward [N]")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from drawing import AMBER, BLUE, GREEN, INK, PALE, RED, SKY, dress, legend, save, seen, sheet
@@ -15,7 +16,7 @@ TIMES, FADING = (0.0, 0.4, 0.8), (1.0, 0.45, 0.25)  # s
 ONE_SWING = 1.9  # s
 TITLE = "{} cells at {} s, from full colour to pale, and the ways of the tips"
 LINES = ((BLUE, 6.0), (RED, 3.5), (AMBER, 1.5))  # the first widest, as they lie on one another
-OFFSET = {"textcoords": "offset points", "fontweight": "bold"}
+OFFSET: dict[str, Any] = {"textcoords": "offset points", "fontweight": "bold"}
 
 
 def draw(path: Path, runs: Mapping[int, lw.Result], reference: np.ndarray, costs: Costs) -> None:
@@ -38,7 +39,7 @@ def draw_ladder(axes: Axes, cells: int, result: lw.Result) -> None:
     way = result["rung0.r"] - feet[0]  # of a tip from its foot; all legs are parallel
     swing = way[: np.searchsorted(result.t, ONE_SWING)]
     for row, alpha in zip(np.searchsorted(result.t, TIMES)[::-1], FADING[::-1], strict=True):
-        look = {"alpha": alpha, "solid_capstyle": "round"}
+        look: dict[str, Any] = {"alpha": alpha, "solid_capstyle": "round"}
         for foot in feet:
             axes.plot(*seen([foot, foot + way[row]]), color=BLUE, linewidth=3.5, **look)
         axes.plot(*seen(feet + way[row]), "o-", color=RED, linewidth=4, ms=7, mfc="white", mew=1.6, **look)

@@ -189,7 +189,7 @@ def animate(result: lw.Result, path: Path, frames: int = 50) -> None:
         draw_bodies(axes, result, row)
         axes.set_title(f"{result.t[row]:.2f} s", fontsize=10.5, color=INK, loc="left")
 
-    FuncAnimation(figure, show, frames=frames).save(path, PillowWriter(fps=frames / END / 2), dpi=80)
+    FuncAnimation(figure, show, frames=frames).save(path, PillowWriter(fps=round(frames / END / 2)), dpi=80)
     print(f"saved {path.parent.name}/{path.name}")
 
 

@@ -48,7 +48,8 @@ class Rods:
 
     def inertias(self, phi: Array) -> Array:
         """The matrix M."""
-        return self.coupling() * np.cos(phi[:, None] - phi) + self.inertia
+        mass: np.ndarray = self.coupling() * np.cos(phi[:, None] - phi) + self.inertia
+        return mass
 
     def jump(self, phi: Array, rate: Array, rows: Array) -> tuple[Array, Array]:
         """Rates after, and impulses of, rows (m, rods) whose rates become zero at once."""

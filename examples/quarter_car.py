@@ -7,6 +7,7 @@ absolute coordinates and multipliers, without Linkwork.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from cpu_time import cpu_time
@@ -78,7 +79,8 @@ def mechanism() -> lw.Mechanism:
     """Every joint is given by its hard point."""
     mech = lw.Mechanism("quarter_car")
     for name, (mass, com, moments) in BODIES.items():
-        inertia = np.diag(moments) if len(moments) == 3 else slender(*moments, np.subtract(*LINKS[name][::3]))
+        is_link = len(moments) == 2
+        inertia = slender(moments[0], moments[1], np.subtract(*LINKS[name][::3])) if is_link else np.diag(moments)
         mech.add_body(name, mass=mass, com=com, inertia=inertia)
     mech.add_joint("upper", lw.Revolute(UPPER_AXIS), "ground", "upper_arm", at=UPPER)
     mech.add_joint("upper_ball", lw.Spherical(), "upper_arm", "carrier", at=UPPER_BALL)
@@ -95,14 +97,16 @@ def mechanism() -> lw.Mechanism:
 def slender(across: float, along: float, direction: np.ndarray) -> np.ndarray:
     """Inertia of a rod in a direction."""
     line = np.outer(direction, direction) / (direction @ direction)
-    return across * (np.eye(3) - line) + along * line
+    found: np.ndarray = across * (np.eye(3) - line) + along * line
+    return found
 
 
-def carried(result: lw.Result, body: str, point: Point) -> np.ndarray:
+def carried(result: lw.Result, body: str, point: Point | np.ndarray) -> np.ndarray:
     """Where a point of a body is over time, (nt, 3), m."""
     w, v = result[f"{body}.Q"][:, :1], result[f"{body}.Q"][:, 1:]
     aside = np.cross(v, point)
-    return result[f"{body}.r"] + point + 2 * (w * aside + np.cross(v, aside))
+    found: np.ndarray = result[f"{body}.r"] + point + 2 * (w * aside + np.cross(v, aside))
+    return found
 
 
 def cpu_times(mech: lw.Mechanism) -> dict[str, float]:
@@ -117,7 +121,7 @@ def draw_suspension(axes: Axes, result: lw.Result) -> None:
     spin = np.radians(np.arange(0, 361, 5))[:, None]
     rim = WHEEL + RIM * (np.cos(spin) * (1, 0, 0) + np.sin(spin) * (0, 0, 1))
     for row, alpha in ((-1, 0.3), (0, 1.0)):
-        look = {"alpha": alpha, "linewidth": 3, "ms": 5, "mfc": "white", "zorder": 3 + alpha}
+        look: dict[str, Any] = {"alpha": alpha, "linewidth": 3, "ms": 5, "mfc": "white", "zorder": 3 + alpha}
         upper, hinge = carried(result, "upper_arm", UPPER_BALL)[row], np.array([UPPER, np.add(UPPER, UPPER_AXIS)])
         axes.plot(*seen([hinge[0], upper, hinge[1]], **VIEW), "o-", color=RED, **look)
         balls = [carried(result, name, outer)[row] for name, (*_, outer) in LINKS.items()]
@@ -130,8 +134,8 @@ def draw_suspension(axes: Axes, result: lw.Result) -> None:
             axes.plot(*seen([ball, centre], **VIEW), color=GREY, alpha=alpha, linewidth=2)
         axes.plot(*seen(rim + centre - WHEEL, **VIEW), color=INK, alpha=alpha, linewidth=1.5)
     for point, offset, text, color in LABELS:
-        at = seen([point], **VIEW)[:, 0]
-        axes.annotate(text, at, offset, textcoords="offset points", color=color, fontsize=9, fontweight="bold")
+        right, up = seen([point], **VIEW)[:, 0]
+        axes.annotate(text, (right, up), offset, textcoords="offset points", color=color, fontsize=9, fontweight="bold")
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.set_title("Links, wheel and strut at the start; pale: after 1 s", fontsize=10.5, color=INK)

@@ -6,6 +6,7 @@ here from the motion of all bodies, in numpy. It spins at first; the further the
 
 import math
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, mark, save, sheet
@@ -88,8 +89,9 @@ def rows_after(result: lw.Result, t: float) -> np.ndarray:
 
 def damped(result: lw.Result) -> np.ndarray:
     """What the dampers have taken over time, J: integrated from event to event."""
-    power = DAMPING * sum(result[f"{hinge}.u"] ** 2 for hinge in HINGES)
-    taken, total = [], 0.0
+    power = DAMPING * np.sum([result[f"{hinge}.u"] ** 2 for hinge in HINGES], axis=0)
+    taken: list[np.ndarray] = []
+    total = 0.0
     for rows in np.split(np.arange(len(result.t)), np.flatnonzero(np.diff(result.t) == 0.0) + 1):
         taken.append(total + cumulative_simpson(power[rows], x=result.t[rows], initial=0.0))
         total = taken[-1][-1]
@@ -98,16 +100,23 @@ def damped(result: lw.Result) -> np.ndarray:
 
 def energies(result: lw.Result) -> dict[str, np.ndarray]:
     """Where the energy is or has gone over time, J; the sum stays."""
-    latched = sum(event.energy_lost * rows_after(result, event.t) for event in result.events)
+    latched = np.sum([event.energy_lost * rows_after(result, event.t) for event in result.events], axis=0)
     parts = {"in springs": result["energy.potential"], "in motion": result["energy.kinetic"]}
     return parts | {"lost in dampers": damped(result), "lost in latches": latched}
 
 
-def outline(result: lw.Result, row: int) -> np.ndarray:
+class Columns(Protocol):
+    """Values over time by name."""
+
+    def __getitem__(self, name: str) -> np.ndarray: ...
+
+
+def outline(result: Columns, row: int) -> np.ndarray:
     """Edges of the panels relative to the hub, in its axes x and z, (panels + 1, 2), m."""
     angles = np.cumsum([result[f"{hinge}.q"][row] for hinge in HINGES])
     steps = LENGTH * np.column_stack([np.cos(angles), np.sin(angles)])
-    return np.array(EDGE)[::2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+    found: np.ndarray = np.array(EDGE)[::2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+    return found
 
 
 def draw_poses(figure: Figure, result: lw.Result, times: list[float]) -> None:
@@ -127,7 +136,7 @@ def draw_poses(figure: Figure, result: lw.Result, times: list[float]) -> None:
 def plot(result: lw.Result, path: Path) -> None:
     """Draw poses, angles, the spin of the hub, and where the energy goes."""
     figure = sheet(13.0, 6.4)
-    above, below = figure.subfigures(2, 1, height_ratios=(1.0, 2.0))
+    above, below = np.asarray(figure.subfigures(2, 1, height_ratios=(1.0, 2.0)), object)
     times = {hinge: event.t for hinge, event in latches(result).items()}
     draw_poses(above, result, [0.0, 0.6 * min(times.values()), *times.values()])
     angles, spin, energy = below.subplots(1, 3)
@@ -166,7 +175,7 @@ def main(out: Path = OUT) -> lw.Result:
     for name, values, unit in zip(("momentum", "angular momentum"), momenta(result), ("N s", "N m s"), strict=True):
         before, after = ("({:.6f}, {:.6f}, {:.6f})".format(*(values[row] + 0.0)) for row in (0, -1))
         print(f"{name} {before} {unit} before and {after} after, changed by {np.abs(values - values[0]).max():.1e}")
-    total = sum(energies(result).values())
+    total = np.sum(list(energies(result).values()), axis=0)
     print(f"energy {total[0]:.6f} J before and {total[-1]:.6f} J after, with what dampers and latches took")
     plot(result, out / "solar_array.png")
     return result

@@ -74,7 +74,10 @@ def cpu_times(cells: Sequence[int]) -> dict[str, dict[int, float]]:
     }
 
 
-def main(out: Path = OUT, cells: Sequence[int] = (1, 3, 10), timed: Sequence[int] = (1, 2, 4, 8, 16, 32)):
+Study = tuple[dict[int, lw.Result], np.ndarray, dict[str, dict[int, float]]]  # runs by cells, reference, CPU times
+
+
+def main(out: Path = OUT, cells: Sequence[int] = (1, 3, 10), timed: Sequence[int] = (1, 2, 4, 8, 16, 32)) -> Study:
     """Simulate ladders and the pendulum, measure what an evaluation costs, and draw both."""
     t = np.linspace(0.0, 5.0, 501)
     reference = pendulum(t)

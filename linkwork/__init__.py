@@ -160,6 +160,7 @@ _HOMES = {
     "Study": "simulation.study",
     "study": "simulation.study",
 }
+_PARTS = ("controllers", "cosim", "errors", "solvers")  # the modules for users, besides the names above
 
 
 def __getattr__(name: str) -> Any:
@@ -174,7 +175,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted([*__all__, *_PARTS, "__version__"])
 
 
 def _part(name: str) -> Any:

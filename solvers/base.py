@@ -40,6 +40,7 @@ from enum import StrEnum
 import numpy as np
 
 from linkwork.errors import SolverError
+from linkwork.solvers.arguments import count, real
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
 from linkwork.solvers.solution import Statistics
@@ -98,7 +99,7 @@ class Options:
     Raises
     ------
     SolverError
-        If a number is not one that any run can use.
+        If a value is not a number, or not one that any run can use.
     """
 
     rtol: float = 1e-8
@@ -107,6 +108,10 @@ class Options:
     first_step: float | None = None
 
     def __post_init__(self) -> None:
+        for name in ("rtol", "atol", "max_step", "first_step"):
+            value = getattr(self, name)
+            if value is not None or name in ("rtol", "atol"):
+                object.__setattr__(self, name, real(value, name))
         if not SMALLEST_RTOL <= self.rtol < np.inf:
             raise SolverError(
                 f"rtol = {self.rtol:g} cannot be kept in double precision; give at least {SMALLEST_RTOL:.2g}"
@@ -137,7 +142,7 @@ class Limits:
     Raises
     ------
     SolverError
-        If a limit is below 1.
+        If a limit is no whole number of at least 1.
     """
 
     steps: int | None = MAX_STEPS
@@ -146,8 +151,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("steps", "events"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise SolverError(f"max_{name} = {value}; give at least 1, or None for no limit")
+            if value is not None:
+                object.__setattr__(self, name, count(value, f"max_{name}"))
 
 
 class Solver(ABC):

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwork.errors import SolverError
+from linkwork.solvers.arguments import real, vector
 from linkwork.solvers.output import Output
 from linkwork.solvers.problem import FloatArray, IntArray, Problem, StepControl
 from linkwork.solvers.solution import EventRecord, Solution, Statistics, Status
@@ -51,9 +52,10 @@ class Recorder:
     def __init__(
         self, t_start: float, t_end: float, t_eval: npt.ArrayLike | None = None, n_step_values: int = 0
     ) -> None:
+        t_start, t_end = real(t_start, "t0"), real(t_end, "t_end")
         if not (math.isfinite(t_start) and math.isfinite(t_end)):
             raise SolverError(f"the run from t0 = {t_start} to t_end = {t_end} must be between finite times")
-        self.t_start, self.t_end = t_start, float(t_end)
+        self.t_start, self.t_end = t_start, t_end
         self.t = t_start
         self.y: FloatArray = np.empty(0)
         self.events: list[EventRecord] = []
@@ -138,9 +140,7 @@ class Recorder:
 
 
 def _checked_times(t_eval: npt.ArrayLike, t0: float, t_end: float) -> FloatArray:
-    times = np.array(t_eval, dtype=np.float64)
-    if times.ndim != 1 or not np.isfinite(times).all():
-        raise SolverError("t_eval must be a vector of finite times")
+    times = vector(t_eval, "t_eval")
     direction = -1.0 if t_end < t0 else 1.0
     if (np.diff(times) * direction <= 0.0).any():
         raise SolverError("t_eval must be strictly " + ("increasing" if direction > 0.0 else "decreasing, as time is"))

@@ -35,7 +35,7 @@ def solver_class(name: str) -> type[Solver]:
     SolverError
         If the name is unknown.
     """
-    if name not in _CLASSES:
+    if not isinstance(name, str) or name not in _CLASSES:
         raise SolverNameError(f"there is no solver {name!r}: {suggest(name, _CLASSES)}")
     module, attribute = _CLASSES[name].split(":")
     found: type[Solver] = getattr(import_module(module), attribute)

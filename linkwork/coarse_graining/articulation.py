@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
 from linkwork.coarse_graining.particles import GivenJoint, read_joints, read_particles, read_segments
 from linkwork.coarse_graining.rigid_bodies import Momenta, RigidBodies, momenta, summed_up
@@ -56,6 +57,7 @@ class CoarseGrained:
     names: list[str]
 
 
+@checks_keywords
 def coarse_grain(
     positions: ArrayLike,
     velocities: ArrayLike,
@@ -86,6 +88,11 @@ def coarse_grain(
         Of the bodies; by default "segment0", "segment1" and so on. The joint of the first to the ground is "float".
     name
         Of the mechanism.
+
+    Returns
+    -------
+    CoarseGrained
+        The mechanism, its state, and momenta and energies before and after.
 
     Raises
     ------

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.comparison.comparison import Comparison
 from linkwork.comparison.measure import cpu_time, energy_drift, errors, keeps_energy, loop_residual
@@ -26,6 +27,7 @@ TOLERANCES = (1e-4, 1e-6, 1e-8, 1e-10)
 POINTS = 101
 
 
+@checks_keywords
 def compare(
     mechanism: Mechanism | Model,
     t_end: float,

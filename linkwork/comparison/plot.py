@@ -6,13 +6,15 @@ import math
 import os
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogFormatter
-
 from linkwork._util.files import atomic_path
+from linkwork._util.optional import optional_import
 from linkwork.comparison.runs import in_short
 from linkwork.comparison.table import ComparisonTable
 from linkwork.draw.plotting import GREY, INK, PALE
+
+with optional_import("plots", "matplotlib", "viz"):
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogFormatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

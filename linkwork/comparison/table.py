@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from linkwork._util.files import atomic_path
+from linkwork._util.optional import optional_import
 from linkwork.comparison.reference import Reference
 from linkwork.comparison.runs import ComparisonRun
 
@@ -106,7 +107,8 @@ class ComparisonTable:
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return the rows as a pandas table; needs pandas (extra `viz`)."""
-        import pandas as pd
+        with optional_import("tables", "pandas", "viz"):
+            import pandas as pd
 
         return pd.DataFrame([asdict(row) for row in self.rows], columns=HEADER)
 

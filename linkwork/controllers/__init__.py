@@ -53,3 +53,7 @@ def __getattr__(name: str) -> Any:
         if error.name != "pythonfmu":
             raise
         raise ImportError("controllers need PythonFMU: pip install 'linkwork[cosim]'", name=error.name) from error
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

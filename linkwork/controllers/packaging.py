@@ -21,6 +21,7 @@ import pythonfmu
 from pythonfmu import Fmi2Slave
 
 from linkwork._util.files import write_archive
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.controllers import adapter
 from linkwork.controllers.model_description import describe
@@ -29,6 +30,7 @@ from linkwork.errors import FmuError, FmuNameError
 _OURS = (adapter.FACTS, "settings.json")
 
 
+@checks_keywords
 def package(
     source: str | Path,
     path: str | Path | None = None,
@@ -69,6 +71,29 @@ def package(
     FmuError
         If the file cannot be read or run, holds no such class or several, or its variables are not in order; the text
         names the file and the remedy.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import package
+    >>> text = '''
+    ... from linkwork.controllers import Controller
+    ...
+    ... class Gain(Controller):
+    ...     def __init__(self, **kwargs):
+    ...         super().__init__(**kwargs)
+    ...         self.add_input("x", 0.0)
+    ...         self.add_output("y")
+    ...
+    ...     def outputs(self, t):
+    ...         self.y = 2.0 * self.x
+    ... '''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "gain.py").write_text(text)
+    ...     path = package(f"{folder}/gain.py", f"{folder}/gain.fmu")
+    >>> path.name
+    'gain.fmu'
     """
     source = Path(source)
     target = Path(f"{source.stem}.fmu") if path is None else Path(path)

@@ -8,18 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-from matplotlib.path import Path as Way
-from matplotlib.textpath import TextPath
-
 from linkwork._util.files import atomic_path
+from linkwork._util.optional import optional_import
 from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.system.definition import Connection, SystemDefinition
 from linkwork.cosim.system.units import conversion
 from linkwork.draw.block_layout import HEAD, ROW, Box, Layout, Points, Port
 from linkwork.draw.plotting import COLORS, GREY, INK, PALE
 from linkwork.errors import CosimError
+
+with optional_import("pictures", "matplotlib", "cosim"):
+    from matplotlib.figure import Figure
+    from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+    from matplotlib.path import Path as Way
+    from matplotlib.textpath import TextPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

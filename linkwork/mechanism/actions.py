@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.checks import GROUND, check_body_known, check_joint_known
 from linkwork.mechanism.forces import Point
@@ -44,6 +45,7 @@ class Action:
         """Refuse what a mechanism that is complete has no use for; `what` names the transition."""
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Stop(Action):
     """A coordinate of a joint stays within bounds: it rebounds from them, or rests on them.
@@ -132,6 +134,7 @@ class Stop(Action):
                 )
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Impulse(Action):
     """An impulse on a body, given by the inputs "kick.impulse.f[1..3]" and "kick.impulse.t[1..3]", world axes.

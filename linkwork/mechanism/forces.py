@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from linkwork._util.checks import check_name, finite
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.checks import GROUND, check_body_known, check_joint_known, check_new_name
 
@@ -79,6 +80,7 @@ class NamedForce(Force):
         check_new_name(self.name, self.call, names_in_use(mech))
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Wrench(NamedForce):
     """A force and a torque applied to a body from outside: inputs such as "push.F[1]" and "push.T[3]", world axes.

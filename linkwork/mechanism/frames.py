@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_finite, length, numbers
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.rotations import matrix_of
 from linkwork.errors import MechanismError
 
@@ -15,6 +16,7 @@ _PARALLEL = np.eye(3)
 _PARALLEL.setflags(write=False)
 
 
+@checks_keywords
 class Frame:
     """A frame in the axes of a body or of the world.
 

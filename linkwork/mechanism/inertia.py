@@ -10,14 +10,38 @@ from collections.abc import Sequence
 import numpy as np
 
 from linkwork._util.checks import FloatArray, numbers
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 
 _AXES = ("x", "y", "z")
 
 
+@checks_keywords
 def rod(mass: float, length: float, axis: str = "x") -> FloatArray:
-    """Slender rod of `length` m along `axis` ("x", "y" or "z").
+    """Slender rod.
 
+    Parameters
+    ----------
+    mass
+        kg.
+    length
+        m.
+    axis
+        Its direction: "x", "y" or "z".
+
+    Returns
+    -------
+    ndarray
+        (3, 3), kg m^2, about the centre of mass in body axes.
+
+    Raises
+    ------
+    MechanismError
+        On an axis other than "x", "y" and "z", and a size that is not positive. A bad mass is refused by
+        `Mechanism.add_body`.
+
+    Examples
+    --------
     >>> rod(12.0, 1.0).diagonal()
     array([0., 1., 1.])
     """
@@ -25,28 +49,126 @@ def rod(mass: float, length: float, axis: str = "x") -> FloatArray:
     return _about(axis, 0.0, mass * length**2 / 12, "rod")
 
 
+@checks_keywords
 def disk(mass: float, radius: float, axis: str = "z") -> FloatArray:
-    """Thin disk of `radius` m, normal to `axis`."""
+    """Thin disk.
+
+    Parameters
+    ----------
+    mass
+        kg.
+    radius
+        m.
+    axis
+        Its normal: "x", "y" or "z".
+
+    Returns
+    -------
+    ndarray
+        (3, 3), kg m^2, about the centre of mass in body axes.
+
+    Raises
+    ------
+    MechanismError
+        On an axis other than "x", "y" and "z", and a size that is not positive. A bad mass is refused by
+        `Mechanism.add_body`.
+
+    Examples
+    --------
+    >>> disk(2.0, 1.0).diagonal()
+    array([0.5, 0.5, 1. ])
+    """
     _check_length(radius, "disk: radius")
     return _about(axis, mass * radius**2 / 2, mass * radius**2 / 4, "disk")
 
 
+@checks_keywords
 def cylinder(mass: float, radius: float, length: float, axis: str = "z") -> FloatArray:
-    """Solid cylinder of `radius` m and `length` m along `axis`."""
+    """Solid cylinder.
+
+    Parameters
+    ----------
+    mass
+        kg.
+    radius, length
+        m.
+    axis
+        Its direction: "x", "y" or "z".
+
+    Returns
+    -------
+    ndarray
+        (3, 3), kg m^2, about the centre of mass in body axes.
+
+    Raises
+    ------
+    MechanismError
+        On an axis other than "x", "y" and "z", and a size that is not positive. A bad mass is refused by
+        `Mechanism.add_body`.
+
+    Examples
+    --------
+    >>> cylinder(12.0, 1.0, 3.0).diagonal()
+    array([12., 12.,  6.])
+    """
     _check_length(radius, "cylinder: radius")
     _check_length(length, "cylinder: length")
     return _about(axis, mass * radius**2 / 2, mass * (3 * radius**2 + length**2) / 12, "cylinder")
 
 
+@checks_keywords
 def sphere(mass: float, radius: float) -> FloatArray:
-    """Solid sphere of `radius` m."""
+    """Solid sphere.
+
+    Parameters
+    ----------
+    mass
+        kg.
+    radius
+        m.
+
+    Returns
+    -------
+    ndarray
+        (3, 3), kg m^2, about the centre of mass in body axes.
+
+    Raises
+    ------
+    MechanismError
+        On a radius that is not positive; a bad mass is refused by `Mechanism.add_body`.
+
+    Examples
+    --------
+    >>> sphere(5.0, 1.0).diagonal()
+    array([2., 2., 2.])
+    """
     _check_length(radius, "sphere: radius")
     return np.eye(3) * (0.4 * mass * radius**2)
 
 
+@checks_keywords
 def box(mass: float, size: Sequence[float]) -> FloatArray:
-    """Solid box of `size` (3,) m along x, y and z; a size of zero makes it a plate.
+    """Solid box; a size of zero makes it a plate.
 
+    Parameters
+    ----------
+    mass
+        kg.
+    size
+        Lengths along x, y and z, (3,), m.
+
+    Returns
+    -------
+    ndarray
+        (3, 3), kg m^2, about the centre of mass in body axes.
+
+    Raises
+    ------
+    MechanismError
+        On lengths that are not three numbers, or negative; a bad mass is refused by `Mechanism.add_body`.
+
+    Examples
+    --------
     >>> box(12.0, (1, 2, 3)).diagonal()
     array([13., 10., 5.])
     """

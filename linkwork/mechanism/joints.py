@@ -11,7 +11,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, check_finite, number, numbers
+from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.rotations import rotation_from_z
 from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import unit
@@ -39,7 +40,6 @@ class JointKind:
         Its name in files.
     axis_names
         Names of the axes that the constructor takes and that are attributes: unit vectors, (3,), in joint-frame axes.
-        They are checked where the joint is added, so that the message can name it.
     parameter
         The number that the constructor takes after the axes and that is an attribute; None: there is none.
     coordinate_units
@@ -120,15 +120,6 @@ class JointKind:
         normal.setflags(write=False)
         return normal
 
-    def check(self, what: str) -> None:
-        """Refuse an axis without a direction; `what` names the joint."""
-        for name, axis in zip(self.axis_names, self.axes, strict=True):
-            check_finite(axis, f"{what}: {name}")
-            if not axis.any():
-                raise MechanismError(f"{what}: {name} is zero; give a vector along it, such as (0, 0, 1)")
-        if self.parameter:
-            check_finite(np.array(self.value), f"{what}: {self.parameter.name}")
-
     def __repr__(self) -> str:
         given = (str(tuple(value)) if isinstance(value, list) else repr(value) for value in self.arguments.values())
         return f"{type(self).__name__}({', '.join(given)})"
@@ -142,6 +133,7 @@ class JointKind:
         return hash((self.type_name, self.value, *(tuple(axis.tolist()) for axis in self.axes)))
 
 
+@checks_keywords
 class Revolute(JointKind):
     """A hinge: q is the angle in rad of the child about `axis`, right-handed; u is its rate in rad/s.
 
@@ -159,6 +151,7 @@ class Revolute(JointKind):
         self.axis = _direction(axis, "Revolute: axis")
 
 
+@checks_keywords
 class Prismatic(JointKind):
     """A slide: q is the displacement in m of the child along `axis`; u is its rate in m/s."""
 
@@ -172,6 +165,7 @@ class Prismatic(JointKind):
         self.axis = _direction(axis, "Prismatic: axis")
 
 
+@checks_keywords
 class Universal(JointKind):
     """A Cardan joint: two hinges whose axes are perpendicular and intersect.
 
@@ -189,17 +183,12 @@ class Universal(JointKind):
 
     def __init__(self, axis1: ArrayLike, axis2: ArrayLike) -> None:
         self.axis1 = _direction(axis1, "Universal: axis1")
-        self.axis2 = _perpendicular(_direction(axis2, "Universal: axis2"), self.axis1)
-
-    def check(self, what: str) -> None:
-        """Refuse axes without a direction and axes that are not perpendicular."""
-        super().check(what)
-        if abs(self.axis1 @ self.axis2) > _EXACT:
-            angle = np.degrees(np.arccos(np.clip(self.axis1 @ self.axis2, -1.0, 1.0)))
-            raise MechanismError(
-                f"{what}: axis1 and axis2 of a Universal must be perpendicular where its coordinates are zero, not at "
-                f"{angle:.6g} degrees; correct one of them, or put the other angle into child_frame"
-            )
+        self.axis2 = _perpendicular(
+            _direction(axis2, "Universal: axis2"),
+            self.axis1,
+            "axis1 and axis2 of a Universal must be perpendicular where its coordinates are zero",
+            "correct one of them, or put the other angle into child_frame",
+        )
 
     @property
     def canonical_axes(self) -> FloatArray:
@@ -207,6 +196,7 @@ class Universal(JointKind):
         return np.column_stack([self.axis2, np.cross(self.axis1, self.axis2), self.axis1])
 
 
+@checks_keywords
 class Cylindrical(JointKind):
     """A slide that also turns.
 
@@ -224,6 +214,7 @@ class Cylindrical(JointKind):
         self.axis = _direction(axis, "Cylindrical: axis")
 
 
+@checks_keywords
 class Screw(JointKind):
     """A nut on a screw, a helical joint: the child turns about `axis` and advances along it.
 
@@ -259,6 +250,7 @@ class Screw(JointKind):
         self.pitch = number(pitch, "Screw: pitch")
 
 
+@checks_keywords
 class Planar(JointKind):
     """A plane across `normal` on which the child slides and turns.
 
@@ -285,6 +277,7 @@ class Planar(JointKind):
         return np.column_stack([x, np.cross(z, x), z])
 
 
+@checks_keywords
 class PinInSlot(JointKind):
     """A pin of the child in a slot of the parent: the child slides along the slot and turns about the pin.
 
@@ -311,17 +304,12 @@ class PinInSlot(JointKind):
 
     def __init__(self, axis: ArrayLike, slot: ArrayLike) -> None:
         self.axis = _direction(axis, "PinInSlot: axis")
-        self.slot = _perpendicular(_direction(slot, "PinInSlot: slot"), self.axis)
-
-    def check(self, what: str) -> None:
-        """Refuse directions that are zero and those that are not perpendicular."""
-        super().check(what)
-        if abs(self.axis @ self.slot) > _EXACT:
-            angle = np.degrees(np.arccos(np.clip(self.axis @ self.slot, -1.0, 1.0)))
-            raise MechanismError(
-                f"{what}: axis and slot of a PinInSlot must be perpendicular, not at {angle:.6g} degrees; correct one "
-                "of them"
-            )
+        self.slot = _perpendicular(
+            _direction(slot, "PinInSlot: slot"),
+            self.axis,
+            "axis and slot of a PinInSlot must be perpendicular",
+            "correct one of them",
+        )
 
     @property
     def canonical_axes(self) -> FloatArray:
@@ -361,12 +349,17 @@ class Fixed(JointKind):
 
 
 def _direction(vector: ArrayLike, what: str) -> FloatArray:
-    """Return the unit vector along `vector` (3,); one without a direction is returned as it is."""
-    return unit(numbers(vector, (3,), what))
+    """Return the unit vector along `vector` (3,); one that is zero or not finite is refused."""
+    given = finite(vector, (3,), what)
+    if not given.any():
+        raise MechanismError(f"{what} is zero; give a vector along it, such as (0, 0, 1)")
+    return unit(given)
 
 
-def _perpendicular(vector: FloatArray, axis: FloatArray) -> FloatArray:
-    """Return a unit vector that is nearly perpendicular to a unit vector as one that is; any other as it is."""
-    with np.errstate(invalid="ignore"):  # values that are not finite are refused later
-        cosine = float(vector @ axis)
-    return unit(vector - cosine * axis) if _EXACT < abs(cosine) <= _SLACK else vector
+def _perpendicular(vector: FloatArray, axis: FloatArray, rule: str, remedy: str) -> FloatArray:
+    """Return a unit vector that is nearly perpendicular to a unit vector as one that is; any other is refused."""
+    cosine = float(vector @ axis)
+    if abs(cosine) > _SLACK:
+        angle = np.degrees(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        raise MechanismError(f"{rule}, not at {angle:.6g} degrees; {remedy}")
+    return unit(vector - cosine * axis) if abs(cosine) > _EXACT else vector

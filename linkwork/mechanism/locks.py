@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.actions import Action, counted_from_one, named
 from linkwork.mechanism.checks import check_joint_known
@@ -47,6 +48,7 @@ class SpeedAction(Action):
         return tuple(range(mech.joints[self.joint].kind.nu))
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Lock(SpeedAction):
     """The speeds of a joint become zero, by an impulse, and stay so.
@@ -75,6 +77,7 @@ class Lock(SpeedAction):
     verb = "lock"
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Unlock(SpeedAction):
     """The speeds of a joint that a `Lock` holds are free again; parameters as those of `Lock`."""

@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_name, finite
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism import json_io, reading
 from linkwork.mechanism.actions import Action
@@ -25,6 +26,7 @@ from linkwork.mechanism.transitions import Transition, check_starts, transition
 from linkwork.mechanism.triggers import Trigger
 
 
+@checks_keywords
 class Mechanism:
     """Bodies, joints, couplings, distances, forces, transitions and start guesses; errors are raised at once.
 
@@ -91,6 +93,7 @@ class Mechanism:
     def gravity(self, value: ArrayLike) -> None:
         self._gravity = finite(value, (3,), f"mechanism {self.name!r}: gravity")
 
+    @checks_keywords
     def add_body(
         self,
         name: str,
@@ -120,6 +123,14 @@ class Mechanism:
         ------
         MechanismError
             On a value that no body can have; the text names the body and the remedy. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.bodies["rod"].mass
+        2.0
         """
         check_new_name(name, "body", names_in_use(self, "joint"))
         what = f"body {name!r}"
@@ -134,6 +145,7 @@ class Mechanism:
             rotation=turned,
         )
 
+    @checks_keywords
     def add_joint(
         self,
         name: str,
@@ -168,10 +180,20 @@ class Mechanism:
         ------
         MechanismError
             On a value that no joint can have; the text names the joint and the remedy. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> mech.joints["A"].kind
+        Revolute((0.0, 1.0, 0.0))
         """
         check_new_name(name, "joint", names_in_use(self, "body"))
         self.joints[name] = joint(self, name, kind, parent, child, at, parent_frame, child_frame, cut)
 
+    @checks_keywords
     def add_coupling(
         self, name: str, terms: Mapping[str, ArrayLike], offset: float = 0.0, motion: Motion | None = None
     ) -> None:
@@ -210,6 +232,7 @@ class Mechanism:
         check_new_name(name, "coupling", names_in_use(self))
         self.couplings[name] = coupling(self, name, terms, offset, motion)
 
+    @checks_keywords
     def prescribe(self, coordinate: str, motion: Motion, name: str | None = None) -> None:
         """Prescribe a coordinate of a joint as a function of time: a drive gives whatever load that takes.
 
@@ -240,6 +263,7 @@ class Mechanism:
             raise MechanismError(f"prescribe {coordinate!r}: give a Motion such as Motion((0.0, 1.0)), not {motion!r}")
         self.add_coupling(given, {coordinate: 1.0}, motion=motion)
 
+    @checks_keywords
     def add_distance(self, name: str, bodies: Sequence[str], points: ArrayLike, length: float | None = None) -> None:
         """Keep points of two bodies at a constant distance: a massless rod with a ball joint at either end.
 
@@ -275,13 +299,29 @@ class Mechanism:
         check_new_name(name, "distance", names_in_use(self))
         self.distances[name] = distance(self, name, bodies, points, length)
 
+    @checks_keywords
     def add_force(self, force: Force) -> None:
         """Add a force, a `SpringDamper` or a `Wrench`, on joints or bodies that have been added.
+
+        Parameters
+        ----------
+        force
+            A `SpringDamper` or a `Wrench`; its joints or bodies have been added before.
 
         Raises
         ------
         MechanismError
             If there is no such joint or body, if it is not fit for the force, or if the force's name is taken.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, SpringDamper, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> mech.add_force(SpringDamper("A", stiffness=20.0, damping=0.5))
+        >>> mech.forces
+        [SpringDamper(joint='A', stiffness=20.0, damping=0.5, free=0.0)]
         """
         if not isinstance(force, Force):
             raise MechanismError(f"add_force takes a force such as SpringDamper('A', stiffness=1.0), not {force!r}")
@@ -289,6 +329,7 @@ class Mechanism:
         force.check(self)
         self.forces.append(force)
 
+    @checks_keywords
     def add_transition(self, name: str, action: Action, when: Trigger | None = None) -> None:
         """Add a change at an instant: a lock, a latch, a closure of a loop, a stop, an impulse.
 
@@ -319,6 +360,7 @@ class Mechanism:
         check_new_name(name, "transition", names_in_use(self))
         self.transitions[name] = transition(self, name, action, when)
 
+    @checks_keywords
     def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
         """Give start guesses by name of the joint; assembly keeps them where it can and finds the others.
 
@@ -334,6 +376,16 @@ class Mechanism:
         MechanismError
             On an unknown joint, a value of the wrong size, a quaternion of length zero or a coordinate beyond a bound
             of its `Stop`, naming the joint. Nothing is changed then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> mech.start(q={"A": 0.3}, u={"A": 2.0})
+        >>> mech.start_q["A"], mech.start_u["A"]
+        (array([0.3]), array([2.]))
         """
         new_q, new_u = self._start_values(q, "q"), self._start_values(u, "u")
         check_starts(self, new_q)
@@ -356,19 +408,84 @@ class Mechanism:
     def from_dict(cls, data: Mapping[str, Any]) -> Mechanism:
         """Return the mechanism that `to_dict` gave, with the same bits.
 
-        Raises MechanismError, naming the place in `data`, the mistake and the remedy.
+        Parameters
+        ----------
+        data
+            Dictionaries, lists, strings and numbers, as they are in a file.
+
+        Returns
+        -------
+        Mechanism
+            The mechanism.
+
+        Raises
+        ------
+        MechanismError
+            On data that describe no mechanism; the text names the place in `data`, the mistake and the remedy.
+
+        Examples
+        --------
+        >>> mech = Mechanism("empty", gravity=(0, 0, 0))
+        >>> Mechanism.from_dict(mech.to_dict()) == mech
+        True
         """
         return reading.from_dict(cls, data)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the mechanism as JSON; a file of that name is replaced in one step, or left as it was."""
+        """Write the mechanism as JSON; a file of that name is replaced in one step, or left as it was.
+
+        Parameters
+        ----------
+        path
+            The file.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> mech = Mechanism("empty")
+        >>> with TemporaryDirectory() as folder:
+        ...     mech.save(Path(folder, "empty.json"))
+        ...     Mechanism.load(Path(folder, "empty.json")) == mech
+        True
+        """
         json_io.save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Mechanism:
         """Read a mechanism from JSON.
 
-        Raises MechanismError, naming the file, line and column, the mistake and the remedy, or OSError.
+        Parameters
+        ----------
+        path
+            The file, which `save` wrote or which was written by hand.
+
+        Returns
+        -------
+        Mechanism
+            The mechanism.
+
+        Raises
+        ------
+        MechanismError
+            On a file that describes no mechanism; the text names file, line and column, the mistake and the remedy.
+        OSError
+            If the file cannot be read.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> mech = Mechanism("empty")
+        >>> with TemporaryDirectory() as folder:
+        ...     mech.save(Path(folder, "empty.json"))
+        ...     Mechanism.load(Path(folder, "empty.json")) == mech
+        True
         """
         return json_io.load(cls, path)
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import finite, length, number
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 
 TERMS = 4
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Motion:
     """A coordinate as a function of time: c0 + c1 t + c2 t^2 + c3 t^3 + amplitude sin(2 pi frequency t + phase).

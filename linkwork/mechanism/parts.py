@@ -86,7 +86,6 @@ def joint(
     what = f"joint {name!r}"
     if not isinstance(kind, JointKind):
         raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {kind!r}")
-    kind.check(what)
     for body in (parent, child):
         check_body_known(mech, what, body)
     if parent == child:

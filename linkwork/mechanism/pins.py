@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted, suggest
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism.actions import Action, named
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from linkwork.mechanism.mechanism import Mechanism
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Pin(Action):
     """Two bodies are joined, and a loop closes: the transition's name is that of the joint, with "pin.q" and the like.
@@ -59,7 +61,6 @@ class Pin(Action):
             raise MechanismError(f"{what} joins {self.parent!r} to itself: give two different bodies")
         if not isinstance(self.kind, JointKind):
             raise MechanismError(f"{what}: kind must be a joint such as Revolute(axis=(0, 0, 1)), not {self.kind!r}")
-        self.kind.check(what)
         for name in ("parent_frame", "child_frame"):
             frame = getattr(self, name)
             if frame is not None:
@@ -71,6 +72,7 @@ class Pin(Action):
             check_body_known(mech, what, body)
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Release(Action):
     """A pin opens, or a joint that closes a loop: its bodies are no longer joined there.

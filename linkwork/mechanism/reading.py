@@ -84,7 +84,11 @@ def _add_joint(mech: Mechanism, item: Any) -> None:
     required = ["name", "type", *kind.argument_names(), "parent", "child"]
     _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut"])
     given = {key: value for key, value in item.items() if key != "type" and key not in kind.argument_names()}
-    mech.add_joint(kind=_kind_of(kind, item), **given | _frames(item))
+    try:
+        made = _kind_of(kind, item)
+    except MechanismError as error:
+        raise MechanismError(f"joint {item['name']!r}: {error}") from None
+    mech.add_joint(kind=made, **given | _frames(item))
 
 
 def _kind_of(kind: type[JointKind], item: Mapping[str, Any]) -> JointKind:

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import check_name, finite, length, number
+from linkwork._util.keywords import check_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.forces import Force, NamedForce, Point
 
 if TYPE_CHECKING:
     from linkwork.mechanism.mechanism import Mechanism
+
+
+ARGUMENTS = ("joint", "bodies", "points", "stiffness", "damping", "free", "name")
 
 
 class SpringDamper(Force):
@@ -75,6 +79,7 @@ class SpringDamper(Force):
         """Choose by the arguments; the two classes themselves come here too, without arguments when they are copied."""
         if cls is not SpringDamper:
             return super().__new__(cls)
+        check_keywords("SpringDamper", given, ARGUMENTS)
         in_joint, between = bool(args) or "joint" in given, given.keys() & {"bodies", "points", "name"}
         if in_joint and between:
             raise MechanismError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from linkwork._util.checks import finite, number
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import MechanismError
 from linkwork.mechanism.checks import check_body_known, check_joint_known
 from linkwork.mechanism.forces import Point
@@ -42,6 +43,7 @@ class Trigger:
         return False
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Time(Trigger):
     """At a time in s; one that is not after the start of a simulation happens at its start.
@@ -61,6 +63,7 @@ class Time(Trigger):
         return isinstance(other, Time) and self.t == other.t
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Command(Trigger):
     """By a boolean input, "latch.command" of the transition "latch": it happens where this becomes true.
@@ -72,6 +75,7 @@ class Command(Trigger):
     type_name = "command"
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class PointDistance:
     """The distance in m between points of two bodies, for a `Crossing`.
@@ -110,6 +114,7 @@ class PointDistance:
         object.__setattr__(self, "points", tuple(map(tuple, points.tolist())))
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Crossing(Trigger):
     """Where a quantity crosses a value.

@@ -178,7 +178,33 @@ class ModelBase:
         return list(self.mechanism.distances)
 
     def column(self, name: str) -> Column:
-        """Return where a quantity stands; an unknown name is an error that suggests a known one."""
+        """Return where a quantity is in the state.
+
+        Parameters
+        ----------
+        name
+            Of a variable, such as "A.q" or "rod.r".
+
+        Returns
+        -------
+        Column
+            Its first number, count and unit.
+
+        Raises
+        ------
+        MechanismError
+            If there is none of this name; the text suggests a known one.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.column("rod.r").count
+        3
+        """
         if name not in self.columns:
             raise MechanismNameError(f"there is no variable {name!r}: {suggest(name, self.columns)}")
         return self.columns[name]
@@ -191,6 +217,26 @@ class ModelBase:
         array
             (..., nu) or (..., nq) over the speeds or coordinates of the tree joints, as the functions of a system
             return it (the cut joints' values come along), or (..., joints, 6), as `reactions` returns it.
+
+        Returns
+        -------
+        dict
+            By joint name a number (...), or an array (..., n) for a joint of several coordinates or speeds.
+
+        Raises
+        ------
+        MechanismError
+            On an array of another size.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> float(model.by_joint([14.7])["A"])
+        14.7
         """
         given = np.asarray(array)
         cut = getattr(array, "cut", None)
@@ -282,6 +328,11 @@ class ModelBase:
         motion
             By drive, what its inputs add: a value, or value, rate and acceleration.
 
+        Returns
+        -------
+        State
+            The state found; it holds the cut joints' coordinates as well.
+
         Raises
         ------
         AssemblyError
@@ -290,6 +341,17 @@ class ModelBase:
             remains, or the couplings or distances, and a small error of an axis that keeps a loop from closing.
         MechanismError
             On an unknown joint, a wrong size or a number that is not finite.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> state = model.assemble(q={"A": 0.3})
+        >>> state["A.q"]
+        0.3
         """
         try:
             return self.assembled(q, u, tolerance, time, motion)
@@ -350,7 +412,37 @@ class ModelBase:
     def state(
         self, q: ArrayLike, u: ArrayLike, *, time: float = 0.0, motion: Mapping[str, ArrayLike] | None = None
     ) -> State:
-        """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are."""
+        """Return the state with coordinates q (nq,) and speeds u (nu,) of the tree joints, as they are.
+
+        Parameters
+        ----------
+        q, u
+            Coordinates (nq,) and speeds (nu,) of the tree joints.
+        time
+            s, of motions that are prescribed.
+        motion
+            By drive, what its inputs add: a value, or value, rate and acceleration.
+
+        Returns
+        -------
+        State
+            With loops as open as the coordinates leave them; `assemble` closes them.
+
+        Raises
+        ------
+        MechanismError
+            On a wrong size or a number that is not finite.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.state([0.3], [2.0])["A.u"]
+        2.0
+        """
         coordinates, speeds = self.arguments.states(q, u)
         block = self._prepared(None)
         inputs = np.concatenate([self.arguments.no_loads, self.arguments.motions(motion), self.arguments.changes])
@@ -362,9 +454,42 @@ class ModelBase:
     def accelerations(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
     ) -> JointArray:
-        """Return the accelerations of the tree joints (..., nu), those of the cut joints along with them.
+        """Return the accelerations of the tree joints, those of the cut joints along with them.
 
-        By the method chosen in `compile`; by default in O(n + m). Raises SingularityError where they are not unique.
+        They come from the method chosen in `compile`; by default in O(n + m).
+
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+        tau
+            Loads (..., nu), N m or N; or by name of joints and applied wrenches, as in ``{"A": 0.1}``. By default none.
+        time
+            s, (...), where motions are prescribed; by default that of the state, or 0.
+
+        Returns
+        -------
+        JointArray
+            (..., nu), rad/s^2 or m/s^2; those of the cut joints are its attribute `cut`.
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
+        SingularityError
+            Where the accelerations are not unique.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.accelerations([0.0], [0.0])  # m g l/2 over m l^2/3
+        JointArray([14.715])
+        >>> model.accelerations([0.0], [0.0], tau={"A": -14.715}).round(12)
+        array([0.])
         """
         values = self._each(state, u, tau, (self.numbering.nu_all,), lambda block: block["acceleration"], time)
         return JointArray.split(values, self.numbering.nu)
@@ -372,35 +497,172 @@ class ModelBase:
     def derivatives(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the derivatives [qdot; udot] (..., nq + nu) that a solver integrates, with the loops' feedback."""
+        """Return the derivatives that a solver integrates, with the loops' feedback.
+
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+        tau
+            Loads (..., nu), N m or N; or by name of joints and applied wrenches, as in ``{"A": 0.1}``. By default none.
+        time
+            s, (...), where motions are prescribed; by default that of the state, or 0.
+
+        Returns
+        -------
+        ndarray
+            [qdot; udot], (..., nq + nu).
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
+        SingularityError
+            Where the accelerations are not unique.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.derivatives([0.0], [2.0])
+        array([ 2. , 14.715])
+        """
         size = self.numbering.nq + self.numbering.nu
         return self._each(state, u, tau, (size,), lambda block: np.concatenate([block["qdot"], block["udot"]]), time)
 
     def energy(self, state: State | ArrayLike, u: ArrayLike | None = None) -> Energy:
-        """Return kinetic and potential energy, each (...), J."""
+        """Return kinetic and potential energy.
+
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+
+        Returns
+        -------
+        Energy
+            `kinetic` and `potential`, each (...), J.
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, and a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.energy([0.0], [2.0])
+        Energy(kinetic=2.0, potential=0.0)
+        """
         values = self._each(state, u, None, (2,), lambda b: (b["energy_kinetic"][0], b["energy_potential"][0]))
         if values.ndim == 1:
             return Energy(float(values[0]), float(values[1]))
         return Energy(values[..., 0], values[..., 1])
 
     def loop_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
-        """Return the gap of every loop (..., loops), m, misalignments times the loop's length included."""
+        """Return the gap of every loop, misalignments times the loop's length included.
+
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+
+        Returns
+        -------
+        ndarray
+            (..., loops), m, in the order of `loop_names`.
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, and a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("triangle")
+        >>> for name in ("left", "right"):
+        ...     mech.add_body(name, mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> hinge, tip = lw.Revolute((0, 1, 0)), lw.Frame((1, 0, 0))
+        >>> mech.add_joint("A", hinge, "ground", "left", at=(0, 0, 0))
+        >>> mech.add_joint("B", hinge, "left", "right", parent_frame=tip)
+        >>> mech.add_joint("C", lw.Cylindrical((1, 0, 0)), "ground", "right", parent_frame=lw.Frame(), child_frame=tip)
+        >>> model = lw.compile(mech)
+        >>> bool(model.loop_residual(model.assemble(q={"A": 0.5})).max() < 1e-9)
+        True
+        """
         return self._each(state, u, None, (self.sizes.loops,), lambda block: block["loop_residual"])
 
     def coupling_residual(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, time: ArrayLike | None = None
     ) -> FloatArray:
-        """Return what the terms of every coupling add up to, less its offset and motion (..., couplings).
+        """Return the sum of the terms of every coupling, less its offset and motion.
 
-        In the order of `coupling_names`, each in the unit of its first coordinate.
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+        time
+            s, (...), where motions are prescribed; by default that of the state, or 0.
+
+        Returns
+        -------
+        ndarray
+            (..., couplings), in the order of `coupling_names`, each in the unit of its first coordinate.
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, and a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("gears")
+        >>> for name, joint in (("wheel", "A"), ("pinion", "B")):
+        ...     mech.add_body(name, mass=1.0, com=(0, 0, 0), inertia=lw.inertia.disk(1.0, 0.1))
+        ...     mech.add_joint(joint, lw.Revolute((0, 0, 1)), "ground", name, at=(0, 0, 0))
+        >>> mech.add_coupling("gear", {"A": 1.0, "B": 3.0})
+        >>> lw.compile(mech).coupling_residual([0.5, 0.1], [0.0, 0.0]).round(12)
+        array([0.8])
         """
         n = len(self.mechanism.couplings)
         return self._each(state, u, None, (n,), lambda block: block["coupling_residual"][:n], time)
 
     def distance_residual(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
-        """Return the distance between the points of every distance less its length (..., distances), m.
+        """Return the distance between the points of every distance, less its length.
 
-        In the order of `distance_names`.
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+
+        Returns
+        -------
+        ndarray
+            (..., distances), m, in the order of `distance_names`.
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, and a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("slider")
+        >>> mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+        >>> mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "block", at=(0, 0, 0))
+        >>> mech.add_distance("rod", ("ground", "block"), ((0, 0, 0), (0, 0, 0)), length=1.0)
+        >>> lw.compile(mech).distance_residual([1.5], [0.0])
+        array([0.5])
         """
         n = self.sizes.couplings - self.sizes.distances
         return self._each(state, u, None, (self.sizes.distances,), lambda block: block["coupling_residual"][n:])
@@ -408,10 +670,42 @@ class ModelBase:
     def reactions(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the wrench [torque; force] of every joint on its child (..., joints, 6), N m and N.
+        """Return the wrench of every joint on its child.
 
-        In world axes about the origin of the child's joint frame, the driving load along the axis included; rows in the
-        order of `joint_names`. Where redundant constraints leave a loop's reactions open, those of least norm.
+        It is in world axes about the origin of the child's joint frame, the driving load along the axis included. Where
+        redundant constraints leave a loop's reactions open, those of least norm.
+
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+        tau
+            Loads (..., nu), N m or N; or by name of joints and applied wrenches, as in ``{"A": 0.1}``. By default none.
+        time
+            s, (...), where motions are prescribed; by default that of the state, or 0.
+
+        Returns
+        -------
+        ndarray
+            [torque; force], (..., joints, 6), N m and N, rows in the order of `joint_names`.
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
+        SingularityError
+            Where the accelerations are not unique.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> hanging = model.assemble(q={"A": 1.5707963267948966})
+        >>> model.by_joint(model.reactions(hanging).round(9) + 0.0)
+        {'A': array([ 0.  ,  0.  ,  0.  ,  0.  ,  0.  , 29.43])}
         """
         n = self.sizes.joints
 
@@ -422,7 +716,33 @@ class ModelBase:
         return self._each(state, u, tau, (n, 6), wrenches, time)
 
     def mass_matrix(self, state: State | ArrayLike, u: ArrayLike | None = None) -> FloatArray:
-        """Return the joint-space mass matrix of the spanning tree, loops open, (..., nu, nu)."""
+        """Return the joint-space mass matrix of the spanning tree, loops open.
+
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+
+        Returns
+        -------
+        ndarray
+            (..., nu, nu).
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, and a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.mass_matrix([0.3], [0.0]).round(12)
+        array([[1.]])
+        """
         n = self.numbering.nu
         return self._each(state, u, None, (n, n), lambda block: block.mass_matrix())
 
@@ -434,12 +754,41 @@ class ModelBase:
         *,
         applied: Mapping[str, ArrayLike] | None = None,
     ) -> JointArray:
-        """Return tree loads tau (..., nu) that make the accelerations udot (..., nu), springs and dampers at work.
+        """Return the loads of the tree joints that make given accelerations, springs and dampers at work.
 
-        Wrenches `applied` by name, as in ``{"push.F": (0, 0, -5)}``, do their part as well. With loops many loads do;
-        these have the least norm, and no load acts in the cut joints. In the norm a force counts in N times a length of
-        the mechanism, the distance that the first loop of a cluster spans, against torques in N m: the split between
-        prismatic and revolute joints depends on this length, and their power does not.
+        With loops many loads do; these have the least norm, and no load acts in the cut joints. In the norm a force
+        counts in N times a length of the mechanism, the distance that the first loop of a cluster spans, against
+        torques in N m: the split between prismatic and revolute joints depends on this length, and their power does
+        not.
+
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+        udot
+            Accelerations (..., nu).
+        applied
+            Applied wrenches by name, as in ``{"push.F": (0, 0, -5)}``; by default none.
+
+        Returns
+        -------
+        JointArray
+            tau, (..., nu), N m or N.
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.inverse_dynamics([0.0], [0.0], [0.0])
+        JointArray([-14.715])
         """
         q, speeds = self.arguments.states(state, u)
         wanted = sized(udot, self.numbering.nu, "udot", self.numbering.u)
@@ -456,7 +805,40 @@ class ModelBase:
     def jacobian(
         self, state: State | ArrayLike, u: ArrayLike | None = None, *, tau: Loads = None, time: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the matrix (..., n, n), n = nq + nu, of `derivatives` by the states, exact to rounding."""
+        """Return the matrix of `derivatives` by the states, exact to rounding.
+
+        Parameters
+        ----------
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+        tau
+            Loads (..., nu), N m or N; or by name of joints and applied wrenches, as in ``{"A": 0.1}``. By default none.
+        time
+            s, (...), where motions are prescribed; by default that of the state, or 0.
+
+        Returns
+        -------
+        ndarray
+            (..., n, n), n = nq + nu.
+
+        Raises
+        ------
+        MechanismError
+            On arrays of the wrong size, numbers that are not finite, unknown names, and a state of another model.
+        SingularityError
+            Where the accelerations are not unique.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.jacobian([1.5707963267948966], [0.0]).round(9) + 0.0
+        array([[ 0. , 1. ],
+               [-14.715, 0. ]])
+        """
         n = self.numbering.nq + self.numbering.nu
         return self._each(state, u, tau, (n, n), self.block_jacobian, time)
 
@@ -479,7 +861,41 @@ class ModelBase:
         tau: Loads = None,
         time: ArrayLike | None = None,
     ) -> float | FloatArray:
-        """Return a variable by name at a state: a number (...), or (..., n) for a quantity of several."""
+        """Return a variable by name at a state.
+
+        Parameters
+        ----------
+        name
+            Of the variable, such as "rod.r" or "energy.kinetic".
+        state, u
+            A `State`; or coordinates (..., nq) and speeds (..., nu) of the tree joints, leading dimensions alike.
+        tau
+            Loads (..., nu), N m or N; or by name of joints and applied wrenches, as in ``{"A": 0.1}``. By default none.
+        time
+            s, (...), where motions are prescribed; by default that of the state, or 0.
+
+        Returns
+        -------
+        float or ndarray
+            A number (...), or (..., n) for a quantity of several.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown name, arrays of the wrong size, numbers that are not finite, and a state of another model.
+        SingularityError
+            Where the accelerations are not unique.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.value("energy.kinetic", [0.0], [2.0])
+        2.0
+        """
         column = self.column(name)
 
         def read(block: Block) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.compiler.compile import compile_mechanism
 from linkwork.compiler.method_choice import MethodRequest
 from linkwork.mechanism import Mechanism
@@ -9,6 +10,7 @@ from linkwork.mechanism.plausibility import warn
 from linkwork.model.model import Model
 
 
+@checks_keywords
 def compile(mechanism: Mechanism, method: MethodRequest = "auto", reference: str = "auto") -> Model:
     """Compile a mechanism.
 
@@ -33,7 +35,7 @@ def compile(mechanism: Mechanism, method: MethodRequest = "auto", reference: str
 
     Returns
     -------
-    System
+    Model
         Ready to assemble, compute and simulate.
 
     Warns
@@ -46,6 +48,16 @@ def compile(mechanism: Mechanism, method: MethodRequest = "auto", reference: str
     MechanismError
         If the description is wrong or asks for an unsupported feature, or if a method cannot; the text names the
         body or joint.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> model = lw.compile(mech)
+    >>> model
+    Model('pendulum': 1 bodies, 1 joints, 0 loops, 2 states)
     """
     compiled = compile_mechanism(mechanism, method, reference)
     warn(mechanism)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
 from linkwork.model.linear_model import LinearModel, States, linear_model
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 
+@checks_keywords
 def linearize(
     mechanism: Mechanism | ModelBase,
     state: State | None = None,
@@ -48,6 +50,11 @@ def linearize(
         Loads at the operating point, as for `Model.accelerations`.
     time
         s, where motions are prescribed; by default that of the state.
+
+    Returns
+    -------
+    LinearModel
+        A, B, C and D with the names of states, inputs and outputs.
 
     Raises
     ------

@@ -45,6 +45,31 @@ class Model(ModelBase):
         Its spanning tree and cut joints; which loops are solved together, in what order and by which method, and why;
         the speeds that were chosen as independent ones, and how well conditioned the closures are. Long lists are
         shortened. Without a state it reports on the assembled start, or that the loops cannot be closed.
+
+        Parameters
+        ----------
+        state
+            Where mobility is found; by default the assembled start. The report states if loops cannot be closed.
+
+        Returns
+        -------
+        str
+            Lines of text.
+
+        Raises
+        ------
+        MechanismError
+            On a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.explain().splitlines()[0]
+        'pendulum: 1 body, 1 joint, 1 degree of freedom in its assembled start'
         """
         from linkwork.model.explain import explain
 
@@ -86,11 +111,54 @@ class Model(ModelBase):
             On an unknown name, and where transitions contradict each other; the text names them.
         AssemblyError
             Where pinned frames do not coincide.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> mech.add_transition("latch", lw.Lock("A"), when=lw.Command())
+        >>> model = lw.compile(mech)
+        >>> found = model.jump(model.assemble(u={"A": 2.0}), ["latch"])
+        >>> found.state["A.u"], round(found.energy_lost, 9)
+        (0.0, 2.0)
         """
         return jump(self, state, transitions)
 
     def linearize(self, state: State | None = None, **options: Any) -> LinearModel:
-        """Return the linear model around a state; options as of `linkwork.linearize`."""
+        """Return the linear model around a state.
+
+        Parameters
+        ----------
+        state
+            The operating point; by default the assembled start.
+        **options
+            As of `linkwork.linearize`.
+
+        Returns
+        -------
+        LinearModel
+            A, B, C and D, exact to rounding.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown name, and where transitions change the degrees of freedom.
+        SingularityError
+            If the pose is singular or the independent coordinates do not determine the others in it.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.linearize(model.state([1.5707963267948966], [0.0])).A.round(9) + 0.0
+        array([[ 0. , 1. ],
+               [-14.715, 0. ]])
+        """
         from linkwork.model.linear_model import linear_model
 
         return linear_model(self, state, **options)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, finite
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.compiler.serialise import AUTOMATIC_GAIN
 from linkwork.errors import MechanismError, SolverError
@@ -37,6 +38,7 @@ BACKWARD_SHARE = 0.003
 BACKWARD_TIGHTEST = 1e-11  # below it, rounding disturbs Newton's method where a mechanism rests
 
 
+@checks_keywords
 def simulate(
     mechanism: Mechanism | Model,
     t_end: float,
@@ -146,6 +148,7 @@ def simulate(
     >>> result["A.q"].shape
     (3,)
     """
+    options = Options(rtol, rtol if atol is None else atol, max_step, first_step)
     request = FormulationRequest(formulation, solver, {} if scheme is None else {"scheme": scheme})
     system = mechanism if isinstance(mechanism, Model) else compile(mechanism)
     if not isinstance(state, State | None):
@@ -167,8 +170,7 @@ def simulate(
     _check_run(system, state, start, end)
     gains = _gains(loop_gain, formulation, forward=end >= start)
     recorder = SimulationRecorder(system, gains, start, end, t_eval)
-    options = Options(*_of_steps(solver, rtol, atol), max_step, first_step)
-    settings = Settings(solver, options, Limits(max_steps, max_events))
+    settings = Settings(solver, _of_steps(solver, options), Limits(max_steps, max_events))
     if start != state.time or first_step is not None:
         state = replace(state, step_control=None)
     run = Run(system, driven, state, recorder, request)
@@ -177,7 +179,7 @@ def simulate(
         with run.progress:
             run.integrate(settings)
         result = recorder.result()
-        check_motions(run, result, rtol)
+        check_motions(run, result, options.rtol)
     except BaseException as error:
         recorder.attach_to(error)
         if isinstance(error, SolverError) and isinstance(error.result, Result):
@@ -232,10 +234,10 @@ def _assembled(system: Model, inputs: Inputs, start: float) -> State:
     return system.state_of(block)
 
 
-def _of_steps(solver: str, rtol: float, atol: float | None) -> tuple[float, float]:
-    """Tolerances of the solver's steps; one out of range stays as given, for the solver to refuse."""
-    relative, absolute = (_of_step(solver, wanted) for wanted in (rtol, rtol if atol is None else atol))
-    return max(relative, min(rtol, SMALLEST_RTOL)), absolute
+def _of_steps(solver: str, asked: Options) -> Options:
+    """The options of the solver's steps: their shares of the tolerances, as far as double precision allows."""
+    rtol = max(_of_step(solver, asked.rtol), SMALLEST_RTOL)
+    return replace(asked, rtol=rtol, atol=_of_step(solver, asked.atol) or asked.atol)
 
 
 def _of_step(solver: str, wanted: float) -> float:

@@ -1,7 +1,11 @@
-"""The documents: their Python runs, their links and commands exist."""
+"""The documents: their Python and the README's commands run, their links and commands exist."""
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +14,11 @@ import pytest
 import linkwork as lw
 from linkwork.cli.main import make_parser
 from support.checkout import TOP
+from support.pages import PAGES, python_of
 
-PAGES = [TOP / "README.md", TOP / "CHANGELOG.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+UNMARKED = re.compile(r"^ {4}(?:import \w|from \w+(?:\.\w+)* import )", re.MULTILINE)  # Python in an indented block
+LINKWORK = "import sys; from linkwork.cli.main import main; sys.exit(main())"
+SLOW = {"comparison.md"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^ {4}linkwork (.*)$|`linkwork ((?:info|simulate|export|compare) [^`]*/[^`]*)`", re.MULTILINE)
 
@@ -27,24 +33,50 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def run_python(code: str, folder: Path, *arguments: str) -> str:
+    """Run Python in a folder, as a user does who has installed Linkwork and no more: nothing else is on the path."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture
+def root(tmp_path, needs) -> Path:
+    """A folder with the examples, as the checkout has them, which the documents may fill."""
+    for package in ("matplotlib", "fmpy", "pythonfmu", "pyarrow"):
+        needs(package)
+    shutil.copytree(TOP / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))], ids=identify
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page.name in SLOW else [], id=identify(page))
+        for page in PAGES
+        if python_of(page)
+    ],
 )
-def test_python_in_the_documents_runs(page, tmp_path, monkeypatch, needs):
-    needs("matplotlib")
-    needs("fmpy")
-    needs("pythonfmu")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(TOP)
-    monkeypatch.syspath_prepend(TOP / "examples")  # where examples find each other
-    names: dict[str, object] = {}
-    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
-        exec(compile(block, str(page), "exec"), names)
-    assert ("export_fmu" in page.read_text(encoding="utf-8")) == bool(list(tmp_path.glob("*.fmu")))
+def test_python_in_the_documents_runs_at_the_top_of_the_checkout(page, root):
+    code = "\n".join(python_of(page))
+    run_python(code, root)
+    assert ("export_fmu" in code) == bool(list(root.glob("*.fmu")))
+    if page == PAGES[0]:
+        for plain, _ in COMMAND.findall(page.read_text(encoding="utf-8")):
+            if plain:
+                run_python(LINKWORK, root, *shlex.split(plain))
+        assert (root / "comparison.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("page", PAGES, ids=identify)
+def test_python_stands_in_marked_blocks(page):
+    assert not UNMARKED.search(page.read_text(encoding="utf-8"))
 
 
 def test_the_lid_latches_at_90_degrees_and_is_released_at_2_s(monkeypatch):
-    block = next(block for block in BLOCK.findall(PAGES[0].read_text(encoding="utf-8")) if "lid = lw." in block)
+    block = next(block for block in python_of(PAGES[0]) if "lid = lw." in block)
     monkeypatch.setattr(lw, "export_fmu", lambda *_: None)
     names = {"lw": lw}
     exec(compile(block, "README.md", "exec"), names)

@@ -14,7 +14,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 def test_the_first_example_writes_fmus_whose_names_fit(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(TOP)
-    monkeypatch.syspath_prepend(TOP / "examples")
+    monkeypatch.syspath_prepend(TOP / "examples")  # the page names both as seen from the top of the checkout
     exec(compile(BLOCKS[0], "docs/controllers.md", "exec"), {})
     path, control, plant = (run(tmp_path / f"{name}.fmu") for name in ("path", "control", "five_bar"))
     inputs = {name: variable for name, variable in control.variables.items() if variable.causality == "input"}

@@ -5,9 +5,10 @@ import pytest
 
 import linkwork as lw
 from support.augmented import augmented
+from support.dae_backends import needs_ida
 from support.ma2007 import Ma2007
 
-pytest.importorskip("scikits_odes_sundials", reason="no backend of IDA is installed")
+pytestmark = needs_ida
 
 
 @pytest.fixture(scope="module", params=["lock_A", "pin_A"])

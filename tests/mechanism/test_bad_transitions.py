@@ -23,7 +23,7 @@ VALUES = {
     "pin: one body": (lambda: lw.Pin("lid", "lid", HINGE), ("joins 'lid' to itself", "two different bodies")),
     "pin: the ground": (lambda: lw.Pin("ground", "ground", HINGE), ("joins 'ground' to itself",)),
     "pin: class": (lambda: lw.Pin("lid", "knob", lw.Revolute), ("Pin of 'lid' and 'knob': kind must be a joint",)),
-    "pin: axis": (lambda: lw.Pin("lid", "knob", lw.Revolute((0, 0, 0))), ("Pin of 'lid'", "axis is zero")),
+    "pin: axis": (lambda: lw.Pin("lid", "knob", lw.Revolute((0, 0, 0))), ("Revolute: axis is zero",)),
     "pin: point": (lambda: lw.Pin("lid", "knob", HINGE, (0, 0, 0)), ("parent_frame must be a Frame(position",)),
     "pin: frame": (
         lambda: lw.Pin("lid", "knob", HINGE, child_frame=lw.Frame((0, np.nan, 0))),

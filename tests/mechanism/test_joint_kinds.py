@@ -119,33 +119,38 @@ class TestAxes:
         if np.linalg.norm(across) < 1e-3:
             return
         kind = Universal(first, across / np.linalg.norm(across) + 9e-6 * first / np.linalg.norm(first))
-        kind.check("joint 'U'")
         assert abs(kind.axis1 @ kind.axis2) < 1e-15
         assert Universal(kind.axis1, kind.axis2) == kind
         np.testing.assert_array_equal(Universal(kind.axis1, kind.axis2).axis2, kind.axis2)
 
     @pytest.mark.parametrize("axis2", [(1.2e-5, 0, 1), (1, 0, 1), (-2, 0, 0)])
     def test_axes_that_are_not_perpendicular(self, axis2):
-        with refused("joint 'S'", "axis1 and axis2", "perpendicular", "degrees", "child_frame"):
-            joined(Universal((1, 0, 0), axis2))
+        with refused("axis1 and axis2 of a Universal", "perpendicular", "degrees", "child_frame"):
+            Universal((1, 0, 0), axis2)
 
     @pytest.mark.parametrize(
-        ("kind", "words"),
+        ("kind", "arguments", "words"),
         [
-            (Universal((0, 0, 0), (1, 0, 0)), ("axis1 is zero",)),
-            (Universal((0, 0, 1), (0, 0, 0)), ("axis2 is zero",)),
-            (Universal((0, 0, 1), (np.inf, 0, 0)), ("axis2", "finite")),
-            (Cylindrical((0, 0, 0)), ("axis is zero",)),
-            (PinInSlot((0, 0, 1), (0, 0, 0)), ("slot is zero",)),
-            (PinInSlot((0, 0, 1), (1, 0, 1)), ("axis and slot", "perpendicular")),
-            (Planar((0, 0, 0)), ("normal is zero",)),
-            (Planar((0, np.nan, 0)), ("normal", "finite")),
+            (Revolute, [(0, 0, 0)], ("Revolute: axis is zero",)),
+            (Revolute, [(0, np.nan, 1)], ("Revolute: axis", "finite")),
+            (Prismatic, [(0, 0, 0)], ("Prismatic: axis is zero",)),
+            (Universal, [(0, 0, 0), (1, 0, 0)], ("Universal: axis1 is zero",)),
+            (Universal, [(0, 0, 1), (0, 0, 0)], ("Universal: axis2 is zero",)),
+            (Universal, [(0, 0, 1), (np.inf, 0, 0)], ("Universal: axis2", "finite")),
+            (Cylindrical, [(0, 0, 0)], ("Cylindrical: axis is zero",)),
+            (Screw, [(0, 0, 0), 0.1], ("Screw: axis is zero",)),
+            (Screw, [(0, 0, 1), np.nan], ("Screw: pitch", "finite")),
+            (PinInSlot, [(0, 0, 0), (1, 0, 0)], ("PinInSlot: axis is zero",)),
+            (PinInSlot, [(0, 0, 1), (0, 0, 0)], ("PinInSlot: slot is zero",)),
+            (PinInSlot, [(0, 0, 1), (1, 0, 1)], ("axis and slot of a PinInSlot", "perpendicular")),
+            (Planar, [(0, 0, 0)], ("Planar: normal is zero",)),
+            (Planar, [(0, np.nan, 0)], ("Planar: normal", "finite")),
         ],
     )
     @pytest.mark.filterwarnings("error")
-    def test_axes_without_direction(self, kind, words):
-        with refused("joint 'S'", *words):
-            joined(kind)
+    def test_axes_without_direction_are_refused_where_the_kind_is_made(self, kind, arguments, words):
+        with refused(*words):
+            kind(*arguments)
 
     def test_comparison(self):
         assert Universal((0, 0, 2), (1, 0, 0)) == Universal((0, 0, 1), (3, 0, 0)) != Universal((0, 0, 1), (0, 1, 0))

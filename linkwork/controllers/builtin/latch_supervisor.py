@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
@@ -70,6 +71,7 @@ class LatchSupervisor(Controller):
 
 
 @built_in(LatchSupervisor)
+@checks_keywords
 def latch_supervisor(
     latches: Mapping[str, Mapping[str, Any] | str],
     *,
@@ -92,10 +94,24 @@ def latch_supervisor(
         A latch is commanded when it has been within `window` of its target, rad, and not faster than `max_speed`,
         rad/s, for `hold_time`, s; with `sequence` not before the one listed before it.
 
+    Returns
+    -------
+    Path
+        Of the FMU.
+
     Raises
     ------
     FmuError
         If a latch is not described so.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import latch_supervisor
+    >>> with TemporaryDirectory() as folder:
+    ...     path = latch_supervisor(f"{folder}/control.fmu", {"latch1": "H1", "latch2": "H2"})
+    >>> path.name
+    'control.fmu'
     """
     if not isinstance(latches, Mapping) or not latches:
         raise FmuError("latch_supervisor: name at least one latch, as in {'latch1': 'H1'}")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
@@ -52,6 +53,7 @@ class Signal(Controller):
 
 
 @built_in(Signal)
+@checks_keywords
 def signal(
     times: ArrayLike,
     values: Mapping[str, ArrayLike] | ArrayLike,
@@ -82,10 +84,24 @@ def signal(
     delay, scale
         s, and a factor.
 
+    Returns
+    -------
+    Path
+        Of the FMU.
+
     Raises
     ------
     FmuError
         If times do not increase or sizes do not fit.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import signal
+    >>> with TemporaryDirectory() as folder:
+    ...     path = signal(f"{folder}/control.fmu", [0.0, 1.0, 2.0], {"road": [0.0, 0.05, 0.0]})
+    >>> path.name
+    'control.fmu'
     """
     t = np.asarray(times, dtype=float)
     signals = values if isinstance(values, Mapping) else {"y": values}

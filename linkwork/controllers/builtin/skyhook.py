@@ -49,11 +49,34 @@ class Skyhook(Controller):
 
 @built_in(Skyhook)
 def skyhook(*, continuous: bool = True, **parameters: float) -> dict[str, Any]:
-    """Write skyhook control as an FMU; `parameters`: c_min, c_max, c_sky, N s/m.
+    """Write skyhook control as an FMU.
+
+    Parameters
+    ----------
+    path
+        Of the FMU.
+    continuous
+        Whether the coefficient varies between its limits; False: it is at either of them.
+    **parameters
+        c_min 300, c_max 3000: limits of the damper's coefficient, N s/m; c_sky 2000: of the damper to the sky.
+
+    Returns
+    -------
+    Path
+        Of the FMU.
 
     Raises
     ------
     FmuError
         On an unknown parameter.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import skyhook
+    >>> with TemporaryDirectory() as folder:
+    ...     path = skyhook(f"{folder}/control.fmu", c_min=500.0, c_max=4000.0)
+    >>> path.name
+    'control.fmu'
     """
     return {"continuous": continuous, **parameters}

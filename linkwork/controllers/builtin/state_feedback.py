@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import UNLIMITED, Controller
@@ -64,6 +65,7 @@ class StateFeedback(Controller):
             self[name] = min(max(self[f"u0[{i}]"] - push, self[f"u_min[{i}]"]), self[f"u_max[{i}]"])
 
 
+@checks_keywords
 def gain(
     model: LinearModel,
     Q: ArrayLike,
@@ -87,10 +89,26 @@ def gain(
     sample_time
         s; not 0: for an input that is held between samples; the sum of x'Q x + u'R u is minimised, times `sample_time`.
 
+    Returns
+    -------
+    ndarray
+        K, (m, n): u = -K x, in the order of `inputs` and `states`.
+
     Raises
     ------
     MechanismError
         On unknown names, wrong weights, and where inputs cannot stabilise the states; the text names a motion.
+
+    Examples
+    --------
+    >>> from linkwork.controllers import gain
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> model = lw.linearize(mech)
+    >>> gain(model, Q=100.0, R=1.0).shape
+    (1, 2)
     """
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")
     left = [i for i in range(len(model.states)) if i not in rows]
@@ -204,6 +222,7 @@ def _refuse_beyond(u0: FloatArray, low: FloatArray, high: FloatArray, names: Seq
 
 
 @built_in(StateFeedback)
+@checks_keywords
 def state_feedback(
     model: LinearModel,
     Q: ArrayLike,
@@ -229,10 +248,29 @@ def state_feedback(
     u_min, u_max
         Limits of the inputs, in their units: one number for all or (m,); by default there are none.
 
+    Returns
+    -------
+    Path
+        Of the FMU.
+
     Raises
     ------
     MechanismError
         As `gain` does, and where the inputs cannot hold the operating point, or not within their limits.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import state_feedback
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(3.0, 1.0, axis="z"))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> model = lw.linearize(mech)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = state_feedback(f"{folder}/control.fmu", model, Q=100.0, R=1.0)
+    >>> path.name
+    'control.fmu'
     """
     K = gain(model, Q, R, states=states, inputs=inputs, sample_time=sample_time)
     rows, columns = _indices(model.states, states, "state"), _indices(model.inputs, inputs, "input")

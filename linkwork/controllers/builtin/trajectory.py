@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.controllers.built_in import built_in
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuError
@@ -74,6 +75,7 @@ class Trajectory(Controller):
 
 
 @built_in(Trajectory)
+@checks_keywords
 def trajectory(
     points: ArrayLike,
     *,
@@ -104,10 +106,24 @@ def trajectory(
     start, speed
         s, when it begins, and a factor on its speed.
 
+    Returns
+    -------
+    Path
+        Of the FMU.
+
     Raises
     ------
     FmuError
         If sizes do not fit, or times are not positive.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.controllers import trajectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = trajectory(f"{folder}/control.fmu", [[0.0], [1.2]], names=["A"])
+    >>> path.name
+    'control.fmu'
     """
     values = np.asarray(points, dtype=float)
     if isinstance(names, str) and values.ndim == 2 and values.shape[1] != 1:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.cosim.fmu.instance import FloatArray
 from linkwork.cosim.masters.base import Master, MasterRun
 from linkwork.cosim.masters.fixed_step import FixedStep, GaussSeidel, Jacobi
@@ -52,6 +53,7 @@ class Trial(NamedTuple):
     cut: bool = False
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Adaptive(Master):
     """Steps as long as the error of exchanged signals allows; those with too large a one are rolled back.

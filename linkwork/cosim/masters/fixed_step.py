@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.cosim.masters.base import Master, MasterRun
 from linkwork.cosim.masters.step_inputs import Parallel, Sequential, check_extrapolation
 from linkwork.cosim.masters.synchronous_step import Together, again
@@ -116,6 +117,7 @@ class FixedStepRun(MasterRun):
         return self.t_end if abs(self.t_end - point) <= near else point
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Jacobi(FixedStep):
     """All instances step with the inputs at the begin of the step: order 1 with held inputs."""
@@ -125,6 +127,7 @@ class Jacobi(FixedStep):
         return Parallel(network, self.extrapolation)
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class GaussSeidel(FixedStep):
     """Instances step one after the other, and take what those before them have at the end of the step.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
 from linkwork.cosim.fmu.model import FmuModel
 from linkwork.cosim.masters import Jacobi, Master
@@ -21,6 +22,7 @@ from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.checks import check_system
 
 
+@checks_keywords
 def run(
     system: System,
     t_end: float | None = None,
@@ -73,6 +75,20 @@ def run(
     ------
     CosimError
         If the system cannot be run, or an FMU fails; results so far are the error's `result`.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.cosim import Jacobi, System, run
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> with TemporaryDirectory() as folder:
+    ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
+    ...     result = run(System.load(fmu), 0.5, master=Jacobi(0.01))
+    >>> float(result.t[-1]), result["pendulum.A.q"][-1] > 0
+    (0.5, np.True_)
     """
     begin, end = check_settings(system, master, t_start, t_end, tolerance)
     known_models = models_of(system, models)

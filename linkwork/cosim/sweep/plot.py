@@ -6,12 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from linkwork._util.files import atomic_path
+from linkwork._util.optional import optional_import
 from linkwork.cosim.system.references import known
 
-try:
+with optional_import("plots", "matplotlib", "sweep"):
     from matplotlib.figure import Figure
-except ImportError as missing:
-    raise ImportError("plots need matplotlib: pip install 'linkwork[sweep]'") from missing
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwork._util.optional import optional_import
 from linkwork.cosim.sweep import result_parts
 from linkwork.cosim.sweep.result_parts import POINT, TIME
 from linkwork.cosim.sweep.store import POINTS, RESULTS, read_failures, read_header
@@ -126,7 +127,8 @@ class SweepResult:
         return plot_points(self.final(), x, y, str(self.header["system"]["name"]), path)
 
     def _gathered(self, last: bool) -> DataFrame:
-        import pandas as pd
+        with optional_import("tables", "pandas", "sweep"):
+            import pandas as pd
 
         frames = []
         for k, path in enumerate(self._paths):

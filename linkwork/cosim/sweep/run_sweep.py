@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.cosim.fmu.model import Variable, read_model
 from linkwork.cosim.isolated.job import KEEP, Job
@@ -31,6 +32,7 @@ WAIT = 0.5  # s between looks at the clock
 SETTABLE = ("parameter", "structuralParameter", "input", "output", "local")  # the latter two by their start values
 
 
+@checks_keywords
 def sweep(
     system: System | str | os.PathLike[str],
     points: Points | Any,
@@ -87,6 +89,22 @@ def sweep(
     ------
     CosimError
         If there is nothing to sweep, the folder belongs to another sweep, or no scheduler answers.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> from tempfile import TemporaryDirectory
+    >>> from linkwork.cosim import Jacobi
+    >>> from linkwork.cosim.sweep import grid, sweep
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> with TemporaryDirectory() as folder:
+    ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
+    ...     points = grid({"pendulum.rod.m": [1.0, 2.0, 3.0]})
+    ...     found = sweep(fmu, points, f"{folder}/out", stop=0.1, master=Jacobi(0.01), workers=1)
+    ...     len(found.final()), len(found.failures)
+    (3, 0)
     """
     system = system if isinstance(system, System) else System.load(system)
     points = points if isinstance(points, Points) else table(points)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.errors import CosimError
 
 Value = float | int | bool | str
@@ -67,13 +68,29 @@ class Points:
         return whole.hexdigest()
 
 
+@checks_keywords
 def grid(values: Mapping[str, Sequence[Value]]) -> Points:
     """Every combination of values; those of the last parameter change fastest.
+
+    Parameters
+    ----------
+    values
+        For each parameter, as ``component.variable``, its values.
+
+    Returns
+    -------
+    Points
+        Their product.
 
     Raises
     ------
     CosimError
         If a parameter has no values, or there are more than 100 million points.
+
+    Examples
+    --------
+    >>> [point["plant.k"] for point in grid({"plant.k": [1.0, 2.0], "plant.mode": [1, 2]})]
+    [1.0, 1.0, 2.0, 2.0]
     """
     _check_count(math.prod(len(one) for one in values.values()))
     parts = [Points({name: list(one)}) for name, one in values.items()]
@@ -85,6 +102,7 @@ def grid(values: Mapping[str, Sequence[Value]]) -> Points:
     return whole
 
 
+@checks_keywords
 def latin(ranges: Mapping[str, Sequence[Any]], samples: int, *, seed: int = 0) -> Points:
     """Latin hypercube sampling: each of `samples` equal strata of each range is met once.
 
@@ -97,10 +115,21 @@ def latin(ranges: Mapping[str, Sequence[Any]], samples: int, *, seed: int = 0) -
     seed
         The same seed gives the same points.
 
+    Returns
+    -------
+    Points
+        As many as `samples`.
+
     Raises
     ------
     CosimError
         If a range is empty, or not positive where it is logarithmic.
+
+    Examples
+    --------
+    >>> points = latin({"plant.m": (0.0, 4.0)}, 4, seed=1)
+    >>> sorted(int(point["plant.m"]) for point in points)  # one in each quarter of the range
+    [0, 1, 2, 3]
     """
     from scipy.stats.qmc import LatinHypercube
 
@@ -121,13 +150,29 @@ def latin(ranges: Mapping[str, Sequence[Any]], samples: int, *, seed: int = 0) -
     return Points(columns)
 
 
+@checks_keywords
 def table(source: str | os.PathLike[str] | Any) -> Points:
     """Points as they are listed: a CSV file with a column for each parameter, a pandas table, or columns by name.
+
+    Parameters
+    ----------
+    source
+        The path of a CSV file, a pandas table, or a dictionary of columns.
+
+    Returns
+    -------
+    Points
+        One for each row.
 
     Raises
     ------
     CosimError
         If the file cannot be read, or a value is missing.
+
+    Examples
+    --------
+    >>> table({"plant.m": [0.5, 2.0], "plant.mode": [1, 3]})[1]
+    {'plant.m': 2.0, 'plant.mode': 3}
     """
     if isinstance(source, str | os.PathLike):
         return _read_csv(Path(source))

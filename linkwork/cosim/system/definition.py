@@ -7,12 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.cosim.system.references import Reference, known, parse
 from linkwork.errors import CosimError
 
 Value = float | int | bool | str | tuple[float, ...]
 
 
+@checks_keywords
 @dataclass
 class Component:
     """An FMU in a system.
@@ -35,6 +37,7 @@ class Component:
     required: tuple[str, ...] = ()
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class Connection:
     """From an output to an input, both as ``component.variable``; the input is ``factor * output + offset``.
@@ -49,6 +52,7 @@ class Connection:
     convert_units: bool = True
 
 
+@checks_keywords
 @dataclass
 class Experiment:
     """The default span of a system's runs [s]; the start and stop time of an SSP."""
@@ -75,6 +79,7 @@ class SystemDefinition:
         counts = f"{len(self.components)} components, {len(self.connections)} connections"
         return f"{type(self).__name__}({self.name!r}: {counts})"
 
+    @checks_keywords
     def add(
         self,
         name: str,
@@ -85,10 +90,34 @@ class SystemDefinition:
     ) -> Component:
         """Add an FMU under a name of its own.
 
+        Parameters
+        ----------
+        name
+            A new name, without white space and slashes.
+        fmu
+            The FMU's file, which is read when the system is checked or run.
+        parameters
+            Values of variables that are set before initialisation.
+        required
+            Inputs that must be connected or given.
+
+        Returns
+        -------
+        Component
+            The FMU in the system.
+
         Raises
         ------
         CosimError
             If the name is empty, taken, or has white space or a slash in it.
+
+        Examples
+        --------
+        >>> from linkwork.cosim import System
+        >>> system = System("car")
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> plant.name, plant.parameters
+        ('plant', {'strut.c': 900.0})
         """
         if not name or any(letter.isspace() or letter in "/\\" for letter in name):
             raise CosimError(f"{name!r} cannot name a component: use letters, digits, '_' and '.'")
@@ -97,15 +126,39 @@ class SystemDefinition:
         self.components[name] = Component(name, Path(fmu), dict(parameters or {}), tuple(required))
         return self.components[name]
 
+    @checks_keywords
     def connect(
         self, source: str, target: str, *, factor: float = 1.0, offset: float = 0.0, convert_units: bool = True
     ) -> Connection:
         """Connect an output to an input.
 
+        Parameters
+        ----------
+        source, target
+            An output and an input, ``component.variable``.
+        factor, offset
+            The input is ``factor * output + offset``.
+        convert_units
+            Whether values are converted where both have a unit.
+
+        Returns
+        -------
+        Connection
+            The connection.
+
         Raises
         ------
         CosimError
             If a component is not there, or the input is connected already.
+
+        Examples
+        --------
+        >>> from linkwork.cosim import System
+        >>> system = System("car")
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> control = system.add("skyhook", "skyhook.fmu")
+        >>> system.connect("skyhook.force", "plant.strut.tau", factor=-1.0).factor
+        -1.0
         """
         source, target = self.reference(source), self.reference(target)
         for other in self.connections:
@@ -118,30 +171,85 @@ class SystemDefinition:
     def reference(self, name: str) -> Reference:
         """Return a ``component.variable`` with its parts.
 
+        Parameters
+        ----------
+        name
+            ``component.variable``; both may have dots in them.
+
+        Returns
+        -------
+        Reference
+            The same text, with the attributes `component` and `variable`.
+
         Raises
         ------
         CosimError
             If there is no such component, or no variable is named.
+
+        Examples
+        --------
+        >>> from linkwork.cosim import System
+        >>> system = System("car")
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> system.reference("plant.strut.c").variable
+        'strut.c'
         """
         return parse(name, self.components)
 
     def ends(self, connection: Connection) -> tuple[Reference, Reference]:
         """Return source and target of a connection between components with their parts.
 
+        Parameters
+        ----------
+        connection
+            Between components.
+
+        Returns
+        -------
+        tuple
+            Its source and target, with their parts.
+
         Raises
         ------
         CosimError
             If a component is not there.
+
+        Examples
+        --------
+        >>> from linkwork.cosim import System
+        >>> system = System("car")
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> control = system.add("skyhook", "skyhook.fmu")
+        >>> source, target = system.ends(system.connect("skyhook.force", "plant.strut.tau"))
+        >>> source.component, target.component
+        ('skyhook', 'plant')
         """
         return self.reference(connection.source), self.reference(connection.target)
 
+    @checks_keywords
     def add_parameter_set(self, name: str, values: Mapping[str, Value]) -> None:
         """Add values that a run can ask for by name, each for a ``component.variable``.
+
+        Parameters
+        ----------
+        name
+            A new name among the parameter sets.
+        values
+            By ``component.variable``.
 
         Raises
         ------
         CosimError
             If a component is not there, or there is a set of that name.
+
+        Examples
+        --------
+        >>> from linkwork.cosim import System
+        >>> system = System("car")
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> system.add_parameter_set("soft", {"plant.strut.c": 500.0})
+        >>> system.parameters("soft")
+        {'plant.strut.c': 500.0}
         """
         if name in self.parameter_sets:
             raise CosimError(f"there is a parameter set {name!r} already")
@@ -150,10 +258,30 @@ class SystemDefinition:
     def parameters(self, chosen: str | Iterable[str] = (), more: Mapping[str, Value] | None = None) -> dict[str, Value]:
         """Return all values as ``component.variable``: the components' own, then the sets chosen, then `more`.
 
+        Parameters
+        ----------
+        chosen
+            The name of a parameter set, or several; later ones override earlier ones.
+        more
+            Further values by ``component.variable``, over all others.
+
+        Returns
+        -------
+        dict
+            Values by ``component.variable``.
+
         Raises
         ------
         CosimError
             If a set or component is not there.
+
+        Examples
+        --------
+        >>> from linkwork.cosim import System
+        >>> system = System("car")
+        >>> plant = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
+        >>> system.parameters(more={"plant.strut.k": 2e4})
+        {'plant.strut.c': 900.0, 'plant.strut.k': 20000.0}
         """
         values: dict[str, Value] = {
             Reference(one.name, key): value for one in self.components.values() for key, value in one.parameters.items()

@@ -6,15 +6,26 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from linkwork._util.keywords import checks_keywords
 from linkwork.cosim.system.definition import SystemDefinition
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+@checks_keywords
 class System(SystemDefinition):
     """FMUs and the connections between them.
 
+    Parameters
+    ----------
+    name
+        Of the system.
+    description
+        A text for the reader.
+
+    Examples
+    --------
     >>> system = System("car")
     >>> _ = system.add("plant", "quarter_car.fmu", parameters={"strut.c": 900.0})
     >>> _ = system.add("skyhook", "skyhook.fmu")
@@ -27,10 +38,36 @@ class System(SystemDefinition):
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the system with its FMUs as an SSP 1.0 archive (``.ssp``).
 
+        Parameters
+        ----------
+        path
+            The archive.
+
+        Returns
+        -------
+        Path
+            The same path.
+
         Raises
         ------
         CosimError
             If an FMU cannot be read or the file not be written.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> from tempfile import TemporaryDirectory
+        >>> from linkwork.cosim import System
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> with TemporaryDirectory() as folder:
+        ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
+        ...     system = System("two")
+        ...     left, right = system.add("left", fmu), system.add("right", fmu)
+        ...     path = system.save(f"{folder}/two.ssp")
+        ...     list(System.load(path).components)
+        ['left', 'right']
         """
         from linkwork.cosim.ssp.write import write_ssp
 
@@ -39,10 +76,34 @@ class System(SystemDefinition):
     def draw(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw boxes for the components and arrows for the connections, and save the picture if a path is given.
 
+        Parameters
+        ----------
+        path
+            The picture, in a format that its suffix names and matplotlib has; None: it is not saved.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture.
+
         Raises
         ------
         CosimError
             If there is nothing to draw.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> from tempfile import TemporaryDirectory
+        >>> from linkwork.cosim import System
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> with TemporaryDirectory() as folder:
+        ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
+        ...     figure = System.load(fmu).draw(f"{folder}/pendulum.png")
+        >>> len(figure.axes)
+        1
         """
         from linkwork.draw.block_diagram import draw_system
 
@@ -52,10 +113,36 @@ class System(SystemDefinition):
     def load(cls, path: str | os.PathLike[str]) -> System:
         """Read an SSP 1.0 archive, or take a single FMU as a system of one component.
 
+        Parameters
+        ----------
+        path
+            An ``.ssp``, or an ``.fmu``.
+
+        Returns
+        -------
+        System
+            The system; FMUs of an archive are unpacked for as long as it lives.
+
         Raises
         ------
         CosimError
             If it cannot be read, or has features that are not supported.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> from tempfile import TemporaryDirectory
+        >>> from linkwork.cosim import System
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> with TemporaryDirectory() as folder:
+        ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
+        ...     system = System("two")
+        ...     left, right = system.add("left", fmu), system.add("right", fmu)
+        ...     path = system.save(f"{folder}/two.ssp")
+        ...     list(System.load(path).components)
+        ['left', 'right']
         """
         path = Path(path)
         if path.suffix.lower() == ".fmu":

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.errors import FmuError
 from linkwork.fmu.check.fmu import Fmu, unpack
@@ -19,6 +20,7 @@ from linkwork.fmu.check.report import NotApplicable, Outcome, Report, error
 TIME_LIMIT = 60.0  # s, of a single check
 
 
+@checks_keywords
 def check_fmu(
     path: str | os.PathLike[str],
     *,
@@ -49,6 +51,18 @@ def check_fmu(
     ------
     FmuError
         If the file is no archive, a check is unknown or FMPy is missing.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> from tempfile import TemporaryDirectory
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> with TemporaryDirectory() as folder:
+    ...     path = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
+    ...     lw.check_fmu(path, only=["names", "units"]).passed
+    True
     """
     checks = choose(only, skip)
     if not time_limit > 0:

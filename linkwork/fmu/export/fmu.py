@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork._util.files import FAST, SMALL, write_archive
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.progress import ProgressOption
 from linkwork.errors import ExportError, ExportNameError
 from linkwork.fmu.export import model_description_fmi2 as description_fmi2
@@ -44,6 +45,7 @@ _FMI2_PLATFORMS = {
 }
 
 
+@checks_keywords
 def export_fmu(
     mechanism: "Mechanism | Model",
     path: str | os.PathLike[str],
@@ -111,6 +113,18 @@ def export_fmu(
     ExportError
         If an output or input is unknown, a start value is out of bounds, the shared library is missing or cannot be
         compiled, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> from tempfile import TemporaryDirectory
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> with TemporaryDirectory() as folder:
+    ...     path = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
+    >>> path.name
+    'pendulum.fmu'
     """
     from linkwork.compiler.compile import no_collection
 

@@ -1,0 +1,130 @@
+"""Keyword arguments of the public face: an unknown one is an error that names the nearest known one."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from linkwork._util.names import suggest
+
+_Target = TypeVar("_Target", bound=Callable[..., Any])
+
+# Symbols and words of books and of other programs, and the arguments that hold the same quantity here.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "k": ("stiffness",),
+    "spring": ("stiffness",),
+    "c": ("damping",),
+    "d": ("damping",),
+    "damper": ("damping",),
+    "l0": ("free",),
+    "rest_length": ("free",),
+    "free_length": ("free",),
+    "natural_length": ("free",),
+    "m": ("mass",),
+    "cog": ("com",),
+    "center_of_mass": ("com",),
+    "centre_of_mass": ("com",),
+    "i": ("inertia",),
+    "j": ("inertia",),
+    "position": ("origin", "at"),
+    "pos": ("origin", "at", "position"),
+    "orientation": ("rotation",),
+    "quaternion": ("rotation",),
+    "location": ("at",),
+    "g": ("gravity",),
+    "joint_type": ("kind",),
+    "type": ("kind",),
+    "min": ("lower",),
+    "max": ("upper",),
+    "e": ("restitution",),
+    "lead": ("pitch",),
+    "trigger": ("when",),
+    "dt": ("step", "max_step"),
+    "h": ("step", "max_step"),
+    "step_size": ("step", "max_step"),
+    "tf": ("t_end",),
+    "t_final": ("t_end",),
+    "t_stop": ("t_end",),
+    "stop_time": ("t_end",),
+    "duration": ("t_end",),
+    "t0": ("t_start",),
+    "start_time": ("t_start",),
+    "tol": ("rtol",),
+    "tolerance": ("rtol",),
+    "method": ("solver",),
+    "integrator": ("solver",),
+    "times": ("t_eval",),
+    "u": ("inputs",),
+}
+
+
+def checks_keywords(target: _Target) -> _Target:
+    """Decorate a public function, method or class: unknown keyword arguments are refused before the call.
+
+    Parameters
+    ----------
+    target
+        A function, or a class, whose constructor is checked. Signature and documentation stay the same.
+
+    Returns
+    -------
+    function or class
+        The class itself, or a function that calls the given one.
+
+    Raises
+    ------
+    TypeError
+        From the decorated function or constructor: the text names it and the nearest known argument.
+
+    Examples
+    --------
+    >>> @checks_keywords
+    ... def spring(stiffness: float, damping: float = 0.0) -> float:
+    ...     return stiffness
+    >>> spring(stiffnes=3.0)
+    Traceback (most recent call last):
+        ...
+    TypeError: spring has no argument 'stiffnes': did you mean 'stiffness'?
+    >>> spring(k=3.0)
+    Traceback (most recent call last):
+        ...
+    TypeError: spring has no argument 'k': did you mean 'stiffness'?
+    """
+    if isinstance(target, type):
+        made_by = "__new__" if "__new__" in vars(target) else "__init__"
+        setattr(target, made_by, _checked(getattr(target, made_by), target.__name__))
+        return target
+    checked: _Target = _checked(target, target.__name__)  # type: ignore[assignment]
+    return checked
+
+
+def _checked(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    parameters = inspect.signature(function).parameters.values()
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    known = tuple(one.name for one in parameters if one.kind in by_name and one.name not in ("self", "cls"))
+    quick = frozenset(known)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not quick.issuperset(kwargs):
+            check_keywords(name, kwargs, known)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def check_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse keyword arguments that a function does not know.
+
+    >>> check_keywords("simulate", ["rtol", "t_final"], ["t_end", "rtol"])
+    Traceback (most recent call last):
+        ...
+    TypeError: simulate has no argument 't_final': did you mean 't_end'?
+    """
+    for name in given:
+        if name not in known:
+            meant = [other for other in SYNONYMS.get(name.lower(), ()) if other in known]
+            hint = f"did you mean {' or '.join(map(repr, meant))}?" if meant else suggest(name, known)
+            raise TypeError(f"{function} has no argument {name!r}: {hint}")
