@@ -313,6 +313,15 @@ LW_API lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double
 /* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */
 LW_API lw_status lw_mass_matrix(lw_state *state, double *matrix);
 
+/* Of a point fixed in a body, by its index, -1 for the ground; `point` in the body's frame, NULL: its origin. Twists are
+ * [angular; linear at the point], world axes. NULL: not computed. Pose, velocity and Jacobian need no accelerations, so
+ * that they exist at singular poses and with open loops as well; they leave no stage but LW_STAGE_CONSTANTS. */
+LW_API lw_status lw_body_motion(lw_state *state, int32_t body, const double point[3], double position[3],
+                                double rotation[9], double velocity[6]);
+/* The velocity by the tree's speeds, 6 x nu, row by row: as though the loops were open. */
+LW_API lw_status lw_body_jacobian(lw_state *state, int32_t body, const double point[3], double *jacobian);
+LW_API lw_status lw_body_acceleration(lw_state *state, int32_t body, const double point[3], double acceleration[6]);
+
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
  * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event
  * indicator i, as it is in the present modes. At a closed pose the residual of a loop has a kink; the result is 0. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from linkwork.model.base import ModelBase
+from linkwork.model.geometry import ModelGeometry
 from linkwork.model.impacts import VelocityJump, jump
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 
-class Model(ModelBase):
+class Model(ModelGeometry):
     """A mechanism ready to compute; made by `linkwork.compile`.
 
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
