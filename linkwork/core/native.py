@@ -211,6 +211,11 @@ class Block:
         self._check(lib.lw_body_motion(self.handle, body, *arrays))
         return position, rotation, twist
 
+    def body_poses(self) -> tuple[FloatArray, FloatArray]:
+        """Return positions (bodies, 3) and unit quaternions (bodies, 4) of all bodies, without accelerations."""
+        self._check(lib.lw_body_motion(self.handle, -1, ffi.NULL, ffi.NULL, ffi.NULL, ffi.NULL))
+        return self._views["body_position"].reshape(-1, 3).copy(), self._views["body_orientation"].reshape(-1, 4).copy()
+
     def body_jacobian(self, body: int, point: FloatArray) -> FloatArray:
         """Return the twist of a point of a body by the tree's speeds (6, nu)."""
         jacobian = np.empty((6, self.model.sizes.nu))

@@ -1,4 +1,4 @@
-"""The picture of a mechanism at its start, as SVG: bodies between their joints, joints by type, the ground hatched."""
+"""The picture of a mechanism at a state, as SVG: bodies between their joints, joints by type, the ground hatched."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.draw.joint_symbols import INK, joint_mark, support
+from linkwork.draw.labels import Labels
+from linkwork.draw.picture import Picture
 from linkwork.draw.projection import View, view_of
-from linkwork.draw.scene import Drawn, DrawnBody, DrawnJoint, drawn
-from linkwork.fmu.export.labels import Labels
+from linkwork.draw.scene import Drawn, DrawnBody, DrawnJoint, drawn, drawn_open
 from linkwork.mechanism import GROUND
 
 if TYPE_CHECKING:
-    from linkwork.model.model import Model
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
 
 MOST_BODIES, MOST_NAMES = 500, 24
 WIDTH, LEAST, HIGHEST, MARGIN, STRIP = 680.0, 260.0, 560.0, 64.0, 34.0  # the strip below holds scale and axes
@@ -24,20 +26,39 @@ SMALLEST = 1.0  # radius of a hinge that is worth drawing
 COLOURS = ("#2f6da8", "#c8553d", "#3f8f5b", "#8a5aa8", "#b98a1d", "#2b8f96", "#a84a78", "#6b7280")
 
 
-def picture(system: Model) -> str | None:
+def draw(system: ModelBase, state: State | None = None) -> Picture:
+    """Return the picture at a state.
+
+    By default at the assembled start; where this cannot be assembled, at the start values as they are.
+    """
+    name = system.mechanism.name
+    if state is not None:
+        system.arguments.states(state, None)  # which refuses one of another mechanism
+        title = f"{name} at {state.time:g} s"
+    else:
+        title = f"{name} at its start"
+    scene = drawn(system, MOST_BODIES, state)
+    if scene is None:
+        scene, title = drawn_open(system, MOST_BODIES), f"{name} at its start values, not assembled"
+    return Picture(_drawing(scene, title))
+
+
+def picture(system: ModelBase) -> str | None:
     """Return an `svg` element with names, axes and a scale; None where the start cannot be assembled."""
     scene = drawn(system, MOST_BODIES)
-    if scene is None:
-        return None
+    return None if scene is None else _drawing(scene, f"{system.mechanism.name} at its start")
+
+
+def _drawing(scene: Drawn, title: str) -> str:
     canvas = _Canvas(scene, WIDTH, (LEAST, HIGHEST), MARGIN, WIDTH / 110, STRIP)
     parts = canvas.mechanism()
     if len(scene.bodies) + len(scene.joints) <= MOST_NAMES:
         parts += canvas.names()
     parts += [canvas.scale_bar(), canvas.triad()]
-    return canvas.svg(parts, f"{system.mechanism.name} at its start")
+    return canvas.svg(parts, title)
 
 
-def icon(system: Model) -> str | None:
+def icon(system: ModelBase) -> str | None:
     """Return the same in a square, without words."""
     scene = drawn(system, ICON_BODIES)
     if scene is None:

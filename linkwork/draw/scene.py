@@ -1,4 +1,4 @@
-"""The picture of a mechanism in the world: joints where they are at the start, and the joints of each body."""
+"""A mechanism in the world as it is drawn: joints where they are at a state, and the joints of each body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.joints import JointKind
 
 if TYPE_CHECKING:
-    from linkwork.model.model import Model
+    from linkwork.core.native import Block
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,34 @@ class Drawn:
         return np.array([*found, *(point for pair in (*self.rods, *self.springs) for point in pair)])
 
 
-def drawn(system: Model, most: int) -> Drawn | None:
-    """Return the scene of the assembled start, at `most` so many bodies; None: the start cannot be assembled."""
-    mech = system.mechanism
+def drawn(system: ModelBase, most: int, state: State | None = None) -> Drawn | None:
+    """Return the scene at a state, at `most` so many bodies.
+
+    By default at the assembled start; None: the start cannot be assembled.
+    """
+    block = system.block()
     try:
-        block = system.block()
-        block.assemble(1e-8)
-        positions, turns = block["body_position"].reshape(-1, 3), block["body_orientation"].reshape(-1, 4)
+        if state is None:
+            block.assemble(1e-8)
+        else:
+            system.enter(block, state)
+        return _scene(system, block, most)
     except LinkworkError:
-        return None
+        if state is None:
+            return None
+        raise
+
+
+def drawn_open(system: ModelBase, most: int) -> Drawn:
+    """Return the scene at the start values of the tree joints as they are, whose loops may be open."""
+    block = system.block()
+    block.put("q", block["q_start"][: system.numbering.nq])
+    return _scene(system, block, most)
+
+
+def _scene(system: ModelBase, block: Block, most: int) -> Drawn:
+    mech = system.mechanism
+    positions, turns = block.body_poses()
     chosen = {int(k) for k in np.linspace(0, len(mech.bodies) - 1, min(most, len(mech.bodies)))}
     poses = {GROUND: (np.zeros(3), np.eye(3))}
     for k, name in enumerate(mech.bodies):

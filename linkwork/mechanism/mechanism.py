@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_name, finite
-from linkwork.errors import MechanismError
+from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import json_io, reading
 from linkwork.mechanism.actions import Action
 from linkwork.mechanism.checks import check_inertia, check_mass, check_new_name, check_start
@@ -371,6 +372,55 @@ class Mechanism:
         Raises MechanismError, naming the file, line and column, the mistake and the remedy, or OSError.
         """
         return json_io.load(cls, path)
+
+    def draw(self, path: str | PathLike[str] | None = None, state: Any = None) -> Any:
+        """Draw the mechanism at a state of its model, and save the picture if a path is given.
+
+        Parameters
+        ----------
+        path
+            A file .svg, .png or .pdf to write; the last two need matplotlib.
+        state
+            A `State` of the mechanism as it is now. By default the assembled start; a start that cannot be assembled is
+            drawn with open loops, at the start values as they are.
+
+        Returns
+        -------
+        Picture
+            Notebooks show it; `.svg` is its text, and `.save(path)` writes it.
+
+        Raises
+        ------
+        MechanismError
+            If the mechanism cannot be compiled, or the state belongs to another one.
+        LinkworkError
+            On another suffix, and if the file cannot be written.
+        ImportError
+            If matplotlib is needed and is not installed.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.draw().svg[:4]
+        '<svg'
+        """
+        # By name: the compiler and the pictures know the description, and not the other way round.
+        if state is None:
+            return import_module("linkwork.model.compile").compile(self).draw(path)
+        if state.model.mechanism != self:
+            raise MechanismError(f"this state is of another mechanism than {self.name!r}: draw it by its own model")
+        return state.model.draw(path, state)
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture for notebooks; None where there is none."""
+        try:
+            text: str = self.draw().svg
+        except LinkworkError:
+            return None
+        return text
 
     def __repr__(self) -> str:
         counts = [
