@@ -61,8 +61,9 @@ typedef struct lw_sizes {
   int32_t locks;             /* and so do locks of single speeds, which come before the distances */
   int32_t springs, wrenches; /* springs between points; wrenches applied from outside */
   int32_t transitions;
-  int32_t nq, nu;         /* coordinates and speeds of the spanning tree: the continuous states */
-  int32_t nq_cut, nu_cut; /* those of the cut joints, which follow from the states */
+  int32_t points, measures; /* points of interest; distances and angles between them */
+  int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
+  int32_t nq_cut, nu_cut;   /* those of the cut joints, which follow from the states */
   int32_t event_indicators;
   int32_t reals; /* doubles in the block of a state */
 } lw_sizes;
@@ -124,6 +125,8 @@ typedef enum lw_kind {
   LW_KIND_SPRING,   /* between points */
   LW_KIND_WRENCH,
   LW_KIND_TRANSITION,
+  LW_KIND_POINT,
+  LW_KIND_MEASURE,
   LW_KIND_FIELD /* of the block: "q", "udot", "body_mass" */
 } lw_kind;
 
@@ -242,6 +245,20 @@ LW_API lw_status lw_builder_add_spring(lw_builder *builder, const char *name, co
                                        double stiffness, double damping, double free_length);
 /* A force at a point of a body, and a torque: the inputs applied_force and applied_torque. */
 LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
+
+/* A point of interest of a body or the ground, with a direction of any length, both in the body's frame: the outputs
+ * point_position, point_velocity, point_acceleration and point_axis. `axis` NULL: z. */
+LW_API lw_status lw_builder_add_point(lw_builder *builder, const char *name, const char *body, const double point[3],
+                                      const double axis[3]);
+
+typedef enum lw_measure_kind {
+  LW_MEASURE_DISTANCE = 0, /* between two points [m] */
+  LW_MEASURE_ANGLE         /* between the directions of two points, 0 to pi [rad] */
+} lw_measure_kind;
+
+/* A distance or angle of two points: the outputs measure_value and measure_rate. */
+LW_API lw_status lw_builder_add_measure(lw_builder *builder, const char *name, lw_measure_kind kind, const char *first,
+                                        const char *second);
 
 /* Transitions are instantaneous changes. Each but a stop gets one trigger below. `directions`: a bit for each speed of
  * the joint; 0: all. */

@@ -14,6 +14,7 @@ from linkwork.draw.picture import Picture
 from linkwork.draw.projection import View, view_of
 from linkwork.draw.scene import Drawn, DrawnBody, DrawnJoint, drawn, drawn_open
 from linkwork.mechanism import GROUND
+from linkwork.mechanism.frames import unit
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -52,7 +53,7 @@ def picture(system: ModelBase) -> str | None:
 def _drawing(scene: Drawn, title: str) -> str:
     canvas = _Canvas(scene, WIDTH, (LEAST, HIGHEST), MARGIN, WIDTH / 110, STRIP)
     parts = canvas.mechanism()
-    if len(scene.bodies) + len(scene.joints) <= MOST_NAMES:
+    if len(scene.bodies) + len(scene.joints) + len(scene.marks) <= MOST_NAMES:
         parts += canvas.names()
     parts += [canvas.scale_bar(), canvas.triad()]
     return canvas.svg(parts, title)
@@ -119,6 +120,7 @@ class _Canvas:
         grounded = [joint for joint in self.scene.joints if GROUND in (joint.parent, joint.child)]
         parts += [self._support(joint) for joint in grounded if joint.type_name != "free"]
         parts += [self._joint(joint) for joint in self.scene.joints]
+        parts += [self._mark(*mark) for mark in self.scene.marks.values()]
         return [part for part in parts if part]
 
     def _body(self, body: DrawnBody, colour: str) -> str:
@@ -163,6 +165,31 @@ class _Canvas:
         self.labels.occupy(child, 2 * self.size, 2 * self.size)
         return joint_mark(joint.type_name, parent, child, axis, self.size)
 
+    def _mark(self, place: FloatArray, axis: FloatArray | None, body: str) -> str:
+        """A point of interest: a cross in the colour of its body, and its direction as an arrow."""
+        (x, y), arm, colour = self(place), 0.9 * self.size, self._colour(body)
+        d = f"M{x - arm:.1f} {y - arm:.1f}l{2 * arm:.1f} {2 * arm:.1f}"
+        d += f"M{x - arm:.1f} {y + arm:.1f}l{2 * arm:.1f} {-2 * arm:.1f}"
+        self.labels.occupy(np.array([x, y]), 2 * arm, 2 * arm)
+        if axis is not None:
+            d += self._arrow(np.array([x, y]), self.view(axis) * np.array([1.0, -1.0]))
+        return f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="{0.35 * self.size:.1f}"/>'
+
+    def _arrow(self, start: FloatArray, direction: FloatArray) -> str:
+        along = 5.0 * self.size * direction
+        if np.linalg.norm(along) < self.size:  # it points at the viewer
+            return ""
+        tip, back = start + along, unit(along) * self.size
+        aside = 0.5 * np.array([-back[1], back[0]])
+        self.labels.occupy_line(start, tip, self.size)
+        ends = [tip - back + aside, tip, tip - back - aside]
+        corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in ends)
+        return f"M{start[0]:.1f} {start[1]:.1f}L{tip[0]:.1f} {tip[1]:.1f}M{corners}"
+
+    def _colour(self, body: str) -> str:
+        known = list(self.scene.bodies)
+        return COLOURS[known.index(body) % len(COLOURS)] if body in known else INK
+
     def _support(self, joint: DrawnJoint) -> str:
         place = self(joint.places[0 if joint.parent == GROUND else 1])
         axis = None if joint.axis is None else self.view(joint.axis) * np.array([1.0, -1.0])
@@ -176,6 +203,8 @@ class _Canvas:
         for joint in self.scene.joints:
             if joint.type_name != "free":
                 parts.append(self.labels.place(joint.name, self(joint.places[1]), 1.6 * self.size, INK, "italic"))
+        for name, (place, _, body_name) in self.scene.marks.items():
+            parts.append(self.labels.place(name, self(place), 1.2 * self.size, self._colour(body_name), "italic"))
         for k, body in enumerate(self.scene.bodies.values()):
             anchor = self(body.com)
             parts.append(self.labels.place(body.name, anchor, 1.2 * self.size, COLOURS[k % len(COLOURS)], "normal"))

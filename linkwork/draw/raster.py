@@ -23,7 +23,11 @@ except ImportError as missing:
 
 _DPI = 72.0  # at which a unit of the picture is a pixel
 _TEXT = 12.0
-_SETTINGS = {"path.simplify": False, "font.family": "sans-serif", "text.usetex": False}  # whatever the user's own are
+_SETTINGS: Any = {
+    "path.simplify": False,
+    "font.family": "sans-serif",
+    "text.usetex": False,
+}  # whatever the user's own are
 _UNDATED: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None}}
 _TOKEN = re.compile(r"[A-Za-z]|-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
@@ -128,7 +132,7 @@ def _path(element: Element) -> Patch:
     return PathPatch(Path(np.array([point for point, _ in steps]), [code for _, code in steps]))
 
 
-def _steps(text: str) -> Iterator[tuple[tuple[float, float], int]]:
+def _steps(text: str) -> Iterator[tuple[tuple[float, float], Any]]:
     """The points of a path of straight lines: M, L, H, V and Z, absolute and relative."""
     tokens = _TOKEN.findall(text)
     x = y = 0.0

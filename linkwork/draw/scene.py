@@ -49,19 +49,24 @@ class DrawnBody:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Bodies by name, joints between them, and pairs of points that massless rods and springs join."""
+    """Bodies by name, joints between them, pairs of points that massless rods and springs join, points of interest.
+
+    A point of interest has its position, its direction, if any, and its body.
+    """
 
     bodies: dict[str, DrawnBody]
     joints: list[DrawnJoint]
     rods: list[tuple[FloatArray, FloatArray]]
     springs: list[tuple[FloatArray, FloatArray]]
     gravity: FloatArray
+    marks: dict[str, tuple[FloatArray, FloatArray | None, str]]
 
     @property
     def points(self) -> FloatArray:
         """All of them, (n, 3)."""
         found = [point for body in self.bodies.values() for point in (body.com, *body.points)]
         found += [place for joint in self.joints if joint.type_name != "free" for place in joint.places]
+        found += [place for place, _, _ in self.marks.values()]
         return np.array([*found, *(point for pair in (*self.rods, *self.springs) for point in pair)])
 
 
@@ -127,4 +132,9 @@ def _with_joints(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]
                 if body in bodies:
                     bodies[body].points.append(at(body, point))
     rods, springs = lines
-    return Drawn(bodies, joints, rods, springs, mech.gravity)
+    marks = {}
+    for one in mech.points.values():
+        if one.body in poses:
+            axis = None if one.axis is None else poses[one.body][1] @ np.asarray(one.axis)
+            marks[one.name] = at(one.body, one.point), axis, one.body
+    return Drawn(bodies, joints, rods, springs, mech.gravity, marks)
