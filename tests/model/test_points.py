@@ -209,3 +209,24 @@ def test_points_are_drawn():
     marked = case.mechanism.draw().svg
     texts = [{text.text for text in ElementTree.fromstring(svg).iter()} for svg in (plain, marked)]
     assert texts[1] - texts[0] >= {"tip", "wall"}
+
+
+def test_points_stay_when_joints_close_and_open():
+    mech = lw.Mechanism("catch")
+    for name, place in (("a", 0.0), ("b", 2.0)):
+        mech.add_body(name, 1.0, (0.4, 0, 0), lw.inertia.rod(1.0, 0.8), origin=(place, 0, 0))
+        mech.add_joint(f"hinge_{name}", lw.Revolute((0, 1, 0)), "ground", name, at=(place, 0, 0))
+    mech.add_transition("hold", lw.Pin("a", "b", lw.Spherical(), parent_frame=lw.Frame((0.8, 0, 0))), lw.Time(0.1))
+    mech.add_transition("let_go", lw.Release("hold"), lw.Time(0.2))
+    mech.add_point("tip", "a", (0.8, 0, 0))
+    mech.add_point("other", "b", (0.8, 0, 0))
+    mech.add_measure("gap", "distance", ("tip", "other"))
+    mech.start(u={"hinge_a": 1.0})
+    result = lw.simulate(mech, t_end=0.3, t_eval=np.linspace(0, 0.3, 31))
+    assert [event.transitions for event in result.events] == [("hold",), ("let_go",)]
+    np.testing.assert_allclose(result["tip.r"][:, 0], 0.8 * np.cos(result["hinge_a.q"]), atol=1e-12)
+    np.testing.assert_allclose(
+        np.linalg.norm(result["other.r"] - result["tip.r"], axis=1), result["gap.length"], atol=1e-14
+    )
+    held = (result.t > 0.1) & (result.t < 0.2)
+    assert np.ptp(result["gap.length"][held]) < 1e-6 < np.ptp(result["gap.length"])
