@@ -1,5 +1,5 @@
 /* Couplings, motions, distances, springs between points and wrenches of a builder: what ties bodies and joints
- * together or acts on them. */
+ * together or acts on them; and points of interest and measures. */
 #include "description.h"
 #include "model/model.h"
 #include <math.h>
@@ -144,4 +144,41 @@ lw_status lw_builder_add_wrench(lw_builder *b, const char *name, const char *bod
     return lw_refuse(b, LW_ERROR_USAGE, "wrench '%s': it acts on the ground, which nothing moves: name a body", shown);
   if (!(made.name = lw_new_name(b, A_FORCE, "wrench", name, b->wrenches))) return b->status;
   return append_wrench(b, made);
+}
+
+/* ---- points of interest ---- */
+
+lw_status lw_builder_add_point(lw_builder *b, const char *name, const char *body, const double point[3],
+                               const double axis[3]) {
+  static const double z[3] = {0.0, 0.0, 1.0};
+  point_part made = {.has_axis = axis != NULL};
+  const char *shown = name ? name : "";
+  lw_status e;
+  if ((e = lw_find_body(b, "point", shown, body, &made.body)) ||
+      (e = lw_take_numbers(b, "point", shown, "position", point, 3, made.point)) ||
+      (e = lw_take_numbers(b, "point", shown, "axis", axis ? axis : z, 3, made.axis)))
+    return e;
+  if (!lw_make_unit(made.axis, 3))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "point '%s': its axis is zero and has no direction", shown);
+  if (!(made.name = lw_new_name(b, A_POINT, "point", name, b->points))) return b->status;
+  return append_point(b, made);
+}
+
+lw_status lw_builder_add_measure(lw_builder *b, const char *name, lw_measure_kind kind, const char *first,
+                                 const char *second) {
+  measure_part made = {.kind = (int32_t)kind};
+  const char *const given[2] = {first, second}, *shown = name ? name : "";
+  lw_status e;
+  if (kind != LW_MEASURE_DISTANCE && kind != LW_MEASURE_ANGLE)
+    return lw_refuse(b, LW_ERROR_USAGE, "measure '%s': there is no kind %d of measures", shown, (int)kind);
+  for (int i = 0; i < 2; i++) {
+    if ((e = lw_find_among(b, A_POINT, "measure", given[i], &made.point[i]))) return e;
+    if (kind == LW_MEASURE_ANGLE && !b->point[made.point[i]].has_axis)
+      return lw_refuse(b, LW_ERROR_USAGE, "measure '%s': point '%s' has no axis: give it one", shown, given[i]);
+  }
+  if (b->point[made.point[0]].body == b->point[made.point[1]].body)
+    return lw_refuse(b, LW_ERROR_USAGE, "measure '%s': both points are on one body, which is rigid: name points of two",
+                     shown);
+  if (!(made.name = lw_new_name(b, A_MEASURE, "measure", name, b->measures))) return b->status;
+  return append_measure(b, made);
 }

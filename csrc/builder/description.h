@@ -6,7 +6,17 @@
 #define GROUND (-1) /* as a body */
 
 /* Kinds of names. A body and a joint may share a name; all others differ. Springs and wrenches are forces. */
-typedef enum name_kind { A_BODY = 0, A_JOINT, A_COUPLING, A_DISTANCE, A_TRANSITION, A_FORCE, NAME_KINDS } name_kind;
+typedef enum name_kind {
+  A_BODY = 0,
+  A_JOINT,
+  A_COUPLING,
+  A_DISTANCE,
+  A_TRANSITION,
+  A_FORCE,
+  A_POINT,
+  A_MEASURE,
+  NAME_KINDS
+} name_kind;
 
 typedef struct name_entry {
   char *name;
@@ -65,6 +75,18 @@ typedef struct wrench_part {
   double point[3];
 } wrench_part;
 
+typedef struct point_part {
+  const char *name;
+  int32_t body;
+  double point[3], axis[3];
+  int32_t has_axis;
+} point_part;
+
+typedef struct measure_part {
+  const char *name;
+  int32_t kind, point[2]; /* lw_measure_kind */
+} measure_part;
+
 typedef struct transition_part {
   const char *name;
   int32_t action, trigger;                    /* lw_action, lw_trigger; NO_TRIGGER until one is given */
@@ -87,6 +109,8 @@ typedef struct transition_part {
   X(distances, distance_part, distance)       \
   X(springs, spring_part, spring)             \
   X(wrenches, wrench_part, wrench)            \
+  X(points, point_part, point)                \
+  X(measures, measure_part, measure)          \
   X(transitions, transition_part, transition)
 
 struct lw_builder {
@@ -121,7 +145,8 @@ lw_status lw_find_joint(lw_builder *b, const char *what, const char *owner, cons
 lw_status lw_find_among(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t *number);
 void lw_free_names(name_table *names);
 
-/* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, springs, wrenches ---- */
+/* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, springs, wrenches, points
+ * of interest and measures ---- */
 /* The list with capacity for one element more; NULL: no memory, and the list is as before. */
 void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size);
 lw_status lw_no_memory(lw_builder *b);

@@ -61,7 +61,9 @@ static void put_counts(const plan *p, const topology *t, int32_t method, int32_t
                     .transitions = b->transitions,
                     .removable_joints = p->variants.removable_joints,
                     .variants = others,
-                    .joint_types = list_types(b, type, position)};
+                    .joint_types = list_types(b, type, position),
+                    .points = b->points,
+                    .measures = b->measures};
   put(out, &c, sizeof c);
 }
 
@@ -126,6 +128,15 @@ static void put_transitions(const plan *p, model_bytes *out) {
                              lw_is_undone(b, t),
                              t->action == LW_PIN ? b->pin[t->pin].captured : 0};
     put_integers(out, row, 11);
+  }
+}
+
+static void put_points(const plan *p, const topology *t, model_bytes *out) {
+  const lw_builder *b = p->builder;
+  for (int32_t k = 0; k < b->points; k++) put_integer(out, t->link_of[b->point[k].body]);
+  for (int32_t k = 0; k < b->measures; k++) {
+    put_integer(out, b->measure[k].kind);
+    put_integers(out, b->measure[k].point, 2);
   }
 }
 
@@ -200,6 +211,9 @@ PUT_EACH(spring_damping, springs, &b->spring[k].damping, 1)
 PUT_EACH(spring_free_length, springs, &b->spring[k].free, 1)
 PUT_EACH(wrench_point, wrenches, b->wrench[k].point, 3)
 
+PUT_EACH(point_in_body, points, b->point[k].point, 3)
+PUT_EACH(axis_in_body, points, b->point[k].axis, 3)
+
 PUT_EACH(transition_value, transitions, b->transition[k].value, 2)
 PUT_EACH(restitution, transitions, &b->transition[k].restitution, 1)
 PUT(transition_points) {
@@ -244,6 +258,8 @@ static void put_names(const plan *p, model_bytes *out) {
   NAMES(springs, spring);
   NAMES(wrenches, wrench);
   NAMES(transitions, transition);
+  NAMES(points, point);
+  NAMES(measures, measure);
 #undef NAMES
 }
 
@@ -255,6 +271,7 @@ void lw_write_model(const plan *p, const topology *t, int32_t method, int32_t ot
   put_topology(p, t, out);
   put_terms_and_forces(p, t, out);
   put_transitions(p, out);
+  put_points(p, t, out);
   put_parameters(p, out);
   put_names(p, out);
   if (out->failed) return;

@@ -61,8 +61,9 @@ typedef struct lw_sizes {
   int32_t locks;             /* and so do locks of single speeds, which come before the distances */
   int32_t springs, wrenches; /* springs between points; wrenches applied from outside */
   int32_t transitions;
-  int32_t nq, nu;         /* coordinates and speeds of the spanning tree: the continuous states */
-  int32_t nq_cut, nu_cut; /* those of the cut joints, which follow from the states */
+  int32_t points, measures; /* points of interest; distances and angles between them */
+  int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
+  int32_t nq_cut, nu_cut;   /* those of the cut joints, which follow from the states */
   int32_t event_indicators;
   int32_t reals; /* doubles in the block of a state */
 } lw_sizes;
@@ -124,6 +125,8 @@ typedef enum lw_kind {
   LW_KIND_SPRING,   /* between points */
   LW_KIND_WRENCH,
   LW_KIND_TRANSITION,
+  LW_KIND_POINT,
+  LW_KIND_MEASURE,
   LW_KIND_FIELD /* of the block: "q", "udot", "body_mass" */
 } lw_kind;
 
@@ -243,6 +246,20 @@ LW_API lw_status lw_builder_add_spring(lw_builder *builder, const char *name, co
 /* A force at a point of a body, and a torque: the inputs applied_force and applied_torque. */
 LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
 
+/* A point of interest of a body or the ground, with a direction of any length, both in the body's frame: the outputs
+ * point_position, point_velocity, point_acceleration and point_axis. `axis` NULL: z. */
+LW_API lw_status lw_builder_add_point(lw_builder *builder, const char *name, const char *body, const double point[3],
+                                      const double axis[3]);
+
+typedef enum lw_measure_kind {
+  LW_MEASURE_DISTANCE = 0, /* between two points [m] */
+  LW_MEASURE_ANGLE         /* between the directions of two points, 0 to pi [rad] */
+} lw_measure_kind;
+
+/* A distance or angle of two points: the outputs measure_value and measure_rate. */
+LW_API lw_status lw_builder_add_measure(lw_builder *builder, const char *name, lw_measure_kind kind, const char *first,
+                                        const char *second);
+
 /* Transitions are instantaneous changes. Each but a stop gets one trigger below. `directions`: a bit for each speed of
  * the joint; 0: all. */
 LW_API lw_status lw_builder_add_lock(lw_builder *builder, const char *name, const char *joint, uint32_t directions);
@@ -312,6 +329,15 @@ LW_API lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double
 
 /* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */
 LW_API lw_status lw_mass_matrix(lw_state *state, double *matrix);
+
+/* Of a point fixed in a body, by its index, -1 for the ground; `point` in the body's frame, NULL: its origin. Twists are
+ * [angular; linear at the point], world axes. NULL: not computed. Pose, velocity and Jacobian need no accelerations, so
+ * that they exist at singular poses and with open loops as well; they leave no stage but LW_STAGE_CONSTANTS. */
+LW_API lw_status lw_body_motion(lw_state *state, int32_t body, const double point[3], double position[3],
+                                double rotation[9], double velocity[6]);
+/* The velocity by the tree's speeds, 6 x nu, row by row: as though the loops were open. */
+LW_API lw_status lw_body_jacobian(lw_state *state, int32_t body, const double point[3], double *jacobian);
+LW_API lw_status lw_body_acceleration(lw_state *state, int32_t body, const double point[3], double acceleration[6]);
 
 /* sensitivity[i] = sum_j d unknown_i / d known_j seed_j, exact to rounding (complex step).
  * Knowns: parameters, inputs, states. Unknowns: anything that may be read, and at offset `reals` + i the event

@@ -22,7 +22,9 @@ typedef enum lw_owner {
   LW_OF_FRAME,    /* the links' and the phantoms' */
   LW_OF_SPRING,   /* between points */
   LW_OF_WRENCH,   /* applied from outside */
-  LW_OF_TRANSITION
+  LW_OF_TRANSITION,
+  LW_OF_POINT,  /* of interest */
+  LW_OF_MEASURE /* of two of them */
 } lw_owner;
 #define LW_ROWS_ONE 1
 #define LW_ROWS_BODY s->bodies
@@ -41,6 +43,8 @@ typedef enum lw_owner {
 #define LW_ROWS_SPRING s->springs
 #define LW_ROWS_WRENCH s->wrenches
 #define LW_ROWS_TRANSITION s->transitions
+#define LW_ROWS_POINT s->points
+#define LW_ROWS_MEASURE s->measures
 
 #define LW_PARAMETER_FIELDS(X)                                                                                     \
   X(gravity, ONE, 3, LW_PARAMETER, LW_STAGE_NONE, "gravitational acceleration, world axes [m/s2]")                 \
@@ -63,6 +67,8 @@ typedef enum lw_owner {
   X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                       \
   X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")          \
   X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")           \
+  X(point_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "point of interest, body axes [m]")                      \
+  X(axis_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "its direction, of any length, body axes")                \
   X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
     "time [s], value of a zero crossing, or a stop's bounds")                                                      \
   X(restitution, TRANSITION, 1, LW_PARAMETER, LW_STAGE_NONE, "of a stop: speed after an impact, by that before")   \
@@ -123,6 +129,12 @@ typedef enum lw_owner {
   X(reaction_torque, JOINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "same, about the child's joint frame [N.m]")            \
   X(coupling_load, COUPLING, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "on each of its joints acts p' times this")            \
   X(distance_force, DISTANCE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "pulls both ends towards each other [N]")             \
+  X(point_position, POINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "world axes [m]")                                        \
+  X(point_velocity, POINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "world axes [m/s]")                                      \
+  X(point_acceleration, POINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "world axes [m/s2]")                                 \
+  X(point_axis, POINT, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "its direction, a unit vector, world axes")                  \
+  X(measure_value, MEASURE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "distance [m] or angle [rad]")                          \
+  X(measure_rate, MEASURE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "its time derivative [m/s or rad/s]")                    \
   X(energy_kinetic, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "kinetic energy [J]")                                      \
   X(energy_potential, ONE, 1, LW_OUTPUT, LW_STAGE_OUTPUTS, "of gravity, zero at the world origin, and springs [J]")
 

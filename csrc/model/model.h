@@ -124,6 +124,15 @@ typedef struct lw_wrench {
   int32_t link;
 } lw_wrench;
 
+/* A point of interest, and a measure of two of them. */
+typedef struct lw_point {
+  int32_t link; /* -1 the ground */
+} lw_point;
+
+typedef struct lw_measure {
+  int32_t kind, point[2]; /* kind: lw_measure_kind */
+} lw_measure;
+
 typedef enum lw_action { LW_LOCK = 0, LW_UNLOCK, LW_PIN, LW_RELEASE, LW_STOP, LW_IMPULSE, LW_ACTIONS } lw_action;
 typedef enum lw_trigger { LW_AT_TIME = 0, LW_ZERO_CROSSING, LW_COMMAND, LW_NO_TRIGGER, LW_TRIGGERS } lw_trigger;
 
@@ -231,7 +240,9 @@ typedef enum lw_method {
   X(COUPLING, couplings, coupling_name)       \
   X(SPRING, springs, spring_name)             \
   X(WRENCH, wrenches, wrench_name)            \
-  X(TRANSITION, transitions, transition_name)
+  X(TRANSITION, transitions, transition_name) \
+  X(POINT, points, point_name)                \
+  X(MEASURE, measures, measure_name)
 
 struct lw_model {
   lw_sizes size;
@@ -260,6 +271,8 @@ struct lw_model {
   lw_spring *spring;
   lw_wrench *wrench;
   lw_transition *transition;
+  lw_point *point;
+  lw_measure *measure;
   int32_t *removable_joint;           /* cut joints that may open, in the order of the bits of a structure */
   double *defaults;                   /* the parameter and start fields, in block order */
   int32_t removable_joints, variants; /* joints that may open; other models, with other joints open */

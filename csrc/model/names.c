@@ -68,6 +68,8 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
     case LW_OF_SPRING: return one_row(lw_model_find(m, LW_KIND_SPRING, name), row);
     case LW_OF_WRENCH: return one_row(lw_model_find(m, LW_KIND_WRENCH, name), row);
     case LW_OF_TRANSITION: return one_row(lw_model_find(m, LW_KIND_TRANSITION, name), row);
+    case LW_OF_POINT: return one_row(lw_model_find(m, LW_KIND_POINT, name), row);
+    case LW_OF_MEASURE: return one_row(lw_model_find(m, LW_KIND_MEASURE, name), row);
     case LW_OF_TERM: {
       const int32_t k = lw_model_find(m, LW_KIND_COUPLING, name);
       if (k < 0) return 0;

@@ -1,11 +1,11 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 CRC-32 of all that follows,
- *   int32 counts[22]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
- *                        springs wrenches distances locks transitions removable variants closed types; couplings count
- *                        locks and distances, which are the last of them in this order
+ *   int32 counts[24]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
+ *                        springs wrenches distances locks transitions removable variants closed types points measures;
+ *                        couplings count locks and distances, which are the last of them in this order
  *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
- *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions
+ *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions, points, measures
  * A model with joints that may open has its other `variants` behind it, each with its own header: the
  * same mechanism with other joints closed.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
@@ -145,8 +145,9 @@ static int64_t least_integers(const counts *c) {
 
 static lw_sizes sizes_of(const counts *c) {
 #define OF(name) .name = c->name
-  return (lw_sizes){OF(bodies),  OF(joints),   OF(loops),       OF(couplings), OF(terms), OF(distances), OF(locks),
-                    OF(springs), OF(wrenches), OF(transitions), OF(nq),        OF(nu),    OF(nq_cut),    OF(nu_cut)};
+  return (lw_sizes){OF(bodies), OF(joints),  OF(loops),    OF(couplings),   OF(terms),  OF(distances),
+                    OF(locks),  OF(springs), OF(wrenches), OF(transitions), OF(points), OF(measures),
+                    OF(nq),     OF(nu),      OF(nq_cut),   OF(nu_cut)};
 #undef OF
 }
 

@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 7u
+#define LW_MODEL_VERSION 8u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -20,7 +20,7 @@ typedef struct reader {
 
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
-      wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types;
+      wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types, points, measures;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -37,7 +37,8 @@ typedef enum lw_number_kind {
   LW_LOOP_OR_NONE,
   LW_A_CLUSTER,
   LW_CLUSTER_OR_NONE,
-  LW_A_COUPLING
+  LW_A_COUPLING,
+  LW_A_POINT
 } lw_number_kind;
 
 /* The tables of whole numbers in their order: X(name, list of the model, rows, check of the whole, kind of each number
@@ -55,7 +56,9 @@ typedef enum lw_number_kind {
  *   wrench           link
  *   removable_joint  joint
  *   transition       action joint directions bounds trigger quantity bodies(2) direction undone captured, see
- *                    lw_transition */
+ *                    lw_transition
+ *   point            link
+ *   measure          kind points(2) */
 #define LW_TABLES(X)                                                                                              \
   X(joint_type, type, c->joint_types, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY)                                       \
   X(link, link, c->bodies, NULL, LW_A_LINK, LW_A_JOINT, LW_LINK_OR_GROUND, LW_FLAG)                               \
@@ -73,7 +76,9 @@ typedef enum lw_number_kind {
   X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                 \
   X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                      \
   X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \
-    LW_ANY, LW_ANY, LW_ANY)
+    LW_ANY, LW_ANY, LW_ANY)                                                                                       \
+  X(point, point, c->points, NULL, LW_LINK_OR_GROUND)                                                             \
+  X(measure, measure, c->measures, NULL, LW_FLAG, LW_A_POINT, LW_A_POINT)
 #define LW_MOST_COLUMNS 11
 #define LW_COUNT_OF(...) ((int32_t)(sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t)))
 

@@ -260,6 +260,18 @@ static lw_status read_wrench(reader *r, lw_model *m, table_cursor *at, const int
   return LW_OK;
 }
 
+static lw_status read_point(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  (void)r;
+  m->point[at->row].link = v[0];
+  return LW_OK;
+}
+
+static lw_status read_measure(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  (void)r;
+  m->measure[at->row] = (lw_measure){.kind = v[0], .point = {v[1], v[2]}};
+  return LW_OK;
+}
+
 /* The links on the path from an end belong to the cluster. */
 static int span_way(lw_model *m, const lw_distance *distance, int32_t link) {
   for (; link != distance->root; link = m->link[link].parent) {
@@ -330,6 +342,7 @@ static number_range range_of(const lw_model *m, lw_number_kind kind) {
     case LW_A_CLUSTER: return (number_range){0, m->clusters};
     case LW_CLUSTER_OR_NONE: return (number_range){-1, m->clusters};
     case LW_A_COUPLING: return (number_range){0, m->couplings};
+    case LW_A_POINT: return (number_range){0, m->size.points};
   }
   return (number_range){INT32_MIN, INT32_MAX};
 }

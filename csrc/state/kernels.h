@@ -69,6 +69,11 @@ typedef struct lw_kernels {
   lw_fault (*accelerations)(const lw_model *m, lw_block b);
   lw_fault (*derivatives)(const lw_model *m, lw_block b);
   lw_fault (*outputs)(const lw_model *m, lw_block b);
+  /* Poses and velocities of the bodies in their fields, and in the wrench records positions and velocities of the links'
+   * points; needs constants, and leaves no later stage; double only. */
+  void (*body_motions)(const lw_model *m, lw_block b);
+  /* Just after body_motions: the twist of a link at a point[3] of the world by one of its joint's speeds; double only. */
+  void (*body_column)(const lw_model *m, lw_block b, int32_t link, int32_t speed, const void *point, void *twist);
   /* Coordinates of the cut joints at the accelerations stage. */
   void (*locate_cuts)(const lw_model *m, lw_block b);
   /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage. */

@@ -140,6 +140,8 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_SPRING: return (owned){m->spring_name[row], "spring", 0};
     case LW_OF_TRANSITION: return (owned){m->transition_name[row], "transition", 0};
     case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
+    case LW_OF_POINT: return (owned){m->point_name[row], "point", 0};
+    case LW_OF_MEASURE: return (owned){m->measure_name[row], "measure", 0};
     case LW_OF_COORDINATE:
     case LW_OF_TREE_COORDINATE: return joint_of(m, 1, row);
     case LW_OF_CUT_COORDINATE: return joint_of(m, 1, m->size.nq + row);

@@ -83,6 +83,8 @@ def describe(system: Model, state: State) -> dict[str, Any]:
             {"name": one.name, "bodies": list(one.bodies), "length": one.length} for one in mech.distances.values()
         ],
         "transitions": mech.to_dict().get("transitions", []),
+        "points": mech.to_dict().get("points", []),
+        "measures": mech.to_dict().get("measures", []),
         "states": len(system.q_names) + len(system.u_names),
         "degrees_of_freedom": degrees_of_freedom(system, state),
         "start": {name: float(state[name]) for name in (*system.q_names, *system.u_names)},
@@ -116,6 +118,12 @@ def _as_text(facts: dict[str, Any], system: Model) -> str:
         lines += [f"transitions ({len(facts['transitions'])})"]
         all_of = system.mechanism.transitions.values()
         lines += aligned([(one.name, repr(one.action), "" if one.when is None else repr(one.when)) for one in all_of])
+    if facts["points"]:
+        lines += [f"points of interest ({len(facts['points'])})"]
+        lines += aligned([(one["name"], f"on {one['body']}") for one in facts["points"]])
+    if facts["measures"]:
+        lines += [f"measures ({len(facts['measures'])})"]
+        lines += aligned([(m["name"], f"{m['quantity']} of {' and '.join(m['points'])}") for m in facts["measures"]])
     lines += ["assembled start"]
     rows = [(name, f"{_tidy(value): .6g}", system.column(name).unit) for name, value in facts["start"].items()]
     rows.append(("kinetic energy", f"{facts['energy']['kinetic']: .6g}", "J"))

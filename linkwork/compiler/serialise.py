@@ -26,12 +26,14 @@ from linkwork.mechanism import (
 )
 from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.points import QUANTITIES
 
-VERSION = 7
+VERSION = 8
 AUTOMATIC_GAIN = -1.0
 BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN, SUBASSEMBLIES = range(5)
 LOOP_BY_LOOP, EMBEDDING = range(2)
 _HEADER = struct.Struct("<8sIIQ")
+_Z = (0.0, 0.0, 1.0)  # direction of a point of interest that has none
 _NAME = 16  # bytes of the name of a joint type, with a zero behind it
 
 
@@ -83,7 +85,8 @@ def _names(changes: Changes, numbering: Numbering) -> list[str]:
     joints = list(mech.joints)
     locks = [f"{joints[joint]} lock" for joint, _ in changes.locks]
     ties = [*mech.couplings, *locks, *mech.distances]
-    return [*mech.bodies, *joints, *ties, *numbering.springs, *numbering.wrenches, *mech.transitions]
+    forces = [*numbering.springs, *numbering.wrenches]
+    return [*mech.bodies, *joints, *ties, *forces, *mech.transitions, *mech.points, *mech.measures]
 
 
 def _integers(
@@ -123,6 +126,8 @@ def _integers(
         structures,
         0,
         len(types),
+        len(mech.points),
+        len(mech.measures),
     ]
     cluster_of = {loop: number for number, cluster in enumerate(clusters) for loop in cluster.loops}
     method_of = methods.clusters or (LOOP_BY_LOOP,) * len(clusters)
@@ -151,13 +156,28 @@ def _integers(
         [list(place.ends) for place in topology.distances],
         list(changes.switches),
         transition_table(changes, numbering),
+        *_point_tables(mech, topology),
+    ]
+
+
+def _link_of(mech: Mechanism, topology: Topology) -> dict[str, int]:
+    """Return the link of each body by name; -1: the ground."""
+    bodies = list(mech.bodies)
+    return {GROUND: -1, **{bodies[link.body]: i for i, link in enumerate(topology.links)}}
+
+
+def _point_tables(mech: Mechanism, topology: Topology) -> list[list[list[int]]]:
+    """Return the links of points of interest, and the measures with the numbers of their points."""
+    link_of, number = _link_of(mech, topology), {name: k for k, name in enumerate(mech.points)}
+    return [
+        [[link_of[point.body]] for point in mech.points.values()],
+        [[QUANTITIES.index(one.quantity), *(number[name] for name in one.points)] for one in mech.measures.values()],
     ]
 
 
 def _force_tables(mech: Mechanism, topology: Topology) -> list[list[list[int]]]:
     """Return the links on which springs and wrenches act."""
-    bodies = list(mech.bodies)
-    link_of = {GROUND: -1, **{bodies[link.body]: i for i, link in enumerate(topology.links)}}
+    link_of = _link_of(mech, topology)
     return [
         [[link_of[body] for body in force.bodies] for force in of_kind(mech.forces, PointSpringDamper)],
         [[link_of[force.body]] for force in of_kind(mech.forces, Wrench)],
@@ -207,6 +227,8 @@ def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
         ).ravel(),
         np.array([one.points for one in distances]).ravel(),
         *_force_parameters(mech),
+        np.array([point.point for point in mech.points.values()]).ravel(),
+        np.array([point.axis or _Z for point in mech.points.values()]).ravel(),
         *transition_parameters(mech),
         np.full(2, AUTOMATIC_GAIN),
         np.array([joint.kind.value for joint in joints]),

@@ -231,6 +231,30 @@ class Block:
         self._check(lib.lw_inverse_dynamics(self.handle, _doubles(given), _doubles(tau)))
         return tau
 
+    def body_motion(self, body: int, point: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return position (3,), rotation (3, 3) and twist (6,) of a point (3,) of a body, -1 the ground."""
+        position, rotation, twist = np.empty(3), np.empty((3, 3)), np.empty(6)
+        arrays = _doubles(point), _doubles(position), _doubles(rotation), _doubles(twist)
+        self._check(lib.lw_body_motion(self.handle, body, *arrays))
+        return position, rotation, twist
+
+    def body_poses(self) -> tuple[FloatArray, FloatArray]:
+        """Return positions (bodies, 3) and unit quaternions (bodies, 4) of all bodies, without accelerations."""
+        self._check(lib.lw_body_motion(self.handle, -1, ffi.NULL, ffi.NULL, ffi.NULL, ffi.NULL))
+        return self._views["body_position"].reshape(-1, 3).copy(), self._views["body_orientation"].reshape(-1, 4).copy()
+
+    def body_jacobian(self, body: int, point: FloatArray) -> FloatArray:
+        """Return the twist of a point of a body by the tree's speeds (6, nu)."""
+        jacobian = np.empty((6, self.model.sizes.nu))
+        self._check(lib.lw_body_jacobian(self.handle, body, _doubles(point), _doubles(jacobian)))
+        return jacobian
+
+    def body_acceleration(self, body: int, point: FloatArray) -> FloatArray:
+        """Return angular acceleration and acceleration (6,) of a point of a body."""
+        acceleration = np.empty(6)
+        self._check(lib.lw_body_acceleration(self.handle, body, _doubles(point), _doubles(acceleration)))
+        return acceleration
+
     def mass_matrix(self) -> FloatArray:
         """Return the mass matrix (nu, nu) of the tree at the present states."""
         matrix = np.empty((self.model.sizes.nu, self.model.sizes.nu))

@@ -1,4 +1,4 @@
-"""The picture of a mechanism at its start, as SVG: bodies between their joints, joints by type, the ground hatched."""
+"""The picture of a mechanism at a state, as SVG: bodies between their joints, joints by type, the ground hatched."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.draw.joint_symbols import INK, joint_mark, support
+from linkwork.draw.labels import Labels
+from linkwork.draw.picture import Picture
 from linkwork.draw.projection import View, view_of
-from linkwork.draw.scene import Drawn, DrawnBody, DrawnJoint, drawn
-from linkwork.fmu.export.labels import Labels
+from linkwork.draw.scene import Drawn, DrawnBody, DrawnJoint, drawn, drawn_open
 from linkwork.mechanism import GROUND
+from linkwork.mechanism.frames import unit
 
 if TYPE_CHECKING:
-    from linkwork.model.model import Model
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
 
 MOST_BODIES, MOST_NAMES = 500, 24
 WIDTH, LEAST, HIGHEST, MARGIN, STRIP = 680.0, 260.0, 560.0, 64.0, 34.0  # the strip below holds scale and axes
@@ -24,20 +27,39 @@ SMALLEST = 1.0  # radius of a hinge that is worth drawing
 COLOURS = ("#2f6da8", "#c8553d", "#3f8f5b", "#8a5aa8", "#b98a1d", "#2b8f96", "#a84a78", "#6b7280")
 
 
-def picture(system: Model) -> str | None:
+def draw(system: ModelBase, state: State | None = None) -> Picture:
+    """Return the picture at a state.
+
+    By default at the assembled start; where this cannot be assembled, at the start values as they are.
+    """
+    name = system.mechanism.name
+    if state is not None:
+        system.arguments.states(state, None)  # which refuses one of another mechanism
+        title = f"{name} at {state.time:g} s"
+    else:
+        title = f"{name} at its start"
+    scene = drawn(system, MOST_BODIES, state)
+    if scene is None:
+        scene, title = drawn_open(system, MOST_BODIES), f"{name} at its start values, not assembled"
+    return Picture(_drawing(scene, title))
+
+
+def picture(system: ModelBase) -> str | None:
     """Return an `svg` element with names, axes and a scale; None where the start cannot be assembled."""
     scene = drawn(system, MOST_BODIES)
-    if scene is None:
-        return None
+    return None if scene is None else _drawing(scene, f"{system.mechanism.name} at its start")
+
+
+def _drawing(scene: Drawn, title: str) -> str:
     canvas = _Canvas(scene, WIDTH, (LEAST, HIGHEST), MARGIN, WIDTH / 110, STRIP)
     parts = canvas.mechanism()
-    if len(scene.bodies) + len(scene.joints) <= MOST_NAMES:
+    if len(scene.bodies) + len(scene.joints) + len(scene.marks) <= MOST_NAMES:
         parts += canvas.names()
     parts += [canvas.scale_bar(), canvas.triad()]
-    return canvas.svg(parts, f"{system.mechanism.name} at its start")
+    return canvas.svg(parts, title)
 
 
-def icon(system: Model) -> str | None:
+def icon(system: ModelBase) -> str | None:
     """Return the same in a square, without words."""
     scene = drawn(system, ICON_BODIES)
     if scene is None:
@@ -98,6 +120,7 @@ class _Canvas:
         grounded = [joint for joint in self.scene.joints if GROUND in (joint.parent, joint.child)]
         parts += [self._support(joint) for joint in grounded if joint.type_name != "free"]
         parts += [self._joint(joint) for joint in self.scene.joints]
+        parts += [self._mark(*mark) for mark in self.scene.marks.values()]
         return [part for part in parts if part]
 
     def _body(self, body: DrawnBody, colour: str) -> str:
@@ -142,6 +165,31 @@ class _Canvas:
         self.labels.occupy(child, 2 * self.size, 2 * self.size)
         return joint_mark(joint.type_name, parent, child, axis, self.size)
 
+    def _mark(self, place: FloatArray, axis: FloatArray | None, body: str) -> str:
+        """A point of interest: a cross in the colour of its body, and its direction as an arrow."""
+        (x, y), arm, colour = self(place), 0.9 * self.size, self._colour(body)
+        d = f"M{x - arm:.1f} {y - arm:.1f}l{2 * arm:.1f} {2 * arm:.1f}"
+        d += f"M{x - arm:.1f} {y + arm:.1f}l{2 * arm:.1f} {-2 * arm:.1f}"
+        self.labels.occupy(np.array([x, y]), 2 * arm, 2 * arm)
+        if axis is not None:
+            d += self._arrow(np.array([x, y]), self.view(axis) * np.array([1.0, -1.0]))
+        return f'<path d="{d}" fill="none" stroke="{colour}" stroke-width="{0.35 * self.size:.1f}"/>'
+
+    def _arrow(self, start: FloatArray, direction: FloatArray) -> str:
+        along = 5.0 * self.size * direction
+        if np.linalg.norm(along) < self.size:  # it points at the viewer
+            return ""
+        tip, back = start + along, unit(along) * self.size
+        aside = 0.5 * np.array([-back[1], back[0]])
+        self.labels.occupy_line(start, tip, self.size)
+        ends = [tip - back + aside, tip, tip - back - aside]
+        corners = "L".join(f"{x:.1f} {y:.1f}" for x, y in ends)
+        return f"M{start[0]:.1f} {start[1]:.1f}L{tip[0]:.1f} {tip[1]:.1f}M{corners}"
+
+    def _colour(self, body: str) -> str:
+        known = list(self.scene.bodies)
+        return COLOURS[known.index(body) % len(COLOURS)] if body in known else INK
+
     def _support(self, joint: DrawnJoint) -> str:
         place = self(joint.places[0 if joint.parent == GROUND else 1])
         axis = None if joint.axis is None else self.view(joint.axis) * np.array([1.0, -1.0])
@@ -155,6 +203,8 @@ class _Canvas:
         for joint in self.scene.joints:
             if joint.type_name != "free":
                 parts.append(self.labels.place(joint.name, self(joint.places[1]), 1.6 * self.size, INK, "italic"))
+        for name, (place, _, body_name) in self.scene.marks.items():
+            parts.append(self.labels.place(name, self(place), 1.2 * self.size, self._colour(body_name), "italic"))
         for k, body in enumerate(self.scene.bodies.values()):
             anchor = self(body.com)
             parts.append(self.labels.place(body.name, anchor, 1.2 * self.size, COLOURS[k % len(COLOURS)], "normal"))

@@ -1,4 +1,4 @@
-"""The picture of a mechanism in the world: joints where they are at the start, and the joints of each body."""
+"""A mechanism in the world as it is drawn: joints where they are at a state, and the joints of each body."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.joints import JointKind
 
 if TYPE_CHECKING:
-    from linkwork.model.model import Model
+    from linkwork.core.native import Block
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
 
 
 @dataclass(frozen=True)
@@ -47,31 +49,55 @@ class DrawnBody:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Bodies by name, joints between them, and pairs of points that massless rods and springs join."""
+    """Bodies by name, joints between them, pairs of points that massless rods and springs join, points of interest.
+
+    A point of interest has its position, its direction, if any, and its body.
+    """
 
     bodies: dict[str, DrawnBody]
     joints: list[DrawnJoint]
     rods: list[tuple[FloatArray, FloatArray]]
     springs: list[tuple[FloatArray, FloatArray]]
     gravity: FloatArray
+    marks: dict[str, tuple[FloatArray, FloatArray | None, str]]
 
     @property
     def points(self) -> FloatArray:
         """All of them, (n, 3)."""
         found = [point for body in self.bodies.values() for point in (body.com, *body.points)]
         found += [place for joint in self.joints if joint.type_name != "free" for place in joint.places]
+        found += [place for place, _, _ in self.marks.values()]
         return np.array([*found, *(point for pair in (*self.rods, *self.springs) for point in pair)])
 
 
-def drawn(system: Model, most: int) -> Drawn | None:
-    """Return the scene of the assembled start, at `most` so many bodies; None: the start cannot be assembled."""
-    mech = system.mechanism
+def drawn(system: ModelBase, most: int, state: State | None = None) -> Drawn | None:
+    """Return the scene at a state, at `most` so many bodies.
+
+    By default at the assembled start; None: the start cannot be assembled.
+    """
+    block = system.block()
     try:
-        block = system.block()
-        block.assemble(1e-8)
-        positions, turns = block["body_position"].reshape(-1, 3), block["body_orientation"].reshape(-1, 4)
+        if state is None:
+            block.assemble(1e-8)
+        else:
+            system.enter(block, state)
+        return _scene(system, block, most)
     except LinkworkError:
-        return None
+        if state is None:
+            return None
+        raise
+
+
+def drawn_open(system: ModelBase, most: int) -> Drawn:
+    """Return the scene at the start values of the tree joints as they are, whose loops may be open."""
+    block = system.block()
+    block.put("q", block["q_start"][: system.numbering.nq])
+    return _scene(system, block, most)
+
+
+def _scene(system: ModelBase, block: Block, most: int) -> Drawn:
+    mech = system.mechanism
+    positions, turns = block.body_poses()
     chosen = {int(k) for k in np.linspace(0, len(mech.bodies) - 1, min(most, len(mech.bodies)))}
     poses = {GROUND: (np.zeros(3), np.eye(3))}
     for k, name in enumerate(mech.bodies):
@@ -106,4 +132,9 @@ def _with_joints(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]
                 if body in bodies:
                     bodies[body].points.append(at(body, point))
     rods, springs = lines
-    return Drawn(bodies, joints, rods, springs, mech.gravity)
+    marks = {}
+    for one in mech.points.values():
+        if one.body in poses:
+            axis = None if one.axis is None else poses[one.body][1] @ np.asarray(one.axis)
+            marks[one.name] = at(one.body, one.point), axis, one.body
+    return Drawn(bodies, joints, rods, springs, mech.gravity, marks)

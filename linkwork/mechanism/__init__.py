@@ -26,6 +26,7 @@ from linkwork.mechanism.mechanism import Mechanism
 from linkwork.mechanism.motions import Motion
 from linkwork.mechanism.parts import Body, Joint
 from linkwork.mechanism.pins import Pin, Release
+from linkwork.mechanism.points import Measure, PointOfInterest
 from linkwork.mechanism.springs import JointSpringDamper, PointSpringDamper, SpringDamper
 from linkwork.mechanism.transitions import Transition
 from linkwork.mechanism.triggers import Command, Crossing, PointDistance, Time, Trigger
@@ -48,12 +49,14 @@ __all__ = [
     "JointKind",
     "JointSpringDamper",
     "Lock",
+    "Measure",
     "Mechanism",
     "Motion",
     "Pin",
     "PinInSlot",
     "Planar",
     "PointDistance",
+    "PointOfInterest",
     "PointSpringDamper",
     "Prismatic",
     "Release",

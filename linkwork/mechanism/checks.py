@@ -101,6 +101,10 @@ def check_references(mech: Mechanism) -> None:
         distance.check(mech)
     for force in mech.forces:
         force.check(mech)
+    for point in mech.points.values():
+        point.check(mech)
+    for measure in mech.measures.values():
+        measure.check(mech)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):
         _check_starts(mech, starts, of)
     check_transitions(mech)

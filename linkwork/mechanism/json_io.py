@@ -15,13 +15,15 @@
                      {"name", "type": "release", "joint", "when"},
                      {"name", "type": "stop", "joint", "lower", "upper", "restitution", "coordinate"},
                      {"name", "type": "impulse", "body", "point", "force", "torque", "when"}, ...],
+     "points": [{"name", "body", "point", "axis"}, ...],
+     "measures": [{"name", "quantity": "distance" or "angle", "points": [first, second]}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
 Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `add_distance`,
-`SpringDamper`, `Wrench`, `add_transition`, its actions and `start` mean, with the same defaults. The
-arguments of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none. "when" is
-{"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"}, "value", "direction"} or
-{"type": "command"}.
+`SpringDamper`, `Wrench`, `add_transition`, its actions, `add_point`, `add_measure` and `start` mean, with the same
+defaults. The arguments of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or
+none. "when" is {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"}, "value",
+"direction"} or {"type": "command"}.
 """
 
 from __future__ import annotations
@@ -69,6 +71,8 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
         **({"distances": [_values(one) for one in mech.distances.values()]} if mech.distances else {}),
         "forces": [_force(force) for force in mech.forces],
         **({"transitions": [_transition(one) for one in mech.transitions.values()]} if mech.transitions else {}),
+        **({"points": [_values(one) for one in mech.points.values()]} if mech.points else {}),
+        **({"measures": [_values(one) for one in mech.measures.values()]} if mech.measures else {}),
         "start": {
             "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
             "u": {name: _number_or_list(value) for name, value in mech.start_u.items()},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from os import PathLike
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_name, finite
 from linkwork._util.keywords import checks_keywords
-from linkwork.errors import MechanismError
+from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import json_io, reading
 from linkwork.mechanism.actions import Action
 from linkwork.mechanism.checks import check_inertia, check_mass, check_new_name, check_start
@@ -22,13 +23,16 @@ from linkwork.mechanism.frames import Frame, check_rotation, rotation_matrix
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.motions import Motion
 from linkwork.mechanism.parts import Body, Joint, joint
+from linkwork.mechanism.points import Measure, PointOfInterest, measure, point_of_interest
 from linkwork.mechanism.transitions import Transition, check_starts, transition
 from linkwork.mechanism.triggers import Trigger
 
 
 @checks_keywords
 class Mechanism:
-    """Bodies, joints, couplings, distances, forces, transitions and start guesses; errors are raised at once.
+    """Bodies, joints, couplings, distances, forces, transitions, points of interest and start guesses.
+
+    Errors are raised at once.
 
     Parameters
     ----------
@@ -41,8 +45,8 @@ class Mechanism:
     ----------
     bodies, joints
         `Body` and `Joint` by name, in the order in which they were added.
-    couplings, distances, transitions
-        `Coupling`, `Distance` and `Transition` by name, likewise.
+    couplings, distances, transitions, points, measures
+        `Coupling`, `Distance`, `Transition`, `PointOfInterest` and `Measure` by name, likewise.
     forces
         In the order in which they were added.
     start_q, start_u
@@ -67,6 +71,8 @@ class Mechanism:
     couplings: dict[str, Coupling]
     distances: dict[str, Distance]
     transitions: dict[str, Transition]
+    points: dict[str, PointOfInterest]
+    measures: dict[str, Measure]
     forces: list[Force]
     start_q: dict[str, FloatArray]
     start_u: dict[str, FloatArray]
@@ -79,6 +85,8 @@ class Mechanism:
         self.couplings = {}
         self.distances = {}
         self.transitions = {}
+        self.points = {}
+        self.measures = {}
         self.forces = []
         self.taken = Taken()
         self.start_q = {}
@@ -361,6 +369,79 @@ class Mechanism:
         self.transitions[name] = transition(self, name, action, when)
 
     @checks_keywords
+    def add_point(self, name: str, body: str, point: ArrayLike, axis: ArrayLike | None = None) -> None:
+        """Add a point of interest: its position, velocity and acceleration become variables, in world axes.
+
+        They are "camber.r", "camber.v" and "camber.a" of a point "camber", and its direction is "camber.e"; they are
+        outputs of results, FMUs and linear models. The point changes nothing in the motion.
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        body
+            Name of the body in which it is fixed, or "ground".
+        point
+            In the frame of the body, (3,), m.
+        axis
+            A direction at the point in the frame of the body, (3,), of any length.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown body, or numbers that are not finite. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.add_point("tip", "arm", (1, 0, 0), axis=(0, 0, 1))
+        >>> mech.points["tip"].axis
+        (0.0, 0.0, 1.0)
+        """
+        check_new_name(name, "point", names_in_use(self))
+        self.points[name] = point_of_interest(self, name, body, point, axis)
+
+    @checks_keywords
+    def add_measure(self, name: str, quantity: str, points: Sequence[str]) -> None:
+        """Add a distance or an angle of two points of interest as a variable, with its rate.
+
+        A distance "travel" is "travel.length", m, and "travel.rate"; an angle "camber" is "camber.angle", rad, and
+        "camber.rate".
+
+        Parameters
+        ----------
+        name
+            A new name of letters, digits and underscores.
+        quantity
+            "distance": of the points; "angle": between their axes, 0 to pi. Where the points coincide or the axes are
+            parallel there is no rate, which is zero then.
+        points
+            Names of two points of interest, of two bodies.
+
+        Raises
+        ------
+        MechanismError
+            On a name that is taken, an unknown quantity or point, two points of one body, and a point without an axis
+            for an angle. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.add_point("tip", "arm", (1, 0, 0), axis=(1, 0, 0))
+        >>> mech.add_point("wall", "ground", (2, 0, 0), axis=(0, 0, 1))
+        >>> mech.add_measure("gap", "distance", ("tip", "wall"))
+        >>> mech.add_measure("tilt", "angle", ("tip", "wall"))
+        """
+        check_new_name(name, "measure", names_in_use(self))
+        self.measures[name] = measure(self, name, quantity, points)
+
+    @checks_keywords
     def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
         """Give start guesses by name of the joint; assembly keeps them where it can and finds the others.
 
@@ -489,13 +570,62 @@ class Mechanism:
         """
         return json_io.load(cls, path)
 
+    def draw(self, path: str | PathLike[str] | None = None, state: Any = None) -> Any:
+        """Draw the mechanism at a state of its model, and save the picture if a path is given.
+
+        Parameters
+        ----------
+        path
+            A file .svg, .png or .pdf to write; the last two need matplotlib.
+        state
+            A `State` of the mechanism as it is now. By default the assembled start; a start that cannot be assembled is
+            drawn with open loops, at the start values as they are.
+
+        Returns
+        -------
+        Picture
+            Notebooks show it; `.svg` is its text, and `.save(path)` writes it.
+
+        Raises
+        ------
+        MechanismError
+            If the mechanism cannot be compiled, or the state belongs to another one.
+        LinkworkError
+            On another suffix, and if the file cannot be written.
+        ImportError
+            If matplotlib is needed and is not installed.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+        >>> mech.draw().svg[:4]
+        '<svg'
+        """
+        # By name: the compiler and the pictures know the description, and not the other way round.
+        if state is None:
+            return import_module("linkwork.model.compile").compile(self).draw(path)
+        if state.model.mechanism != self:
+            raise MechanismError(f"this state is of another mechanism than {self.name!r}: draw it by its own model")
+        return state.model.draw(path, state)
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture for notebooks; None where there is none."""
+        try:
+            text: str = self.draw().svg
+        except LinkworkError:
+            return None
+        return text
+
     def __repr__(self) -> str:
         counts = [
             (len(self.bodies), "body", "bodies"),
             (len(self.joints), "joint", "joints"),
             (len(self.forces), "force", "forces"),
         ]
-        for part in ("coupling", "distance", "transition"):
+        for part in ("coupling", "distance", "transition", "point", "measure"):
             if count := len(getattr(self, f"{part}s")):
                 counts.append((count, part, f"{part}s"))
         parts = (f"{count} {one if count == 1 else many}" for count, one, many in counts)

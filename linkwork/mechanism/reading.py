@@ -54,7 +54,7 @@ def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     _check_keys(
         data,
         ["linkwork", "name", "bodies", "joints"],
-        ["gravity", "couplings", "distances", "forces", "transitions", "start"],
+        ["gravity", "couplings", "distances", "forces", "transitions", "points", "measures", "start"],
     )
     with _at():
         mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
@@ -64,6 +64,8 @@ def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     _each(data, "distances", lambda item: _add_distance(mech, item))
     _each(data, "forces", lambda item: mech.add_force(_force(item)))
     _each(data, "transitions", lambda item: _add_transition(mech, item))
+    _each(data, "points", lambda item: _add_point(mech, item))
+    _each(data, "measures", lambda item: _add_measure(mech, item))
     with _at("start"):
         start = data.get("start", {})
         _check_keys(start, [], ["q", "u"])
@@ -119,6 +121,16 @@ def _add_coupling(mech: Mechanism, item: Any) -> None:
 def _add_distance(mech: Mechanism, item: Any) -> None:
     _check_keys(item, ["name", "bodies", "points"], ["length"])
     mech.add_distance(**item)
+
+
+def _add_point(mech: Mechanism, item: Any) -> None:
+    _check_keys(item, ["name", "body", "point"], ["axis"])
+    mech.add_point(**item)
+
+
+def _add_measure(mech: Mechanism, item: Any) -> None:
+    _check_keys(item, ["name", "quantity", "points"], [])
+    mech.add_measure(**item)
 
 
 def _add_transition(mech: Mechanism, item: Any) -> None:

@@ -162,6 +162,11 @@ class ModelBase:
         """Names of all joints in the order added."""
         return list(self.mechanism.joints)
 
+    @cached_property
+    def body_numbers(self) -> dict[str, int]:
+        """The number of each body by name, in the order added."""
+        return {name: number for number, name in enumerate(self.mechanism.bodies)}
+
     @property
     def loop_names(self) -> list[str]:
         """The joint that closes each loop."""

@@ -94,6 +94,24 @@ def choose_independent_coordinates(
     return _joined(chosen)
 
 
+def choose_independent_speeds(
+    system: ModelBase, state: State, requested: Sequence[str] | None = None
+) -> tuple[int, ...]:
+    """Choose speeds of the tree joints that determine all others at a state, ascending.
+
+    As `choose_independent_coordinates`, but at this state alone: with the joints that are locked or open there, and in
+    a singular pose as many as the constraints leave. Speeds of quaternions are chosen one by one, as "S.u[2]".
+    """
+    groups = _single_speeds(system)
+    matrix = _scaled_jacobian(system, state)
+    rank = _rank(matrix)
+    if requested is None:
+        return _joined(_choose(groups, matrix, rank)).u
+    chosen = _requested(system, groups, requested, "u")
+    _check_requested(system, chosen, matrix, system.numbering.nu - rank)
+    return _joined(chosen).u
+
+
 def _check_transitions(system: ModelBase) -> None:
     for name, transition in system.mechanism.transitions.items():
         if isinstance(transition.action, Lock | Unlock | Pin | Release | Stop):
@@ -125,6 +143,19 @@ def _groups(system: ModelBase) -> list[_Group]:
             ranks = [float(held[i]) for i in own_q if held[i] > 0]
             groups.append(_Group(joint + end, own_q, own_u, min(ranks, default=np.inf)))
     return [group for group in groups if group.u]
+
+
+def _single_speeds(system: ModelBase) -> list[_Group]:
+    """Each speed by itself, ranked by the start value of its coordinate if that was given."""
+    numbering, held = system.numbering, system.block()["q_priority"]
+    groups = []
+    for joint in numbering.tree:
+        q, u = numbering.q[joint], numbering.u[joint]
+        count = u.stop - u.start
+        ranks = held[q] if q.stop - q.start == count else np.zeros(count)
+        for end, k, rank in zip(suffixes(count), range(u.start, u.stop), ranks, strict=True):
+            groups.append(_Group(joint + end, (), (k,), float(rank) if rank > 0 else np.inf))
+    return groups
 
 
 def _joined(groups: Sequence[_Group]) -> IndependentCoordinates:
@@ -225,13 +256,14 @@ def _pivots(matrix: FloatArray, first: Sequence[int], columns: Sequence[int], ra
 # ---- what the user wants ----
 
 
-def _requested(system: ModelBase, groups: list[_Group], requested: Sequence[str]) -> list[_Group]:
+def _requested(system: ModelBase, groups: list[_Group], requested: Sequence[str], letter: str = "q") -> list[_Group]:
+    """The groups that names stand for, with or without `letter` for the kind of number."""
     if isinstance(requested, str):
         requested = [requested]
     known: dict[str, list[_Group]] = {}
     for group in groups:
         joint, bracket, element = group.name.partition("[")
-        for name in {group.name, f"{joint}.q{bracket}{element}", joint, f"{joint}.q"}:
+        for name in {group.name, f"{joint}.{letter}{bracket}{element}", joint, f"{joint}.{letter}"}:
             known.setdefault(name, []).append(group)
     chosen: list[_Group] = []
     for name in requested:
@@ -242,7 +274,8 @@ def _requested(system: ModelBase, groups: list[_Group], requested: Sequence[str]
                 "another joint of the loop with cut=True"
             )
         if name not in known:
-            raise MechanismNameError(f"independents: there is no coordinate {name!r}: {suggest(name, known)}")
+            what = "coordinate" if letter == "q" else "speed"
+            raise MechanismNameError(f"independents: there is no {what} {name!r}: {suggest(name, known)}")
         chosen += [group for group in known[name] if group not in chosen]
     return chosen
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from linkwork.errors import LinkworkError
 from linkwork.model.adoption import adopt
-from linkwork.model.base import ModelBase
+from linkwork.model.geometry import ModelGeometry
 from linkwork.model.impacts import VelocityJump, jump
 
 if TYPE_CHECKING:
+    from linkwork.draw.picture import Picture
     from linkwork.model.linear_model import LinearModel
     from linkwork.model.state import State
 
 
-class Model(ModelBase):
+class Model(ModelGeometry):
     """A mechanism ready to compute; made by `linkwork.compile`.
 
     Functions of a state take a `State`, or arrays q (..., nq) and u (..., nu) of the tree joints; leading dimensions
@@ -125,6 +128,58 @@ class Model(ModelBase):
         (0.0, 2.0)
         """
         return jump(self, state, transitions)
+
+    def draw(self, path: str | os.PathLike[str] | None = None, state: State | None = None) -> Picture:
+        """Draw the mechanism at a state, and save the picture if a path is given.
+
+        The view is the plane in which the mechanism moves, if there is one. Bodies are drawn between their joints with
+        a dot at the centre of mass, joints by their signs, the ground hatched.
+
+        Parameters
+        ----------
+        path
+            A file .svg, .png or .pdf to write; the last two need matplotlib.
+        state
+            By default the assembled start. A start that cannot be assembled is drawn with open loops, at the start
+            values as they are.
+
+        Returns
+        -------
+        Picture
+            Notebooks show it; `.svg` is its text, and `.save(path)` writes it.
+
+        Raises
+        ------
+        MechanismError
+            If the state belongs to another mechanism.
+        LinkworkError
+            On another suffix, and if the file cannot be written.
+        ImportError
+            If matplotlib is needed and is not installed.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.draw(state=model.assemble(q={"A": 0.5})).svg[:4]
+        '<svg'
+        """
+        from linkwork.draw.mechanism_picture import draw
+
+        picture = draw(self, state)
+        if path is not None:
+            picture.save(path)
+        return picture
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture for notebooks; None where there is none."""
+        try:
+            return self.draw().svg
+        except LinkworkError:
+            return None
 
     def linearize(self, state: State | None = None, **options: Any) -> LinearModel:
         """Return the linear model around a state.

@@ -17,6 +17,7 @@ KINEMATIC = (
     *("time", "q", "u", "q_cut", "u_cut", "loop_residual", "loop_conditioning", "coupling_residual"),
     *("spring_length", "spring_rate", "spring_force", "transition_active", "event_count", "energy_lost"),
     *("body_position", "body_orientation", "body_velocity", "body_angular_velocity"),
+    *("point_position", "point_velocity", "point_axis", "measure_value", "measure_rate"),
     *("energy_kinetic", "energy_potential"),
 )
 

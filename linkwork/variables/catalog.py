@@ -16,6 +16,7 @@ from linkwork.variables.dependencies import Names
 from linkwork.variables.distances import distance_variables
 from linkwork.variables.forces import force_inputs, force_outputs, force_parameters
 from linkwork.variables.namer import Layout, Namer
+from linkwork.variables.points import point_outputs, point_parameters
 from linkwork.variables.schema import Variable
 from linkwork.variables.templates import Entity, Pattern, Quantity, indices, load, output, parameter
 from linkwork.variables.transitions import (
@@ -238,6 +239,7 @@ def list_entities(layout: Layout) -> list[Entity]:
         namer.body_parameters(),
         namer.joint_parameters(),
         force_parameters(namer),
+        point_parameters(namer),
         transition_parameters(namer),
         namer.motion(),
         force_inputs(namer),
@@ -245,6 +247,7 @@ def list_entities(layout: Layout) -> list[Entity]:
         namer.reactions(),
         namer.bodies(),
         force_outputs(namer),
+        point_outputs(namer),
         coupling_variables(namer),
         distance_variables(namer),
         transition_outputs(namer),

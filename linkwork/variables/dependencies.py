@@ -121,6 +121,14 @@ class Dependencies:
         links.sort()
         return self._names_in_tree(links, "q"), self._names_in_tree(links, "q", "u")
 
+    def motion(self, body: str) -> tuple[Names, Names, Names]:
+        """Of the pose, the velocity and the acceleration of a body; of nothing on the ground."""
+        link = self._link_of_name[body]
+        if link < 0:
+            return (), (), ()
+        joint = self._joints[self._topology.links[link].joint]
+        return (*self.path(self._topology.links[link].body), self.acceleration(joint))
+
     @cached_property
     def everything(self) -> tuple[Names, Names]:
         """All coordinates, and all states: once for a mechanism, so in full."""

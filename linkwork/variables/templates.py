@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TUNABLE = {
     *("gravity", "body_mass", "body_com", "body_inertia", "stiffness", "damping", "free_coordinate"),
     *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
-    *("restitution", "correction_gain"),
+    *("restitution", "correction_gain", "point_in_body", "axis_in_body"),
 }
 _LIMITS: dict[str, tuple[float | None, float | None]] = {"body_mass": (0.0, None), "restitution": (0.0, 1.0)}
 COMPUTED = ("derivative", "output", "indicator")

@@ -260,3 +260,35 @@ def test_a_builder_can_be_finished_again():
     assert b.finished() == first
     b.add_wrench("push", "link3", CENTRE)
     assert len(b.finished()) > len(first)
+
+
+def test_points_and_measures():
+    mechanism = well_posed(FAMILIES["side_by_side"][0], 1).mechanism
+    first, second, *_ = mechanism.bodies
+    mechanism.add_point("spot", first, (0.1, -0.2, 0.3), axis=(1, 2, 3))
+    mechanism.add_point("wall", "ground", (1, 0, 0), axis=(0, -2, 0))
+    mechanism.add_point("plain", second, (0.1, 0.7, 0.3))
+    mechanism.add_measure("gap", "distance", ("spot", "plain"))
+    mechanism.add_measure("tilt", "angle", ("wall", "spot"))
+    check(mechanism)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda b: b.add_point("p", "link9", [0, 0, 0], None), "point 'p': there is no body 'link9'"),
+        (lambda b: b.add_point("p", "link1", [0, 0, 0], [0, 0, 0]), "point 'p': its axis is zero"),
+        (lambda b: b.add_point("spot", "link1", [0, 0, 0], None), "there is a point 'spot' already"),
+        (lambda b: b.add_measure("m", 2, "spot", "wall"), "measure 'm': there is no kind 2"),
+        (lambda b: b.add_measure("m", 0, "spat", "wall"), "there is no point 'spat': did you mean 'spot'?"),
+        (lambda b: b.add_measure("m", 1, "spot", "wall"), "measure 'm': point 'spot' has no axis"),
+        (lambda b: b.add_measure("m", 0, "spot", "other"), "measure 'm': both points are on one body"),
+    ],
+)
+def test_mistakes_in_points_and_measures_are_named(call, message):
+    mechanism = chain(2)
+    mechanism.add_point("spot", "link1", (0, 0, 0))
+    mechanism.add_point("other", "link1", (0, 0, 1))
+    mechanism.add_point("wall", "ground", (1, 0, 0), axis=(0, -2, 0))
+    with pytest.raises(Refused, match=message.replace("?", r"\?")):
+        call(filled(mechanism))

@@ -37,7 +37,7 @@ PYTHON_ARROWS = {
     },
     "linkwork.model": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.native", "linkwork.variables", "scipy"),
+        *("linkwork.core.native", "linkwork.variables", "linkwork.draw", "scipy"),
     },
     "linkwork.coarse_graining": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),

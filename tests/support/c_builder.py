@@ -89,6 +89,10 @@ def filled(mechanism: Any, method: Any = "auto", reference: str = "auto") -> CBu
     _add_forces(b, mechanism, data)
     for transition in data.get("transitions", []):
         _add_transition(b, mechanism, transition)
+    for point in data.get("points", []):
+        b.add_point(point["name"], point["body"], point["point"], point.get("axis"))
+    for measure in data.get("measures", []):
+        b.add_measure(measure["name"], ["distance", "angle"].index(measure["quantity"]), *measure["points"])
     for of, start in (("q", b.start_q), ("u", b.start_u)):
         for joint, values in data["start"][of].items():
             start(joint, values if isinstance(values, list) else [values])

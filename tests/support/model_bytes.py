@@ -10,6 +10,7 @@ COUNTS = (
     *("bodies", "joints", "loops", "clusters", "segments", "nq", "nu", "nq_cut", "nu_cut"),
     *("ears", "couplings", "terms", "method", "springs", "wrenches", "distances"),
     *("locks", "transitions", "switches", "structures", "closed", "types"),
+    *("points", "measures"),
 )
 TABLES = (  # name, how many rows, columns
     ("types", "types", 4),  # names of joint types, 16 bytes each
@@ -27,6 +28,8 @@ TABLES = (  # name, how many rows, columns
     ("distances", "distances", 2),
     ("switches", "switches", 1),
     ("transitions", "transitions", 11),
+    ("points", "points", 1),
+    ("measures", "measures", 3),
 )
 PARAMETERS = (
     ("gravity", "one", 3),
@@ -49,6 +52,8 @@ PARAMETERS = (
     ("spring_damping", "springs", 1),
     ("spring_free_length", "springs", 1),
     ("wrench_point", "wrenches", 3),
+    ("point_in_body", "points", 3),
+    ("axis_in_body", "points", 3),
     ("transition_value", "transitions", 2),
     ("restitution", "transitions", 1),
     ("transition_points", "transitions", 6),

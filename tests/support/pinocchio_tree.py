@@ -158,6 +158,27 @@ class PinocchioTree:
         placed = {name: self.data.oMi[index] * place for name, (index, place) in self.carriers.items()}
         return {name: Pose(np.array(se3.rotation), np.array(se3.translation)) for name, se3 in placed.items()}
 
+    def body_jacobian(self, q: Values, names: list[str], body: str, point: Array) -> Array:
+        """(6, n) by the speeds of the joints in the order of `names`, [angular; linear at a point of the body]."""
+        index, place = self.carriers[body]
+        pin.computeJointJacobians(self.model, self.data, self._q(q))
+        joint = pin.getJointJacobian(self.model, self.data, index, pin.LOCAL_WORLD_ALIGNED)
+        arm = (self.data.oMi[index] * place).act(point) - self.data.oMi[index].translation
+        at_point = np.vstack([joint[3:], joint[:3] - cross_matrix(arm) @ joint[3:]])
+        found: Array = at_point @ self._speeds(q, names)
+        return found
+
+    def point_acceleration(self, q: Values, u: Values, tau: Values, body: str, point: Array) -> Array:
+        speeds, udot = self._speeds(q, list(self.translations)), self.accelerations(q, u, tau)
+        motion = self._q(q), speeds @ self._array(u), speeds @ self._array(udot)
+        pin.forwardKinematics(self.model, self.data, *motion)
+        index, place = self.carriers[body]
+        arm = (self.data.oMi[index] * place).act(point) - self.data.oMi[index].translation
+        at_joint = pin.getClassicalAcceleration(self.model, self.data, index, pin.LOCAL_WORLD_ALIGNED)
+        w = pin.getVelocity(self.model, self.data, index, pin.LOCAL_WORLD_ALIGNED).angular
+        found: Array = at_joint.linear + np.cross(at_joint.angular, arm) + np.cross(w, np.cross(w, arm))
+        return found
+
 
 def _se3(frame: Any) -> pin.SE3:
     return pin.SE3(np.asarray(frame.rotation, float), np.asarray(frame.position, float))

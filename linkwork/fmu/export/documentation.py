@@ -57,6 +57,9 @@ _KINDS: tuple[tuple[str, Causality], ...] = (
 )
 
 
+_OTHERS = "Couplings, distances, forces, points of interest"
+
+
 def _summary(system: Model) -> str:
     s = system.sizes
     loops = _counted(s.loops, "closed loop") if s.loops else "no closed loop"
@@ -99,6 +102,8 @@ def _mechanism(system: Model) -> str:
         *((c.name, "coupling of " + ", ".join(c.terms)) for c in islice(mech.couplings.values(), MOST_ROWS)),
         *((d.name, f"distance of {' and '.join(d.bodies)}") for d in islice(mech.distances.values(), MOST_ROWS)),
         *((force.label, _on(force.joint_names, force.body_names)) for force in islice(mech.forces, MOST_ROWS)),
+        *((one.name, f"point of interest on {one.body}") for one in islice(mech.points.values(), MOST_ROWS)),
+        *((m.name, f"{m.quantity} of {' and '.join(m.points)}") for m in islice(mech.measures.values(), MOST_ROWS)),
     ]
     return "\n".join(
         (
@@ -107,7 +112,7 @@ def _mechanism(system: Model) -> str:
             "<p>" + ", ".join(f"{count} {escape(kind)}" for kind, count in kinds.most_common()) + ".</p>",
             _table(("joint", "type", "parent", "child", "role"), joints, len(mech.joints), "Joints"),
             _loops(system),
-            _table(("name", "what it is"), others, len(others), "Couplings, distances and forces") if others else "",
+            _table(("name", "what it is"), others, len(others), _OTHERS) if others else "",
         )
     )
 

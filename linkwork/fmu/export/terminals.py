@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from linkwork.compiler.numbering import suffixes
-from linkwork.draw.mechanism_picture import icon
+from linkwork.draw.mechanism_picture import ICON, icon
 from linkwork.fmu.export.content import Content
 from linkwork.mechanism import Command, Impulse, Wrench
 from linkwork.mechanism.forces import of_kind
@@ -21,6 +22,7 @@ MOST_TERMINALS = 500  # of each kind
 JOINT, FRAME, MOTION, EVENT = (f"org.linkwork.{kind}" for kind in ("joint", "frame", "motion", "event"))
 _FOLDER = "terminalsAndIcons"
 _SIDE = 100.0  # of the icon from its middle
+_ICON_PIXELS = 256
 
 Member = tuple[str, str]  # name in the terminal, name of the variable
 
@@ -30,13 +32,24 @@ def terminal_files(content: Content, system: Model, fmi: str) -> dict[str, bytes
 
     FMI 2.0 knows neither terminals nor pictures of lines.
     """
-    sign = (files("linkwork.fmu.export") / "assets" / "icon.png").read_bytes()
+    drawn = icon(system)
+    pixels = _pixels(drawn)
     if fmi == "2.0":
-        return {"model.png": sign}
-    found = {f"{_FOLDER}/terminalsAndIcons.xml": _document(content, system), f"{_FOLDER}/icon.png": sign}
-    if (drawn := icon(system)) is not None:
+        return {"model.png": pixels}
+    found = {f"{_FOLDER}/terminalsAndIcons.xml": _document(content, system), f"{_FOLDER}/icon.png": pixels}
+    if drawn is not None:
         found[f"{_FOLDER}/icon.svg"] = drawn.encode()
     return found
+
+
+def _pixels(drawn: str | None) -> bytes:
+    """The icon as PNG; the sign of Linkwork without a picture or without matplotlib."""
+    if drawn is not None:
+        with suppress(ImportError):
+            from linkwork.draw.raster import rendered
+
+            return rendered(drawn, "png", _ICON_PIXELS / ICON)
+    return (files("linkwork.fmu.export") / "assets" / "icon.png").read_bytes()
 
 
 def _document(content: Content, system: Model) -> bytes:

@@ -1,0 +1,52 @@
+"""A picture that notebooks show and files hold."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from linkwork._util.files import atomic_path
+from linkwork._util.names import suggest
+from linkwork.errors import LinkworkError
+
+_SCALE = 2.0  # pixels for each unit of the picture
+_FORMS = (".svg", ".png", ".pdf")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture, as vector graphics.
+
+    Attributes
+    ----------
+    svg
+        The element `svg`.
+    """
+
+    svg: str = field(repr=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture as .svg, .png or .pdf; the last two need matplotlib.
+
+        Raises
+        ------
+        LinkworkError
+            On another suffix, and if the file cannot be written.
+        ImportError
+            If matplotlib is needed and is not installed.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix not in _FORMS:
+            raise LinkworkError(f"a picture cannot be saved as {Path(path).name!r}: {suggest(suffix, _FORMS)}")
+        content = self.svg.encode() if suffix == ".svg" else self._rendered(suffix[1:])
+        with atomic_path(path, LinkworkError) as part:
+            part.write_bytes(content)
+
+    def _rendered(self, form: str) -> bytes:
+        from linkwork.draw.raster import rendered
+
+        return rendered(self.svg, form, _SCALE, "white")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
