@@ -17,6 +17,7 @@ BENCHMARKS = {
     "dca": "jumps of chains and ladders by divide and conquer, with one thread and two",
     "dae": "chains as implicit equations by IDA: growth, schemes, the coupling against a program in C (minutes)",
     "start_up": "import, compile and export in a fresh process",
+    "state_loads": "a load in Python in each evaluation; a study against compiling each point",
     "sweep": "a sweep of a four-bar by one process, by two and by a cluster of two workers",
     "fmu": "Co-Simulation against Pinocchio with SciPy, Model Exchange against the core; size, export, start",
     "cosim": "communication steps of two FMUs by each master, against the same calls in a bare loop",

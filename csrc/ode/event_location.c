@@ -263,14 +263,23 @@ static void move_on(lw_ode *ode, double right) {
   ode->t_left = right;
 }
 
+/* The last sample is the tiny one after a start. */
+static bool is_start_sample(const lw_ode *ode) {
+  return !isnan(ode->t_before) && fabs(ode->t_left - ode->t_before) < 2.0 * FIRST_SAMPLE * fabs(ode->h);
+}
+
 /* Searches from t_left to the sample *right. At an event *right becomes the time just after it. */
 static int search_interval(lw_ode *ode, double *right, bool *found) {
-  const double left = ode->t_left;
+  double left = ode->t_left;
   int status = sample_indicators(ode, *right, ode->z_sample);
   if (status == 0 && !isnan(ode->t_before)) status = find_excursions(ode, left, right);
   if (status != 0 || !any_changed(ode, ode->z_sample)) return status;
   const double limit = *right;
   *found = true;
+  if (is_start_sample(ode) && !any_changed(ode, ode->z_before)) { /* the bracket that a run without the start has */
+    swap(&ode->z, &ode->z_before);
+    left = ode->t_before;
+  }
   ode->t_left = NAN; /* bracketing moves the left end */
   status = bracket_event(ode, left, right);
   return status == 0 ? include_simultaneous(ode, right, limit) : status;

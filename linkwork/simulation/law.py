@@ -100,7 +100,7 @@ class Law:
             if self._sample_time:
                 self.sample(t)
             else:
-                self._ask_controller(t, self._held)
+                self._ask_controller(t, self._held.copy())  # which names it gives
         functions = [*self.inputs.of_time, *self.inputs.of_state]
         self._commands = [one.span.start for one in functions if one.command]
         if self._is_continuous:
@@ -175,15 +175,11 @@ class Law:
             return np.full(self._now.size, np.nan)
         return self._now.copy()
 
-    def hold(self, inputs: FloatArray) -> None:
-        """Hold inputs of an earlier time."""
-        self._held[:] = inputs
-
     # ---- the controller ----
 
     def _ask_controller(self, t: float, inputs: FloatArray) -> None:
         assert self._controller is not None
-        self._outputs.put(self._controller.outputs(t, self.state), inputs, t)
+        self._outputs.put(self._controller.outputs(t, self.state), inputs, self.inputs.constant, t)
 
     def _rates(self, t: float, x: FloatArray) -> Any:
         assert self._controller is not None
@@ -216,21 +212,22 @@ class _Outputs:
         """Where the commands stand among them."""
         return [one.span.start for one in self._places.values() if one.command]
 
-    def put(self, outputs: Mapping[str, Any], inputs: FloatArray, t: float) -> None:
-        """Write them into all inputs (n_inputs,)."""
-        try:
-            for name, value in outputs.items():
-                place = self._places[name]
-                inputs[place.span] = place.numbers(value, t)
-        except (KeyError, AttributeError):
-            self._find(outputs)
-            self.put(outputs, inputs, t)
-
-    def _find(self, outputs: Mapping[str, Any]) -> None:
+    def put(self, outputs: Mapping[str, Any], inputs: FloatArray, otherwise: FloatArray, t: float) -> None:
+        """Write them into all inputs (n_inputs,); those left out this time are as `otherwise` has them."""
         if not isinstance(outputs, Mapping):
             raise MechanismError(
                 f"the controller must return a dictionary of inputs by name such as {{'A': 0.1}}, not {outputs!r}"
             )
+        places = self._places
+        if not outputs.keys() <= places.keys():
+            self._find(outputs)
+        if len(outputs) < len(places):
+            for name in places.keys() - outputs.keys():
+                inputs[places[name].span] = otherwise[places[name].span]
+        for name, value in outputs.items():
+            inputs[places[name].span] = places[name].numbers(value, t)
+
+    def _find(self, outputs: Mapping[str, Any]) -> None:
         n = self._numbering
         spans = n.input_spans([*self._taken, *dict.fromkeys([*self.names, *outputs])], "controller")
         for name in outputs:

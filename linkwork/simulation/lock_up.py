@@ -99,7 +99,8 @@ class _Follower:
 
     def last_followed(self, result: Result) -> _Pose | None:
         """Return the pose of the last row that is on the motions, of those since the last event."""
-        since = self._run.recorder.transitions[-1].t if self._run.recorder.transitions else -math.inf
+        changes = self._run.recorder.changes
+        since = changes[-1].event.t if changes else -math.inf
         row, back = len(result.t) - 1, 1
         while row >= 0 and result.t[row] >= since:
             q = self._coordinates(float(result.t[row]), result.y[row])

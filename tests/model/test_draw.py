@@ -78,7 +78,7 @@ def test_a_state_of_another_mechanism_is_refused(system, state):
     other.gravity = (0, 0, -1)
     with pytest.raises(lw.MechanismError, match="this state is of another mechanism than 'four_bar_of_record'"):
         other.draw(state=state)
-    with pytest.raises(lw.MechanismError, match="belongs to another system"):
+    with pytest.raises(lw.MechanismError, match="belongs to another"):
         lw.compile(other).draw(state=state)
 
 

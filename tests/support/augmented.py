@@ -12,6 +12,7 @@ import linkwork as lw
 from linkwork.core.native import Block
 from linkwork.simulation.dae.ggl import GGL
 from linkwork.simulation.inputs import Inputs
+from linkwork.simulation.law import Law
 from linkwork.solvers import Implicit, Problem, Solution, solve
 
 from .placement import Values, vector
@@ -62,12 +63,12 @@ def augmented(
     """Of a mechanism at its start, or of a system at a state."""
     system = mechanism if isinstance(mechanism, lw.Model) else lw.compile(mechanism)
     state = system.assemble() if state is None else state
-    given = Inputs(inputs or {}, system.numbering, system.arguments.no_inputs)
     block = system.block()
+    law = Law(system, block, Inputs(inputs or {}, system.numbering, system.arguments.no_inputs))
     system.enter(block, state)
     q, u = system.arguments.states(state, None)
-    block.enter(q, u, given.at(state.time), state.time)
-    return Augmented(system, block, GGL(system, block, given), np.concatenate([q, u]), state.time)
+    block.enter(q, u, law.inputs.at(state.time), state.time)
+    return Augmented(system, block, GGL(system, block, law), np.concatenate([q, u]), state.time)
 
 
 def step_off(rng: np.random.Generator, at: Augmented, size: float = 0.05) -> tuple[Array, Array]:

@@ -110,7 +110,7 @@ def apart(result: Any, dense: Dense, u: Any, y: Any) -> float:
     ]
     worst = 0.0
     for (label, array), column in zip(names[0] + names[1], np.hstack([u, y]).T, strict=True):
-        name = next((one for one in (label, array) if one in result), None)
+        name = next((one for one in (label, array) if one in result.names), None)
         if name is None:  # an unconnected input
             assert ".u" in label
             continue
