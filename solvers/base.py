@@ -22,7 +22,7 @@ A solver promises:
 7. A derivative that is not finite makes the step shorter; at a start it is an error.
 8. A class that solves problems with `implicit` equations declares it by `takes_implicit`; the others never see them.
 9. `step_control` is what its step size control remembers, which `continue_from` takes after a start, so that a run that
-   was cut at the end of a step goes on with the same bits; None: it has no such thing.
+   was cut at the end of a step continues with the same bits; None: it has no such thing.
 10. A failure raises `SolverError` with a text from `failure`, which states the remedy. The last good (t, y)
    stays readable. An exception of the problem's functions passes through as the same object.
 
@@ -192,11 +192,11 @@ class Solver(ABC):
 
     @property
     def step_control(self) -> StepControl | None:
-        """What the step size control remembers; None: it cannot tell."""
+        """What the step size control remembers; None: it is not known."""
         return None
 
     def continue_from(self, control: StepControl) -> None:  # noqa: B027 (most have none)
-        """Go on after a start as the step size control of an earlier run would have done."""
+        """Continue after a start as the step size control of an earlier run would have done."""
 
     def run(self, output: Output, tries: int) -> IntArray | None:
         """Take steps and fill the output; return the zero crossings, (n_events,), if the last ended at an event."""

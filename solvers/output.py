@@ -86,7 +86,7 @@ class Output:
             self.limit = self.t.size
 
     def forget_step_control(self) -> None:
-        """Note that the solver starts anew behind the last row."""
+        """Note that the solver starts again behind the last row."""
         if not self.times_given and self.count:
             self.step_control[self.count - 1] = np.nan
 

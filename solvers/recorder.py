@@ -37,7 +37,7 @@ class Recorder:
         Numbers, (n_step_values,), that `on_step` and `on_event` of the problem keep; the rows hold those of the last
         step before them.
     step_control
-        What the step size control remembers at the end of the last part; None: the solver cannot tell.
+        What the step size control remembers at the end of the last part; None: the solver does not know it.
     message, status
         How the last part ended.
 

@@ -100,10 +100,43 @@ def checks_keywords(target: _Target) -> _Target:
     return checked
 
 
-def _checked(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+def checks_keywords_with(other: Callable[..., Any]) -> Callable[[_Target], _Target]:
+    """Decorate a function that passes further keyword arguments on: those that neither of the two knows are refused.
+
+    >>> @checks_keywords
+    ... def spring(stiffness: float, damping: float = 0.0) -> float:
+    ...     return stiffness
+    >>> @checks_keywords_with(spring)
+    ... def springs(count: int, **options: float) -> float:
+    ...     return count * spring(**options)
+    >>> springs(2, stiffness=3.0)
+    6.0
+    >>> springs(2, stiffnes=3.0)
+    Traceback (most recent call last):
+        ...
+    TypeError: springs has no argument 'stiffnes': did you mean 'stiffness'?
+    """
+
+    def decorate(target: _Target) -> _Target:
+        checked: _Target = _checked(target, target.__name__, known_arguments(other))  # type: ignore[assignment]
+        return checked
+
+    return decorate
+
+
+def known_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the arguments that a function takes by name.
+
+    >>> known_arguments(lambda t, *rest, gain=1.0, **more: t)
+    ('t', 'gain')
+    """
     parameters = inspect.signature(function).parameters.values()
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    known = tuple(one.name for one in parameters if one.kind in by_name and one.name not in ("self", "cls"))
+    return tuple(one.name for one in parameters if one.kind in by_name and one.name not in ("self", "cls"))
+
+
+def _checked(function: Callable[..., Any], name: str, more: Sequence[str] = ()) -> Callable[..., Any]:
+    known = tuple(dict.fromkeys((*known_arguments(function), *more)))
     quick = frozenset(known)
 
     @functools.wraps(function)

@@ -10,7 +10,7 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 
 def required_arguments(function: Callable[..., Any]) -> int:
-    """Return how many positional arguments a function must be given, at least one; one if it does not tell.
+    """Return how many positional arguments a function must be given, at least one; one if it has no signature.
 
     >>> required_arguments(lambda t, state: 0.0), required_arguments(lambda t, gain=2.0: 0.0), required_arguments(max)
     (2, 1, 1)

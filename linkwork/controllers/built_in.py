@@ -7,13 +7,32 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Generic, ParamSpec
+from typing import Any, Generic, ParamSpec, TypeVar
 
+from linkwork._util.keywords import check_keywords, known_arguments
 from linkwork._util.names import suggest
 from linkwork.controllers.controller import Controller
 from linkwork.errors import FmuNameError
 
 P = ParamSpec("P")
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+
+
+def _checks_arguments(call: _Call) -> _Call:
+    """Decorate the call of a built-in controller: wrong arguments are errors that name the public function."""
+
+    @functools.wraps(call)
+    def checked(self: BuiltIn[Any], *args: Any, **kwargs: Any) -> Any:
+        signature = inspect.signature(self)
+        if not any(one.kind is one.VAR_KEYWORD for one in signature.parameters.values()):
+            check_keywords(self.__name__, kwargs, known_arguments(self))
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}: {error}") from None
+        return call(self, *args, **kwargs)
+
+    return checked  # type: ignore[return-value]
 
 
 class BuiltIn(Generic[P]):
@@ -27,6 +46,8 @@ class BuiltIn(Generic[P]):
         From the arguments of the user to the settings of the class.
     """
 
+    __name__: str  # of the public function
+
     def __init__(self, kind: type[Controller], settings: Callable[P, dict[str, Any]]) -> None:
         self._kind = kind
         self._settings = settings
@@ -35,6 +56,7 @@ class BuiltIn(Generic[P]):
         path = inspect.Parameter("path", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation="str | Path")
         self.__signature__ = own.replace(parameters=[path, *own.parameters.values()], return_annotation="Path")
 
+    @_checks_arguments
     def __call__(self, path: str | Path, *args: P.args, **kwargs: P.kwargs) -> Path:
         """Write the FMU; return its path."""
         from linkwork.controllers.packaging import package

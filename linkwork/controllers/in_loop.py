@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from pythonfmu import Fmi2Causality
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork._util.signatures import required_arguments
 from linkwork.controllers.built_in import made
@@ -44,7 +45,7 @@ class InLoop(simulation.Controller):
         self._connected = self._inputs  # and those that are named like variables of the mechanism
 
     def start(self, t: float, state: RunningState) -> None:
-        """Make the controller anew, with the values that it had when it was connected."""
+        """Make a new instance of the controller, with the values that it had when it was connected."""
         self._slave = made(type(self._made), self._made.settings)
         for name, value in self._values.items():
             self._slave[name] = value
@@ -70,6 +71,7 @@ class InLoop(simulation.Controller):
             slave[name] = _value(source, t, state)
 
 
+@checks_keywords
 def connect(
     controller: Controller,
     inputs: Mapping[str, Source] | None = None,
@@ -92,7 +94,7 @@ def connect(
     Returns
     -------
     linkwork.Controller
-        It starts anew with every run.
+        Every run starts it again.
 
     Raises
     ------

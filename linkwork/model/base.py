@@ -271,6 +271,11 @@ class ModelBase:
             Values by name, as an FMU has them: ``{"damper.d": 500.0, "crank.r_cm": (0.2, 0, 0), "A.q_start": 0.1}``,
             each in the unit of its variable.
 
+        Returns
+        -------
+        Model
+            Values that are not named are as in this one.
+
         Raises
         ------
         MechanismError
@@ -359,18 +364,18 @@ class ModelBase:
         0.3
         """
         try:
-            return self.assembled(q, u, tolerance, time, motion)
+            return self._assembled(q, u, tolerance, time, motion)
         except AssemblyError as error:
 
             def again(twin: ModelBase, joint: str) -> State:
                 guesses = {name: value for name, value in (q or {}).items() if name != joint}
-                return twin.assembled(guesses, None, tolerance, time, motion)
+                return twin._assembled(guesses, None, tolerance, time, motion)
 
             if cause := describe_misalignment(self, error, again):
                 error.args = (f"{error}; {cause}",)
             raise
 
-    def assembled(
+    def _assembled(
         self,
         q: Mapping[str, ArrayLike] | None,
         u: Mapping[str, ArrayLike] | None,

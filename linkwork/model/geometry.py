@@ -77,6 +77,11 @@ class ModelGeometry(ModelBase):
         body
             Its name, or "ground".
 
+        Returns
+        -------
+        Pose
+            (position, rotation); its `frame` is the same as a `Frame`.
+
         Raises
         ------
         MechanismError
@@ -106,9 +111,34 @@ class ModelGeometry(ModelBase):
         return Pose(values[..., :3], values[..., 3:].reshape(*values.shape[:-1], 3, 3))
 
     def point(self, state: State | ArrayLike, body: str, point: ArrayLike = _ORIGIN) -> FloatArray:
-        """Return the position (..., 3), m, world axes, of a point (3,), m, that is given in the frame of a body.
+        """Return the position of a point that is fixed in a body.
 
-        State, body and errors are as of `pose`.
+        Parameters
+        ----------
+        state
+            A `State`, or coordinates q (..., nq) of the tree joints, whose loops need not be closed.
+        body, point
+            Name of the body, or "ground", and the point (3,), m, in its frame; by default the frame's origin.
+
+        Returns
+        -------
+        ndarray
+            (..., 3), m, world axes.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.point(model.assemble(q={"A": 0.5}), "rod", (1, 0, 0)).round(6)
+        array([0.877583, 0.479426, 0.      ])
         """
         number, given = self._body_number(body, "point"), _point(point, "point")
         return self._at_positions(state, (3,), lambda block: block.body_motion(number, given)[0])
@@ -116,9 +146,36 @@ class ModelGeometry(ModelBase):
     def point_velocity(
         self, state: State | ArrayLike, body: str, point: ArrayLike = _ORIGIN, u: ArrayLike | None = None
     ) -> FloatArray:
-        """Return the velocity (..., 3), m/s, world axes, of a point (3,), m, that is given in the frame of a body.
+        """Return the velocity of a point that is fixed in a body.
 
-        Where `state` is an array of coordinates, `u` are the speeds (..., nu) of the tree joints.
+        Parameters
+        ----------
+        state
+            A `State`, or coordinates q (..., nq) of the tree joints, whose loops need not be closed.
+        body, point
+            Name of the body, or "ground", and the point (3,), m, in its frame; by default the frame's origin.
+        u
+            Speeds (..., nu) of the tree joints, where `state` is an array of coordinates.
+
+        Returns
+        -------
+        ndarray
+            (..., 3), m/s, world axes.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.point_velocity(model.assemble(u={"A": 2.0}), "rod", (1, 0, 0))
+        array([0., 2., 0.])
         """
         number, given = self._body_number(body, "point_velocity"), _point(point, "point_velocity")
         return self._each(state, u, None, (3,), lambda block: block.body_motion(number, given)[2][3:])
@@ -133,10 +190,45 @@ class ModelGeometry(ModelBase):
         tau: Loads = None,
         time: ArrayLike | None = None,
     ) -> FloatArray:
-        """Return the acceleration (..., 3), m/s^2, world axes, of a point (3,), m, given in the frame of a body.
+        """Return the acceleration of a point that is fixed in a body.
 
         It is that of the motion under the loads `tau`, as `accelerations` finds it: zero at rest, where an
-        accelerometer would show -g. Raises SingularityError where the accelerations are not unique.
+        accelerometer would show -g.
+
+        Parameters
+        ----------
+        state
+            A `State`, or coordinates q (..., nq) of the tree joints.
+        body, point
+            Name of the body, or "ground", and the point (3,), m, in its frame; by default the frame's origin.
+        u
+            Speeds (..., nu) of the tree joints, where `state` is an array of coordinates.
+        tau
+            Loads (..., nu), N m or N; or by name of joints and applied wrenches, as in ``{"A": 0.1}``. By default none.
+        time
+            s, (...), where motions are prescribed; by default that of the state, or 0.
+
+        Returns
+        -------
+        ndarray
+            (..., 3), m/s^2, world axes.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown body, arrays of the wrong size, numbers that are not finite, and a state of another model.
+        SingularityError
+            Where the accelerations are not unique.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.point_acceleration(model.assemble(u={"A": 2.0}), "rod", (1, 0, 0)).round(12) + 0.0
+        array([-4.,  0.,  0.])
         """
         number, given = self._body_number(body, "point_acceleration"), _point(point, "point_acceleration")
         return self._each(state, u, tau, (3,), lambda block: block.body_acceleration(number, given)[3:], time)
@@ -156,6 +248,11 @@ class ModelGeometry(ModelBase):
             None: by all nu speeds of the tree joints, as though the loops were open. "auto", or names of speeds such as
             ``["A"]`` or ``["S.u[2]"]``: by these n independent speeds, while loops, couplings, distances and locks hold
             and all other speeds follow; see `velocity_transformation`, which names them.
+
+        Returns
+        -------
+        ndarray
+            (..., 3, n), m per unit of each speed's coordinate, world axes.
 
         Raises
         ------
@@ -179,9 +276,36 @@ class ModelGeometry(ModelBase):
     def body_jacobian(
         self, state: State | ArrayLike, body: str, point: ArrayLike = _ORIGIN, *, independents: Independents = None
     ) -> FloatArray:
-        """Return the derivative (..., 6, n) of the twist [angular; linear at the point] of a body by speeds.
+        """Return the derivative of the twist [angular; linear at a point] of a body by speeds.
 
-        Arguments and errors are as of `point_jacobian`, which is its lower half.
+        `point_jacobian` is its lower half.
+
+        Parameters
+        ----------
+        state, body, point, independents
+            As of `point_jacobian`.
+
+        Returns
+        -------
+        ndarray
+            (..., 6, n), world axes.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown body or speed, and another number of speeds than degrees of freedom.
+        SingularityError
+            If the independent speeds do not determine the others.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> model.body_jacobian(model.assemble(), "rod", (1, 0, 0)).T
+        array([[0., 0., 1., 0., 1., 0.]])
         """
         number, given = self._body_number(body, "Jacobian"), _point(point, "Jacobian")
         shape = 6, self.numbering.nu
@@ -206,6 +330,11 @@ class ModelGeometry(ModelBase):
             of a batch.
         time
             s, where motions are prescribed; by default that of the state.
+
+        Returns
+        -------
+        VelocityTransformation
+            (independents, matrix, offset).
 
         Raises
         ------

@@ -84,12 +84,34 @@ class Model(ModelGeometry):
         It keeps its coordinates and speeds where these close all loops; otherwise it is assembled from them. What
         transitions have changed stays.
 
+        Parameters
+        ----------
+        state
+            Of a model of the same mechanism, made by `with_parameters`.
+
+        Returns
+        -------
+        State
+            Of this model, with all loops closed.
+
         Raises
         ------
         AssemblyError
             If the loops cannot be closed from there.
         MechanismError
             If the state is of a mechanism of another structure.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> model = lw.compile(mech)
+        >>> heavy = model.with_parameters({"rod.m": 6.0})
+        >>> state = heavy.adopt(model.assemble(q={"A": 0.3}))
+        >>> state["A.q"], state["rod.m"]
+        (0.3, 6.0)
         """
         return adopt(self, state)
 

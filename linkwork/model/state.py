@@ -68,7 +68,7 @@ class State:
         Numbers of the core, (n_discrete,), that transitions change: which joints are locked, open, at rest on stops.
     step_control
         Of a state at the end of a solver's step: size of the next step, s, and norm of the last error, (2,), with which
-        a run goes on as though it had not been cut; else None.
+        a run continues as though it had not been cut; else None.
 
     Every variable is found by name as well: ``state["A.q"]``, ``state["coupler.r"]``, also those of cut joints. The
     arrays are read-only; `Model.state` makes a state from others.

@@ -61,7 +61,8 @@ class ResultBase(ABC):
 
     name: str
     t: FloatArray
-    _error: ClassVar[type[LinkworkError]]  # of a name or time that is not there
+    _error: ClassVar[type[LinkworkError]]  # of a time that is not there, and of wrong arguments
+    _name_error: ClassVar[type[LinkworkError]]  # of a name that is not there
     _write_error: ClassVar[type[LinkworkError] | None] = None  # of files; None: OSError
 
     # ---- of each kind of result ----
@@ -164,7 +165,7 @@ class ResultBase(ABC):
 
     def _unknown(self, name: str) -> LinkworkError:
         names = dict.fromkeys([*self._plotted, *self.names, *self._known])
-        return self._error(f"there is no variable {name!r} in the result of {self.name!r}: {suggest(name, names)}")
+        return self._name_error(f"there is no variable {name!r} in the result of {self.name!r}: {suggest(name, names)}")
 
     def _selected(self, columns: Columns) -> list[str]:
         """Return the known names that are chosen, each once; quantities of several columns as they are given."""

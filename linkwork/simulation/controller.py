@@ -74,7 +74,7 @@ class _OfFunction(Controller):
 
 
 def as_controller(given: Any, sample_time: float | None) -> tuple[Controller, float] | None:
-    """Return what `simulate` is given as a controller, with its sample time, s; None: there is none."""
+    """Return the `controller` of `simulate` as a `Controller`, with its sample time, s; None: there is none."""
     if given is None:
         if sample_time is not None:
             raise MechanismError("sample_time is that of a controller: give controller= as well, or leave it out")

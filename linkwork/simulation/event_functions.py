@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.signatures import required_arguments
 from linkwork.errors import MechanismError
 from linkwork.simulation.running_state import RunningState
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class EventFunction:
     """An event where a function of time and state changes its sign.
@@ -65,7 +67,7 @@ class EventFunction:
 
 
 def as_event_functions(given: Iterable[Any] | None) -> list[EventFunction]:
-    """Return what `simulate` is given as `events`.
+    """Return the `events` of `simulate` as event functions.
 
     A plain function may have SciPy's attributes `terminal` and `direction`.
     """

@@ -30,7 +30,7 @@ class InputFunction:
         Where its numbers stand among all inputs.
     function
         As it was given.
-    wanted
+    required
         What it must return, in words.
     command
         It is true or false.
@@ -41,7 +41,7 @@ class InputFunction:
     label: str
     span: slice
     function: Callable[..., Any]
-    wanted: str
+    required: str
     command: bool = False
     source: str = "inputs"
 
@@ -52,7 +52,7 @@ class InputFunction:
                 return _switch(value)
             return _numbers(value, self.span)
         except (TypeError, ValueError):
-            what = f"the {self.label} at t = {t:.6g} s must be {self.wanted}"
+            what = f"the {self.label} at t = {t:.6g} s must be {self.required}"
             raise MechanismError(f"{self.source}: {what}, not {value!r}") from None
 
 

@@ -18,7 +18,7 @@ from linkwork.solvers.recorder import Recorder
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a run and what was discrete at them.
+    """Rows of a run and the discrete states at them.
 
     Attributes
     ----------

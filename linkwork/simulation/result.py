@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.errors import LinkworkError, MechanismError
+from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.model.impacts import Event
 from linkwork.model.model import Model
 from linkwork.model.state import State
@@ -73,6 +73,7 @@ class Result(ResultBase):
     """
 
     _error = MechanismError
+    _name_error = MechanismNameError
 
     def __init__(
         self,

@@ -145,7 +145,7 @@ class Run:
             if until == self.recorder.t_end:
                 break
             options = replace(options, first_step=None)
-            # After a sample, which only changes loads, steps go on as they were.
+            # After a sample, which only changes loads, steps continue as they were.
             control = self.recorder.step_control if until == self.law.last_sample else None
         if not np.array_equal(start.y, reached):
             self.recorder.last_row(until, self._problem(start).y0)

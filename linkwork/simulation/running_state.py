@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.keywords import checks_keywords
 from linkwork.core.native import Block, NotHereError, Stage
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.model.model import Model
@@ -31,6 +32,7 @@ class _Place(NamedTuple):
     computed: bool
 
 
+@checks_keywords
 class RunningState:
     """The state of a run at one instant, during a call of a function that was given to `simulate`.
 

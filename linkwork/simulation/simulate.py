@@ -88,8 +88,9 @@ def simulate(
         What gives several inputs at once: a function (t, state) that returns a dictionary as `inputs` is one, or a
         `Controller`, which may have states of its own. What it leaves out is as `inputs` has it.
     sample_time
-        s: the controller is a digital one, called at the start and at its multiples from there, which the solver meets
-        exactly; its outputs are held in between. By default that of the `Controller`; 0: it is asked at every instant.
+        s: the controller is a digital one, called at the start and at its multiples from there, at which steps of the
+        solver end exactly; its outputs are held in between. By default that of the `Controller`; 0: it is asked at
+        every instant.
     events
         Functions (t, state) to a number: where one changes its sign, an event is recorded. See `EventFunction` for
         events of one direction, that end the run, or at which something is done.

@@ -14,6 +14,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
+from linkwork._util.keywords import checks_keywords, checks_keywords_with
 from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
@@ -43,7 +44,7 @@ class _Job:
     options: dict[str, Any]
 
     def run(self, point: Mapping[str, float]) -> dict[str, float] | str:
-        """Return the final values of the columns and what is measured, or why there are none."""
+        """Return the final values of the columns and the measured ones, or why there are none."""
         loads = {name: value for name, value in point.items() if name in self.model.numbering.inputs}
         parameters = {name: value for name, value in point.items() if name not in loads}
         options = self.options | {"inputs": {**(self.options.get("inputs") or {}), **loads}}
@@ -57,6 +58,7 @@ class _Job:
         return found | ({} if self.measure is None else dict(self.measure(result)))
 
 
+@checks_keywords
 @dataclass
 class Study:
     """The table of a study: a row for each point.
@@ -66,7 +68,7 @@ class Study:
     points
         Values that were set, (n,) each, by name.
     values
-        What came out, (n,) each, by name; not a number where a run failed or was not reached.
+        Results, (n,) each, by name; not a number where a run failed or was not reached.
     errors
         By number of the point, why it failed.
     aborted
@@ -118,6 +120,7 @@ class Study:
         return f"Study({len(self)} points over {', '.join(self.points)}: {done} without error{state})"
 
 
+@checks_keywords_with(simulate)
 def study(
     mechanism: Mechanism | Model,
     t_end: float,
@@ -154,7 +157,8 @@ def study(
     Returns
     -------
     Study
-        A point that fails has its error there. An interruption from the keyboard ends the study and keeps what is done.
+        A point that fails has its error there. An interruption from the keyboard ends the study and keeps the
+        points that are done.
 
     Raises
     ------

@@ -59,7 +59,7 @@ def test_orders_of_names():
     assert system.q_names == ["A.q", "S.q[1]", "S.q[2]", "S.q[3]", "S.q[4]"]
     assert system.u_names == ["A.u", "S.u[1]", "S.u[2]", "S.u[3]"]
     assert repr(system).endswith("2 bodies, 2 joints, 0 loops, 9 states)")
-    assert repr(system.assemble()).startswith("State(A.q=0.3, S.q[1]=0.9")
+    assert repr(system.assemble()).startswith("State('on_spherical': t = 0 s, A.q = 0.3 rad, S.q[1] = 0.9")
 
 
 @EVERY

@@ -97,7 +97,7 @@ def test_by_joint_refuses_other_arrays(system, array):
 
 def test_repr(system, state):
     assert repr(system) == "Model('four_bar_of_record': 3 bodies, 4 joints, 1 loops, 6 states)"
-    assert repr(state).startswith("State(A.q=-0.7, B.q=0.128457,")
+    assert repr(state).startswith("State('four_bar_of_record': t = 0 s, A.q = -0.7 rad, B.q = 0.128457 rad,")
     long = lw.compile(random_tree(np.random.default_rng(0), 12, ("revolute",)).mechanism)
     assert repr(long.assemble()).endswith("... (24 in all))")
 

@@ -22,7 +22,7 @@ def functions():
     for module in MODULES:
         for name in module.__all__:
             thing = getattr(module, name)
-            if inspect.isfunction(thing):
+            if callable(thing) and not inspect.isclass(thing):
                 yield f"{module.__name__}.{name}", thing
     for name in SHAPES:
         yield f"linkwork.inertia.{name}", getattr(lw.inertia, name)

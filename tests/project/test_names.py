@@ -18,6 +18,7 @@ PUBLIC = (
 # Where such a name means another thing, or a standard prescribes it.
 RIGHT = {
     "linkwork.export_fmu": {"stop_time", "step_size", "tolerance", "outputs"},  # of the FMU
+    "linkwork.controllers.connect": {"outputs"},  # of the controller, an FMU as well
     "linkwork.linearize": {"outputs"},
     "linkwork.LinearModel": {"outputs"},
     "linkwork.Model.assemble": {"tolerance"},  # a gap in m
@@ -94,7 +95,7 @@ def is_right(owner: str, name: str) -> bool:
 
 def is_result(owner: str) -> bool:
     """Results are made by the package; their constructors are no interface."""
-    return owner in ("linkwork.Result", "linkwork.cosim.Result")
+    return owner in ("linkwork.Result", "linkwork.cosim.Result", "linkwork.Study")
 
 
 def test_the_table_is_found():

@@ -127,6 +127,6 @@ def test_a_suggestion_is_an_argument_of_some_function():
 
 
 def test_checked_functions_keep_their_signature():
-    assert list(inspect.signature(lw.Stop).parameters) == ["joint", "lower", "upper", "restitution", "direction"]
+    assert list(inspect.signature(lw.Stop).parameters) == ["joint", "lower", "upper", "restitution", "coordinate"]
     assert inspect.signature(lw.simulate).parameters["rtol"].default == 1e-8
     assert lw.simulate.__module__ == "linkwork.simulation.simulate"

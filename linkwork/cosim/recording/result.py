@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork.errors import CosimError
+from linkwork.errors import CosimError, CosimNameError
 from linkwork.results.base import ResultBase
 from linkwork.results.files import Column, value_type
 from linkwork.results.selection import groups_of
@@ -61,6 +61,7 @@ class Result(ResultBase):
     """
 
     _error = _write_error = CosimError
+    _name_error = CosimNameError
 
     def __init__(
         self,

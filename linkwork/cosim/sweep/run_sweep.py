@@ -102,7 +102,7 @@ def sweep(
     >>> with TemporaryDirectory() as folder:
     ...     fmu = lw.export_fmu(mech, f"{folder}/pendulum.fmu", outputs=["A.q"])
     ...     points = grid({"pendulum.rod.m": [1.0, 2.0, 3.0]})
-    ...     found = sweep(fmu, points, f"{folder}/out", stop=0.1, master=Jacobi(0.01), workers=1)
+    ...     found = sweep(fmu, points, f"{folder}/out", t_end=0.1, master=Jacobi(0.01), workers=1)
     ...     len(found.final()), len(found.failures)
     (3, 0)
     """
