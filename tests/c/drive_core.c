@@ -478,6 +478,85 @@ static void integrate_stiffly(const bench *other, const double *start, size_t n)
   free(y);
 }
 
+/* A law with a state of its own, x' = q_0 - x, that brakes each speed and adds x to the first load; and an event on x. */
+typedef struct brake {
+  lw_state *state;
+  const lw_model *model;
+  int fail;
+} brake;
+
+static int brake_law(void *context, double t, const double *x, double *xdot) {
+  const brake *k = context;
+  double *r = lw_state_reals(k->state);
+  const lw_field u = field_named(k->model, "u"), tau = field_named(k->model, "tau"), q = field_named(k->model, "q");
+  for (int32_t i = 0; i < u.rows; i++) r[tau.first + i] = -0.3 * r[u.first + i] * (1.0 + 0.1 * t);
+  if (u.rows) r[tau.first] += x[0];
+  xdot[0] = (q.rows ? r[q.first] : 0.0) - x[0];
+  return k->fail;
+}
+
+static int brake_events(void *context, double t, const double *x, double *indicators) {
+  (void)context;
+  indicators[0] = x[0] - 0.1 - t;
+  return 0;
+}
+
+/* The Jacobian of the closed loop against central differences of it. */
+static void compare_jacobian(lw_control *control, const double *y, size_t n) {
+  double *matrix = reals(n * n), *by_time = reals(n), *moved = reals(n), *up = reals(n), *down = reals(n);
+  EXPECT(lw_ode_controlled_jacobian(control, 0.0, y, matrix, by_time) == 0);
+  for (size_t k = 0; k < n; k++) {
+    const double d = 1e-6;
+    memcpy(moved, y, n * sizeof *y);
+    moved[k] = y[k] + d;
+    int refused = lw_ode_controlled(control, 0.0, moved, up);
+    moved[k] = y[k] - d;
+    refused |= lw_ode_controlled(control, 0.0, moved, down);
+    for (size_t i = 0; !refused && i < n; i++) {
+      const double slope = (up[i] - down[i]) / (2.0 * d), size = 1.0 + fabs(up[i]) + fabs(slope);
+      EXPECT(isfinite(matrix[i * n + k]) && fabs(matrix[i * n + k] - slope) < 1e-3 * size);
+    }
+  }
+  free(matrix);
+  free(by_time);
+  free(moved);
+  free(up);
+  free(down);
+}
+
+static void integrate_controlled(const bench *other) {
+  bench own = *other, *b = &own;
+  const size_t states = (size_t)(b->size.nq + b->size.nu), n = states + 1;
+  const int32_t events = b->size.event_indicators + 1;
+  EXPECT(lw_state_create(b->model, &b->state) == LW_OK && lw_assemble(b->state, 1e-10) == LW_OK);
+  brake k = {b->state, b->model, 0};
+  lw_control control = {
+      .state = b->state, .context = &k, .law = brake_law, .events = brake_events, .n = 1, .n_events = 1};
+  double *y = reals(n), *ydot = reals(n), *indicators = reals((size_t)events);
+  memcpy(y, lw_state_reals(b->state) + field_named(b->model, "q").first, states * sizeof *y);
+  EXPECT(lw_ode_controlled(&control, 0.0, y, ydot) == 0);
+  EXPECT(lw_ode_controlled_events(&control, 0.0, y, indicators) == 0 && indicators[events - 1] == -0.1);
+  if (n <= 16) compare_jacobian(&control, y, n);
+  const lw_ode_options options = {.rtol = 1e-6, .atol = 1e-6};
+  lw_ode *ode = lw_ode_create((int32_t)n, events, lw_ode_controlled, lw_ode_controlled_events, &control, &options);
+  EXPECT(ode && lw_ode_start(ode, 0.0, y) == LW_ODE_STEP);
+  for (int i = 0; ode && i < 2; i++) (void)lw_ode_step(ode, 0.01);
+  if (ode) {
+    const lw_ode_step_control remembered = lw_ode_get_step_control(ode);
+    memcpy(y, lw_ode_y(ode), n * sizeof *y);
+    EXPECT(remembered.next_step > 0.0 && lw_ode_start(ode, lw_ode_time(ode), y) == LW_ODE_STEP);
+    lw_ode_set_step_control(ode, remembered);
+    EXPECT(lw_ode_get_step_control(ode).next_step == remembered.next_step);
+  }
+  k.fail = -1;
+  EXPECT(lw_ode_controlled(&control, 0.0, y, ydot) == -1);
+  lw_ode_free(ode);
+  lw_state_free(b->state);
+  free(y);
+  free(ydot);
+  free(indicators);
+}
+
 static void integrate(const bench *b) {
   const size_t n = (size_t)(b->size.nq + b->size.nu);
   const int32_t events = b->size.event_indicators;
@@ -494,6 +573,7 @@ static void integrate(const bench *b) {
     integrate_invalid(b, ode, start, n);
   }
   if (n <= MOST_STATES) integrate_stiffly(b, start, n);
+  integrate_controlled(b);
   lw_ode_free(ode);
   free(start);
   free(ydot);
