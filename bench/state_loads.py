@@ -86,8 +86,8 @@ def main(options: argparse.Namespace) -> None:
     same = all(results[i][name][-1] == table[name][i] for i in range(DAMPERS) for name in names)
     report.text(
         f"The quarter car of the examples with {DAMPERS} dampers, {EACH:g} s each, in one process; CPU time of a "
-        f"point, ms. The final values are {'the same to the bit' if same else 'not the same'}. A study shares its points "
-        "among all cores; compiling each in a loop does not."
+        f"point, ms. The final values are {'the same to the bit' if same else 'not the same'}. A study shares its "
+        "points among all cores; compiling each in a loop does not."
     )
     one = fastest(lambda: lw.simulate(lw.compile(mech), EACH, t_eval=[EACH]), 3)[0]
     report.table(

@@ -44,7 +44,7 @@ def test_at_the_end_of_any_step_it_continues_to_the_bit(case):
     make, options = CASES[case]
     model = lw.compile(make())
     whole = lw.simulate(model, END, **options)
-    times, first = np.unique(whole.t, return_index=True)
+    _, first = np.unique(whole.t, return_index=True)
     single = [i for i in first if (whole.t == whole.t[i]).sum() == 1 and 0.0 < whole.t[i] < END]
     random = np.random.default_rng(3)
     for i in random.choice(single, 12, replace=False):
