@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,10 +81,9 @@ class RunningState:
         """Speeds of the tree joints, (nu,), in the order of `Model.u_names`."""
         return self._block.reals[self.model.fields["u"].span].copy()
 
-    def __getitem__(self, name: str) -> float | FloatArray:
+    def __getitem__(self, name: str) -> Any:  # a number, or an array (n,): the name tells which
         if name in self._scalars:
-            number: float = self._cells[self._scalars[name]]
-            return number
+            return self._cells[self._scalars[name]]
         place = self._places.get(name) or self._find(name)
         if place.computed and not self._evaluated:
             self._evaluate()
