@@ -67,7 +67,7 @@ def mechanism(n: int = 3) -> lw.Mechanism:
 
 def orientations(result: lw.Result) -> np.ndarray:
     """Quaternions of the bodies, body to world, (bodies, nt, 4)."""
-    return np.array([result[f"{body}.Q"] for body in result.system.mechanism.bodies])
+    return np.array([result[f"{body}.Q"] for body in result.model.mechanism.bodies])
 
 
 def turned(a: np.ndarray, b: np.ndarray) -> float:
@@ -134,7 +134,7 @@ def plot_costs(runs: list[Run], path: Path) -> None:
 def boxes(result: lw.Result, row: int) -> list[np.ndarray]:
     """Corners of each body in the world, (8, 3) each, m."""
     found = []
-    for body in result.system.mechanism.bodies:
+    for body in result.model.mechanism.bodies:
         w, v = result[f"{body}.Q"][row, 0], result[f"{body}.Q"][row, 1:]
         x, y, z = np.meshgrid((0, LENGTH), (-WIDTH / 2, WIDTH / 2), (-THICK / 2, THICK / 2), indexing="ij")
         corners = np.column_stack([x.ravel(), y.ravel(), z.ravel()])

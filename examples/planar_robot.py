@@ -73,9 +73,9 @@ def main(out: Path = OUT) -> lw.Result:
     """Simulate ten seconds, print how well the loops stay closed, and draw."""
     motors = {f"M{leg}": torque(leg) for leg in range(3)}
     result = lw.simulate(mechanism(), t_end=10.0, inputs=motors, t_eval=np.linspace(0.0, 10.0, 1001))
-    gap = max(result[f"loop.{joint}.residual"].max() for joint in result.system.loop_names)
+    gap = max(result[f"loop.{joint}.residual"].max() for joint in result.model.loop_names)
     print(result)
-    print(f"loops closed by {', '.join(result.system.loop_names)}: largest gap {gap:.1e} m")
+    print(f"loops closed by {', '.join(result.model.loop_names)}: largest gap {gap:.1e} m")
     out.mkdir(exist_ok=True)
     plot(result, out / "planar_robot.png")
     print(f"saved {out.name}/planar_robot.png")

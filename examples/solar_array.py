@@ -70,7 +70,7 @@ def rotations(Q: np.ndarray) -> np.ndarray:
 def momenta(result: lw.Result) -> tuple[np.ndarray, np.ndarray]:
     """Momentum, N s, and angular momentum about the origin of the world, N m s, over time, (nt, 3) each."""
     linear, angular = np.zeros((len(result.t), 3)), np.zeros((len(result.t), 3))
-    for name, body in result.system.mechanism.bodies.items():
+    for name, body in result.model.mechanism.bodies.items():
         turn, spin = rotations(result[f"{name}.Q"]), result[f"{name}.w"]
         arm = turn @ body.com
         push = body.mass * (result[f"{name}.v"] + np.cross(spin, arm))

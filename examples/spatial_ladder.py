@@ -84,7 +84,7 @@ def main(out: Path = OUT, cells: Sequence[int] = (1, 3, 10), timed: Sequence[int
     runs = {n: lw.simulate(mechanism(n), t[-1], t_eval=t, solver="DOP853", rtol=1e-11) for n in cells}
     for n, result in runs.items():
         error = np.abs(result[f"H{n}.q"] - reference).max()
-        print(f"{n:3} cells, {result.system.sizes.bodies:3} bodies: largest difference to the pendulum {error:.1e} rad")
+        print(f"{n:3} cells, {result.model.sizes.bodies:3} bodies: largest difference to the pendulum {error:.1e} rad")
     costs = cpu_times(timed)
     print(f"\nCPU time of one evaluation, µs, by cells:\n{'':32}" + "".join(f"{n:>9}" for n in timed))
     for name, times in costs.items():

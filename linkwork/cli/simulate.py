@@ -121,7 +121,7 @@ def _keep(result: Result, arguments: argparse.Namespace) -> str:
 
 def summarise(result: Result, wall: float, columns: Sequence[str] | None) -> dict[str, Any]:
     """Return what a run came to, as JSON has it; `wall` in s, final values of `columns` or of the states."""
-    system, statistics = result.system, result.statistics
+    system, statistics = result.model, result.statistics
     energy = result["energy.kinetic"] + result["energy.potential"]
     gaps = [float(result[f"loop.{joint}.residual"].max()) for joint in system.loop_names]
     final = {name: result[name][-1].tolist() for name in columns or (*system.q_names, *system.u_names)}

@@ -214,7 +214,7 @@ def _times(t_eval: ArrayLike | None, t_end: float, system: Model, given: Result 
 def _times_of(given: Result, t_end: float, system: Model, t_eval: ArrayLike | None) -> FloatArray:
     if t_eval is not None:
         raise MechanismError("t_eval: a reference that was computed before has its own times: leave t_eval out")
-    if given.system.q_names != system.q_names or given.system.u_names != system.u_names:
+    if given.model.q_names != system.q_names or given.model.u_names != system.u_names:
         raise MechanismError(f"reference is a result of another mechanism than {system.mechanism.name!r}")
     return _rising(given.t, t_end, "the times of the reference")
 

@@ -48,7 +48,7 @@ def errors(result: Result, reference: Result, rows: BoolArray, columns: Sequence
     columns
         Names such as "coupler.r"; by default all coordinates and speeds.
     """
-    system = reference.system
+    system = reference.model
     q, u = (_largest(result, reference, rows, names) for names in (_coordinates(system), system.u_names))
     return Errors(max(q, u) if columns is None else _largest(result, reference, rows, columns), q, u)
 
@@ -74,7 +74,7 @@ def _aligned(result: Result, reference: Result, name: str) -> tuple[FloatArray, 
     """A column of both; quaternions in it, or around it, have length 1 and the same sign."""
     element = _ELEMENT.fullmatch(name)
     vector = element["vector"] if element else name
-    where = _quaternion(reference.system.mechanism, vector)
+    where = _quaternion(reference.model.mechanism, vector)
     if where is None:
         return result[name], reference[name]
     found, right = result[vector], reference[vector]
@@ -96,7 +96,7 @@ def _quaternion(mech: Mechanism, vector: str) -> slice | None:
 
 def loop_residual(result: Result) -> float | None:
     """Return the largest residual of all loops, couplings and distances, in SI units; None: there are none."""
-    system = result.system
+    system = result.model
     names = [f"loop.{joint}.residual" for joint in system.loop_names]
     names += [f"{name}.residual" for name in (*system.coupling_names, *system.distance_names)]
     return max((float(np.nanmax(np.abs(result[name]))) for name in names), default=None)

@@ -90,7 +90,7 @@ def _unit(comparison: ComparisonTable) -> str:
     """Return the unit of the compared variables, if they share one."""
     if comparison.reference is None:
         return "SI units"
-    system = comparison.reference.result.system
+    system = comparison.reference.result.model
     units = {system.column(name).unit for name in comparison.columns or (*system.q_names, *system.u_names)}
     return units.pop() if len(units) == 1 else "SI units"
 

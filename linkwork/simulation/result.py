@@ -42,7 +42,7 @@ class Result(ResultBase):
     ----------
     name
         Of the mechanism.
-    system
+    model
         The simulated mechanism.
     t
         Times, (nt,), s.
@@ -77,7 +77,7 @@ class Result(ResultBase):
 
     def __init__(
         self,
-        system: Model,
+        model: Model,
         t: FloatArray,
         y: FloatArray,
         *,
@@ -94,15 +94,15 @@ class Result(ResultBase):
         step_controls: FloatArray | None = None,
         end_control: StepControl | None = None,
     ) -> None:
-        self.system = system
-        self.name = system.mechanism.name
+        self.model = model
+        self.name = model.mechanism.name
         self.t = t
         self.y = y
         self.statistics = statistics
         self.message = message
         self._events = list(events)
         self._gains = gains  # of the feedback on loops
-        inputs = np.broadcast_to(inputs, (len(t), system.numbering.n_inputs))
+        inputs = np.broadcast_to(inputs, (len(t), model.numbering.n_inputs))
         before = np.zeros(len(t), dtype=np.intp) if events_before is None else events_before
         x = np.empty((len(t), 0)) if controller_states is None else controller_states
         control = np.full((len(t), 2), np.nan) if step_controls is None else step_controls
@@ -125,44 +125,44 @@ class Result(ResultBase):
     @cached_property
     def names(self) -> list[str]:
         """Names of all scalar columns; parameters are found by name as well."""
-        return [v.name for v in self.system.variables if v.kind in LISTED]
+        return [v.name for v in self.model.variables if v.kind in LISTED]
 
     @property
     def _known(self) -> Collection[str]:
-        return self.system.columns.keys()
+        return self.model.columns.keys()
 
     def _unit(self, name: str) -> str:
-        return self.system.column(name).unit
+        return self.model.column(name).unit
 
     def _column(self, name: str) -> Column:
         return self._column_of(name, self._values, len(self))
 
     def _column_of(self, name: str, table: FloatArray, rows: int) -> FloatArray:
-        column, span = self.system.column(name), span_of(self.system)
+        column, span = self.model.column(name), span_of(self.model)
         if span.start <= column.first < span.stop:
             values = table[:, column.first - span.start : column.first - span.start + column.count]
         else:  # a parameter or start value
-            values = np.tile(self.system.block().reals[column.first : column.first + column.count], (rows, 1))
+            values = np.tile(self.model.block().reals[column.first : column.first + column.count], (rows, 1))
         return values.copy() if column.vector else values[:, 0].copy()
 
     def _elements(self, name: str) -> list[str]:
-        column = self.system.column(name)
+        column = self.model.column(name)
         return [self._names_at[column.first + i] for i in range(column.count)] if column.vector else [name]
 
     @cached_property
     def _names_at(self) -> dict[int, str]:
-        return {v.reference: v.name for v in self.system.variables}
+        return {v.reference: v.name for v in self.model.variables}
 
     @cached_property
     def _values(self) -> FloatArray:
         """Everything computed at every row: (nt, numbers)."""
-        return values_of(self.system, self._trajectory, self._gains)
+        return values_of(self.model, self._trajectory, self._gains)
 
     @property
     def _plotted(self) -> list[str]:
-        joints = (f"{joint}.{kind}" for kind in "qu" for joint in self.system.loop_names)
+        joints = (f"{joint}.{kind}" for kind in "qu" for joint in self.model.loop_names)
         cut = [one for name in joints if name in self for one in self._elements(name)]
-        return [*self.system.q_names, *self.system.u_names, *cut, "energy.kinetic", "energy.potential"]
+        return [*self.model.q_names, *self.model.u_names, *cut, "energy.kinetic", "energy.potential"]
 
     @property
     def _event_times(self) -> list[float]:
@@ -202,7 +202,7 @@ class Result(ResultBase):
         Returns
         -------
         State
-            Of the model `system`.
+            Of the attribute `model`.
 
         Raises
         ------
@@ -228,10 +228,10 @@ class Result(ResultBase):
         return taken._state(taken._trajectory, 0)
 
     def _state(self, trajectory: Trajectory, i: int) -> State:
-        block = self.system.block()
-        trajectory.enter(i, block, self.system.numbering.nq)
+        block = self.model.block()
+        trajectory.enter(i, block, self.model.numbering.nq)
         control = trajectory.control[i].copy()
-        return replace(self.system.state_of(block), step_control=control if np.isfinite(control).all() else None)
+        return replace(self.model.state_of(block), step_control=control if np.isfinite(control).all() else None)
 
     # ---- in time ----
 
@@ -247,7 +247,7 @@ class Result(ResultBase):
     def _node_values(self) -> FloatArray:
         if self._nodes is self._trajectory:
             return self._values
-        return values_of(self.system, self._nodes, self._gains)
+        return values_of(self.model, self._nodes, self._gains)
 
     @property
     def _axis(self) -> FloatArray:
@@ -259,15 +259,15 @@ class Result(ResultBase):
 
     def _counted(self, trajectory: Trajectory, values: FloatArray) -> Trajectory:
         """Return states with the coordinates of the cut joints, which state their revolutions."""
-        place = self.system.fields["q_cut"].span
-        first = span_of(self.system).start
+        place = self.model.fields["q_cut"].span
+        first = span_of(self.model).start
         cut = values[:, place.start - first : place.stop - first]
         turns = np.where(np.isfinite(cut), cut, trajectory.revolutions)
         return replace(trajectory, revolutions=turns)
 
     def _take(self, places: Places) -> Self:
         nodes = self._counted(self._nodes, self._node_values)
-        taken = between(self.system, nodes, self._node_values, places)
+        taken = between(self.model, nodes, self._node_values, places)
         if not len(taken):
             return self._of(taken, [], [])
         first, last = sorted((taken.t[0], taken.t[-1]))
@@ -287,7 +287,7 @@ class Result(ResultBase):
         """Return a result with other rows."""
         one = trajectory
         return type(self)(
-            self.system,
+            self.model,
             one.t,
             one.y,
             inputs=one.inputs,
@@ -304,7 +304,7 @@ class Result(ResultBase):
         )
 
     def _followed(self, other: Self) -> Self:
-        if other.system.model_bytes != self.system.model_bytes:
+        if other.model.model_bytes != self.model.model_bytes:
             raise MechanismError(
                 f"a result of {other.name!r} does not continue one of {self.name!r}: join takes results of one model"
             )

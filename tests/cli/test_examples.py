@@ -116,7 +116,7 @@ def test_spatial_ladder(example, tmp_path, needs):
     runs, pendulum, costs = module.main(tmp_path, cells=(1, 3, 10), timed=(1, 2))
     assert (tmp_path / "spatial_ladder.png").is_file()
     assert np.ptp(pendulum, axis=0).min() > 0.4
-    assert [result.system.sizes.loops for result in runs.values()] == [1, 3, 10]
+    assert [result.model.sizes.loops for result in runs.values()] == [1, 3, 10]
     for cells, result in runs.items():
         for leg in range(cells + 1):
             np.testing.assert_allclose(result[f"H{leg}.q"], pendulum, rtol=0, atol=1e-11)

@@ -94,7 +94,7 @@ def test_the_time_of_an_event_is_not_compared():
 def test_residual_of_loops_couplings_and_distances():
     assert loop_residual(lw.simulate(pendulum(), 0.1)) is None
     result = lw.simulate(four_bar().mechanism, 0.5, rtol=1e-5, loop_gain=0.0)
-    assert loop_residual(result) == np.abs(result[f"loop.{result.system.loop_names[0]}.residual"]).max() > 0
+    assert loop_residual(result) == np.abs(result[f"loop.{result.model.loop_names[0]}.residual"]).max() > 0
     mech = pendulum()
     mech.add_body("wheel", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
     mech.add_joint("B", lw.Revolute((0, 1, 0)), "ground", "wheel", at=(0, 0, 0))

@@ -60,7 +60,7 @@ def test_published_mechanisms(name):
     times = np.linspace(0.0, t_end, 21)
     result = by_ida(mechanism, t_end, rtol=1e-9, inputs=inputs, t_eval=times)
     exact = by_ode(mechanism, t_end, inputs=inputs, t_eval=times)
-    nq = result.system.sizes.nq
+    nq = result.model.sizes.nq
     assert np.abs(result.y - exact.y)[:, :nq].max() < CLOSE
     assert np.abs(result.y - exact.y).max() < CLOSE * max(1.0, np.abs(exact.y).max())
     assert largest_residual(result) < CLOSED

@@ -99,7 +99,7 @@ def test_a_run_that_fails_within_a_function(system):
 
     with pytest.raises(lw.SolverError, match="max_steps") as raised:
         lw.simulate(system, 1.0, inputs={"A": load})
-    assert raised.value.result.system is system
+    assert raised.value.result.model is system
     assert raised.value.result.y.shape[1] == 6
     assert 0.05 < raised.value.result.t[-1] <= 0.1
 

@@ -152,10 +152,10 @@ def test_a_loop_moves_alike_wherever_it_is_cut(make, cut):
     result, other = (lw.simulate(make(joint), 2.0, rtol=1e-10, t_eval=2 * TIMES) for joint in (cut, "U"))
     assert result[f"loop.{cut}.residual"].max() < 1e-8
     assert energy(result) == pytest.approx(energy(result)[0], abs=1e-7)
-    for body in result.system.mechanism.bodies:
+    for body in result.model.mechanism.bodies:
         for what in "rvw":
             np.testing.assert_allclose(result[f"{body}.{what}"], other[f"{body}.{what}"], atol=1e-6)
-    for joint in result.system.joint_names:
+    for joint in result.model.joint_names:
         np.testing.assert_allclose(result[f"{joint}.u"], other[f"{joint}.u"], atol=1e-5)
 
 
@@ -242,10 +242,10 @@ def test_columns(result):
 
 
 def test_rows_are_what_the_system_computes_there(result):
-    nq = result.system.sizes.nq
+    nq = result.model.sizes.nq
     for i in (0, 3, 5):
         for name in ("S.a", "der(S.q)", "S.f", "body.w", "energy.kinetic"):
-            expected = result.system.value(name, result.y[i, :nq], result.y[i, nq:], tau={"S": [1.0, 2, 3, 4, 5, 6]})
+            expected = result.model.value(name, result.y[i, :nq], result.y[i, nq:], tau={"S": [1.0, 2, 3, 4, 5, 6]})
             np.testing.assert_array_equal(result[name][i], expected)
 
 
@@ -268,7 +268,7 @@ def test_table_and_plot(result, tmp_path):
     labels = [axes.get_ylabel() for axes in figure.axes]
     assert labels == ["angle [rad]", "length [m]", "value", "angular speed [rad/s]", "speed [m/s]", "energy [J]"]
     shown = {line.get_label() for axes in figure.axes for line in axes.lines}
-    assert shown == {*result.system.q_names, *result.system.u_names, "energy.kinetic", "energy.potential"}
+    assert shown == {*result.model.q_names, *result.model.u_names, "energy.kinetic", "energy.potential"}
 
 
 def test_the_quaternion_of_a_cut_joint_is_followed():

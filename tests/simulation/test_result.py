@@ -80,7 +80,7 @@ def test_unknown_columns(result, name, hint):
 
 
 def test_derivatives_are_those_of_the_states(result):
-    fine = lw.simulate(result.system, 0.5, t_eval=np.linspace(0.0, 0.5, 2001))
+    fine = lw.simulate(result.model, 0.5, t_eval=np.linspace(0.0, 0.5, 2001))
     for name in ("A.q", "C.u"):
         assert np.gradient(fine[name], fine.t)[5:-5] == pytest.approx(fine[f"der({name})"][5:-5], abs=1e-2)
     assert fine["B.a"] == pytest.approx(fine["der(B.u)"], abs=1e-4)

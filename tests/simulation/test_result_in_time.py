@@ -167,7 +167,7 @@ def test_states_have_the_changes_by_transitions():
     assert after["latch.active"] == 1
     assert "at rest on a stop: A" in repr(end)
     assert end["A.q"] == pytest.approx(1.0, abs=1e-9)
-    again = lw.simulate(result.system, 1.0, state=after)
+    again = lw.simulate(result.model, 1.0, state=after)
     assert again["B.q"][-1] == pytest.approx(result["B.q"][-1], abs=1e-7)
 
 
