@@ -125,7 +125,7 @@ def main(out: Path = OUT) -> tuple[lw.Result, lw.Result, np.ndarray]:
     print(f"loop residual at most {two['loop.tip.residual'].max():.1e} m")
     three = driven("lrm", 4.0, solver="DOP853", rtol=1e-12)
     reference = by_lagrange(three.t, link_angles(three)[0])
-    print(f"three motors, {three.system}")
+    print(f"three motors, {three.model}")
     print(f"largest difference to Lagrange's equations {np.abs(link_angles(three) - reference).max():.1e} rad")
     plot(two, three, reference, out / "five_bar.png")
     return two, three, reference
