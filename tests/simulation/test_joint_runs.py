@@ -281,6 +281,6 @@ def test_the_quaternion_of_a_cut_joint_is_followed():
 
 def test_a_run_goes_on_where_another_ended():
     whole = lw.simulate(skater("S"), 1.0, rtol=1e-11, t_eval=[0.5, 1.0])
-    system, n = whole.system, whole.system.sizes.nq
+    system, n = whole.model, whole.model.sizes.nq
     rest = lw.simulate(system, 1.0, t_start=0.5, state=system.state(whole.y[0, :n], whole.y[0, n:]), rtol=1e-11)
     np.testing.assert_allclose(rest.y[-1], whole.y[-1], atol=1e-8)
