@@ -81,7 +81,7 @@ class RunningState:
         """Speeds of the tree joints, (nu,), in the order of `Model.u_names`."""
         return self._block.reals[self.model.fields["u"].span].copy()
 
-    def __getitem__(self, name: str) -> Any:  # a number, or an array (n,): the name tells which
+    def __getitem__(self, name: str) -> Any:  # a number or an array (n,), by the name
         if name in self._scalars:
             return self._cells[self._scalars[name]]
         place = self._places.get(name) or self._find(name)
