@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import linkwork as lw
+from bench.mechanisms import example
 from bench.report import Goal, Report
-from examples import quarter_car
 
 AIM = 6e-6  # s, of a load of the state in a call, beyond the user's function
 END, DAMPERS, EACH = 20.0, 60, 2.0
@@ -67,7 +67,7 @@ def main(options: argparse.Namespace) -> None:
     report.table(["load", "us"], [[name, 1e6 * cost] for name, cost in [*rows, ["the function alone", own]]])
     beyond = of_state - constant - own
     report.goals([Goal("a load of the state beyond the user's function, us", 1e6 * beyond, 1e6 * AIM)])
-    mech = quarter_car.mechanism()
+    mech = example("quarter_car").mechanism()
     values = np.linspace(500.0, 5000.0, DAMPERS)
     study, table = fastest(lambda: lw.study(lw.compile(mech), EACH, {"strut.d": values}, workers=1), 3)
     names = table.values
@@ -89,13 +89,11 @@ def main(options: argparse.Namespace) -> None:
         f"point, ms. The final values are {'the same to the bit' if same else 'not the same'}. A study shares its "
         "points among all cores; compiling each in a loop does not."
     )
-    one = fastest(lambda: lw.simulate(lw.compile(mech), EACH, t_eval=[EACH]), 3)[0]
     report.table(
         ["work", "ms"],
         [
             ["a point of a study", 1e3 * study / DAMPERS],
             ["compile, simulate, final values", 1e3 * each / DAMPERS],
-            ["one simulation without rows, with compiling", 1e3 * one],
         ],
     )
     report.save()
