@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
@@ -15,7 +16,7 @@ from linkwork.simulation.running_state import RunningState
 ControlFunction: TypeAlias = Callable[[float, RunningState], Mapping[str, ArrayLike]]
 
 
-class Controller:
+class Controller(ABC):
     """A controller with states of its own; a subclass defines `outputs`.
 
     A continuous controller (`sample_time` 0) is asked for its outputs at every state that the solver tries, back and
@@ -50,16 +51,16 @@ class Controller:
     sample_time: float = 0.0
     x0: ArrayLike = ()
 
-    def start(self, t: float, state: RunningState) -> None:
+    def start(self, t: float, state: RunningState) -> None:  # noqa: B027 (most need nothing)
         """Prepare for a run from a time and state on; by default nothing is to do."""
 
+    @abstractmethod
     def outputs(self, t: float, state: RunningState) -> Mapping[str, ArrayLike]:
         """Return inputs of the mechanism by name, as `inputs` of `simulate` has them."""
-        raise NotImplementedError(f"{type(self).__name__} defines no outputs(t, state)")
 
     def rates(self, t: float, state: RunningState) -> ArrayLike:
-        """Return the rates of the continuous states, (n,), per second."""
-        raise NotImplementedError(f"{type(self).__name__} has continuous states x0, but defines no rates(t, state)")
+        """Return the rates of the continuous states, (n,), per second; by default there are none."""
+        return ()
 
 
 class _OfFunction(Controller):
@@ -87,10 +88,16 @@ def as_controller(given: Any, sample_time: float | None) -> tuple[Controller, fl
                 f"controller must be a function (t, state) that returns inputs by name, or a Controller, not {given!r}"
             )
         given = _OfFunction(given)
-    period = number(given.sample_time if sample_time is None else sample_time, "sample_time")
+    own = number(given.sample_time, "sample_time of the controller")
+    period = own if sample_time is None else number(sample_time, "sample_time")
+    if own and period != own:
+        raise MechanismError(f"sample_time is {period:g} s, but that of the controller is {own:g} s: give it once")
     if period < 0.0:
         raise MechanismError(f"sample_time must not be negative, not {period:g} s; 0 is a continuous controller")
-    if period and start_of(given).size:
+    n = start_of(given).size
+    if n and type(given).rates is Controller.rates:
+        raise MechanismError(f"{type(given).__name__} has continuous states x0, but defines no rates(t, state)")
+    if period and n:
         raise MechanismError("a digital controller has no continuous states x0: keep its states in attributes")
     return given, period
 

@@ -22,7 +22,7 @@ from linkwork.simulation.inputs import Inputs
 from linkwork.simulation.law import Law
 from linkwork.simulation.recorder import Rows, SimulationRecorder
 from linkwork.solvers import Action, CompiledFunctions, Continue, Options, Problem, Restart, Status, Terminate
-from linkwork.solvers.base import Limits
+from linkwork.solvers.base import Failure, Limits, failure
 from linkwork.solvers.driver import integrate
 from linkwork.solvers.problem import IntArray, StepControl
 
@@ -136,7 +136,10 @@ class Run:
             until = self._next_time()
             problem, limits = self._problem(start, control), settings.limits
             if limits.steps is not None and self.recorder.started:
-                limits = replace(limits, steps=max(1, limits.steps - self.recorder.statistics.steps))
+                left = limits.steps - self.recorder.statistics.steps
+                if left <= 0:
+                    raise failure(Failure.TOO_MANY_STEPS, settings.solver, start.t, start.y)
+                limits = replace(limits, steps=left)
             integrate(problem, until, self.recorder, settings.solver, options, limits)
             reached = self._states(self.recorder.y)
             if self.recorder.status is Status.TERMINATED:

@@ -31,6 +31,7 @@ from linkwork.simulation.running_state import RunningState
 from linkwork.solvers import Options
 from linkwork.solvers.base import MAX_EVENTS, MAX_STEPS, SMALLEST_RTOL, Limits
 
+SHORTEST_SAMPLE = 1e-12  # of the largest time
 STEP_SHARE = 0.1  # of the accuracy asked for: the errors of the steps add up. The FMU does the same.
 # The steps of backward differences are several times as many, and their errors have one sign for longer.
 BACKWARD_DIFFERENCES = ("BDF", "ida")
@@ -169,6 +170,7 @@ def simulate(
             f"run, t = {start:g} s: take it from assemble(time={start:g})"
         )
     _check_run(system, state, start, end)
+    _check_samples(driven, start, end)
     gains = _gains(loop_gain, formulation, forward=end >= start)
     recorder = SimulationRecorder(system, gains, start, end, t_eval)
     settings = Settings(solver, _of_steps(solver, options), Limits(max_steps, max_events))
@@ -201,6 +203,18 @@ def _check_run(system: Model, state: State, start: float, end: float) -> None:
             f"nothing in mechanism {system.mechanism.name!r} can move: its loops and couplings leave no degree of "
             "freedom, and no motion is prescribed; leave out constraints (`explain` of the system lists the immobile "
             "groups) or take the loads of the structure at rest from `reactions` of its assembled state"
+        )
+
+
+def _check_samples(driven: Driven, start: float, end: float) -> None:
+    """Refuse a digital controller whose samples cannot be met."""
+    period = driven.controller[1] if driven.controller is not None else 0.0
+    if period and end < start:
+        raise MechanismError("a digital controller runs forward only: its samples follow each other in time")
+    shortest = SHORTEST_SAMPLE * max(abs(start), abs(end))
+    if 0.0 < period < shortest:
+        raise MechanismError(
+            f"sample_time = {period:g} s is too short beside times of {end:g} s; give at least {shortest:.2g} s"
         )
 
 

@@ -349,20 +349,42 @@ def test_a_controller_without_what_it_needs():
     class Empty(lw.Controller):
         pass
 
+    class Sampled(lw.Controller):
+        sample_time = 0.1
+
+        def outputs(self, t, state):
+            return {}
+
     class States(lw.Controller):
         x0 = (1.0,)
 
         def outputs(self, t, state):
             return {}
 
-    with pytest.raises(NotImplementedError, match="Empty defines no outputs"):
-        lw.simulate(arm(), 1.0, controller=Empty())
-    with pytest.raises(NotImplementedError, match="States has continuous states x0"):
+    class Integral(States):
+        def rates(self, t, state):
+            return [0.0]
+
+    with pytest.raises(TypeError, match=r"abstract.* outputs"):
+        Empty()
+    with pytest.raises(lw.MechanismError, match="States has continuous states x0, but defines no rates"):
         lw.simulate(arm(), 1.0, controller=States())
     with pytest.raises(lw.MechanismError, match="no continuous states"):
-        lw.simulate(arm(), 1.0, controller=States(), sample_time=0.1)
+        lw.simulate(arm(), 1.0, controller=Integral(), sample_time=0.1)
     with pytest.raises(lw.MechanismError, match="formulation='ode'"):
-        lw.simulate(arm(), 1.0, controller=States(), solver="ida", formulation="ggl")
+        lw.simulate(arm(), 1.0, controller=Integral(), solver="ida", formulation="ggl")
+    with pytest.raises(lw.MechanismError, match=r"sample_time is 0\.2 s, but that of the controller is 0\.1 s"):
+        lw.simulate(arm(), 1.0, controller=Sampled(), sample_time=0.2)
+    with pytest.raises(lw.MechanismError, match="runs forward only"):
+        lw.simulate(arm(), 0.0, t_start=1.0, controller=Sampled())
+    with pytest.raises(lw.MechanismError, match="too short"):
+        lw.simulate(arm(), 1.0, controller=lambda t, state: {}, sample_time=1e-300)
+
+
+def test_the_limit_of_steps_counts_over_all_samples():
+    with pytest.raises(lw.SolverError, match="max_steps is used up") as raised:
+        lw.simulate(arm(), 1.0, controller=lambda t, state: {}, sample_time=1e-3, max_steps=100)
+    assert 90 <= raised.value.result.statistics.steps <= 100
 
 
 def test_motions_are_functions_of_time_alone():
