@@ -51,7 +51,7 @@ class Controller(ABC):
     sample_time: float = 0.0
     x0: ArrayLike = ()
 
-    def start(self, t: float, state: RunningState) -> None:  # noqa: B027 (most need nothing)
+    def start(self, t: float, state: RunningState) -> None:  # noqa: B027 (most need none)
         """Prepare for a run from a time and state on; by default nothing is to do."""
 
     @abstractmethod

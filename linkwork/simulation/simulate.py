@@ -214,7 +214,7 @@ def _check_samples(driven: Driven, start: float, end: float) -> None:
     shortest = SHORTEST_SAMPLE * max(abs(start), abs(end))
     if 0.0 < period < shortest:
         raise MechanismError(
-            f"sample_time = {period:g} s is too short beside times of {end:g} s; give at least {shortest:.2g} s"
+            f"sample_time = {period:g} s is too short for times of {end:g} s; give at least {shortest:.2g} s"
         )
 
 
