@@ -67,13 +67,36 @@ static void locate_range(fmu *f, const lw_field *field) {
 }
 
 /* Tunable parameters do not affect loop closure or states. */
+static const char *const tunable_fields[] = {"gravity",
+                                             "body_mass",
+                                             "body_com",
+                                             "body_inertia",
+                                             "stiffness",
+                                             "damping",
+                                             "free_coordinate",
+                                             "spring_points",
+                                             "spring_stiffness",
+                                             "spring_damping",
+                                             "wrench_point",
+                                             "spring_free_length",
+                                             "actuator_gain",
+                                             "actuator_offset",
+                                             "actuator_stiffness",
+                                             "actuator_damping",
+                                             "actuator_gear",
+                                             "actuator_input_range",
+                                             "actuator_force_range",
+                                             "reflected_inertia",
+                                             "max_load",
+                                             "restitution",
+                                             "correction_gain",
+                                             "point_in_body",
+                                             "axis_in_body"};
+_Static_assert(sizeof tunable_fields / sizeof *tunable_fields <= FMU_MAX_TUNABLE, "each has its range of references");
+
 static int is_tunable(const char *field) {
-  static const char *const names[] = {"gravity",          "body_mass",      "body_com",           "body_inertia",
-                                      "stiffness",        "damping",        "free_coordinate",    "spring_points",
-                                      "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point",
-                                      "restitution",      "correction_gain"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strcmp(field, names[i]) == 0) return 1;
+  for (size_t i = 0; i < sizeof tunable_fields / sizeof *tunable_fields; i++)
+    if (strcmp(field, tunable_fields[i]) == 0) return 1;
   return 0;
 }
 

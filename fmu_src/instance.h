@@ -57,7 +57,7 @@ typedef struct fmu_range {
 } fmu_range;
 
 enum { FMU_SOLVER, FMU_TOLERANCE, FMU_N_SETTINGS };
-enum { FMU_MAX_TUNABLE = 16 };
+enum { FMU_MAX_TUNABLE = 32 };
 static inline int fmu_in_range(fmu_range range, uint32_t reference) {
   return reference >= range.first && reference - range.first < range.count;
 }

@@ -3,6 +3,8 @@
 An unknown name is an `UnknownNameError` and of the kind of its place: an unknown joint is a `MechanismError` as well.
 """
 
+from typing import NamedTuple
+
 
 class LinkworkError(Exception):
     """Base of every exception that Linkwork raises on purpose; its text names the thing and the remedy."""
@@ -12,8 +14,43 @@ class MechanismError(LinkworkError, ValueError):
     """A description, an input or an argument is wrong or asks for an unsupported feature; also a `ValueError`."""
 
 
+class ClosureGap(NamedTuple):
+    """What a closure of a mechanism misses where not all of them can be satisfied.
+
+    Attributes
+    ----------
+    name, kind
+        Its name; "joint" of a cut joint, "coupling", "motion" of a prescribed one, or "distance".
+    gap
+        By which the points of a joint miss, m; else the absolute residual in `unit`.
+    misalignment
+        Of the axes or the orientations of a joint, rad; else 0.
+    unit
+        Of the gap.
+    parent, child
+        Names of the bodies at its ends; empty of couplings and motions.
+    """
+
+    name: str
+    kind: str
+    gap: float
+    misalignment: float
+    unit: str
+    parent: str
+    child: str
+
+
 class AssemblyError(LinkworkError):
-    """The loops of a mechanism cannot be closed from the guess given."""
+    """The loops of a mechanism cannot be closed from the guess given.
+
+    Attributes
+    ----------
+    closures
+        What each `ClosureGap` misses in the least-squares compromise over all of them, the worst first; empty where
+        something else is wrong.
+    """
+
+    closures: tuple[ClosureGap, ...] = ()
 
 
 class SingularityError(LinkworkError):

@@ -64,16 +64,16 @@ lw_status lw_builder_set_gravity(lw_builder *b, const double gravity[3]) {
 
 lw_status lw_builder_add_body(lw_builder *b, const char *name, double mass, const double com[3],
                               const double inertia[9]) {
-  body_part made = {.mass = mass, .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+  body_part made = {.mass = mass + 0.0, .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
   lw_status e;
   const char *shown = name ? name : "", *wrong;
   if ((e = lw_take_numbers(b, "body", shown, "com", com, 3, made.com)) ||
       (e = lw_take_numbers(b, "body", shown, "inertia", inertia, 9, made.inertia)))
     return e;
-  if (!isfinite(mass) || mass <= 0.0)
+  if (!isfinite(mass) || mass < 0.0)
     return lw_refuse(b, LW_ERROR_PARAMETER,
-                     "body '%s': mass must be positive, not %g kg; join a massless part to its neighbour instead",
-                     shown, mass);
+                     "body '%s': mass must be finite and not negative, not %g kg; a massless body has mass 0", shown,
+                     mass);
   if ((wrong = lw_make_inertia(made.inertia))) return lw_refuse(b, LW_ERROR_PARAMETER, "body '%s': %s", shown, wrong);
   if (!(made.name = lw_new_name(b, A_BODY, "body", name, b->bodies))) return b->status;
   return append_body(b, made);
@@ -127,6 +127,7 @@ lw_status lw_make_joint(lw_builder *b, joint_part *made, const char *what, const
     return lw_refuse(b, LW_ERROR_USAGE, "%s '%s' joins '%s' to itself: give two different bodies", what, name, parent);
   const char *wrong = lw_make_axes(type, made->axes);
   if (wrong) return lw_refuse(b, LW_ERROR_PARAMETER, "%s '%s': %s", what, name, wrong);
+  for (int32_t i = 0; i < 6; i++) made->max_load[i] = INFINITY;
   const int32_t quaternion = size->q - 4;
   if (size->q != size->u) made->q[quaternion] = 1.0;
   return LW_OK;
@@ -251,6 +252,32 @@ lw_status lw_builder_add_joint_spring(lw_builder *b, const char *name, const dou
                        "give damping only, and put springs between points of the two bodies instead",
                        name, lw_joint_type_name(j->type));
   j->sprung = 1;
+  return LW_OK;
+}
+
+lw_status lw_builder_set_reflected_inertia(lw_builder *b, const char *name, const double *reflected_inertia) {
+  joint_part *j;
+  double given[6] = {0};
+  lw_status e = find_moving(b, "reflected inertia", name, &j);
+  if (e) return e;
+  const int32_t n = lw_joint_sizes[j->type].u;
+  if ((e = lw_take_numbers(b, "reflected inertia of joint", name, "it", reflected_inertia, n, given))) return e;
+  for (int32_t i = 0; i < n; i++)
+    if (given[i] < 0.0)
+      return lw_refuse(b, LW_ERROR_PARAMETER, "reflected inertia of joint '%s' is below zero: give 0 for none", name);
+  memcpy(j->reflected_inertia, given, sizeof given);
+  return LW_OK;
+}
+
+lw_status lw_builder_set_max_load(lw_builder *b, const char *name, const double *max_load) {
+  joint_part *j;
+  const lw_status e = find_moving(b, "largest load", name, &j);
+  if (e) return e;
+  for (int32_t i = 0; i < lw_joint_sizes[j->type].u; i++)
+    if (max_load && !(max_load[i] >= 0.0))
+      return lw_refuse(b, LW_ERROR_PARAMETER,
+                       "the largest load of joint '%s' is below zero or no number: give infinity for no limit", name);
+  for (int32_t i = 0; i < lw_joint_sizes[j->type].u; i++) j->max_load[i] = max_load ? max_load[i] : INFINITY;
   return LW_OK;
 }
 

@@ -54,6 +54,12 @@ static lw_status make_plan(plan *p) {
     if (p->first_term[k] == p->first_term[k + 1])
       return lw_refuse(b, LW_ERROR_USAGE, "coupling '%s' has no terms: add one with lw_builder_add_term",
                        b->coupling[k].name);
+  for (int32_t k = 0, g = 0; k < b->actuators; k++) {
+    if (g == b->gears || b->gear[g].actuator != k)
+      return lw_refuse(b, LW_ERROR_USAGE, "actuator '%s' acts on no joint: add one with lw_builder_add_gear",
+                       b->actuator[k].name);
+    while (g < b->gears && b->gear[g].actuator == k) g++;
+  }
   return LW_OK;
 }
 
@@ -83,6 +89,7 @@ static lw_status write_variant(const plan *p, uint32_t open, int32_t others, mod
   topology t;
   lw_status e = lw_lay_topology(p, open, &t);
   const int32_t method = whole_method(b->method);
+  if (!e) e = lw_check_massless(p, &t);
   if (!e && method == LW_BY_CLUSTERS) {
     model_bytes alone = {0};
     lw_model *model = NULL;

@@ -1,4 +1,4 @@
-/* Couplings, motions, distances, springs between points and wrenches of a builder: what ties bodies and joints
+/* Couplings, motions, distances, springs between points, wrenches and actuators of a builder: what ties bodies and joints
  * together or acts on them; and points of interest and measures. */
 #include "description.h"
 #include "model/model.h"
@@ -144,6 +144,78 @@ lw_status lw_builder_add_wrench(lw_builder *b, const char *name, const char *bod
     return lw_refuse(b, LW_ERROR_USAGE, "wrench '%s': it acts on the ground, which nothing moves: name a body", shown);
   if (!(made.name = lw_new_name(b, A_FORCE, "wrench", name, b->wrenches))) return b->status;
   return append_wrench(b, made);
+}
+
+lw_status lw_builder_add_actuator(lw_builder *b, const char *name, double gain, double offset, double stiffness,
+                                  double damping) {
+  actuator_part made = {.gain = gain, .offset = offset, .stiffness = stiffness, .damping = damping};
+  if (!isfinite(gain) || !isfinite(offset) || !isfinite(stiffness) || !isfinite(damping))
+    return lw_not_finite(b, "actuator", name ? name : "", "gain, offset, stiffness and damping");
+  if (!(made.name = lw_new_name(b, AN_ACTUATOR, "actuator", name, b->actuators))) return b->status;
+  return append_actuator(b, made);
+}
+
+/* Gears stand actuator by actuator. */
+static void sort_in_last_gear(lw_builder *b) {
+  const gear_part last = b->gear[b->gears - 1];
+  int32_t k = b->gears - 1;
+  for (; k > 0 && b->gear[k - 1].actuator > last.actuator; k--) b->gear[k] = b->gear[k - 1];
+  b->gear[k] = last;
+}
+
+lw_status lw_builder_add_gear(lw_builder *b, const char *actuator, const char *joint, int32_t element, double gear) {
+  gear_part made = {.element = element, .gear = gear};
+  lw_status e;
+  if ((e = lw_find_among(b, AN_ACTUATOR, "gear", actuator, &made.actuator)) ||
+      (e = lw_find_joint(b, "actuator", actuator, joint, &made.joint)))
+    return e;
+  joint_part *j = &b->joint[made.joint];
+  const lw_joint_size *size = &lw_joint_sizes[j->type];
+  if (!isfinite(gear) || gear == 0.0)
+    return lw_refuse(b, LW_ERROR_PARAMETER, "actuator '%s': the gear of joint '%s' must be finite and not zero",
+                     actuator, joint);
+  if (element < 0 || element >= size->u)
+    return lw_refuse(b, LW_ERROR_USAGE, "actuator '%s': joint '%s' (%s) has no speed %d; it has %d, from 0", actuator,
+                     joint, lw_joint_type_name(j->type), (int)element, (int)size->u);
+  if (size->q != size->u && b->actuator[made.actuator].stiffness != 0.0)
+    return lw_refuse(b, LW_ERROR_USAGE,
+                     "actuator '%s': the orientation of joint '%s' (%s) is a quaternion, so that the actuator has no "
+                     "length: give it no stiffness",
+                     actuator, joint, lw_joint_type_name(j->type));
+  for (int32_t i = 0; i < b->gears; i++)
+    if (b->gear[i].actuator == made.actuator && b->gear[i].joint == made.joint && b->gear[i].element == element)
+      return lw_refuse(b, LW_ERROR_USAGE,
+                       "actuator '%s' has a gear of joint '%s' already: give one with the sum of both", actuator,
+                       joint);
+  if ((e = append_gear(b, made))) return e;
+  sort_in_last_gear(b);
+  j->actuated = 1;
+  return LW_OK;
+}
+
+/* Lower and upper limit; NULL: none. */
+static lw_status take_range(lw_builder *b, const char *name, const char *what, const double *given, int32_t limit,
+                            double range[2], int32_t *limits) {
+  const lw_status e = given ? lw_take_numbers(b, "actuator", name, what, given, 2, range) : LW_OK;
+  if (e || !given) return e;
+  if (!(range[0] < range[1]))
+    return lw_refuse(b, LW_ERROR_PARAMETER, "actuator '%s': the lower limit of %s must be less than the upper one",
+                     name, what);
+  *limits |= limit;
+  return LW_OK;
+}
+
+lw_status lw_builder_limit_actuator(lw_builder *b, const char *name, const double input_range[2],
+                                    const double force_range[2]) {
+  int32_t k;
+  lw_status e = lw_find_among(b, AN_ACTUATOR, "limits", name, &k);
+  if (e) return e;
+  actuator_part limited = b->actuator[k];
+  if ((e = take_range(b, name, "the input range", input_range, LW_INPUT_RANGE, limited.input_range, &limited.limits)) ||
+      (e = take_range(b, name, "the force range", force_range, LW_FORCE_RANGE, limited.force_range, &limited.limits)))
+    return e;
+  b->actuator[k] = limited;
+  return LW_OK;
 }
 
 /* ---- points of interest ---- */

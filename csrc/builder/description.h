@@ -15,6 +15,7 @@ typedef enum name_kind {
   A_FORCE,
   A_POINT,
   A_MEASURE,
+  AN_ACTUATOR,
   NAME_KINDS
 } name_kind;
 
@@ -43,8 +44,8 @@ typedef struct joint_part {
   int32_t captured;            /* of a pin, the frame that is found where it is at the event: 1 parent's, 2 child's */
   int32_t q_rank, u_rank;      /* priority of its start values, from 1; 0: none are given */
   double q[7], u[6];
-  int32_t sprung, coupled;
-  double stiffness[6], damping[6], free[6];
+  int32_t sprung, coupled, actuated;
+  double stiffness[6], damping[6], free[6], reflected_inertia[6], max_load[6];
 } joint_part;
 
 typedef struct coupling_part {
@@ -74,6 +75,17 @@ typedef struct wrench_part {
   int32_t body;
   double point[3];
 } wrench_part;
+
+typedef struct actuator_part {
+  const char *name;
+  double gain, offset, stiffness, damping, input_range[2], force_range[2];
+  int32_t limits; /* as in lw_actuator */
+} actuator_part;
+
+typedef struct gear_part {
+  int32_t actuator, joint, element;
+  double gear;
+} gear_part;
 
 typedef struct point_part {
   const char *name;
@@ -109,6 +121,8 @@ typedef struct transition_part {
   X(distances, distance_part, distance)       \
   X(springs, spring_part, spring)             \
   X(wrenches, wrench_part, wrench)            \
+  X(actuators, actuator_part, actuator)       \
+  X(gears, gear_part, gear)                   \
   X(points, point_part, point)                \
   X(measures, measure_part, measure)          \
   X(transitions, transition_part, transition)
@@ -145,8 +159,8 @@ lw_status lw_find_joint(lw_builder *b, const char *what, const char *owner, cons
 lw_status lw_find_among(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t *number);
 void lw_free_names(name_table *names);
 
-/* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, springs, wrenches, points
- * of interest and measures ---- */
+/* ---- bodies_and_joints.c: bodies and joints; constraints_and_forces.c: couplings, distances, springs, wrenches,
+ * actuators, points of interest and measures ---- */
 /* The list with capacity for one element more; NULL: no memory, and the list is as before. */
 void *lw_grown(void *list, int32_t count, int32_t *capacity, size_t size);
 lw_status lw_no_memory(lw_builder *b);

@@ -141,10 +141,13 @@ lw_status lw_choose_methods(const plan *p, topology *t, const lw_model *model, i
   ear_size *sizes = malloc(sizeof *sizes * ((size_t)t->ears + 1));
   lw_status e = requested && sizes ? find_requested_methods(b, t, requested, partly)
                                    : lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the choice of methods");
+  unsigned char *marks = lw_mark_inertia_outboard(p, t);
   for (int32_t k = 0; !e && k < t->clusters; k++) {
     const cluster_size s = size_of(p, t, k, model, &ear, &link, sizes);
-    e = choose(b, t, k, &s, requested[k]);
+    e = lw_check_massless_cluster(p, t, marks, k, (int32_t)s.dof);
+    if (!e) e = choose(b, t, k, &s, requested[k]);
   }
+  free(marks);
   free(requested);
   free(sizes);
   return e;

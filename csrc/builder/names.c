@@ -7,8 +7,8 @@
 
 #define LONGEST_COMPARED 64
 
-static const char *const kind_words[NAME_KINDS] = {"body",       "joint", "coupling", "distance",
-                                                   "transition", "force", "point",    "measure"};
+static const char *const kind_words[NAME_KINDS] = {"body",  "joint", "coupling", "distance", "transition",
+                                                   "force", "point", "measure",  "actuator"};
 
 lw_status lw_refuse(lw_builder *b, lw_status status, const char *format, ...) {
   if (b->status) return status;
@@ -51,12 +51,38 @@ int32_t lw_named(const lw_builder *b, name_kind kind, const char *name) {
   return e->name ? e->number[kind] - 1 : -1;
 }
 
-static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+/* ---- legal names: the rules are those of linkwork/_util/part_names.py ---- */
 
-static int is_name(const char *name) {
-  if (!name || !is_letter(*name)) return 0;
-  while (*name && (is_letter(*name) || (*name >= '0' && *name <= '9'))) name++;
-  return !*name;
+static const char signs[] = "!#$%&()+-/:;<>@^_{|}~ ";
+
+static int is_sign(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr(signs, c));
+}
+
+/* What a name may not have, in words; NULL: it is legal. `refused` is a character that no name has, else 0. */
+static const char *objection(const char *name, char *refused) {
+  *refused = 0;
+  if (!*name) return "it is empty";
+  for (const char *c = name; *c; c++)
+    if (!is_sign(*c)) {
+      *refused = *c > ' ' && *c < 127 ? *c : 0;
+      return *refused ? "it has" : "it has a character that is not printable ASCII";
+    }
+  if (*name == ' ') return "it begins with a blank";
+  if (*name == '-') return "it begins with '-'";
+  return name[strlen(name) - 1] == ' ' ? "it ends with a blank" : NULL;
+}
+
+static int is_name(lw_builder *b, const char *what, const char *name) {
+  char refused, sign[8] = "";
+  const char *why = objection(name ? name : "", &refused);
+  if (!why) return 1;
+  if (refused) snprintf(sign, sizeof sign, refused == '\'' ? " \"%c\"" : " '%c'", refused);
+  lw_refuse(b, LW_ERROR_USAGE,
+            "%s '%s': %s%s; a name consists of ASCII letters, digits, blanks between them and the signs ! # $ %% & ( "
+            ") + - / : ; < > @ ^ _ { | } ~; give another one",
+            what, name ? name : "", why, sign);
+  return 0;
 }
 
 static int may_share(name_kind a, name_kind b) {
@@ -64,13 +90,7 @@ static int may_share(name_kind a, name_kind b) {
 }
 
 const char *lw_new_name(lw_builder *b, name_kind kind, const char *what, const char *name, int32_t number) {
-  if (!is_name(name)) {
-    lw_refuse(b, LW_ERROR_USAGE,
-              "%s '%s': a name consists of the letters a to z and A to Z, digits and underscores, and does not start "
-              "with a digit; give another one",
-              what, name ? name : "");
-    return NULL;
-  }
+  if (!is_name(b, what, name)) return NULL;
   if (strcmp(name, "ground") == 0) {
     lw_refuse(b, LW_ERROR_USAGE, "%s 'ground': this name stands for the world; give another one", what);
     return NULL;

@@ -24,6 +24,18 @@ typedef struct spanning_tree {
   int32_t *memory;
 } spanning_tree;
 
+/* Bodies that fixed joints hold together are one group, named by one of its bodies. Lists have the ground at -1. */
+#define MASSLESS_NEEDS 3 /* kinds of joints by how much a massless group needs them */
+typedef struct massless_groups {
+  int32_t *of;             /* of each body */
+  int32_t *massless;       /* of each group: it has no inertia */
+  int32_t *degree, *first; /* of each group: joints at it; scratch */
+  int32_t *inboard;        /* of each group: its tree joint; scratch */
+  int32_t *next, *path;    /* of joints; scratch */
+  int32_t any;
+  int32_t *memory; /* NULL: there is no group without inertia, and no list */
+} massless_groups;
+
 /* Clusters by bodies. A tie is a coupling, a lock or a distance, in this order. */
 typedef struct cluster_groups {
   int32_t groups;
@@ -80,6 +92,30 @@ int lw_is_undone(const lw_builder *b, const transition_part *t);
 lw_status lw_span(lw_builder *b, spanning_tree *tree);
 /* The lowest common ancestor of two bodies. */
 int32_t lw_meeting_body(const spanning_tree *tree, int32_t first, int32_t second);
+
+int32_t lw_find_group(int32_t *group, int32_t body); /* in a union-find */
+
+/* ---- massless_leaves.c ---- */
+int lw_has_inertia(const body_part *body);
+/* Whether a joint of the tree is regular only with inertia outboard of it: one that moves. */
+int lw_needs_inertia(const joint_part *joint);
+/* Returns 0 where there is no memory. */
+int lw_group_massless(const lw_builder *b, massless_groups *g);
+/* For each joint how much the tree needs it, the least number most. */
+void lw_need_of_massless(const lw_builder *b, const massless_groups *g, int32_t *need);
+/* Makes massless leaves inner nodes of the tree, each by an exchange of two joints, where one exists. `place`: of each
+ * joint in the order in which the tree takes them. */
+void lw_exchange_massless_leaves(const lw_builder *b, const massless_groups *g, unsigned char *in_tree,
+                                 const int32_t *place);
+
+/* ---- massless.c ---- */
+/* Refuses massless bodies that move by themselves: outside of all loops, or by method of the whole mechanism. */
+lw_status lw_check_massless(const plan *p, const topology *t);
+/* Marks of the links, to be freed; NULL: there is no massless body (or no memory: nothing is refused then). */
+unsigned char *lw_mark_inertia_outboard(const plan *p, const topology *t);
+/* Refuses cluster `k` where it moves with `dof` degrees of freedom and none of its links has inertia outboard. */
+lw_status lw_check_massless_cluster(const plan *p, const topology *t, const unsigned char *marks, int32_t k,
+                                    int32_t dof);
 
 /* ---- clusters.c ---- */
 lw_status lw_group(lw_builder *b, const spanning_tree *tree, const unsigned char *closed, const tie_list *ties,

@@ -1,29 +1,38 @@
 /* Which joints carry the bodies, and which are cut. The tree holds the joints that one would rather not cut: those
- * without a request to be cut, then fixed joints (they cost no states), then joints with a start value, a force or a
- * coupling, then those that were added first. Taking the joints in this order and leaving out each one that would
- * close a loop (Kruskal) gives the maximum spanning tree in this order of preference. */
+ * without a request to be cut, then joints with reflected inertia, then fixed joints (they cost no states), then joints
+ * at massless bodies (see massless_leaves.c), then joints with a start value, a force or a coupling, then those that
+ * were added first. Taking the joints in this order and leaving out each one that would close a loop (Kruskal) gives the
+ * maximum spanning tree in this order of preference; where it leaves massless leaves, single joints are exchanged. */
 #include "plan.h"
 #include "model/model.h"
 #include <stdlib.h>
 #include <string.h>
 
-static int32_t find(int32_t *group, int32_t body) {
+int32_t lw_find_group(int32_t *group, int32_t body) {
   while (group[body] != body) body = group[body] = group[group[body]];
   return body;
 }
 
-static int preference(const joint_part *j) {
-  const int used = j->q_rank || j->u_rank || j->sprung || j->coupled;
-  return 4 * (j->cut != 0) + 2 * (lw_joint_sizes[j->type].q > 0) + !used;
+/* `need`: of the joint, less than MASSLESS_NEEDS; see massless_leaves.c. */
+static int preference(const joint_part *j, int need) {
+  const int used = j->q_rank || j->u_rank || j->sprung || j->coupled || j->actuated;
+  const int moves = lw_joint_sizes[j->type].q > 0;
+  int driven = 0;
+  for (int32_t c = 0; c < lw_joint_sizes[j->type].u; c++) driven |= j->reflected_inertia[c] != 0.0;
+  return 2 * (MASSLESS_NEEDS * (4 * (j->cut != 0) + 2 * !driven + moves) + need) + !used;
 }
 
-/* Marks the joints of the tree. `group`: union-find over bodies, the ground at -1. */
-static void choose_joints(const lw_builder *b, int32_t *group, unsigned char *in_tree) {
+/* Marks the joints of the tree. `group`: union-find over bodies, the ground at -1. `place`: of each joint, in the order
+ * in which they are taken; before, how much a massless body needs it. */
+static void choose_joints(const lw_builder *b, int32_t *group, unsigned char *in_tree, int32_t *place) {
+  int32_t taken = 0;
   for (int32_t k = GROUND; k < b->bodies; k++) group[k] = k;
-  for (int rank = 0; rank < 8; rank++)
+  for (int32_t j = 0; j < b->joints; j++) place[j] = -1 - preference(&b->joint[j], (int)place[j]);
+  for (int rank = 0; rank < 16 * MASSLESS_NEEDS; rank++)
     for (int32_t j = 0; j < b->joints; j++) {
-      if (preference(&b->joint[j]) != rank) continue;
-      const int32_t first = find(group, b->joint[j].parent), second = find(group, b->joint[j].child);
+      if (place[j] != -1 - rank) continue;
+      const int32_t first = lw_find_group(group, b->joint[j].parent), second = lw_find_group(group, b->joint[j].child);
+      place[j] = taken++;
       in_tree[j] = first != second;
       group[first] = second;
     }
@@ -125,8 +134,9 @@ lw_status lw_span(lw_builder *b, spanning_tree *t) {
   if (n == 0) return lw_refuse(b, LW_ERROR_USAGE, "the mechanism has no bodies: add one with lw_builder_add_body");
   *t = (spanning_tree){.bodies = n};
   unsigned char *in_tree = calloc((size_t)m + 1, 1);
-  int32_t *p = t->memory = malloc(sizeof *p * (10 * ((size_t)n + 2) + 3 * (size_t)m));
-  if (!in_tree || !p) {
+  int32_t *p = t->memory = malloc(sizeof *p * (10 * ((size_t)n + 2) + 4 * (size_t)m));
+  massless_groups groups;
+  if (!in_tree || !p || !lw_group_massless(b, &groups)) {
     free(in_tree);
     return lw_refuse(b, LW_ERROR_MEMORY, "there is no memory for the spanning tree");
   }
@@ -135,7 +145,11 @@ lw_status lw_span(lw_builder *b, spanning_tree *t) {
   int32_t *scratch = p + 1, *first_edge = p + n + 3;
   p += 2 * (n + 2);
   t->order = p, t->child = p + n, t->cut = p + 2 * n;
-  choose_joints(b, scratch, in_tree);
+  int32_t *place = t->cut + 3 * m;
+  lw_need_of_massless(b, &groups, place);
+  choose_joints(b, scratch, in_tree, place);
+  lw_exchange_massless_leaves(b, &groups, in_tree, place);
+  free(groups.memory);
   const int32_t reached = root_in_ground(b, t, in_tree, first_edge, t->cut + m);
   for (int32_t j = 0; j < m; j++)
     if (!in_tree[j]) t->cut[t->cuts++] = j;

@@ -63,7 +63,9 @@ static void put_counts(const plan *p, const topology *t, int32_t method, int32_t
                     .variants = others,
                     .joint_types = list_types(b, type, position),
                     .points = b->points,
-                    .measures = b->measures};
+                    .measures = b->measures,
+                    .actuators = b->actuators,
+                    .gears = b->gears};
   put(out, &c, sizeof c);
 }
 
@@ -104,6 +106,11 @@ static void put_terms_and_forces(const plan *p, const topology *t, model_bytes *
   for (int32_t k = 0; k < b->springs; k++)
     for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->spring[k].body[i]]);
   for (int32_t k = 0; k < b->wrenches; k++) put_integer(out, t->link_of[b->wrench[k].body]);
+  for (int32_t k = 0; k < b->actuators; k++) put_integer(out, b->actuator[k].limits);
+  for (int32_t k = 0; k < b->gears; k++) {
+    put_integer(out, b->gear[k].actuator);
+    put_integer(out, p->at.u[b->gear[k].joint] + b->gear[k].element);
+  }
   for (int32_t k = 0; k < b->distances; k++)
     for (int i = 0; i < 2; i++) put_integer(out, t->link_of[b->distance[k].body[i]]);
   put_integers(out, p->variants.removable_joint, p->variants.removable_joints);
@@ -184,6 +191,8 @@ PUT(child_orientation) { put_orientations(p->builder, 1, out); }
 PUT_JOINTS(stiffness, u, stiffness[i])
 PUT_JOINTS(damping, u, damping[i])
 PUT_JOINTS(free_coordinate, u, free[i])
+PUT_JOINTS(reflected_inertia, u, reflected_inertia[i])
+PUT_JOINTS(max_load, u, max_load[i])
 
 /* Sums, then locks, then distances. */
 PUT(coupling_coefficient) {
@@ -210,6 +219,13 @@ PUT_EACH(spring_stiffness, springs, &b->spring[k].stiffness, 1)
 PUT_EACH(spring_damping, springs, &b->spring[k].damping, 1)
 PUT_EACH(spring_free_length, springs, &b->spring[k].free, 1)
 PUT_EACH(wrench_point, wrenches, b->wrench[k].point, 3)
+PUT_EACH(actuator_gain, actuators, &b->actuator[k].gain, 1)
+PUT_EACH(actuator_offset, actuators, &b->actuator[k].offset, 1)
+PUT_EACH(actuator_stiffness, actuators, &b->actuator[k].stiffness, 1)
+PUT_EACH(actuator_damping, actuators, &b->actuator[k].damping, 1)
+PUT_EACH(actuator_input_range, actuators, b->actuator[k].input_range, 2)
+PUT_EACH(actuator_force_range, actuators, b->actuator[k].force_range, 2)
+PUT_EACH(actuator_gear, gears, &b->gear[k].gear, 1)
 
 PUT_EACH(point_in_body, points, b->point[k].point, 3)
 PUT_EACH(axis_in_body, points, b->point[k].axis, 3)
@@ -260,6 +276,7 @@ static void put_names(const plan *p, model_bytes *out) {
   NAMES(transitions, transition);
   NAMES(points, point);
   NAMES(measures, measure);
+  NAMES(actuators, actuator);
 #undef NAMES
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOINT_ROWS 6 /* its own and those of constrained speeds */
+#define JOINT_ROWS 6 /* its own and those of speeds that are constrained or have a rotor */
 #define WELD_ROWS 6
 #define HIGH_DEGREE 5 /* constraints from which a body is cut */
 #define CONSTRAINTS_OF_FRAGMENT 2
@@ -54,6 +54,7 @@ static void list_all(listing *l) {
     for (int32_t c = 0; c < lw_joint_sizes[l->m->joint[j].type].u; c++) l->joint_of_speed[l->m->joint[j].u + c] = j;
   for (int32_t k = 0; k < s->joints + s->couplings; k++) {
     l->list[k] = (lw_dca_constraint){.first = l->ends, .rows = k < s->joints ? JOINT_ROWS : 1};
+    if (k < s->joints) l->list[k].rotors = lw_joint_sizes[l->m->joint[k].type].u;
     if (k < s->joints) add_joint(l, k, k);
     else add_coupling(l, k, k - s->joints);
   }
@@ -147,14 +148,14 @@ lw_status lw_dca_plan_model(lw_model *m) {
 int32_t lw_dca_levels(const lw_model *m) { return m->dca.levels; }
 
 /* Of one subassembly: C L, its reflections from the right, which turn L as well, the factor that is left, and the
- * loads. Rows of numbers are processed four at a time. */
+ * loads. Rows of numbers are processed four at a time. Rotors, which few joints have, do not count. */
 static double multiplications_of(const lw_dca_plan *plan, const lw_dca_subassembly *x) {
   double entries = 0.0;
   for (int32_t i = 0; i < x->constraints; i++) {
     const lw_dca_constraint *c = &plan->list[plan->constraint[x->first_constraint + i]];
     entries += 6.0 * c->rows * c->ends;
   }
-  const double handles = 6.0 * x->handles, rows = x->rows, columns = x->columns, kept = 6.0 * x->remaining;
+  const double handles = 6.0 * x->handles, rows = x->rows, columns = x->columns - x->rotors, kept = 6.0 * x->remaining;
   const double rank = rows < columns ? rows : columns, left = columns - rank;
   const double reflections = rank * (rows / 2 + handles) * 2 * (columns - rank / 2) / 4 + rank * rows * columns;
   const double compressed = left > kept ? kept * kept * (left - kept / 3) / 4 : 0.0;

@@ -105,7 +105,7 @@ static void make_constraint(matching *m, lw_dca_subassembly *x, int32_t constrai
   const lw_dca_constraint *c = &m->plan->list[constraint];
   m->plan->constraint[m->constraints++] = constraint;
   m->made[constraint] = 1;
-  x->constraints++, x->rows += c->rows;
+  x->constraints++, x->rows += c->rows, x->rotors += c->rotors;
   for (int32_t i = c->first; i < c->first + c->ends; i++) {
     m->plan->handle_index[i] = find_handle(m, x, m->plan->end[i]);
     m->left[m->plan->end[i]]--;
@@ -187,7 +187,7 @@ static void make_body_constraints(matching *m, int32_t bodies, int32_t constrain
     lw_dca_subassembly *x = &plan->subassembly[plan->end[plan->list[k].first]];
     plan->constraint[x->first_constraint + x->constraints++] = k;
     plan->handle_index[plan->list[k].first] = 0;
-    x->rows += plan->list[k].rows;
+    x->rows += plan->list[k].rows, x->rotors += plan->list[k].rotors;
   }
 }
 
@@ -228,6 +228,7 @@ static void lay_out(lw_dca_plan *plan) {
     x->columns = x->child[1] < 0 ? 6
                                  : plan->subassembly[x->child[0]].remaining_columns +
                                        plan->subassembly[x->child[1]].remaining_columns;
+    x->columns += x->rotors;
     x->remaining_columns = x->columns < 6 * x->remaining ? x->columns : 6 * x->remaining;
     x->first_real = plan->reals, x->first_integer = plan->integers;
     const int32_t compressing = lw_dca_compressing(x);

@@ -9,6 +9,7 @@
 typedef struct lw_dca_constraint {
   int32_t first, ends;          /* these bodies, in plan->end; the ground is none of them */
   int32_t rows;                 /* at most */
+  int32_t rotors;               /* rows that may have a rotor, which brings a column of its own */
   int32_t first_row;            /* their numbers */
   int32_t first_jacobian_block; /* six coefficients for each end of each row: where they start, in sixes */
 } lw_dca_constraint;
@@ -21,6 +22,7 @@ typedef struct lw_dca_subassembly {
   int32_t rows;                          /* of these */
   int32_t level;                         /* one above the higher child; 0: a single body */
   int32_t columns, remaining_columns;    /* columns of the factor of the compliances of its children, and of its own */
+  int32_t rotors;                        /* of the columns: those of the rotors of its constraints, the last */
   int64_t first_real, first_integer;     /* of its data, see dca/solve.inc */
 } lw_dca_subassembly;
 

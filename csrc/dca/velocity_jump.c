@@ -40,7 +40,44 @@ void lw_dca_release(lw_dca_workspace *workspace) {
   free(workspace->reals);
   free(workspace->integers);
   free(workspace->scratch);
+  free(workspace->dense);
+  free(workspace->dense_integers);
   *workspace = (lw_dca_workspace){.reals = NULL};
+}
+
+static int has_massless_bodies(const lw_state *s) { return lw_reals(s)[s->model->at.has_massless] != 0.0; }
+
+/* With massless bodies the speeds are solved for by themselves. */
+static lw_status allocate_dense_jump(lw_state *state) {
+  const lw_dca_plan *p = &state->model->dca;
+  const lw_sizes *s = &state->model->size;
+  lw_dca_workspace *workspace = &state->dca;
+  int64_t reals = 1;
+#define ARRAY(name, scalars) reals += (int64_t)(scalars);
+  LW_JUMP_ARRAYS(ARRAY)
+#undef ARRAY
+  if (!workspace->dense && reals < MAX_REALS) {
+    workspace->dense = malloc(sizeof(double) * (size_t)reals);
+    workspace->dense_integers = malloc(sizeof(int32_t) * (size_t)(LW_JUMP_INTEGERS + 1));
+  }
+  return workspace->dense && workspace->dense_integers
+             ? LW_OK
+             : lw_fail(state, LW_ERROR_MEMORY, "there is no memory for a jump of the speeds with massless bodies");
+}
+
+static lw_status allocate_jump(lw_state *s) {
+  const lw_status e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double));
+  return e || !has_massless_bodies(s) ? e : allocate_dense_jump(s);
+}
+
+static lw_status fail_not_finite(lw_state *s, const char *what) {
+  if (has_massless_bodies(s))
+    return lw_fail(
+        s, LW_ERROR_SINGULAR,
+        "%s is not determined: in this pose joints move nothing but bodies without mass, or the state is not "
+        "finite; give these bodies a mass or an inertia, or start from another pose",
+        what);
+  return lw_fail(s, LW_ERROR_VALUE, "%s came out not finite; is the state?", what);
 }
 
 static int all_finite(size_t n, const double *x) {
@@ -61,18 +98,18 @@ lw_status lw_find_velocity_jump(lw_state *s, lw_velocity_jump *jump) {
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
   if (e) return e;
   if (!is_finite(m, jump)) return lw_fail(s, LW_ERROR_VALUE, "a number given for the velocity jump is not finite");
-  if ((e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
+  if ((e = allocate_jump(s))) return e;
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
   s->kernels->velocity_jump(m, s->block, jump);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
   if (!all_finite((size_t)(m->size.nu + m->size.nu_cut), jump->after) || !isfinite(jump->residual))
-    return lw_fail(s, LW_ERROR_VALUE, "the jump of the speeds came out not finite; is the state?");
+    return fail_not_finite(s, "the jump of the speeds");
   return LW_OK;
 }
 
 lw_status lw_find_speed_compliance(lw_state *s, int32_t n, const int32_t *u, double *W) {
   lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
-  if (e || (e = lw_dca_allocate(s, &s->dca, &s->block, sizeof(double)))) return e;
+  if (e || (e = allocate_jump(s))) return e;
   lw_state_changed(s, LW_STAGE_CONSTANTS); /* it uses the motion's storage */
   s->kernels->speed_compliance(s->model, s->block, n, u, W);
   lw_state_changed(s, LW_STAGE_CONSTANTS);
@@ -80,9 +117,7 @@ lw_status lw_find_speed_compliance(lw_state *s, int32_t n, const int32_t *u, dou
     for (int32_t j = 0; j < i; j++)
       W[i * n + j] = W[j * n + i] =
           W[i * n + i] > 0.0 && W[j * n + j] > 0.0 ? 0.5 * (W[i * n + j] + W[j * n + i]) : 0.0;
-  return all_finite((size_t)n * (size_t)n, W)
-             ? LW_OK
-             : lw_fail(s, LW_ERROR_VALUE, "the compliance of the speeds came out not finite; is the state?");
+  return all_finite((size_t)n * (size_t)n, W) ? LW_OK : fail_not_finite(s, "the compliance of the speeds");
 }
 
 lw_status lw_solve_velocity_jump(lw_state *s, lw_velocity_jump *jump) {

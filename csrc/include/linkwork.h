@@ -60,6 +60,7 @@ typedef struct lw_sizes {
   int32_t distances;
   int32_t locks;             /* and so do locks of single speeds, which come before the distances */
   int32_t springs, wrenches; /* springs between points; wrenches applied from outside */
+  int32_t actuators, gears;  /* gears: speeds that actuators act on */
   int32_t transitions;
   int32_t points, measures; /* points of interest; distances and angles between them */
   int32_t nq, nu;           /* coordinates and speeds of the spanning tree: the continuous states */
@@ -127,6 +128,7 @@ typedef enum lw_kind {
   LW_KIND_TRANSITION,
   LW_KIND_POINT,
   LW_KIND_MEASURE,
+  LW_KIND_ACTUATOR,
   LW_KIND_FIELD /* of the block: "q", "udot", "body_mass" */
 } lw_kind;
 
@@ -142,9 +144,10 @@ LW_API lw_status lw_model_find_variable(const lw_model *model, const char *field
                                         int32_t *count);
 
 /* ---- builder: a model from bodies and joints --------------------------------------------------------
- * Add bodies first, then joints, then the elements that refer to them. Names are letters, digits and underscores.
- * All names differ, except that a body and a joint may share one; "ground" is the world. All arrays and texts are
- * copied; NULL means zeros. Matrices are row by row.
+ * Add bodies first, then joints, then the elements that refer to them. Names are ASCII letters, digits,
+ * blanks between them and the signs ! # $ % & ( ) + - / : ; < > @ ^ _ { | } ~, and do not begin with -. All names
+ * differ, except that a body and a joint may share one; "ground" is the world. All arrays and texts are copied; NULL
+ * means zeros. Matrices are row by row.
  * A call that fails adds nothing. The first failure leaves its message, and lw_builder_finish fails with it, so that
  * calls may go unchecked until then. LW_ERROR_PARAMETER: an invalid value; LW_ERROR_USAGE: an invalid name or
  * combination; LW_ERROR_MEMORY. A builder serves one thread at a time. */
@@ -219,6 +222,11 @@ LW_API lw_status lw_builder_cut(lw_builder *builder, const char *joint);
 /* tau = -stiffness (q - free) - damping u, a number for each speed. */
 LW_API lw_status lw_builder_add_joint_spring(lw_builder *builder, const char *joint, const double *stiffness,
                                              const double *damping, const double *free_coordinate);
+/* Inertia of the rotor that drives each speed of a joint, times the gear ratio squared, kg m2 or kg. */
+LW_API lw_status lw_builder_set_reflected_inertia(lw_builder *builder, const char *joint,
+                                                  const double *reflected_inertia);
+/* The driving load of each speed of a joint saturates at +-max_load, N m or N; NULL or infinity: no limit. */
+LW_API lw_status lw_builder_set_max_load(lw_builder *builder, const char *joint, const double *max_load);
 /* Start guesses: all coordinates or speeds of a joint. Assembly keeps those that were given first longest. */
 LW_API lw_status lw_builder_start_q(lw_builder *builder, const char *joint, const double *q);
 LW_API lw_status lw_builder_start_u(lw_builder *builder, const char *joint, const double *u);
@@ -245,6 +253,18 @@ LW_API lw_status lw_builder_add_spring(lw_builder *builder, const char *name, co
                                        double stiffness, double damping, double free_length);
 /* A force at a point of a body, and a torque: the inputs applied_force and applied_torque. */
 LW_API lw_status lw_builder_add_wrench(lw_builder *builder, const char *name, const char *body, const double point[3]);
+
+/* A force F = gain input + offset - stiffness l - damping l' on speeds u_i by gears g_i: the load on each is g_i F,
+ * l = sum g_i q_i and l' = sum g_i u_i. Its input is actuator_input. Add one gear or more to it. */
+LW_API lw_status lw_builder_add_actuator(lw_builder *builder, const char *name, double gain, double offset,
+                                         double stiffness, double damping);
+/* `element`: which speed of the joint, from 0. An actuator on a joint whose orientation is a quaternion has no length
+ * and takes no stiffness. */
+LW_API lw_status lw_builder_add_gear(lw_builder *builder, const char *actuator, const char *joint, int32_t element,
+                                     double gear);
+/* Lower and upper limits of the input and of the force; NULL: none. */
+LW_API lw_status lw_builder_limit_actuator(lw_builder *builder, const char *actuator, const double input_range[2],
+                                           const double force_range[2]);
 
 /* A point of interest of a body or the ground, with a direction of any length, both in the body's frame: the outputs
  * point_position, point_velocity, point_acceleration and point_axis. `axis` NULL: z. */

@@ -22,6 +22,8 @@ typedef enum lw_owner {
   LW_OF_FRAME,    /* the links' and the phantoms' */
   LW_OF_SPRING,   /* between points */
   LW_OF_WRENCH,   /* applied from outside */
+  LW_OF_ACTUATOR,
+  LW_OF_GEAR, /* of a speed in an actuator */
   LW_OF_TRANSITION,
   LW_OF_POINT,  /* of interest */
   LW_OF_MEASURE /* of two of them */
@@ -42,6 +44,8 @@ typedef enum lw_owner {
 #define LW_ROWS_FRAME (s->bodies + s->loops)
 #define LW_ROWS_SPRING s->springs
 #define LW_ROWS_WRENCH s->wrenches
+#define LW_ROWS_ACTUATOR s->actuators
+#define LW_ROWS_GEAR s->gears
 #define LW_ROWS_TRANSITION s->transitions
 #define LW_ROWS_POINT s->points
 #define LW_ROWS_MEASURE s->measures
@@ -58,6 +62,8 @@ typedef enum lw_owner {
   X(stiffness, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint spring [N.m/rad or N/m]")                             \
   X(damping, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "joint damper [N.m.s/rad or N.s/m]")                           \
   X(free_coordinate, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "coordinate at which the spring is free")              \
+  X(reflected_inertia, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "of the rotor: times udot [kg.m2 or kg]")            \
+  X(max_load, SPEED, 1, LW_PARAMETER, LW_STAGE_NONE, "at which tau saturates; infinite: none [N.m or N]")          \
   X(coupling_coefficient, TERM, 4, LW_PARAMETER, LW_STAGE_NONE, "of q, q^2, q^3 and q^4")                          \
   X(coupling_offset, COUPLING, 1, LW_PARAMETER, LW_STAGE_NONE, "what the terms add up to, or the distance [m]")    \
   X(coupling_motion, COUPLING, 7, LW_PARAMETER, LW_STAGE_NONE, "see motion_at() in loops/basic_constraints.inc")   \
@@ -67,6 +73,13 @@ typedef enum lw_owner {
   X(spring_damping, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "damper between points [N.s/m]")                       \
   X(spring_free_length, SPRING, 1, LW_PARAMETER, LW_STAGE_NONE, "length at which the spring is free [m]")          \
   X(wrench_point, WRENCH, 3, LW_PARAMETER, LW_STAGE_NONE, "where the applied force acts, body axes [m]")           \
+  X(actuator_gain, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force of an input of one [N or N.m]")                \
+  X(actuator_offset, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force at input, length and rate zero [N or N.m]")  \
+  X(actuator_stiffness, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force lost per length, if there is one")        \
+  X(actuator_damping, ACTUATOR, 1, LW_PARAMETER, LW_STAGE_NONE, "force lost per rate")                             \
+  X(actuator_input_range, ACTUATOR, 2, LW_PARAMETER, LW_STAGE_NONE, "limits of the input, where it has limits")    \
+  X(actuator_force_range, ACTUATOR, 2, LW_PARAMETER, LW_STAGE_NONE, "limits of the force, where it has limits")    \
+  X(actuator_gear, GEAR, 1, LW_PARAMETER, LW_STAGE_NONE, "load of a force of one on the speed")                    \
   X(point_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "point of interest, body axes [m]")                      \
   X(axis_in_body, POINT, 3, LW_PARAMETER, LW_STAGE_NONE, "its direction, of any length, body axes")                \
   X(transition_value, TRANSITION, 2, LW_PARAMETER, LW_STAGE_NONE,                                                  \
@@ -86,6 +99,7 @@ typedef enum lw_owner {
   X(tau, SPEED, 1, LW_INPUT, LW_STAGE_NONE, "driving load in all joints [N.m or N]")                              \
   X(applied_force, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "at the wrench's point, world axes [N]")                   \
   X(applied_torque, WRENCH, 3, LW_INPUT, LW_STAGE_NONE, "world axes [N.m]")                                       \
+  X(actuator_input, ACTUATOR, 1, LW_INPUT, LW_STAGE_NONE, "in a unit of the user's")                              \
   X(motion_in, COUPLING, 3, LW_INPUT, LW_STAGE_NONE, "adds to its motion: value, rate, acceleration")             \
   X(command, TRANSITION, 1, LW_INPUT, LW_STAGE_NONE, "0 or 1: from without")                                      \
   X(impulse, TRANSITION, 6, LW_INPUT, LW_STAGE_NONE, "to apply, world axes [N.s; N.m.s]")                         \
@@ -121,6 +135,9 @@ typedef enum lw_owner {
   X(spring_length, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "distance of the spring's points [m]")             \
   X(spring_rate, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "time derivative of the length [m/s]")               \
   X(spring_force, SPRING, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "of spring and damper, pulling is positive [N]")    \
+  X(actuator_length, ACTUATOR, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gears times coordinates [rad or m]")          \
+  X(actuator_rate, ACTUATOR, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "gears times speeds [rad/s or m/s]")             \
+  X(actuator_force, ACTUATOR, 1, LW_OUTPUT, LW_STAGE_ACCELERATIONS, "within its limits [N or N.m]")                 \
   X(body_position, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "origin of the body frame, world axes [m]")                \
   X(body_orientation, BODY, 4, LW_OUTPUT, LW_STAGE_OUTPUTS, "unit quaternion, body to world")                       \
   X(body_velocity, BODY, 3, LW_OUTPUT, LW_STAGE_OUTPUTS, "of the body frame's origin, world axes [m/s]")            \
@@ -172,6 +189,7 @@ typedef enum lw_owner {
   X(wrench, BODY, LW_REALS(twist), LW_INTERNAL, LW_STAGE_OUTPUTS, "")                                                 \
   X(cluster_work, ONE, m->cluster_reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                                     \
   X(multiplier_work, ONE, m->multipliers.reals, LW_INTERNAL, LW_STAGE_ACCELERATIONS, "")                              \
+  X(has_massless, ONE, 1, LW_INTERNAL, LW_STAGE_CONSTANTS, "1: a body has no mass; else 0")                           \
   X(link_centroid, BODY, lw_has_centroids(m) ? LW_REALS(link_centroid) : 0, LW_INTERNAL, LW_STAGE_CONSTANTS, "")
 
 #define LW_FIELDS(X)                                                                                     \

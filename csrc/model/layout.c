@@ -185,11 +185,14 @@ lw_status lw_layout_block(reader *r, lw_model *m) {
   return LW_OK;
 }
 
-/* Twice: the first time with the minimal width, which suffices to count the independent directions. */
+/* Parameters first, where the multipliers find theirs; then twice all: the first time with the minimal width, which
+ * suffices to count the independent directions. */
 lw_status lw_layout_model(reader *r, lw_model *m) {
   lw_status e;
   for (int32_t i = 0; i < m->clusters; i++) m->cluster[i].independents = -1;
-  if ((e = lw_plan_multipliers(r, m)) || (e = list_columns(r, m)) || (e = check_roots(r, m))) return e;
+  if ((e = lw_layout_block(r, m)) || (e = lw_plan_multipliers(r, m)) || (e = list_columns(r, m)) ||
+      (e = check_roots(r, m)))
+    return e;
   unsigned char *reached = calloc((size_t)m->size.bodies, 1);
   if (!reached) return LW_ERROR_MEMORY;
   mark_first(m, reached);

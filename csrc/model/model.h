@@ -48,7 +48,7 @@ typedef struct lw_loop {
   int32_t type, q, u;                 /* of the cut joint, over all joints */
   int32_t column, columns;            /* the cut joint's columns in the cluster */
   int32_t coordinates;                /* of the cut joint */
-  int32_t coupled;                    /* a coupling names the cut joint */
+  int32_t coupled;                    /* a coupling or an actuator names the cut joint */
 } lw_loop;
 
 /* What one loop adds to those before it in its cluster: new links on at most two branches, which start at the root or
@@ -124,6 +124,19 @@ typedef struct lw_wrench {
   int32_t link;
 } lw_wrench;
 
+/* A force on speeds, each by a gear; has_length: all of them are rates of coordinates. */
+typedef struct lw_actuator {
+  int32_t first, gears, has_length;
+  int32_t limits; /* a mask: LW_INPUT_RANGE, LW_FORCE_RANGE */
+} lw_actuator;
+
+enum { LW_INPUT_RANGE = 1, LW_FORCE_RANGE = 2 };
+
+typedef struct lw_gear {
+  int32_t actuator, u; /* u: over all joints */
+  int32_t loop;        /* of a cut joint; -1 for a tree joint */
+} lw_gear;
+
 /* A point of interest, and a measure of two of them. */
 typedef struct lw_point {
   int32_t link; /* -1 the ground */
@@ -177,9 +190,11 @@ typedef struct lw_constraint_support {
   int32_t rows, first_z;     /* of all its fronts; its columns' part of z, a row of numbers a column */
 } lw_constraint_support;
 
-/* The constraints of a loop, and the rows of Phi of its ends; -1: the ground. */
+/* The constraints of a loop, and the rows of Phi of its ends; -1: the ground. The last of the rows are those of the
+ * speeds of the cut joint that have a rotor: a bit for each speed. */
+#define ROW_OF_ROTOR (-1)
 typedef struct lw_loop_rows {
-  int32_t row, rows, parent_phi, child_phi;
+  int32_t row, rows, rotors, parent_phi, child_phi;
 } lw_loop_rows;
 
 /* Where a term of a coupling acts: on a tree column at `z`, or through a cut joint in the rows of Phi of its ends. */
@@ -205,8 +220,8 @@ typedef struct lw_multipliers {
   lw_distance_rows *distance;
   int32_t *coupling_row;
   int32_t *cluster_row; /* first row of each cluster, then the number of rows */
-  int32_t *row_cluster;
-  void *memory; /* of all but the two lists */
+  int32_t *row_cluster; /* of each row; ROW_OF_ROTOR: it constrains no motion */
+  void *memory;         /* of all but the two lists */
 } lw_multipliers;
 
 typedef struct lw_offsets {
@@ -242,7 +257,8 @@ typedef enum lw_method {
   X(WRENCH, wrenches, wrench_name)            \
   X(TRANSITION, transitions, transition_name) \
   X(POINT, points, point_name)                \
-  X(MEASURE, measures, measure_name)
+  X(MEASURE, measures, measure_name)          \
+  X(ACTUATOR, actuators, actuator_name)
 
 struct lw_model {
   lw_sizes size;
@@ -270,6 +286,8 @@ struct lw_model {
   lw_column *column;
   lw_spring *spring;
   lw_wrench *wrench;
+  lw_actuator *actuator;
+  lw_gear *gear;
   lw_transition *transition;
   lw_point *point;
   lw_measure *measure;
@@ -286,6 +304,9 @@ struct lw_model {
   lw_multipliers multipliers; /* in allocations of its own */
   lw_dca_plan dca;            /* likewise */
 };
+
+/* Whether a field may hold a value: only max_load may be infinite. */
+int lw_is_valid(const char *field, double value);
 
 static inline int lw_has_multipliers(const lw_model *m) { return m->method != LW_BY_CLUSTERS && m->method != LW_DCA; }
 

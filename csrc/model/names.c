@@ -67,6 +67,7 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
       return one_row(lw_model_find(m, LW_KIND_COUPLING, name) - (m->couplings - m->size.distances), row);
     case LW_OF_SPRING: return one_row(lw_model_find(m, LW_KIND_SPRING, name), row);
     case LW_OF_WRENCH: return one_row(lw_model_find(m, LW_KIND_WRENCH, name), row);
+    case LW_OF_ACTUATOR: return one_row(lw_model_find(m, LW_KIND_ACTUATOR, name), row);
     case LW_OF_TRANSITION: return one_row(lw_model_find(m, LW_KIND_TRANSITION, name), row);
     case LW_OF_POINT: return one_row(lw_model_find(m, LW_KIND_POINT, name), row);
     case LW_OF_MEASURE: return one_row(lw_model_find(m, LW_KIND_MEASURE, name), row);
@@ -75,6 +76,12 @@ static int32_t rows_of(const lw_model *m, lw_owner owner, const char *name, int3
       if (k < 0) return 0;
       *row = m->coupling[k].first;
       return m->coupling[k].terms;
+    }
+    case LW_OF_GEAR: {
+      const int32_t k = lw_model_find(m, LW_KIND_ACTUATOR, name);
+      if (k < 0) return 0;
+      *row = m->actuator[k].first;
+      return m->actuator[k].gears;
     }
     case LW_OF_ONE:
     case LW_OF_FRAME: break;

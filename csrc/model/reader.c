@@ -1,11 +1,12 @@
 /* Reading the serialised model. Layout, little-endian, without padding:
  *   "LWMODEL\0", uint32 version, uint32 size of the whole, uint64 CRC-32 of all that follows,
- *   int32 counts[24]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
- *                        springs wrenches distances locks transitions removable variants closed types points measures;
- *                        couplings count locks and distances, which are the last of them in this order
+ *   int32 counts[26]     bodies joints loops clusters segments nq nu nq_cut nu_cut steps couplings terms method
+ *                        springs wrenches distances locks transitions removable variants closed types points measures
+ *                        actuators gears; couplings count locks and distances, which are the last of them in this order
  *   int32 tables         LW_TABLES of reader.h, in their order
  *   double               the parameter and start fields of fields.h, in their order
- *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions, points, measures
+ *   names                zero-terminated: bodies, joints, couplings, springs, wrenches, transitions, points, measures,
+ *                        actuators
  * A model with joints that may open has its other `variants` behind it, each with its own header: the
  * same mechanism with other joints closed.
  * Every index is checked before it is used, so that no byte of a bad file can lead out of bounds. */
@@ -109,13 +110,22 @@ static size_t place(lw_model *m, unsigned char *memory, const counts *c, size_t 
   return used;
 }
 
+int lw_is_valid(const char *field, double value) {
+  return isfinite(value) || (value > 0.0 && strcmp(field, "max_load") == 0);
+}
+
 static lw_status read_parameters(reader *r, lw_model *m) {
   const size_t bytes = sizeof(double) * (size_t)m->parameters;
   const void *p = lw_read_bytes(r, bytes);
   if (!p) return lw_format_error(r, "the model is truncated in its parameters");
   memcpy(m->defaults, p, bytes);
-  for (int32_t i = 0; i < m->parameters; i++)
-    if (!isfinite(m->defaults[i])) return lw_format_error(r, "the model's parameter %d is not finite", i);
+  const lw_sizes *s = &m->size;
+  int32_t i = 0;
+#define X(name, owner, columns, access, stage, meaning)                                                              \
+  for (const int32_t end = i + LW_ROWS_##owner * (columns); i < end; i++)                                            \
+    if (!lw_is_valid(#name, m->defaults[i])) return lw_format_error(r, "the model's parameter %d is not finite", i);
+  LW_PARAMETER_FIELDS(X)
+#undef X
   return LW_OK;
 }
 
@@ -145,9 +155,9 @@ static int64_t least_integers(const counts *c) {
 
 static lw_sizes sizes_of(const counts *c) {
 #define OF(name) .name = c->name
-  return (lw_sizes){OF(bodies), OF(joints),  OF(loops),    OF(couplings),   OF(terms),  OF(distances),
-                    OF(locks),  OF(springs), OF(wrenches), OF(transitions), OF(points), OF(measures),
-                    OF(nq),     OF(nu),      OF(nq_cut),   OF(nu_cut)};
+  return (lw_sizes){OF(bodies), OF(joints),   OF(loops),    OF(couplings), OF(terms),  OF(distances),
+                    OF(locks),  OF(springs),  OF(wrenches), OF(actuators), OF(gears),  OF(transitions),
+                    OF(points), OF(measures), OF(nq),       OF(nu),        OF(nq_cut), OF(nu_cut)};
 #undef OF
 }
 

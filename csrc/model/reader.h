@@ -3,7 +3,7 @@
 #define LW_READING_H
 #include "model/model.h"
 
-#define LW_MODEL_VERSION 8u
+#define LW_MODEL_VERSION 9u
 
 typedef struct lw_model_header {
   char magic[8];
@@ -20,7 +20,8 @@ typedef struct reader {
 
 typedef struct counts {
   int32_t bodies, joints, loops, clusters, segments, nq, nu, nq_cut, nu_cut, ears, couplings, terms, method, springs,
-      wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types, points, measures;
+      wrenches, distances, locks, transitions, removable_joints, variants, closed, joint_types, points, measures,
+      actuators, gears;
 } counts;
 
 /* What a number in a table is, and so in which range. */
@@ -38,7 +39,9 @@ typedef enum lw_number_kind {
   LW_A_CLUSTER,
   LW_CLUSTER_OR_NONE,
   LW_A_COUPLING,
-  LW_A_POINT
+  LW_A_POINT,
+  LW_AN_ACTUATOR,
+  LW_LIMITS /* those it has: 1 of the input, 2 of the force */
 } lw_number_kind;
 
 /* The tables of whole numbers in their order: X(name, list of the model, rows, check of the whole, kind of each number
@@ -54,6 +57,8 @@ typedef enum lw_number_kind {
  *   term             coupling speed
  *   spring, distance links of both ends
  *   wrench           link
+ *   actuator         limits
+ *   gear             actuator speed
  *   removable_joint  joint
  *   transition       action joint directions bounds trigger quantity bodies(2) direction undone captured, see
  *                    lw_transition
@@ -73,6 +78,8 @@ typedef enum lw_number_kind {
   X(term, term, c->terms, check_terms, LW_A_COUPLING, LW_A_SPEED)                                                 \
   X(spring, spring, c->springs, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                       \
   X(wrench, wrench, c->wrenches, NULL, LW_A_LINK)                                                                 \
+  X(actuator, actuator, c->actuators, NULL, LW_LIMITS)                                                            \
+  X(gear, gear, c->gears, check_gears, LW_AN_ACTUATOR, LW_A_SPEED)                                                \
   X(distance, distance, c->distances, NULL, LW_LINK_OR_GROUND, LW_LINK_OR_GROUND)                                 \
   X(removable_joint, removable_joint, c->removable_joints, NULL, LW_A_JOINT)                                      \
   X(transition, transition, c->transitions, NULL, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, LW_ANY, \

@@ -260,6 +260,37 @@ static lw_status read_wrench(reader *r, lw_model *m, table_cursor *at, const int
   return LW_OK;
 }
 
+static lw_status read_actuator(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  (void)r;
+  m->actuator[at->row] = (lw_actuator){.has_length = 1, .limits = v[0]};
+  return LW_OK;
+}
+
+static const lw_joint *joint_of_speed(const lw_model *m, int32_t u) {
+  const lw_joint *joint = m->joint;
+  while (!lw_within(u, joint->u, joint->u + lw_joint_sizes[joint->type].u)) joint++;
+  return joint;
+}
+
+/* Actuator by actuator. */
+static lw_status read_gear(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
+  lw_actuator *actuator = &m->actuator[v[0]];
+  const lw_joint *joint = joint_of_speed(m, v[1]);
+  const lw_joint_size *size = &lw_joint_sizes[joint->type];
+  if (v[0] < at->last || v[0] > at->next) return lw_row_error(r, "gear", at->row);
+  if (actuator->gears++ == 0) actuator->first = at->row, at->next = v[0] + 1;
+  actuator->has_length &= size->q == size->u;
+  m->gear[at->row] = (lw_gear){.actuator = v[0], .u = v[1], .loop = joint->loop};
+  mark_coupled(m, v[1]);
+  at->last = v[0];
+  return LW_OK;
+}
+
+static lw_status check_gears(reader *r, lw_model *m, const table_cursor *at) {
+  if (at->next == m->size.actuators) return LW_OK;
+  return lw_format_error(r, "the model's actuator %d acts on no joint", at->next);
+}
+
 static lw_status read_point(reader *r, lw_model *m, table_cursor *at, const int32_t *v) {
   (void)r;
   m->point[at->row].link = v[0];
@@ -343,6 +374,8 @@ static number_range range_of(const lw_model *m, lw_number_kind kind) {
     case LW_CLUSTER_OR_NONE: return (number_range){-1, m->clusters};
     case LW_A_COUPLING: return (number_range){0, m->couplings};
     case LW_A_POINT: return (number_range){0, m->size.points};
+    case LW_AN_ACTUATOR: return (number_range){0, m->size.actuators};
+    case LW_LIMITS: return (number_range){0, (LW_INPUT_RANGE | LW_FORCE_RANGE) + 1};
   }
   return (number_range){INT32_MIN, INT32_MAX};
 }

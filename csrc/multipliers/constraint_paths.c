@@ -39,10 +39,20 @@ static int32_t propagate_rows(planner *p, int32_t link, int32_t row, int32_t row
   return phi_row;
 }
 
+/* The speeds of a cut joint that have a rotor, and the number of these: those of the model's defaults. */
+static int32_t rotors_of_cut_joint(const lw_model *m, const lw_loop *loop, int32_t *count) {
+  int32_t found = 0;
+  *count = 0;
+  for (int32_t c = 0; c < loop->columns; c++)
+    if (m->defaults[m->at.reflected_inertia + loop->u + c] > 0.0) found |= 1 << c, ++*count;
+  return found;
+}
+
 static void propagate_loop_rows(planner *p, int32_t l, int32_t *row) {
   const lw_loop *loop = &p->m->loop[l];
-  const int32_t rows = 6 - loop->columns;
-  lw_loop_rows out = {.row = *row, .rows = rows};
+  int32_t count;
+  const int32_t rotors = rotors_of_cut_joint(p->m, loop, &count), rows = 6 - loop->columns + count;
+  lw_loop_rows out = {.row = *row, .rows = rows, .rotors = rotors};
   p->group++;
   out.parent_phi = propagate_rows(p, loop->parent, *row, rows);
   out.child_phi = propagate_rows(p, loop->child, *row, rows);
@@ -76,6 +86,11 @@ static void propagate_coupling_rows(planner *p, int32_t i, int32_t *row) {
   p->m->multipliers.coupling_row[i] = (*row)++;
 }
 
+static void mark_rows_of_rotors(lw_multipliers *plan, const lw_model *m, int32_t l) {
+  const lw_loop_rows *loop = &plan->loop[l];
+  for (int32_t k = 6 - m->loop[l].columns; k < loop->rows; k++) plan->row_cluster[loop->row + k] = ROW_OF_ROTOR;
+}
+
 /* Rows are numbered cluster by cluster, loops before couplings. */
 static void propagate_all_rows(planner *p, int store) {
   const lw_model *m = p->m;
@@ -93,6 +108,7 @@ static void propagate_all_rows(planner *p, int store) {
     for (int32_t i = 0; i < cluster->couplings; i++)
       propagate_coupling_rows(p, m->member_coupling[cluster->member_coupling + i], &row);
     for (int32_t i = plan->cluster_row[c]; i < row; i++) plan->row_cluster[i] = c;
+    for (int32_t i = 0; i < cluster->loops; i++) mark_rows_of_rotors(plan, m, m->member[cluster->member + i]);
   }
   plan->cluster_row[m->clusters] = plan->rows = row;
 }

@@ -15,9 +15,15 @@ typedef struct lw_block {
 typedef enum lw_fault_kind {
   LW_FAULT_NONE = 0,
   LW_FAULT_MASS,
+  LW_FAULT_MASSLESS,           /* a body, which the method does not take */
+  LW_FAULT_NO_INERTIA,         /* a joint moves none */
+  LW_FAULT_NO_INERTIA_IN_TREE, /* while loops are open */
   LW_FAULT_INERTIA,
   LW_FAULT_ORIENTATION,
   LW_FAULT_LENGTH, /* of a distance */
+  LW_FAULT_REFLECTED_INERTIA,
+  LW_FAULT_MAX_LOAD,
+  LW_FAULT_ROTOR_OF_CUT_JOINT, /* multipliers have no row for it */
   LW_FAULT_NOT_FINITE,
   LW_FAULT_OPEN_LOOP,
   LW_FAULT_DOF_CAPACITY, /* of a cluster */

@@ -45,7 +45,7 @@ lw_status lw_report_not_finite(lw_state *s, int32_t joint) {
   for (const lw_field *f = m->field; f < m->field + LW_FIELD_COUNT; f++) {
     if (f->access == LW_INTERNAL || f->access == LW_DERIVATIVE || f->access == LW_OUTPUT) continue;
     for (int32_t k = 0; k < f->rows * f->columns; k++)
-      if (!isfinite(lw_reals(s)[f->first + k])) return not_finite(s, (uint32_t)(f->first + k));
+      if (!lw_is_valid(f->name, lw_reals(s)[f->first + k])) return not_finite(s, (uint32_t)(f->first + k));
   }
   const int32_t j = lw_zero_quaternion(s, m->at.q);
   if (j >= 0)
@@ -153,12 +153,34 @@ static const struct {
   subject of;
   const char *text;
 } plain_faults[] = {
-    [LW_FAULT_MASS] = {LW_ERROR_PARAMETER, OF_BODY, "the mass of body %s is not positive; give it a mass above zero"},
+    [LW_FAULT_MASS] = {LW_ERROR_PARAMETER, OF_BODY, "the mass of body %s is negative; give it a mass of zero or more"},
+    [LW_FAULT_MASSLESS] =
+        {LW_ERROR_PARAMETER, OF_BODY,
+         "body %s has no mass, and divide and conquer takes the inverse of the mass of each body; give "
+         "it a mass, or compile the mechanism with another method"},
+    [LW_FAULT_NO_INERTIA] =
+        {LW_ERROR_SINGULAR, OF_JOINT,
+         "joint %s moves no inertia in this pose, so that it has no unique acceleration: the bodies that "
+         "it moves by itself have no mass, or their mass lies on its axis; give them a mass or an inertia, "
+         "lock the joint, or start from another pose"},
     [LW_FAULT_INERTIA] = {LW_ERROR_PARAMETER, OF_BODY,
                           "the inertia of body %s belongs to no rigid body: a principal moment is negative or "
                           "exceeds the sum of the other two; check its elements"},
+    [LW_FAULT_NO_INERTIA_IN_TREE] =
+        {LW_ERROR_SINGULAR, OF_JOINT,
+         "joint %s moves no inertia in this pose while the loops are open, as multipliers take them: the bodies that "
+         "it "
+         "moves by itself have no mass, or their mass lies on its axis; take method 'rcr' or 'embedding', give them a "
+         "mass or an inertia, or start from another pose"},
     [LW_FAULT_ORIENTATION] = {LW_ERROR_PARAMETER, OF_JOINT,
                               "a frame of joint %s has a zero quaternion; give it a direction"},
+    [LW_FAULT_REFLECTED_INERTIA] = {LW_ERROR_PARAMETER, OF_JOINT,
+                                    "the reflected inertia of joint %s is below zero; give 0 for none"},
+    [LW_FAULT_MAX_LOAD] = {LW_ERROR_PARAMETER, OF_JOINT,
+                           "the largest load of joint %s is below zero; give it a limit from zero on"},
+    [LW_FAULT_ROTOR_OF_CUT_JOINT] = {LW_ERROR_PARAMETER, OF_JOINT,
+                                     "joint %s closes a loop and had no reflected inertia when the model was compiled "
+                                     "with multipliers; give it one in the description, or use another method"},
     [LW_FAULT_LENGTH] =
         {LW_ERROR_PARAMETER, OF_COUPLING,
          "the length of distance %s is not positive; give it a length above zero, or join the bodies by "
@@ -249,9 +271,15 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
           marked_couplings(s).text,
           count_marked(s, 1) ? "the joints between its bodies" : "the loops through its joints");
     case LW_FAULT_MASS:
+    case LW_FAULT_MASSLESS:
+    case LW_FAULT_NO_INERTIA:
+    case LW_FAULT_NO_INERTIA_IN_TREE:
     case LW_FAULT_INERTIA:
     case LW_FAULT_ORIENTATION:
     case LW_FAULT_LENGTH:
+    case LW_FAULT_REFLECTED_INERTIA:
+    case LW_FAULT_MAX_LOAD:
+    case LW_FAULT_ROTOR_OF_CUT_JOINT:
     case LW_FAULT_AT_REST:
     case LW_FAULT_LOST_RANK:
     case LW_FAULT_NO_BRANCH:

@@ -140,6 +140,8 @@ static owned owner_of(const lw_model *m, lw_owner owner, int32_t row) {
     case LW_OF_SPRING: return (owned){m->spring_name[row], "spring", 0};
     case LW_OF_TRANSITION: return (owned){m->transition_name[row], "transition", 0};
     case LW_OF_WRENCH: return (owned){m->wrench_name[row], "wrench", 0};
+    case LW_OF_ACTUATOR: return (owned){m->actuator_name[row], "actuator", 0};
+    case LW_OF_GEAR: return (owned){m->actuator_name[m->gear[row].actuator], "actuator", 0};
     case LW_OF_POINT: return (owned){m->point_name[row], "point", 0};
     case LW_OF_MEASURE: return (owned){m->measure_name[row], "measure", 0};
     case LW_OF_COORDINATE:
@@ -221,7 +223,7 @@ static lw_status check_setting(lw_state *s, uint32_t offset, double value) {
     case LW_INPUT:
     case LW_STATE: break;
   }
-  if (!isfinite(value))
+  if (!lw_is_valid(f->name, value))
     return lw_fail(s, LW_ERROR_VALUE, "%s was set to a value that is not finite", in_words(s, offset).text);
   return LW_OK;
 }

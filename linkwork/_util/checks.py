@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import math
-import re
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from linkwork._util.part_names import RULE, is_legal, legible_name, objection
 from linkwork.errors import MechanismError
 
 FloatArray = NDArray[np.float64]
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
 
 def check_name(name: object, what: str) -> str:
-    """Return `name` if it can stand in an FMU variable name; `what` is the kind of entity ("body", "joint")."""
+    """Return `name` if a part may have it; `what` is the kind of entity ("body", "joint")."""
     if not isinstance(name, str):
         raise MechanismError(f"the name of a {what} must be a string, not {name!r}")
-    if not _NAME.fullmatch(name):
-        legal = re.sub(r"[^A-Za-z0-9_]", "_", name)
-        legal = legal if _NAME.fullmatch(legal) else f"_{legal}"
-        raise MechanismError(
-            f"{what} {name!r}: a name consists of the letters a to z and A to Z, digits and underscores, "
-            f"and does not start with a digit; {legal!r} would do"
-        )
+    if not is_legal(name):
+        raise MechanismError(f"{what} {name!r}: {objection(name)}; {RULE}; {legible_name(name)!r} would do")
     return name
 
 

@@ -1,4 +1,4 @@
-"""Names in messages: lists of them, and the nearest one to an unknown name. It imports nothing of the package."""
+"""Names in messages and plots: lists, the nearest one to an unknown name. It imports nothing of the package."""
 
 from __future__ import annotations
 
@@ -26,19 +26,25 @@ def nearest(name: object, known: Iterable[str]) -> list[str]:
 
     A name that others begin with, up to a dot or bracket, resembles these.
 
-    >>> nearest("Radua", ["Radau", "RK45"]), nearest("crank", ["crank.r", "rod.r"])
-    (['Radau'], ['crank.r'])
+    >>> nearest("Radua", ["Radau", "RK45"]), nearest("crank", ["crank.r", "rod.r"]), nearest("a-b.q", ["'a-b'.q"])
+    (['Radau'], ['crank.r'], ["'a-b'.q"])
     """
     names = list(known)
     if not isinstance(name, str):
         return []
-    by_lower_case = {other.lower(): other for other in reversed(names)}
-    if name.lower() in by_lower_case:
-        return [by_lower_case[name.lower()]]
-    begun = [other for other in names if name and other.startswith((f"{name}.", f"{name}["))]
+    alike = {_letters(other): other for other in reversed(names)}
+    if _letters(name) in alike:
+        return [alike[_letters(name)]]
+    beginnings = (f"{_letters(name)}.", f"{_letters(name)}[")
+    begun = [other for other in names if name and _letters(other).startswith(beginnings)]
     if begun:
         return begun[:MOST_SUGGESTED]
-    return [by_lower_case[one] for one in get_close_matches(name.lower(), by_lower_case, n=MOST_SUGGESTED)]
+    return [alike[one] for one in get_close_matches(_letters(name), alike, n=MOST_SUGGESTED)]
+
+
+def _letters(name: str) -> str:
+    """Return a name without capitals and without the quotes that names of FMUs have: both are easily left out."""
+    return name.lower().replace("'", "")
 
 
 def suggest(name: object, known: Iterable[str]) -> str:
@@ -54,3 +60,12 @@ def suggest(name: object, known: Iterable[str]) -> str:
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"
     return f"known are {quoted(names)}" if names else "there is none yet"
+
+
+def verbatim(text: str) -> str:
+    r"""Return a text for matplotlib that shows as it is: no formula between ``$``, no label left out for its ``_``.
+
+    >>> verbatim("a$b.q"), verbatim("_arm.q")
+    ('a\\$b.q', ' _arm.q')
+    """
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from linkwork._util.checks import FloatArray
+from linkwork.compiler.massless import check_clusters, check_method, check_trees
 from linkwork.compiler.method_choice import MethodRequest, check_among, check_request, choose
 from linkwork.compiler.methods import METHODS, MULTIPLIERS_ABOUT, REFERENCES, Expected
 from linkwork.compiler.numbering import Numbering, number
@@ -114,9 +115,13 @@ def compile_variant(
         model_bytes = serialise(changes, tree, numbering, methods)
         return CompiledMechanism(changes.mech, tree, numbering, model_bytes, changes, method, reference, methods)
 
+    check_trees(changes.mech, tree)
     whole = _whole(method, reference)
+    if whole is not None:
+        check_method(changes.mech, tree, str(method))
     chosen = compiled(whole)
     if whole is None:
+        check_clusters(changes.mech, tree, chosen.expected)
         choices = choose(changes.mech, tree, chosen.expected, method, partly=bool(opened))
         codes = tuple(METHODS[choice.method].code for choice in choices)
         if any(codes):

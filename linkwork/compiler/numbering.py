@@ -9,7 +9,7 @@ from functools import cached_property
 from linkwork._util.names import suggest
 from linkwork.compiler.topology import Topology
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.mechanism import Command, Impulse, Mechanism, PointSpringDamper, Wrench
+from linkwork.mechanism import Actuator, Command, Impulse, Mechanism, PointSpringDamper, Wrench
 from linkwork.mechanism.forces import of_kind
 
 
@@ -27,8 +27,8 @@ class Numbering:
         Names of the tree joints and of the cut joints.
     nq, nu, nq_cut, nu_cut
         Numbers of coordinates and speeds in tree joints and in cut joints.
-    springs, wrenches
-        Names of the springs between points and of the applied wrenches.
+    springs, wrenches, actuators
+        Names of the springs between points, of the applied wrenches and of the actuators.
     motions, n_motion
         For each coupling that has a motion, by name, the slice of its value, rate and acceleration among the inputs of
         all couplings, `n_motion` numbers.
@@ -48,6 +48,7 @@ class Numbering:
     nu_cut: int
     springs: tuple[str, ...]
     wrenches: tuple[str, ...]
+    actuators: tuple[str, ...]
     motions: dict[str, slice]
     n_motion: int
     commands: dict[str, slice]
@@ -66,7 +67,11 @@ class Numbering:
 
     @property
     def n_loads(self) -> int:
-        """Loads in all joints, then applied forces, then applied torques."""
+        """Loads in all joints, then applied forces, then applied torques, then inputs of actuators."""
+        return self._end_of_wrenches + len(self.actuators)
+
+    @property
+    def _end_of_wrenches(self) -> int:
         return self.nu_all + 6 * len(self.wrenches)
 
     @property
@@ -81,10 +86,12 @@ class Numbering:
 
     @cached_property
     def inputs(self) -> dict[str, slice]:
-        """Where each input stands among them: "A", "push.F", "push.T", the elements of these, and "A_drive"."""
+        """Where each input stands among them: "A", "push.F", "push.T", their elements, "grip.input", "A_drive"."""
         spans = {joint: span for joint, span in self.u.items() if span.stop > span.start}
         for k, name in enumerate(f"{wrench}.{what}" for what in "FT" for wrench in self.wrenches):
             spans[name] = slice(self.nu_all + 3 * k, self.nu_all + 3 * k + 3)
+        for k, name in enumerate(self.actuators, start=self._end_of_wrenches):
+            spans[f"{name}.input"] = slice(k, k + 1)
         behind = self.n_loads + self.n_motion
         for name, span in (self.commands | self.impulses).items():
             spans[name] = slice(behind + span.start, behind + span.stop)
@@ -103,24 +110,24 @@ class Numbering:
     def input_spans(self, names: Iterable[str], what: str) -> dict[str, slice]:
         """Return where inputs stand; an unknown name, and one whose numbers another gives too, are errors."""
         drive = ["drive"] if self.motions else []
-        kinds = ["driven joint", *self._wrench, *drive, *["transition's input"] * bool(self.commands or self.impulses)]
+        kinds = ["driven joint", *self._forces, *drive, *["transition's input"] * bool(self.commands or self.impulses)]
         return self._distinct(names, self.inputs, what, kinds)
 
     def load_spans(self, names: Iterable[str], what: str) -> dict[str, slice]:
         """Return the same of loads alone, without motions."""
-        return self._distinct(names, self.loads, what, ["joint", *self._wrench])
+        return self._distinct(names, self.loads, what, ["joint", *self._forces])
 
     @property
-    def _wrench(self) -> list[str]:
-        return ["wrench"] if self.wrenches else []
+    def _forces(self) -> list[str]:
+        return [*["wrench"] * bool(self.wrenches), *["actuator's input"] * bool(self.actuators)]
 
     def _distinct(self, names: Iterable[str], known: dict[str, slice], what: str, kinds: list[str]) -> dict[str, slice]:
         owner: dict[int, str] = {}
         spans = {}
         for name in names:
-            if name not in known:
+            if name not in known and _without_tau(name) not in known:
                 raise MechanismNameError(f"{what}: there is no {' or '.join(kinds)} {name!r}: {suggest(name, known)}")
-            span = spans[name] = known[name]
+            span = spans[name] = _named(name, known)
             for at in range(span.start, span.stop):
                 if owner.setdefault(at, name) != name:
                     common = "drive the same speed" if at < self.nu_all else "set the same number"
@@ -129,8 +136,8 @@ class Numbering:
 
     def input_label(self, name: str, load: str) -> str:
         """Return what messages call an input; `load` is their word for those of joints."""
-        at = self.inputs[name].start
-        if at >= self.n_loads + self.n_motion:
+        at = _named(name, self.inputs).start
+        if at >= self.n_loads + self.n_motion or self._end_of_wrenches <= at < self.n_loads:
             return f"input {name!r}"
         if at >= self.n_loads:
             return f"motion of {name!r}"
@@ -168,6 +175,7 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
     (nq, nu), (nq_all, nu_all) = totals
     springs = tuple(force.name for force in of_kind(mech.forces, PointSpringDamper))
     wrenches = tuple(force.name for force in of_kind(mech.forces, Wrench))
+    actuators = tuple(force.name for force in of_kind(mech.forces, Actuator))
     places = {name: mech.joints[name].kind.quaternion for name in q}
     quaternions = {
         name: slice(q[name].start + place.start, q[name].start + place.stop)
@@ -187,7 +195,8 @@ def number(mech: Mechanism, topology: Topology) -> Numbering:
     }
     commands = {key: span for key, span in commands.items() if isinstance(mech.transitions[key[:-8]].when, Command)}
     changes = (commands, impulses, 7 * all_of)
-    return Numbering(q, u, quaternions, tree, cut, *counts, springs, wrenches, motions, n_motion, *changes)
+    forces = (springs, wrenches, actuators)
+    return Numbering(q, u, quaternions, tree, cut, *counts, *forces, motions, n_motion, *changes)
 
 
 def suffixes(count: int) -> list[str]:
@@ -197,3 +206,13 @@ def suffixes(count: int) -> list[str]:
     ([''], ['[1]', '[2]'])
     """
     return [""] if count == 1 else [f"[{i + 1}]" for i in range(count)]
+
+
+def _named(name: str, known: dict[str, slice]) -> slice:
+    return known[name] if name in known else known[_without_tau(name)]
+
+
+def _without_tau(name: str) -> str:
+    """Return the joint, or its speed, whose load a name such as "A.tau" or "U.tau[2]" is in results and FMUs."""
+    joint, tau, element = name.rpartition(".tau") if isinstance(name, str) else ("", "", "")
+    return joint + element if tau and element[:1] in ("", "[") else ""

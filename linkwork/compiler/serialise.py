@@ -17,6 +17,7 @@ from linkwork.compiler.topology_variants import Changes
 from linkwork.compiler.transitions import transition_parameters, transition_table
 from linkwork.mechanism import (
     GROUND,
+    Actuator,
     Coupling,
     JointSpringDamper,
     Mechanism,
@@ -28,12 +29,13 @@ from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.points import QUANTITIES
 
-VERSION = 8
+VERSION = 9
 AUTOMATIC_GAIN = -1.0
 BY_CLUSTER, MULTIPLIERS_ABOUT_JOINTS, MULTIPLIERS_ABOUT_CENTROIDS, MULTIPLIERS_ABOUT_ORIGIN, SUBASSEMBLIES = range(5)
 LOOP_BY_LOOP, EMBEDDING = range(2)
 _HEADER = struct.Struct("<8sIIQ")
 _Z = (0.0, 0.0, 1.0)  # direction of a point of interest that has none
+_NO_RANGE = (0.0, 0.0)  # of an actuator without limits, where it is not used
 _NAME = 16  # bytes of the name of a joint type, with a zero behind it
 
 
@@ -86,7 +88,8 @@ def _names(changes: Changes, numbering: Numbering) -> list[str]:
     locks = [f"{joints[joint]} lock" for joint, _ in changes.locks]
     ties = [*mech.couplings, *locks, *mech.distances]
     forces = [*numbering.springs, *numbering.wrenches]
-    return [*mech.bodies, *joints, *ties, *forces, *mech.transitions, *mech.points, *mech.measures]
+    others = [*mech.transitions, *mech.points, *mech.measures, *numbering.actuators]
+    return [*mech.bodies, *joints, *ties, *forces, *others]
 
 
 def _integers(
@@ -128,6 +131,8 @@ def _integers(
         len(types),
         len(mech.points),
         len(mech.measures),
+        len(numbering.actuators),
+        sum(len(force.gears) for force in of_kind(mech.forces, Actuator)),
     ]
     cluster_of = {loop: number for number, cluster in enumerate(clusters) for loop in cluster.loops}
     method_of = methods.clusters or (LOOP_BY_LOOP,) * len(clusters)
@@ -153,6 +158,7 @@ def _integers(
         [*([one.cluster] for one in topology.couplings), *([one.cluster] for one in topology.distances)],
         terms,
         *_force_tables(mech, topology),
+        *_actuator_tables(mech, numbering),
         [list(place.ends) for place in topology.distances],
         list(changes.switches),
         transition_table(changes, numbering),
@@ -184,6 +190,19 @@ def _force_tables(mech: Mechanism, topology: Topology) -> list[list[list[int]]]:
     ]
 
 
+def _actuator_tables(mech: Mechanism, numbering: Numbering) -> list[list[list[int]]]:
+    """Return which limits actuators have (1 of the input, 2 of the force), and the speeds of their gears."""
+    actuators = of_kind(mech.forces, Actuator)
+    return [
+        [[(force.input_range is not None) + 2 * (force.force_range is not None)] for force in actuators],
+        [
+            [k, numbering.u[joint].start + element]
+            for k, force in enumerate(actuators)
+            for joint, element in force.places(mech)
+        ],
+    ]
+
+
 def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
     """Return the parameter and start fields of csrc/model/fields.h in their order, each flat."""
     mech = changes.mech
@@ -191,7 +210,9 @@ def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
     terms = [term for coupling in mech.couplings.values() for term in coupling.terms.values()]
     axes = _canonical_axes(joint.kind for joint in joints)
     upper = np.triu_indices(3)
-    stiffness, damping, free = np.zeros((3, numbering.nu_all))
+    stiffness, damping, free, rotors, limits = np.zeros((5, numbering.nu_all))
+    for name, joint in mech.joints.items():
+        rotors[numbering.u[name]], limits[numbering.u[name]] = joint.reflected_inertia, joint.max_load
     for force in of_kind(mech.forces, JointSpringDamper):
         columns = numbering.u[force.joint]
         stiffness[columns], damping[columns], free[columns] = force.stiffness, force.damping, force.free
@@ -215,6 +236,8 @@ def _parameters(changes: Changes, numbering: Numbering) -> list[FloatArray]:
         stiffness,
         damping,
         free,
+        rotors,
+        limits,
         np.array([*(term.coefficients for term in terms), *((1.0, 0.0, 0.0, 0.0) for _ in changes.locks)]).ravel(),
         np.array(
             [*map(_offset, mech.couplings.values()), *(0.0 for _ in changes.locks), *(d.length for d in distances)]
@@ -259,6 +282,18 @@ def _force_parameters(mech: Mechanism) -> list[FloatArray]:
         np.array([force.damping for force in springs]),
         np.array([force.free for force in springs]),
         np.array([force.point for force in wrenches]).ravel(),
+        *_actuator_parameters(mech),
+    ]
+
+
+def _actuator_parameters(mech: Mechanism) -> list[FloatArray]:
+    actuators = of_kind(mech.forces, Actuator)
+    numbers = [[force.gain, force.offset, force.stiffness, force.damping] for force in actuators]
+    return [
+        *np.array(numbers).reshape(-1, 4).T,
+        np.array([force.input_range or _NO_RANGE for force in actuators]).ravel(),
+        np.array([force.force_range or _NO_RANGE for force in actuators]).ravel(),
+        np.array([gear for force in actuators for gear in force.gears.values()]),
     ]
 
 

@@ -1,16 +1,20 @@
 """The spanning tree of a mechanism: which joints carry the bodies, and which are cut.
 
 The bodies and the ground are the nodes of a graph, the joints its edges. The tree holds the joints that one would
-rather not cut: joints without cut=True before joints with it, then fixed joints (they cost no states), then joints
-with a start value, a force or a coupling, then those that were added first. Taking the joints in this order and leaving
-out each one that would close a loop (Kruskal) gives the maximum spanning tree in this order of preference.
+rather not cut: joints without cut=True before joints with it, then joints with reflected inertia, then fixed joints
+(they cost no states), then joints at massless bodies (see `massless`), then joints with a start value, a force or a
+coupling, then those that were added first. Taking the joints in this order and leaving out each one that would close a
+loop (Kruskal) gives the maximum spanning tree in this order of preference; where it leaves massless leaves, single
+joints are exchanged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from linkwork._util.disjoint_sets import DisjointSets
 from linkwork._util.names import quoted
+from linkwork.compiler.massless_leaves import MasslessGroups
 from linkwork.errors import MechanismError
 from linkwork.mechanism import GROUND, Mechanism
 
@@ -39,7 +43,10 @@ class SpanningTree:
     def __init__(self, mech: Mechanism) -> None:
         body_at = {GROUND: -1, **{name: index for index, name in enumerate(mech.bodies)}}
         self.ends = [(body_at[joint.parent], body_at[joint.child]) for joint in mech.joints.values()]
-        in_tree = _spanning_joints(_least_wanted_cuts_first(mech), self.ends, len(mech.bodies))
+        groups = MasslessGroups(mech, self.ends)
+        order = _least_wanted_cuts_first(mech, groups.need())
+        in_tree = _spanning_joints(order, self.ends, len(mech.bodies))
+        groups.exchange(in_tree, order)
         self.cuts = [joint for joint, kept in enumerate(in_tree) if not kept]
         self.parent = [-1] * (len(mech.bodies) + 1)
         self.joint = [-1] * len(self.parent)
@@ -119,31 +126,24 @@ class SpanningTree:
         return set(waiting)
 
 
-def _least_wanted_cuts_first(mech: Mechanism) -> list[int]:
-    """Return the joints in the order in which they are taken into the tree."""
+def _least_wanted_cuts_first(mech: Mechanism, need: Sequence[int]) -> list[int]:
+    """Return the joints in the order in which they are taken into the tree; `need` as of `MasslessGroups`."""
     joints = list(mech.joints.values())
     used = {*mech.start_q, *mech.start_u, *(joint for force in mech.forces for joint in force.joint_names)}
     used |= {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
 
-    def rank(index: int) -> tuple[bool, bool, bool]:
+    def rank(index: int) -> tuple[bool, bool, bool, int, bool]:
         joint = joints[index]
-        return joint.cut, joint.kind.nq > 0, joint.name not in used
+        driven = bool(joint.reflected_inertia.any())
+        return joint.cut, not driven, joint.kind.nq > 0, need[index], joint.name not in used
 
     return sorted(range(len(joints)), key=rank)
 
 
 def _spanning_joints(order: Sequence[int], ends: Sequence[tuple[int, int]], bodies: int) -> list[bool]:
     """Return for each joint whether it joins what the joints before it in `order` do not."""
-    group = list(range(bodies + 1))  # union-find; the ground, -1, is the last
-
-    def find(body: int) -> int:
-        while group[body] != body:
-            group[body] = body = group[group[body]]
-        return body
-
+    joined = DisjointSets(range(-1, bodies))  # the ground is -1
     kept = [False] * len(ends)
     for joint in order:
-        first, second = map(find, ends[joint])
-        kept[joint] = first != second
-        group[first] = second
+        kept[joint] = joined.unite(*ends[joint])
     return kept

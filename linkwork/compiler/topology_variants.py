@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+import numpy as np
+
 from linkwork._util.names import quoted
 from linkwork.errors import MechanismError
 from linkwork.mechanism import Frame, Joint, Lock, Mechanism, Pin, Release, Stop, Unlock
@@ -81,7 +83,8 @@ def changes(mech: Mechanism) -> Changes:
 
 def _joint(name: str, pin: Pin) -> Joint:
     frames = pin.parent_frame or Frame(), pin.child_frame or Frame()
-    return Joint(name, pin.kind, pin.parent, pin.child, *frames, cut=True)
+    none, unlimited = np.zeros(pin.kind.nu), np.full(pin.kind.nu, np.inf)
+    return Joint(name, pin.kind, pin.parent, pin.child, *frames, True, none, unlimited)
 
 
 def taken(pin: Pin) -> int:

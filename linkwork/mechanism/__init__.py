@@ -1,7 +1,8 @@
 """The description of a mechanism: bodies, joints and forces as the user gives them, in Python or as JSON."""
 
-from linkwork.mechanism import inertia
+from linkwork.mechanism import inertia, shape
 from linkwork.mechanism.actions import Action, Impulse, Stop
+from linkwork.mechanism.actuators import Actuator
 from linkwork.mechanism.checks import GROUND
 from linkwork.mechanism.couplings import Coupling
 from linkwork.mechanism.distances import Distance
@@ -34,6 +35,7 @@ from linkwork.mechanism.triggers import Command, Crossing, PointDistance, Time, 
 __all__ = [
     "GROUND",
     "Action",
+    "Actuator",
     "Body",
     "Command",
     "Coupling",
@@ -73,4 +75,5 @@ __all__ = [
     "Wrench",
     "inertia",
     "json_schema",
+    "shape",
 ]

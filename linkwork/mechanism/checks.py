@@ -32,13 +32,11 @@ def check_new_name(name: object, what: str, taken: Mapping[str, Container[str]])
 
 
 def check_mass(mass: object, what: str) -> float:
-    """Return a mass in kg: finite and positive."""
+    """Return a mass in kg: finite and not negative."""
     value = number(mass, f"{what}: mass")
-    if value <= 0:
-        raise MechanismError(
-            f"{what}: mass must be positive, not {value:g} kg; join a massless part to its neighbour instead"
-        )
-    return value
+    if value < 0:
+        raise MechanismError(f"{what}: mass must not be negative ({value:g} kg); a massless body has mass 0")
+    return value + 0.0  # not -0
 
 
 def check_inertia(inertia: ArrayLike, what: str) -> FloatArray:
@@ -105,6 +103,8 @@ def check_references(mech: Mechanism) -> None:
         point.check(mech)
     for measure in mech.measures.values():
         measure.check(mech)
+    for body in mech.shapes:
+        check_body_known(mech, "shapes", body)
     for starts, of in ((mech.start_q, "q"), (mech.start_u, "u")):
         _check_starts(mech, starts, of)
     check_transitions(mech)

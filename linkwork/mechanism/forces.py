@@ -1,6 +1,7 @@
-"""Forces that belong to the description of a mechanism, and those applied from outside; springs stand in `springs`.
+"""Forces that belong to the description of a mechanism, and those applied from outside.
 
-A new kind is one class here: its name in files, its fields, and what it must find in a mechanism.
+Springs stand in `springs`, actuators in `actuators`. A new kind is one class: its name in files, its fields, and what
+it must find in a mechanism.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Force:
 
 
 class NamedForce(Force):
-    """A force on bodies that has a name of its own."""
+    """A force that has a name of its own."""
 
     call: ClassVar[str]
     name: str
@@ -151,9 +152,10 @@ class Taken:
             self.__init__()  # type: ignore[misc]
         for force in forces[len(self._read) :]:
             self._read.append(force)
-            self.joints.update(force.joint_names)
             if isinstance(force, NamedForce):
                 self.names.add(force.name)
+            else:
+                self.joints.update(force.joint_names)
         return self
 
 

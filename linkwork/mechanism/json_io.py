@@ -2,13 +2,16 @@
 
     {"linkwork": 1, "name": ..., "gravity": [x, y, z],
      "bodies": [{"name", "mass", "com", "inertia", "origin", "rotation"}, ...],
-     "joints": [{"name", "type", its arguments, "parent", "child", "parent_frame", "child_frame", "at", "cut"}, ...],
+     "joints": [{"name", "type", its arguments, "parent", "child", "parent_frame", "child_frame", "at", "cut",
+                 "reflected_inertia", "max_load"}, ...],
      "couplings": [{"name", "terms": {"coordinate": coefficient or [c1, c2, ...]}, "offset",
                     "motion": {"polynomial": [c0, c1, ...], "amplitude", "frequency", "phase"}}, ...],
      "distances": [{"name", "bodies": [first, second], "points", "length"}, ...],
      "forces": [{"type": "spring_damper", "joint", "stiffness", "damping", "free"},
                 {"type": "point_spring_damper", "bodies", "points", "stiffness", "damping", "free", "name"},
-                {"type": "wrench", "body", "point", "name"}, ...],
+                {"type": "wrench", "body", "point", "name"},
+                {"type": "actuator", "name", "gears": {"coordinate": gear}, "gain", "offset", "stiffness", "damping",
+                 "input_range": [lower, upper], "force_range"}, ...],
      "transitions": [{"name", "type": "lock" or "unlock", "joint", "speeds", "when"},
                      {"name", "type": "pin", "parent", "child", "kind": {"type", its arguments}, "parent_frame",
                       "child_frame", "when"},
@@ -17,13 +20,18 @@
                      {"name", "type": "impulse", "body", "point", "force", "torque", "when"}, ...],
      "points": [{"name", "body", "point", "axis"}, ...],
      "measures": [{"name", "quantity": "distance" or "angle", "points": [first, second]}, ...],
+     "shapes": [{"body", "type": "box", "size", "frame", "colour"},
+                {"body", "type": "cylinder" or "capsule", "radius", "length", "frame", "colour"},
+                {"body", "type": "sphere", "radius", "frame", "colour"},
+                {"body", "type": "mesh", "path", "scale", "frame", "colour"}, ...],
      "start": {"q": {"joint": value}, "u": {"joint": value}}}
 
 Keys mean what the arguments of `Mechanism.add_body`, `add_joint`, `add_coupling`, `Motion`, `add_distance`,
-`SpringDamper`, `Wrench`, `add_transition`, its actions, `add_point`, `add_measure` and `start` mean, with the same
-defaults. The arguments of a joint have the names that its class gives them: "axis", "axis1" and "axis2", "normal", or
-none. "when" is {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"}, "value",
-"direction"} or {"type": "command"}.
+`SpringDamper`, `Wrench`, `Actuator`, `add_transition`, its actions, `add_point`, `add_measure`, the shapes and `start`
+mean, with the same defaults; relative paths of meshes start from the folder of the file. The arguments of a joint have
+the names that its class gives them: "axis", "axis1" and "axis2", "normal", or none.
+"when" is {"type": "time", "t"}, {"type": "crossing", "quantity": coordinate or {"bodies", "points"},
+"value", "direction"} or {"type": "command"}.
 """
 
 from __future__ import annotations
@@ -44,6 +52,7 @@ from linkwork.errors import MechanismError
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.reading import VERSION, DataPath, Misread, read_mechanism
+from linkwork.mechanism.shapes import Mesh
 from linkwork.mechanism.triggers import PointDistance
 
 if TYPE_CHECKING:
@@ -51,6 +60,7 @@ if TYPE_CHECKING:
     from linkwork.mechanism.forces import Force
     from linkwork.mechanism.mechanism import Mechanism
     from linkwork.mechanism.parts import Body, Joint
+    from linkwork.mechanism.shapes import Shape
     from linkwork.mechanism.transitions import Transition
     from linkwork.mechanism.triggers import Trigger
 
@@ -73,6 +83,7 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
         **({"transitions": [_transition(one) for one in mech.transitions.values()]} if mech.transitions else {}),
         **({"points": [_values(one) for one in mech.points.values()]} if mech.points else {}),
         **({"measures": [_values(one) for one in mech.measures.values()]} if mech.measures else {}),
+        **({"shapes": [_shape(body, one) for body, of in mech.shapes.items() for one in of]} if mech.shapes else {}),
         "start": {
             "q": {name: _number_or_list(value) for name, value in mech.start_q.items()},
             "u": {name: _number_or_list(value) for name, value in mech.start_u.items()},
@@ -82,9 +93,29 @@ def to_dict(mech: Mechanism) -> dict[str, Any]:
 
 def save(mech: Mechanism, path: str | os.PathLike[str]) -> None:
     """Write the mechanism; the file appears whole or not at all."""
-    text = _formatted(to_dict(mech)) + "\n"
+    text = _formatted(to_dict(placed_in(mech, Path(path).absolute().parent))) + "\n"
     with atomic_path(path) as part:
         part.write_text(text, encoding="utf-8")
+
+
+def placed_in(mech: Mechanism, folder: Path) -> Mechanism:
+    """Return the mechanism with relative paths of meshes that start from another folder, that of a file to write."""
+    own = (mech.folder or Path()).absolute()
+    if own == folder or not any(isinstance(one, Mesh) for of in mech.shapes.values() for one in of):
+        return mech
+    moved = mech.copy()
+    moved.shapes = {body: [_moved(one, own, folder) for one in of] for body, of in mech.shapes.items()}
+    return moved
+
+
+def _moved(shape: Shape, own: Path, folder: Path) -> Shape:
+    if not isinstance(shape, Mesh) or Path(shape.path).is_absolute() or not (own / shape.path).is_file():
+        return shape
+    try:
+        path = os.path.relpath(own / shape.path, folder)
+    except ValueError:  # another drive of Windows
+        path = str(own / shape.path)
+    return dataclasses.replace(shape, path=Path(path).as_posix())
 
 
 def _body(body: Body) -> dict[str, Any]:
@@ -107,7 +138,17 @@ def _joint(joint: Joint) -> dict[str, Any]:
         "parent_frame": _frame(joint.parent_frame),
         "child_frame": _frame(joint.child_frame),
         **({"cut": True} if joint.cut else {}),
+        **({"reflected_inertia": _number_or_list(joint.reflected_inertia)} if joint.reflected_inertia.any() else {}),
+        **_limits(joint),
     }
+
+
+def _limits(joint: Joint) -> dict[str, Any]:
+    """JSON has no infinity: in a joint of several speeds null stands for a speed without a limit."""
+    if np.isinf(joint.max_load).all():
+        return {}
+    limits = [None if np.isinf(one) else one for one in joint.max_load.tolist()]
+    return {"max_load": limits[0] if len(limits) == 1 else limits}
 
 
 def _kind(kind: JointKind) -> dict[str, Any]:
@@ -142,6 +183,10 @@ def _transition(transition: Transition) -> dict[str, Any]:
     }
 
 
+def _shape(body: str, shape: Shape) -> dict[str, Any]:
+    return {"body": body, "type": shape.type_name, **{name: _plain(value) for name, value in shape.given.items()}}
+
+
 def _trigger(trigger: Trigger) -> dict[str, Any]:
     return {"type": trigger.type_name, **_values(trigger)}
 
@@ -157,6 +202,8 @@ def _plain(value: Any) -> Any:
     match value:
         case tuple():
             return [_plain(item) for item in value]
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
         case Frame():
             return _frame(value)
         case JointKind():
@@ -211,11 +258,13 @@ def load(cls: type[Mechanism], path: str | os.PathLike[str]) -> Mechanism:
     except (ValueError, RecursionError) as error:
         raise MechanismError(f"{name}: this is no mechanism ({error})") from None
     try:
-        return read_mechanism(cls, data)
+        mech = read_mechanism(cls, data)
     except Misread as error:
         line, column = _position(text, error.path)
         within = f" ({error.place})" if error.path else ""
         raise error.kind(f"{name}, line {line}, column {column}{within}: {error}") from None
+    mech.folder = Path(path).absolute().parent
+    return mech
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

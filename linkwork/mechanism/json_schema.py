@@ -14,12 +14,15 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from linkwork._util.part_names import PATTERN
+from linkwork.mechanism import shapes
 from linkwork.mechanism.actions import ACTIONS, Stop
 from linkwork.mechanism.forces import FORCES
 from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import KINDS, JointKind
 from linkwork.mechanism.mechanism import Mechanism
 from linkwork.mechanism.motions import Motion
+from linkwork.mechanism.points import PointOfInterest
 from linkwork.mechanism.reading import VERSION
 from linkwork.mechanism.triggers import TRIGGERS, PointDistance
 
@@ -28,7 +31,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
 
 NUMBER: Schema = {"type": "number"}
-NAME: Schema = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
+NAME: Schema = {"type": "string", "pattern": f"^{PATTERN}$"}
 
 
 def _array(items: Schema, least: int, most: int | None = None) -> Schema:
@@ -41,10 +44,15 @@ QUATERNION = _array(NUMBER, 4)
 NUMBERS: Schema = {"type": "array", "items": NUMBER}
 COEFFICIENTS: Schema = {"anyOf": [NUMBER, _array(NUMBER, 1, 4)]}
 
+NOT_NEGATIVE: Schema = {"type": "number", "minimum": 0}
+POSITIVE: Schema = {"type": "number", "exclusiveMinimum": 0}
+SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+NO_LIMIT: Schema = {"type": "null"}
+
 # Shapes and limits that the types of Python do not state, by key.
 SHAPES: dict[str, Schema] = {
     "name": NAME,
-    "mass": {"type": "number", "exclusiveMinimum": 0},
+    "mass": {"type": "number", "minimum": 0},
     "com": VECTOR,
     "inertia": MATRIX,
     "gravity": VECTOR,
@@ -54,8 +62,10 @@ SHAPES: dict[str, Schema] = {
     "rotation": {"anyOf": [MATRIX, QUATERNION]},
     "points": _array(VECTOR, 2),
     "bodies": _array({"type": "string"}, 2),
-    "length": {"type": "number", "exclusiveMinimum": 0},
+    "length": POSITIVE,
     "polynomial": COEFFICIENTS,
+    "reflected_inertia": {"anyOf": [NOT_NEGATIVE, {"type": "array", "items": NOT_NEGATIVE}]},
+    "max_load": {"anyOf": [NOT_NEGATIVE, {"type": "array", "items": {"anyOf": [NOT_NEGATIVE, NO_LIMIT]}}]},
     "restitution": {"type": "number", "minimum": 0, "maximum": 1},
     "direction": {"enum": [-1, 0, 1]},
     "coordinate": {"type": "integer", "minimum": 1},
@@ -70,7 +80,28 @@ SHAPES: dict[str, Schema] = {
     "kind": {"$ref": "#/$defs/joint_type"},
     "quantity": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/point_distance"}]},
     "terms": {"type": "object", "additionalProperties": COEFFICIENTS, "minProperties": 1},
+    "gears": {"type": "object", "additionalProperties": NUMBER, "minProperties": 1},
+    "input_range": _array(NUMBER, 2),
+    "force_range": _array(NUMBER, 2),
     "motion": {"$ref": "#/$defs/motion"},
+    "frame": {"$ref": "#/$defs/frame"},
+    "size": _array(POSITIVE, 3),
+    "radius": POSITIVE,
+    "scale": {"anyOf": [NUMBER, VECTOR]},
+    "colour": {"anyOf": [{"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, _array(SHARE, 3)]},
+}
+
+
+# Its points are names, unlike those of other parts.
+MEASURE: Schema = {
+    "type": "object",
+    "properties": {
+        "name": NAME,
+        "quantity": {"enum": ["distance", "angle"]},
+        "points": _array({"type": "string"}, 2),
+    },
+    "required": ["name", "quantity", "points"],
+    "additionalProperties": False,
 }
 
 
@@ -91,6 +122,9 @@ def json_schema() -> Schema:
         "distances": _call(Mechanism.add_distance),
         "forces": {"oneOf": [_variant(kind, name) for name, kind in FORCES.items()]},
         "transitions": {"oneOf": [_transition(kind, name) for name, kind in ACTIONS.items()]},
+        "points": _fields(PointOfInterest),
+        "measures": MEASURE,
+        "shapes": {"oneOf": [_shape(kind, name) for name, kind in shapes.SHAPES.items()]},
     }
     values: Schema = {"type": "object", "additionalProperties": {"anyOf": [NUMBER, NUMBERS]}}
     start = _parameters(Mechanism.start)
@@ -158,6 +192,13 @@ def _transition(kind: type[Any], name: str) -> Schema:
     else:
         found["anyOf"] = [_given("lower"), _given("upper")]
     return found
+
+
+def _shape(kind: type[Any], name: str) -> Schema:
+    """A shape by its fields, with the body in which it is fixed."""
+    found = _variant(kind, name)
+    body = _described({"type": "string"}, _parameters(Mechanism.add_shape).get("body"))
+    return found | {"properties": {"body": body, **found["properties"]}, "required": ["body", *found["required"]]}
 
 
 def _variant(kind: type[Any], name: str) -> Schema:

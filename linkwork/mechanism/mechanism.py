@@ -6,8 +6,10 @@ import copy
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from linkwork._util.checks import FloatArray, check_name, finite
@@ -15,7 +17,7 @@ from linkwork._util.keywords import checks_keywords
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.mechanism import json_io, reading
 from linkwork.mechanism.actions import Action
-from linkwork.mechanism.checks import check_inertia, check_mass, check_new_name, check_start
+from linkwork.mechanism.checks import check_body_known, check_inertia, check_mass, check_new_name, check_start
 from linkwork.mechanism.couplings import Coupling, coupling, name_of_drive
 from linkwork.mechanism.distances import Distance, distance
 from linkwork.mechanism.forces import Force, Taken, names_in_use
@@ -24,20 +26,21 @@ from linkwork.mechanism.joints import JointKind
 from linkwork.mechanism.motions import Motion
 from linkwork.mechanism.parts import Body, Joint, joint
 from linkwork.mechanism.points import Measure, PointOfInterest, measure, point_of_interest
+from linkwork.mechanism.shapes import Shape
 from linkwork.mechanism.transitions import Transition, check_starts, transition
 from linkwork.mechanism.triggers import Trigger
 
 
 @checks_keywords
 class Mechanism:
-    """Bodies, joints, couplings, distances, forces, transitions, points of interest and start guesses.
+    """Bodies, joints, couplings, distances, forces, transitions, points of interest, shapes and start guesses.
 
     Errors are raised at once.
 
     Parameters
     ----------
     name
-        A word of letters, digits and underscores.
+        ASCII letters, digits, blanks inside and signs such as ``-`` and ``/``.
     gravity
         Acceleration of free fall in world axes, (3,), m/s^2.
 
@@ -49,10 +52,18 @@ class Mechanism:
         `Coupling`, `Distance`, `Transition`, `PointOfInterest` and `Measure` by name, likewise.
     forces
         In the order in which they were added.
+    shapes
+        Lists of shapes by name of their body, or "ground".
+    folder
+        Of the file that the mechanism was read from: relative paths of meshes start there. None: a mechanism that was
+        not read from a file; they start from the current directory.
     start_q, start_u
         Start guesses of coordinates and speeds by name of the joint, arrays (nq,) and (nu,).
     taken
         Names and joints that the forces have.
+    report, names
+        Of a mechanism from another format (`linkwork.load`): the fidelity report, and the names of the file with those
+        here, by kind of element. Otherwise None and empty.
 
     Examples
     --------
@@ -74,6 +85,8 @@ class Mechanism:
     points: dict[str, PointOfInterest]
     measures: dict[str, Measure]
     forces: list[Force]
+    shapes: dict[str, list[Shape]]
+    folder: Path | None
     start_q: dict[str, FloatArray]
     start_u: dict[str, FloatArray]
 
@@ -88,9 +101,13 @@ class Mechanism:
         self.points = {}
         self.measures = {}
         self.forces = []
+        self.shapes = {}
+        self.folder = None
         self.taken = Taken()
         self.start_q = {}
         self.start_u = {}
+        self.report: Any = None
+        self.names: dict[str, dict[str, str]] = {}
 
     @property
     def gravity(self) -> FloatArray:
@@ -116,9 +133,10 @@ class Mechanism:
         Parameters
         ----------
         name
-            A new name of letters, digits and underscores.
+            A new name, legal as that of a mechanism is.
         mass
-            kg, positive.
+            kg. Zero, together with a zero inertia, makes a massless body, such as the link between the two hinges of a
+            universal joint; a body with inertia must hang on it or close a loop with it.
         com
             Centre of mass in body axes from the body's origin, (3,), m.
         inertia
@@ -165,13 +183,15 @@ class Mechanism:
         parent_frame: Frame | None = None,
         child_frame: Frame | None = None,
         cut: bool = False,
+        reflected_inertia: float | Sequence[float] = 0.0,
+        max_load: float | Sequence[float] | None = None,
     ) -> None:
         """Add a joint between bodies that have been added; one that closes a loop is added like any other.
 
         Parameters
         ----------
         name
-            A new name of letters, digits and underscores.
+            A new name, legal as that of a mechanism is.
         kind
             A kind of joint, such as `Revolute(axis)`, `Prismatic(axis)` or `Spherical()`; the conventions list all.
         parent, child
@@ -183,6 +203,13 @@ class Mechanism:
             One that is left out is `Frame()`.
         cut
             True: cut the loop at this joint rather than at one that is chosen, so that its coordinates are no states.
+        reflected_inertia
+            Inertia of the rotor that drives the joint, times the gear ratio squared: kg m^2 for a rotation, kg for a
+            displacement, not below zero. One number for all speeds, or one for each. It adds to the diagonal of the
+            joint-space mass matrix, without gyroscopic torques (MuJoCo's armature).
+        max_load
+            Largest size of the driving load "A.tau", N m or N: beyond, the load that acts saturates. One number for all
+            speeds, or one for each; infinite, or left out: no limit. Springs and dampers are not limited.
 
         Raises
         ------
@@ -197,9 +224,21 @@ class Mechanism:
         >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
         >>> mech.joints["A"].kind
         Revolute((0.0, 1.0, 0.0))
+
+        With a motor whose rotor has 1e-4 kg m^2, behind a gear of ratio 50 that carries 40 N m:
+
+        >>> mech = Mechanism("driven")
+        >>> mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> drive = {"reflected_inertia": 1e-4 * 50**2, "max_load": 40.0}
+        >>> mech.add_joint("A", Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0), **drive)
+        >>> mech.joints["A"].reflected_inertia
+        array([0.25])
         """
         check_new_name(name, "joint", names_in_use(self, "body"))
-        self.joints[name] = joint(self, name, kind, parent, child, at, parent_frame, child_frame, cut)
+        most = np.inf if max_load is None else max_load
+        self.joints[name] = joint(
+            self, name, kind, parent, child, at, parent_frame, child_frame, cut, reflected_inertia, most
+        )
 
     @checks_keywords
     def add_coupling(
@@ -212,7 +251,7 @@ class Mechanism:
         Parameters
         ----------
         name
-            A new name of letters, digits and underscores.
+            A new name, legal as that of a mechanism is.
         terms
             A coefficient by coordinate: a number c for c q, or up to four numbers (c1, c2, ...) for
             c1 q + c2 q^2 + ... A coordinate is named by its joint, or as "U[2]" in a joint of several; joints that
@@ -280,7 +319,7 @@ class Mechanism:
         Parameters
         ----------
         name
-            A new name of letters, digits and underscores.
+            A new name, legal as that of a mechanism is.
         bodies
             Names of two bodies, one of them may be "ground".
         points
@@ -309,12 +348,12 @@ class Mechanism:
 
     @checks_keywords
     def add_force(self, force: Force) -> None:
-        """Add a force, a `SpringDamper` or a `Wrench`, on joints or bodies that have been added.
+        """Add a force, a `SpringDamper`, a `Wrench` or an `Actuator`, on joints or bodies that have been added.
 
         Parameters
         ----------
         force
-            A `SpringDamper` or a `Wrench`; its joints or bodies have been added before.
+            A `SpringDamper`, a `Wrench` or an `Actuator`; its joints or bodies have been added before.
 
         Raises
         ------
@@ -344,7 +383,7 @@ class Mechanism:
         Parameters
         ----------
         name
-            A new name of letters, digits and underscores; the joint that a `Pin` makes has it as well.
+            A new name; the joint that a `Pin` makes has it as well.
         action
             `Lock`, `Unlock`, `Pin`, `Release`, `Stop` or `Impulse`.
         when
@@ -378,7 +417,7 @@ class Mechanism:
         Parameters
         ----------
         name
-            A new name of letters, digits and underscores.
+            A new name, legal as that of a mechanism is.
         body
             Name of the body in which it is fixed, or "ground".
         point
@@ -414,7 +453,7 @@ class Mechanism:
         Parameters
         ----------
         name
-            A new name of letters, digits and underscores.
+            A new name, legal as that of a mechanism is.
         quantity
             "distance": of the points; "angle": between their axes, 0 to pi. Where the points coincide or the axes are
             parallel there is no rate, which is zero then.
@@ -440,6 +479,39 @@ class Mechanism:
         """
         check_new_name(name, "measure", names_in_use(self))
         self.measures[name] = measure(self, name, quantity, points)
+
+    @checks_keywords
+    def add_shape(self, body: str, shape: Shape) -> None:
+        """Add a shape to a body, for pictures and films; it has no mass and no contact, and changes nothing else.
+
+        Bodies without shapes are drawn as rods and plates between their joints.
+
+        Parameters
+        ----------
+        body
+            Name of the body in which it is fixed, or "ground".
+        shape
+            Of `linkwork.shape`: a box, cylinder, capsule, sphere or mesh.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown body, or something else than a shape. Nothing is added then.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import inertia, shape
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_shape("arm", shape.box((1.0, 0.05, 0.05), frame=Frame((0.5, 0, 0))))
+        >>> mech.add_shape("ground", shape.sphere(0.1, colour="#606060"))
+        >>> mech.shapes["ground"]
+        [Sphere(radius=0.1, colour='#606060')]
+        """
+        check_body_known(self, "add_shape", body)
+        if not isinstance(shape, Shape):
+            raise MechanismError(f"add_shape takes a shape such as shape.box((0.4, 0.05, 0.05)), not {shape!r}")
+        self.shapes.setdefault(body, []).append(shape)
 
     @checks_keywords
     def start(self, q: Mapping[str, ArrayLike] | None = None, u: Mapping[str, ArrayLike] | None = None) -> None:
@@ -479,6 +551,7 @@ class Mechanism:
         for name, value in vars(self).items():
             if isinstance(value, dict | list):
                 setattr(twin, name, value.copy())
+        twin.shapes = {body: shapes.copy() for body, shapes in self.shapes.items()}
         return twin
 
     def to_dict(self) -> dict[str, Any]:
@@ -611,6 +684,49 @@ class Mechanism:
             raise MechanismError(f"this state is of another mechanism than {self.name!r}: draw it by its own model")
         return state.model.draw(path, state)
 
+    def page(self, path: str | PathLike[str], **options: Any) -> Any:
+        """Write an HTML page that shows and simulates the mechanism; it opens in any browser, without a network.
+
+        Its parameters and inputs can be changed in the page, and its bodies pulled.
+
+        Parameters
+        ----------
+        path
+            The .html file to write.
+        **options
+            As of `linkwork.page`, such as `title`, `t_end` and `rtol`.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        MechanismError
+            If the mechanism cannot be compiled.
+        LinkworkError
+            If the viewer has not been built.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> from linkwork.mechanism import Revolute, inertia
+        >>> mech = Mechanism("pendulum")
+        >>> mech.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=inertia.rod(2.0, 1.0))
+        >>> mech.add_joint("hinge", Revolute(axis=(0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+        >>> path = mech.page("pendulum.html", t_end=5.0)  # doctest: +SKIP
+        """
+        return import_module("linkwork.model.compile").compile(self).page(path, **options)
+
+    def _page_part(self, request: Any) -> Any:
+        return import_module("linkwork.model.compile").compile(self)._page_part(request)
+
+    def _repr_html_(self) -> str | None:
+        """Return the page for notebooks; None where there is none."""
+        return import_module("linkwork.view.notebook").embedded(self) or None
+
     def _repr_svg_(self) -> str | None:
         """Return the picture for notebooks; None where there is none."""
         try:
@@ -628,6 +744,8 @@ class Mechanism:
         for part in ("coupling", "distance", "transition", "point", "measure"):
             if count := len(getattr(self, f"{part}s")):
                 counts.append((count, part, f"{part}s"))
+        if count := sum(map(len, self.shapes.values())):
+            counts.append((count, "shape", "shapes"))
         parts = (f"{count} {one if count == 1 else many}" for count, one, many in counts)
         return f"Mechanism({self.name!r}: {', '.join(parts)})"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, finite
+from linkwork._util.checks import FloatArray, check_finite, finite, length, numbers, shortened
 from linkwork.errors import MechanismError
 from linkwork.mechanism.checks import GROUND, check_body_known
 from linkwork.mechanism.frames import Frame
@@ -27,7 +27,7 @@ class Body:
     name
         Its name, unique among bodies.
     mass
-        kg.
+        kg, zero for a massless body.
     com
         Centre of mass in body axes from the body's origin, (3,), m.
     inertia
@@ -42,6 +42,11 @@ class Body:
     inertia: FloatArray
     origin: FloatArray
     rotation: FloatArray
+
+    @property
+    def has_inertia(self) -> bool:
+        """Whether it has mass or a moment of inertia."""
+        return self.mass > 0.0 or bool(self.inertia.any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +65,10 @@ class Joint:
         The joint frame in the parent's and in the child's own frame; they coincide when the coordinates are zero.
     cut
         True: the joint shall close its loop, so that its coordinates are no states.
+    reflected_inertia
+        Inertia of the rotor that drives each speed, times the gear ratio squared, (nu,), kg m^2 or kg.
+    max_load
+        At which the driving load of each speed saturates, (nu,), N m or N; infinite: it has no limit.
     """
 
     name: str
@@ -69,6 +78,8 @@ class Joint:
     parent_frame: Frame
     child_frame: Frame
     cut: bool
+    reflected_inertia: FloatArray
+    max_load: FloatArray
 
 
 def joint(
@@ -81,6 +92,8 @@ def joint(
     parent_frame: Frame | None,
     child_frame: Frame | None,
     cut: bool,
+    reflected_inertia: ArrayLike,
+    max_load: ArrayLike,
 ) -> Joint:
     """Return a joint between bodies of `mech`; errors name the joint."""
     what = f"joint {name!r}"
@@ -99,7 +112,25 @@ def joint(
         frames = _frame_in(mech, parent, point), _frame_in(mech, child, point)
     else:
         raise MechanismError(f"{what}: give either at= or parent_frame= and child_frame=, not both")
-    return Joint(name, kind, parent, child, *frames, cut=bool(cut))
+    rotors = _of_speeds(kind, reflected_inertia, f"{what}: reflected_inertia", "give 0 for none")
+    limits = _of_speeds(kind, max_load, f"{what}: max_load", "leave it out for none")
+    check_finite(rotors, f"{what}: reflected_inertia")
+    return Joint(name, kind, parent, child, *frames, bool(cut), rotors, limits)
+
+
+def _of_speeds(kind: JointKind, value: ArrayLike, what: str, remedy: str) -> FloatArray:
+    """Return a number for each speed of a joint, (nu,), from one for all of them or as many; none is below zero."""
+    count, title = length(value), type(kind).__name__
+    if count != kind.nu and (count or np.ndim(value)):
+        raise MechanismError(
+            f"{what} has {count} numbers, but a {title} has {kind.nu} speeds: give one number for all of them"
+            + (f", or {kind.nu}" if kind.nu > 1 else "")
+        )
+    given = np.array(np.broadcast_to(numbers(value, np.shape(value), what), (kind.nu,)))
+    if not (given >= 0.0).all():
+        raise MechanismError(f"{what} must not be below zero, and no NaN; {remedy}, not {shortened(value)}")
+    given.setflags(write=False)
+    return given
 
 
 def _given_frames(what: str, parent_frame: Frame | None, child_frame: Frame | None) -> tuple[Frame, Frame]:

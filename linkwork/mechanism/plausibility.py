@@ -105,7 +105,8 @@ def _sizes(mech: Mechanism) -> FloatArray:
 def _inertias(mech: Mechanism, sizes: FloatArray, size: float) -> Iterator[InertiaWarning]:
     bodies = list(mech.bodies.values())
     moments = np.abs([body.inertia for body in bodies]).sum(axis=2).max(axis=1)  # bounds on the principal moments
-    radii = np.sqrt(moments / [body.mass for body in bodies])
+    masses = np.array([body.mass for body in bodies])
+    radii = np.sqrt(np.divide(moments, masses, out=np.zeros(len(bodies)), where=masses > 0.0))
     for i in np.flatnonzero((sizes > 0.0) & (radii > np.maximum(GYRATION_OF_BODY * sizes, GYRATION_OF_ALL * size))):
         yield InertiaWarning(
             f"body {bodies[i].name!r} of mechanism {mech.name!r}: a moment of inertia of {moments[i]:.3g} kg m^2 at "
@@ -140,7 +141,9 @@ def _coinciding_joints(mech: Mechanism, size: float) -> Iterator[JointFrameWarni
         for body in (joint.parent, joint.child):
             joints.setdefault(body, []).append(joint)
     for body, own in joints.items():
-        if body == GROUND or len(own) < 2 or not _coincide(own, body, mech.bodies[body].com, COINCIDENT * size):
+        if body == GROUND or len(own) < 2 or mech.bodies[body].mass == 0.0:
+            continue
+        if not _coincide(own, body, mech.bodies[body].com, COINCIDENT * size):
             continue
         last = own[-1]
         side = "child_frame" if last.child == body else "parent_frame"
@@ -153,8 +156,8 @@ def _coinciding_joints(mech: Mechanism, size: float) -> Iterator[JointFrameWarni
 
 def _separated_frames(mech: Mechanism, size: float) -> Iterator[JointFrameWarning]:
     """Joints that only turn, with one frame left out, whose points are separated in the reference poses."""
-    if not any(_is_placed(body) for body in mech.bodies.values()):
-        return
+    if mech.report is not None or not any(_is_placed(body) for body in mech.bodies.values()):
+        return  # a file states all frames, and its loops may be open in its poses
     for joint in mech.joints.values():
         sides = ((joint.parent, joint.parent_frame, "parent_frame"), (joint.child, joint.child_frame, "child_frame"))
         left_out = [side for side in sides if side[1] == _AT_ORIGIN]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from linkwork.mechanism.frames import Frame
 from linkwork.mechanism.joints import KINDS, JointKind
 from linkwork.mechanism.motions import Motion
 from linkwork.mechanism.pins import Pin
+from linkwork.mechanism.shapes import SHAPES
 from linkwork.mechanism.triggers import TRIGGERS, PointDistance, Trigger
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     _check_keys(
         data,
         ["linkwork", "name", "bodies", "joints"],
-        ["gravity", "couplings", "distances", "forces", "transitions", "points", "measures", "start"],
+        ["gravity", "couplings", "distances", "forces", "transitions", "points", "measures", "shapes", "start"],
     )
     with _at():
         mech = cls(data["name"], **({"gravity": data["gravity"]} if "gravity" in data else {}))
@@ -66,6 +68,7 @@ def read_mechanism(cls: type[Mechanism], data: Any) -> Mechanism:
     _each(data, "transitions", lambda item: _add_transition(mech, item))
     _each(data, "points", lambda item: _add_point(mech, item))
     _each(data, "measures", lambda item: _add_measure(mech, item))
+    _each(data, "shapes", lambda item: _add_shape(mech, item))
     with _at("start"):
         start = data.get("start", {})
         _check_keys(start, [], ["q", "u"])
@@ -84,8 +87,11 @@ def _add_body(mech: Mechanism, item: Any) -> None:
 def _add_joint(mech: Mechanism, item: Any) -> None:
     kind = _chosen(item, KINDS, "joint")
     required = ["name", "type", *kind.argument_names(), "parent", "child"]
-    _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut"])
+    _check_keys(item, required, ["at", "parent_frame", "child_frame", "cut", "reflected_inertia", "max_load"])
     given = {key: value for key, value in item.items() if key != "type" and key not in kind.argument_names()}
+    limits = given.get("max_load")
+    if isinstance(limits, list):  # JSON has no infinity
+        given["max_load"] = [math.inf if limit is None else limit for limit in limits]
     try:
         made = _kind_of(kind, item)
     except MechanismError as error:
@@ -98,9 +104,9 @@ def _kind_of(kind: type[JointKind], item: Mapping[str, Any]) -> JointKind:
     return made
 
 
-def _frames(item: Mapping[str, Any]) -> dict[str, Frame]:
+def _frames(item: Mapping[str, Any], *keys: str) -> dict[str, Frame]:
     frames = {}
-    for side in ("parent_frame", "child_frame"):
+    for side in keys or ("parent_frame", "child_frame"):
         if side in item:
             with _at(side):
                 _check_keys(item[side], [], ["position", "rotation"])
@@ -131,6 +137,13 @@ def _add_point(mech: Mechanism, item: Any) -> None:
 def _add_measure(mech: Mechanism, item: Any) -> None:
     _check_keys(item, ["name", "quantity", "points"], [])
     mech.add_measure(**item)
+
+
+def _add_shape(mech: Mechanism, item: Any) -> None:
+    kind = _chosen(item, SHAPES, "shape")
+    _check_fields(item, kind, ["body", "type"])
+    given = {key: value for key, value in item.items() if key not in ("body", "type")} | _frames(item, "frame")
+    mech.add_shape(item["body"], kind(**given))
 
 
 def _add_transition(mech: Mechanism, item: Any) -> None:

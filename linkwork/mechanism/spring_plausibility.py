@@ -16,6 +16,7 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.rotations import matrix_of
 from linkwork.errors import SpringWarning
 from linkwork.mechanism.actions import Stop
+from linkwork.mechanism.actuators import Actuator
 from linkwork.mechanism.checks import GROUND, lost_bodies
 from linkwork.mechanism.forces import of_kind
 from linkwork.mechanism.joints import Free, Prismatic
@@ -95,9 +96,10 @@ def _guides(mech: Mechanism, poses: dict[str, _Pose]) -> Iterator[_Guide]:
     """Return the guides that carry bodies which nothing but springs holds."""
     joints = [j for j in mech.joints.values() if isinstance(j.kind, Prismatic | Free) and j.parent in poses]
     coupled = {term.joint for coupling in mech.couplings.values() for term in coupling.terms.values()}
+    actuated = {joint for force in of_kind(mech.forces, Actuator) for joint in force.joint_names}
     stops = {one.action.joint.partition("[")[0] for one in mech.transitions.values() if isinstance(one.action, Stop)}
     for joint in joints[:MOST_GUIDES]:
-        if joint.name in coupled or joint.name in stops:
+        if joint.name in coupled or joint.name in actuated or joint.name in stops:
             continue
         carried = frozenset(lost_bodies(mech, without=(joint.name,)))
         if not carried or _held_otherwise(mech, carried):

@@ -98,7 +98,7 @@ class Arguments:
         return inputs
 
     def loads(self, tau: Loads) -> FloatArray:
-        """Return loads of all joints, applied forces and torques (..., n_loads); zero by default."""
+        """Return loads of all joints, applied wrenches and inputs of actuators (..., n_loads); zero by default."""
         n = self._numbering
         if tau is None:
             return self.no_loads
@@ -114,7 +114,7 @@ class Arguments:
         return loads
 
     def wrenches(self, applied: Loads) -> FloatArray:
-        """Return applied forces and torques alone, loads of the joints zero (..., n_loads)."""
+        """Return applied wrenches and inputs of actuators alone, loads of the joints zero (..., n_loads)."""
         if applied is None:
             return self.no_loads
         if not isinstance(applied, Mapping):
@@ -195,15 +195,18 @@ def sized(values: ArrayLike, size: int, what: str, slices: Mapping[str, slice]) 
     return array
 
 
-def vector(value: ArrayLike, span: slice, what: str) -> FloatArray:
-    """Return finite numbers (..., size of the span); for a joint of one coordinate plain numbers do."""
+def vector(value: ArrayLike, span: slice, what: str, *, infinite: bool = False) -> FloatArray:
+    """Return finite numbers (..., size of the span); for a joint of one coordinate plain numbers do.
+
+    With `infinite`, infinity is a number, too.
+    """
     size = span.stop - span.start
     array = _numbers(value, size, what)
     if size == 1 and (array.ndim == 0 or array.shape[-1] != 1):
         array = array[..., None]
     if array.shape[-1:] != (size,):
         raise MechanismError(f"{what} has shape {array.shape}; give {size} numbers{' as an array' * (size > 1)}")
-    if not _is_finite(array):
+    if not (_is_finite(array) or (infinite and not np.isnan(array).any())):
         raise MechanismError(f"{what} is not finite; give finite numbers")
     return array
 

@@ -20,7 +20,8 @@ from linkwork.core.native import Block, Field, OffsetArray, Stage
 from linkwork.errors import AssemblyError, MechanismError, MechanismNameError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import Arguments, Loads, changes_at_rest, one, sized, together, vector
-from linkwork.model.misalignment import describe_misalignment
+from linkwork.model.closures import describe_closures
+from linkwork.model.misalignment import describe_misalignment, describe_tolerance
 from linkwork.model.state import JointArray, State
 from linkwork.variables.catalog import list_variables
 from linkwork.variables.namer import Layout
@@ -297,7 +298,9 @@ class ModelBase:
         block = self.block()
         for name, value in parameters.items():
             offsets = self._parameter(name)
-            block.set(offsets, one(vector(value, slice(0, offsets.size), name), name))
+            limits = self.fields["max_load"].span
+            infinite = limits.start <= offsets[0] < limits.stop  # no limit
+            block.set(offsets, one(vector(value, slice(0, offsets.size), name, infinite=infinite), name))
         values = block.reals[: self.fields["time"].first]
         changed = type(self)(self._compiled.with_parameters(values), self.parameters | dict(parameters))
         for shared in ("columns", "q_names", "u_names"):  # names do not depend on values
@@ -348,7 +351,9 @@ class ModelBase:
         AssemblyError
             If a loop cannot be closed or a coupling or distance cannot be satisfied, or if couplings or distances
             repeat or contradict each other or couplings let nothing move; the text names the joint and the gap that
-            remains, or the couplings or distances, and a small error of an axis that keeps a loop from closing.
+            remains, or the couplings or distances, and a small error of an axis that keeps a loop from closing. Where
+            there are several closures, a table of all of them with their gaps in a least-squares compromise follows,
+            and the closures without which the others close; as data it is the error's `closures`.
         MechanismError
             On an unknown joint, a wrong size or a number that is not finite.
 
@@ -363,16 +368,20 @@ class ModelBase:
         >>> state["A.q"]
         0.3
         """
+        block = self.block()
         try:
-            return self._assembled(q, u, tolerance, time, motion)
+            return self._assembled(q, u, tolerance, time, motion, block)
         except AssemblyError as error:
 
             def again(twin: ModelBase, joint: str) -> State:
                 guesses = {name: value for name, value in (q or {}).items() if name != joint}
                 return twin._assembled(guesses, None, tolerance, time, motion)
 
-            if cause := describe_misalignment(self, error, again):
-                error.args = (f"{error}; {cause}",)
+            causes = describe_misalignment(self, error, again), describe_tolerance(self, error)
+            error.args = ("; ".join([str(error), *filter(None, causes)]),)
+            error.closures, table = describe_closures(self, block, tolerance)
+            if table:
+                error.args = (f"{error}\n{table}",)
             raise
 
     def _assembled(
@@ -382,9 +391,10 @@ class ModelBase:
         tolerance: float,
         time: float,
         motion: Mapping[str, ArrayLike] | None,
+        block: Block | None = None,
     ) -> State:
         """Do what `assemble` does, without a search for the cause of an error."""
-        block = self.block()
+        block = self.block() if block is None else block
         self.set_starts(block, q, u)
         if not number(tolerance, "tolerance") > 0:
             raise MechanismError(
@@ -778,7 +788,7 @@ class ModelBase:
         udot
             Accelerations (..., nu).
         applied
-            Applied wrenches by name, as in ``{"push.F": (0, 0, -5)}``; by default none.
+            Applied wrenches and inputs of actuators by name, as in ``{"push.F": (0, 0, -5)}``; by default none.
 
         Returns
         -------

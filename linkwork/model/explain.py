@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from linkwork.compiler.massless import refusals
 from linkwork.compiler.method_choice import Choice, choose
 from linkwork.compiler.methods import METHODS
 from linkwork.compiler.whole_mechanism_costs import whole_mechanism_costs
@@ -15,7 +16,7 @@ from linkwork.model.topology_variant import structure_of
 if TYPE_CHECKING:
     from linkwork.compiler.links import Loop
     from linkwork.compiler.topology import Cluster
-    from linkwork.mechanism import Coupling, Mechanism
+    from linkwork.mechanism import Coupling, Joint, Mechanism
     from linkwork.model.base import ModelBase
     from linkwork.model.state import State
 
@@ -103,11 +104,15 @@ def _tree(system: ModelBase) -> list[str]:
         link = system.topology.links[i]
         joint = joints[link.joint]
         turned = ", declared the other way round" if link.reversed else ""
-        rows.append(("  " * depth + bodies[link.body], f"{joint.name} {joint.kind.type_name}{turned}"))
+        rows.append(("  " * depth + bodies[link.body], f"{joint.name} {joint.kind.type_name}{_drive(joint)}{turned}"))
         waiting += [(child, depth + 1) for child in reversed(carried.get(i, ()))]
     width = max(len(name) for name, _ in rows)
     lines = ["  ground", *(f"  {name:{width}}  {joint}" for name, joint in rows)]
     return lines + _more(len(bodies) - len(rows), "bodies")
+
+
+def _drive(joint: Joint) -> str:
+    return " with reflected inertia" * bool(joint.reflected_inertia.any())
 
 
 def _cuts(system: ModelBase) -> list[str]:
@@ -119,7 +124,7 @@ def _cuts(system: ModelBase) -> list[str]:
         ends = f"{cut.parent} - {cut.child}"
         apart = "open, else " if number not in closed else ""
         around = _listed(_joints_around(system, loop))
-        lines.append(f"  {cut.name} {cut.kind.type_name}, {ends}: {apart}with {around}")
+        lines.append(f"  {cut.name} {cut.kind.type_name}{_drive(cut)}, {ends}: {apart}with {around}")
     return lines + _more(len(loops) - len(lines), "cut joints")
 
 
@@ -158,8 +163,12 @@ def _whole(system: ModelBase) -> Iterator[str]:
         if all(name in choice.costs for choice in clusters)
     }
     speeds = [joint.kind.nu for joint in system.mechanism.joints.values()]
-    costs |= whole_mechanism_costs(system.topology, speeds.__getitem__, system.expected, system.dca_multiplications)
+    refused = refusals(system.mechanism, system.topology)
+    whole = whole_mechanism_costs(system.topology, speeds.__getitem__, system.expected, system.dca_multiplications)
+    costs |= {name: cost for name, cost in whole.items() if name not in refused}
     yield f"whole mechanism, expected multiplications: {_costs(costs)}"
+    for name, why in refused.items():
+        yield f"  not {name}: {why}"
     yield "  multipliers and dca need the closures as well, for the stabilisation: they are used on request only"
 
 

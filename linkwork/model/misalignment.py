@@ -7,6 +7,7 @@ coordinates that the replacement takes are the error.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,6 +32,7 @@ Assemble = Callable[["ModelBase", str], "State"]
 LARGEST = 1e-2  # rad, or part of the size: larger errors are no matter of digits
 MOST_LOOPS, MOST_JOINTS = 8, 16  # that are tried
 _GAP = re.compile(r"leaves a gap of (\S+) m")
+DIGITS = 1e-5  # of the size: what lengths with five digits miss
 CLEAR = 0.1  # of the error: by which the other axes may be off if one joint is to be blamed
 
 
@@ -46,8 +48,8 @@ def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Asse
     assemble
         Assembles a model with the same guesses, without those of a joint that is named.
     """
-    gap = _GAP.search(str(error))
-    if gap is None or float(gap[1]) > LARGEST * _size(model):
+    gaps = _GAP.findall(str(error))  # the last: names may be anything
+    if not gaps or float(gaps[-1]) > LARGEST * _size(model):
         return ""
     for closing in model.loop_names[:MOST_LOOPS]:
         revolutes = _revolutes_of_loop(model, closing)
@@ -59,6 +61,18 @@ def describe_misalignment(model: ModelBase, error: AssemblyError, assemble: Asse
                 f"{offset:.3g} m. Move a frame of one of its joints by that along the axis, or use a Cylindrical joint"
             )
     return ""
+
+
+def describe_tolerance(model: ModelBase, error: AssemblyError) -> str:
+    """Return the tolerance that accepts the gap of a failure; an empty text if it is more than digits would explain."""
+    gaps = _GAP.findall(str(error))
+    if not gaps or not 0.0 < float(gaps[-1]) <= DIGITS * _size(model):
+        return ""
+    enough = 10.0 ** math.ceil(math.log10(2.0 * float(gaps[-1])))
+    return (
+        f"numbers with few digits leave such a gap: assemble(tolerance={enough:.0e}) accepts it, and simulate(state=) "
+        "starts from its result"
+    )
 
 
 def _size(model: ModelBase) -> float:

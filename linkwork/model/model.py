@@ -12,9 +12,12 @@ from linkwork.model.geometry import ModelGeometry
 from linkwork.model.impacts import VelocityJump, jump
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from linkwork.draw.picture import Picture
     from linkwork.model.linear_model import LinearModel
     from linkwork.model.state import State
+    from linkwork.view.part import PagePart, PageRequest
 
 
 class Model(ModelGeometry):
@@ -195,6 +198,53 @@ class Model(ModelGeometry):
         if path is not None:
             picture.save(path)
         return picture
+
+    def page(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write an HTML page that shows and simulates the mechanism; it opens in any browser, without a network.
+
+        Its parameters and inputs can be changed in the page, and its bodies pulled.
+
+        Parameters
+        ----------
+        path
+            The .html file to write.
+        **options
+            As of `linkwork.page`, such as `title`, `t_end` and `rtol`.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        LinkworkError
+            If the viewer has not been built.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> path = lw.compile(mech).page("pendulum.html", t_end=5.0)  # doctest: +SKIP
+        """
+        from linkwork.view.page import page
+
+        return page(self, path, **options)
+
+    def _page_part(self, request: PageRequest) -> PagePart:
+        from linkwork.view.live import live_part
+
+        return live_part(self, request)
+
+    def _repr_html_(self) -> str | None:
+        """Return the page for notebooks; None where there is none."""
+        from linkwork.view.notebook import embedded
+
+        return embedded(self) or None
 
     def _repr_svg_(self) -> str | None:
         """Return the picture for notebooks; None where there is none."""

@@ -1,4 +1,4 @@
-"""What drives a simulation, as it is given: loads, applied wrenches, motions and commands, by name."""
+"""What drives a simulation, as it is given: loads, wrenches, inputs of actuators, motions and commands, by name."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class InputFunction:
 
 
 class Inputs:
-    """The inputs of a simulation: driving loads, applied forces and torques, and additions to motions.
+    """The inputs of a simulation: driving loads, applied forces and torques, inputs of actuators, additions to motions.
 
     Parameters
     ----------

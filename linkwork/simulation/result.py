@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
+from linkwork._util.keywords import checks_keywords
+from linkwork._util.progress import ProgressOption
 from linkwork.errors import LinkworkError, MechanismError, MechanismNameError
 from linkwork.model.impacts import Event
 from linkwork.model.model import Model
 from linkwork.model.state import State
-from linkwork.results.base import ResultBase
+from linkwork.results.base import Columns, ResultBase
 from linkwork.results.files import Column
 from linkwork.results.time_axis import IntArray, Places, direction, refined
 from linkwork.simulation.discrete_state import DiscreteState
 from linkwork.simulation.trajectory import Node, Trajectory, between, merged, span_of, values_of
 from linkwork.solvers import Statistics
 from linkwork.solvers.problem import StepControl
+
+if TYPE_CHECKING:
+    from linkwork.view.part import PagePart, PageRequest
 
 LISTED = ("input", "state", "derivative", "output")  # kinds of variables that are columns
 CURVE_STEPS = 300  # steps along a plotted curve, at least
@@ -177,6 +184,131 @@ class Result(ResultBase):
         events = [[event.t, ", ".join(event.transitions)] for event in self._events]
         return {"name": self.name, "events": events, "notices": [self.message] if self.message else []}
 
+    # ---- to look at ----
+
+    @checks_keywords
+    def glb(self, path: str | os.PathLike[str], *, fps: float | None = 60.0, skinned: bool = False) -> Path:
+        """Write the motion as an animated model in binary glTF 2.0, for Blender, slides and viewers of models.
+
+        Each body is a node of its name, with its shapes, or with rods between its joints. Springs between points and
+        distances are rods that stretch. Lengths are in m, and +y is up, as glTF has it. Meshes need the extra ``mesh``;
+        those that cannot be read are left out, and listed in the file under ``asset``.
+
+        Parameters
+        ----------
+        path
+            The .glb file to write; a file that is there is replaced.
+        fps
+            Poses for each second of the run, between which viewers interpolate linearly. None: one for each row.
+        skinned
+            True: one mesh with the bodies as the joints of its skin, for programs that play no other animation, such
+            as PowerPoint. False: nodes that move.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        MechanismError
+            On a result without rows, or with rows in which a body has no pose, and on an `fps` that is not positive.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> from tempfile import TemporaryDirectory
+        >>> mech = lw.Mechanism("slider")
+        >>> mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.box(1.0, (0.1, 0.1, 0.1)))
+        >>> mech.add_joint("S", lw.Prismatic((0, 0, 1)), "ground", "block", at=(0, 0, 0))
+        >>> with TemporaryDirectory() as folder:
+        ...     path = lw.simulate(mech, t_end=1.0).glb(f"{folder}/slider.glb")
+        ...     path.read_bytes()[:4]
+        b'glTF'
+        """
+        from linkwork.view.gltf import write_glb
+
+        return write_glb(self, path, fps=fps, skinned=skinned)
+
+    @checks_keywords
+    def film(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fps: float = 25.0,
+        speed: float = 1.0,
+        size: Sequence[int] = (960, 540),
+        t_start: float | None = None,
+        t_end: float | None = None,
+        columns: Columns = None,
+        traces: Iterable[str] = (),
+        progress: ProgressOption = None,
+    ) -> Path:
+        """Write the motion as a film: the picture of the mechanism, in the same view and scale from first to last.
+
+        Parameters
+        ----------
+        path
+            A file .gif, .webp or .png (animated), or .mp4; a file that is there is replaced. With a number such as in
+            ``run_%04d.png`` it is a picture for each frame. Films need the extra ``film``, .mp4 the program ffmpeg.
+        fps
+            Frames for each second of the film; .gif takes at most 50.
+        speed
+            Seconds of the run in a second of the film: 0.1 is slow motion.
+        size
+            Width and height, pixels; odd numbers are rounded up.
+        t_start, t_end
+            Part of the run, s; by default all of it.
+        columns
+            Names or patterns of columns that are plotted next to the mechanism; None: no plots.
+        traces
+            Points of interest, and bodies for their centres of mass, whose paths are drawn.
+        progress
+            True, False, None (only on a terminal), or a function that gets a `ProgressUpdate`.
+
+        Returns
+        -------
+        Path
+            The path given.
+
+        Raises
+        ------
+        LinkworkError
+            On another suffix, an argument that does not fit, an unknown name, a body without a pose, without ffmpeg for
+            .mp4, and if the file cannot be written.
+        ImportError
+            Without matplotlib and Pillow.
+
+        Examples
+        --------
+        >>> import linkwork as lw
+        >>> from tempfile import TemporaryDirectory
+        >>> mech = lw.Mechanism("pendulum")
+        >>> mech.add_body("rod", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+        >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+        >>> result = lw.simulate(mech, t_end=0.2)
+        >>> with TemporaryDirectory() as folder:
+        ...     path = result.film(f"{folder}/pendulum.gif", size=(160, 120), traces=["rod"])
+        ...     path.read_bytes()[:6]
+        b'GIF89a'
+        """
+        from linkwork.view.film import write_film
+
+        return write_film(
+            self,
+            path,
+            fps=fps,
+            speed=speed,
+            size=size,
+            t_start=t_start,
+            t_end=t_end,
+            columns=columns,
+            traces=traces,
+            progress=progress,
+        )
+
     # ---- states ----
 
     @property
@@ -282,6 +414,14 @@ class Result(ResultBase):
             return self._take(refined(self._axis, CURVE_STEPS))
         except LinkworkError:  # rows are too far from each other to close the loops in between
             return self
+
+    def _page_part(self, request: PageRequest) -> PagePart:
+        from linkwork.view.simulated_run import part_of_result
+
+        if not len(self):
+            raise MechanismError(f"the result of {self.name!r} has no rows to show")
+        drawn = self._drawn()
+        return part_of_result(self, drawn, drawn._trajectory.discrete, request)
 
     def _of(self, trajectory: Trajectory, events: Sequence[Event], nodes: Sequence[Node]) -> Self:
         """Return a result with other rows."""

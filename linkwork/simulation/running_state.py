@@ -16,7 +16,8 @@ from linkwork.model.state import State
 # What a state knows before its loads are known. Of other quantities none can be asked for here.
 KINEMATIC = (
     *("time", "q", "u", "q_cut", "u_cut", "loop_residual", "loop_conditioning", "coupling_residual"),
-    *("spring_length", "spring_rate", "spring_force", "transition_active", "event_count", "energy_lost"),
+    *("spring_length", "spring_rate", "spring_force", "actuator_length", "actuator_rate"),
+    *("transition_active", "event_count", "energy_lost"),
     *("body_position", "body_orientation", "body_velocity", "body_angular_velocity"),
     *("point_position", "point_velocity", "point_axis", "measure_value", "measure_rate"),
     *("energy_kinetic", "energy_potential"),

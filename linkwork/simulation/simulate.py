@@ -76,12 +76,12 @@ def simulate(
     state
         Where to start; by default the system is assembled from the start values of the description.
     inputs
-        Driving loads by joint name, N m or N, and applied wrenches as "push.F": numbers, functions f(t) of time, or
-        functions f(t, state) of time and `RunningState`; arrays where the input has several elements, one of which is
-        also known as "S[2]" or "push.F[1]". By default they are zero. Additions to a prescribed motion, by name of its
-        drive: a function of time that returns value, rate and acceleration (the latter are not found by differences,
-        and they must fit), or a constant value. Of transitions: "latch.command", true or false or a function that is,
-        and "kick.impulse.f", "kick.impulse.t".
+        Driving loads by joint name, N m or N, applied wrenches as "push.F" and actuators as "grip.input": numbers,
+        functions f(t) of time, or functions f(t, state) of time and `RunningState`; arrays where the input has several
+        elements, one of which is also known as "S[2]" or "push.F[1]". By default they are zero. Additions to a
+        prescribed motion, by name of its drive: a function of time that returns value, rate and acceleration (the
+        latter are not found by differences, and they must fit), or a constant value. Of transitions: "latch.command",
+        true or false or a function that is, and "kick.impulse.f", "kick.impulse.t".
     parameters
         Values of parameters and start values by name, as of `Model.with_parameters`. A `state` that is given is taken
         over: where its loops do not close with these values, it is assembled again from its coordinates and speeds.

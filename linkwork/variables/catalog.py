@@ -9,8 +9,11 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from linkwork._util.units import LOADS
 from linkwork.compiler.numbering import suffixes
+from linkwork.variables.actuators import actuator_inputs, actuator_outputs, actuator_parameters
 from linkwork.variables.couplings import coupling_variables
 from linkwork.variables.dependencies import Names
 from linkwork.variables.distances import distance_variables
@@ -69,8 +72,8 @@ _LOOP_OUTPUTS = (
 _FEEDBACK = "feedback on the {} errors of loops, couplings, distances; below zero: as fast as these move"
 
 
-def _joint_parameters(kind: type[JointKind]) -> Iterator[Quantity]:
-    """Frames, springs and start values of a joint; its words are the names of its parent and its child."""
+def _joint_parameters(kind: type[JointKind], limited: bool) -> Iterator[Quantity]:
+    """Frames, springs, drives and start values of a joint; its words are the names of its parent and its child."""
     note = f", {kind.frame_note}" if kind.frame_note else ""
     for side, body in (("parent", "{1}"), ("child", "{2}")):
         name, r, q = f"{{0}}.{side}_frame", f"{side}_position", f"{side}_orientation"
@@ -81,6 +84,7 @@ def _joint_parameters(kind: type[JointKind]) -> Iterator[Quantity]:
         name, unit, text = kind.parameter
         yield parameter(f"{{0}}.{name}", "joint_parameter", unit, text)
     yield from _springs(kind)
+    yield from _drives(kind, limited)
     text = "start value; on a loop a guess"
     yield parameter("{0}.q_start[]", "q_start", kind.coordinate_units, text, **_coordinates(kind))
     yield parameter("{0}.u_start[]", "u_start", _per(kind.motion_units, "s"), text, **_speeds(kind))
@@ -97,6 +101,17 @@ def _springs(kind: type[JointKind]) -> Iterator[Quantity]:
     if kind.quaternion is None:
         text = "coordinate at which the spring is free"
         yield parameter("{0}.q_free[]", "free_coordinate", units, text, **_speeds(kind))
+
+
+def _drives(kind: type[JointKind], limited: bool) -> Iterator[Quantity]:
+    """Reflected inertia of a joint, and where one was given the limit of its load."""
+    units = tuple("kg.m2" if unit == "rad" else "kg" for unit in kind.motion_units)
+    text = "inertia of the rotor, times the gear ratio squared"
+    yield parameter("{0}.J[]", "reflected_inertia", units, text, **_speeds(kind))
+    if limited:
+        units = tuple(LOADS[unit] for unit in kind.motion_units)
+        text = "size at which the driving load saturates"
+        yield parameter("{0}.tau_max[]", "max_load", units, text, **_speeds(kind))
 
 
 def _tree_motion(kind: type[JointKind], jumps: bool) -> Iterator[Quantity]:
@@ -170,10 +185,11 @@ class _Catalog(Namer):
             yield Entity(pattern, (name, "", ""), (b,), _nothing)
 
     def joint_parameters(self) -> Iterator[Entity]:
-        """Frames, springs and start values of joints."""
+        """Frames, springs, drives and start values of joints."""
         for name, joint in self.mech.joints.items():
             kind = type(joint.kind)
-            pattern = self.pattern(("parameters", kind), partial(_joint_parameters, kind))
+            limited = bool(np.isfinite(joint.max_load).any())
+            pattern = self.pattern(("parameters", kind, limited), partial(_joint_parameters, kind, limited))
             yield Entity(pattern, (name, joint.parent, joint.child), self.places[name], _nothing)
 
     @cached_property
@@ -239,14 +255,17 @@ def list_entities(layout: Layout) -> list[Entity]:
         namer.body_parameters(),
         namer.joint_parameters(),
         force_parameters(namer),
+        actuator_parameters(namer),
         point_parameters(namer),
         transition_parameters(namer),
         namer.motion(),
         force_inputs(namer),
+        actuator_inputs(namer),
         transition_inputs(namer),
         namer.reactions(),
         namer.bodies(),
         force_outputs(namer),
+        actuator_outputs(namer),
         point_outputs(namer),
         coupling_variables(namer),
         distance_variables(namer),

@@ -41,7 +41,7 @@ def _coefficients(unit: str, of_term: str) -> Iterator[Quantity]:
     """Of the powers of one coordinate, which is the second word."""
     for k in range(1, POWERS + 1):
         text = f"coefficient of {_power('q', k)} in the coupling"
-        yield parameter(f"{{0}}.{{1}}.c[{k}]", "coupling_coefficient", _ratio(unit, of_term, k), text, offset=k - 1)
+        yield parameter(f"{{0}}.{{1}}.c[{k}]", "coupling_coefficient", unit_ratio(unit, of_term, k), text, offset=k - 1)
 
 
 def _motion(unit: str) -> Iterator[Quantity]:
@@ -71,10 +71,10 @@ def _power(base: str, exponent: int, sign: str = "^") -> str:
     return base if exponent == 1 else f"{base}{sign}{exponent}"
 
 
-def _ratio(unit: str, of_term: str, power: int) -> str:
+def unit_ratio(unit: str, of_term: str, power: int = 1) -> str:
     """The unit of the coefficient of a power of a coordinate.
 
-    >>> _ratio("m", "rad", 1), _ratio("rad", "rad", 1), _ratio("rad", "rad", 3)
+    >>> unit_ratio("m", "rad"), unit_ratio("rad", "rad"), unit_ratio("rad", "rad", 3)
     ('m/rad', '1', '1/rad2')
     """
     if unit != of_term:

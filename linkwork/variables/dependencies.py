@@ -6,13 +6,14 @@ the mechanism.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 
+from linkwork._util.disjoint_sets import DisjointSets
 from linkwork.compiler.numbering import Numbering, suffixes
 from linkwork.compiler.topology import Topology
-from linkwork.mechanism import GROUND, Mechanism, PointSpringDamper, Wrench
+from linkwork.mechanism import GROUND, Actuator, Mechanism, PointSpringDamper, Wrench
 from linkwork.mechanism.forces import of_kind
 
 MOST = 48
@@ -99,27 +100,34 @@ class Dependencies:
         return self._names_in_tree(links, "q"), self._names_in_tree(links, "q", "u")
 
     def path(self, body: int) -> tuple[Names, Names]:
-        """Of a body's pose and of its velocity: the tree joints between it and the ground."""
-        links = []
+        """Of a body's pose and of its velocity: the tree joints between it and the ground, with all of their loops."""
         link = self._link_of_body[body]
-        while link >= 0:
-            links.append(link)
-            if 2 * len(links) > MOST:
-                return None, None
+        links: dict[int, None] = {}
+        while link >= 0 and 2 * len(links) <= MOST:
+            links |= self._with_its_loops(link)
             link = self._topology.links[link].parent
-        return self._names_in_tree(links[::-1], "q"), self._names_in_tree(links[::-1], "q", "u")
+        return self._poses_and_rates(links)
 
     def between(self, first: str, second: str) -> tuple[Names, Names]:
-        """Of the distance of two bodies and of its rate: the tree joints up to their nearest common ancestor."""
-        ends, links = [self._link_of_name[first], self._link_of_name[second]], []
-        while ends[0] != ends[1]:
+        """Of the distance of two bodies and of its rate: the same up to their nearest common ancestor."""
+        ends: list[int] = [self._link_of_name[first], self._link_of_name[second]]
+        links: dict[int, None] = {}
+        while ends[0] != ends[1] and 2 * len(links) <= MOST:
             link = max(ends)  # a link's parent has a lower number
-            links.append(link)
+            links |= self._with_its_loops(link)
             ends = [self._topology.links[end].parent if end == link else end for end in ends]
-            if 2 * len(links) > MOST:
-                return None, None
-        links.sort()
-        return self._names_in_tree(links, "q"), self._names_in_tree(links, "q", "u")
+        return self._poses_and_rates(links)
+
+    def _poses_and_rates(self, links: Iterable[int]) -> tuple[Names, Names]:
+        joints = sorted(links)
+        if 2 * len(joints) > MOST:
+            return None, None
+        return self._names_in_tree(joints, "q"), self._names_in_tree(joints, "q", "u")
+
+    def _with_its_loops(self, link: int) -> dict[int, None]:
+        """A link and those on loops with it: near singular poses, poses are those of the nearest closed one."""
+        cluster = self._cluster_of_link.get(link, -1)
+        return dict.fromkeys([link] if cluster < 0 else self._topology.clusters[cluster].links)
 
     def motion(self, body: str) -> tuple[Names, Names, Names]:
         """Of the pose, the velocity and the acceleration of a body; of nothing on the ground."""
@@ -128,6 +136,33 @@ class Dependencies:
             return (), (), ()
         joint = self._joints[self._topology.links[link].joint]
         return (*self.path(self._topology.links[link].body), self.acceleration(joint))
+
+    def actuator(self, force: Actuator) -> tuple[Names, Names, Names]:
+        """Of the length, the rate and the force of an actuator: its joints, or the loops of those that are cut."""
+        places = force.places(self._mech)
+        length = self._of_places(places, "q") if force.has_length(self._mech) else ()
+        in_tree = all(self._number_of[joint] in self._link_of_joint for joint in force.joint_names)
+        rate = self._of_places(places, *(["u"] if in_tree else ["q", "u"]))
+        either = None if length is None or rate is None else tuple(dict.fromkeys((*length, *rate)))
+        return length, rate, _joined(either, [f"{force.name}.input"])
+
+    def _of_places(self, places: list[tuple[str, int]], *what: str) -> Names:
+        """The coordinates or speeds of tree joints, and all of the clusters of cut ones."""
+        found: dict[str, None] = {}
+        for joint, element in places:
+            number = self._number_of[joint]
+            if number in self._link_of_joint:
+                names: Names = tuple(self._elements(joint, kind)[element] for kind in what)
+            else:
+                names = self._names_in_tree(self._cluster_of_loop[self._loop_of_joint[number]].links, *what)
+            if names is None:
+                return None
+            found |= dict.fromkeys(names)
+        return tuple(found) if len(found) <= MOST else None
+
+    @cached_property
+    def _actuators(self) -> list[Actuator]:
+        return of_kind(self._mech.forces, Actuator)
 
     @cached_property
     def everything(self) -> tuple[Names, Names]:
@@ -141,25 +176,21 @@ class Dependencies:
         parts: list[int] = []
         for i, link in enumerate(self._topology.links):
             parts.append(i if link.parent < 0 else parts[link.parent])
-        merged = {part: part for part in parts}
-
-        def root(part: int) -> int:
-            while merged[part] != part:
-                merged[part] = part = merged[merged[part]]
-            return part
-
+        joined = DisjointSets(parts)
         springs = [force.bodies for force in of_kind(self._mech.forces, PointSpringDamper)]
         pairs = [(loop.parent, loop.child) for loop in self._topology.loops]
         pairs += [pair for cluster in self._topology.clusters for pair in pairwise(cluster.links)]
         pairs += [(self._link_of_name[first], self._link_of_name[second]) for first, second in springs]
         for pair in pairs:
-            ends = [root(parts[end]) for end in pair if end >= 0]
-            merged[ends[0]] = ends[-1]
-        for coupling in self._topology.couplings:
-            first, *others = (root(parts[self._a_link_of(joint)]) for joint, _ in coupling.terms)
+            ends = [parts[end] for end in pair if end >= 0]
+            joined.unite(ends[0], ends[-1])
+        tied = [[joint for joint, _ in coupling.terms] for coupling in self._topology.couplings]
+        tied += [[self._number_of[joint] for joint in force.joint_names] for force in self._actuators]
+        for joints in tied:
+            first, *others = (parts[self._a_link_of(joint)] for joint in joints)
             for other in others:
-                merged[root(other)] = root(first)
-        return [root(part) for part in parts]
+                joined.unite(other, first)
+        return [joined.find(part) for part in parts]
 
     @cached_property
     def _parts(self) -> dict[str, list[str]]:
@@ -170,12 +201,15 @@ class Dependencies:
         return {name: part for part in joints.values() for name in part}
 
     @cached_property
-    def _wrenches(self) -> dict[int, list[str]]:
-        """The elements of applied forces and torques by part."""
+    def _applied(self) -> dict[int, list[str]]:
+        """The elements of applied forces and torques, and the inputs of actuators, by part."""
         found: dict[int, list[str]] = {}
         for force in of_kind(self._mech.forces, Wrench):
             names = [f"{force.name}.{what}[{i}]" for what in "FT" for i in (1, 2, 3)]
             found.setdefault(self._part_of_link[self._link_of_name[force.body]], []).extend(names)
+        for actuator in self._actuators:
+            part = self._part_of(self._number_of[actuator.joint_names[0]])
+            found.setdefault(part, []).append(f"{actuator.name}.input")
         return found
 
     @cached_property
@@ -198,17 +232,17 @@ class Dependencies:
         return max(loop.parent, loop.child)
 
     def acceleration(self, joint: str) -> Names:
-        """Of a joint's acceleration and reaction: every state, load, applied wrench and motion of its part."""
+        """Of a joint's acceleration and reaction: every state, load, input of a force and motion of its part."""
         part = self._parts[joint]
-        wrenches = self._wrenches.get(self._part_of(self._number_of[joint]), [])
-        if len(part) == len(self._joints) or 3 * len(part) + len(wrenches) > MOST:
+        applied = self._applied.get(self._part_of(self._number_of[joint]), [])
+        if len(part) == len(self._joints) or 3 * len(part) + len(applied) > MOST:
             return None
         tree = [name for name in part if self._number_of[name] in self._link_of_joint]
         states, loads = self._names(tree, "q", "u"), self._names(part, "tau")
         if states is None or loads is None:
             return None
         drives = self._drives.get(self._part_of(self._number_of[joint]), [])
-        return _joined(states + loads, [*wrenches, *self._motion_inputs(drives, "q", "u", "a")])
+        return _joined(states + loads, [*applied, *self._motion_inputs(drives, "q", "u", "a")])
 
 
 def _joined(names: Names, more: list[str]) -> Names:

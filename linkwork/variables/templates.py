@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 # Fields that may be set while the mechanism moves: neither its closure nor its topology hangs on them.
 _TUNABLE = {
     *("gravity", "body_mass", "body_com", "body_inertia", "stiffness", "damping", "free_coordinate"),
+    *("reflected_inertia", "max_load"),
     *("spring_points", "spring_stiffness", "spring_damping", "spring_free_length", "wrench_point"),
+    *("actuator_gain", "actuator_offset", "actuator_stiffness", "actuator_damping", "actuator_gear"),
+    *("actuator_input_range", "actuator_force_range"),
     *("restitution", "correction_gain", "point_in_body", "axis_in_body"),
 }
-_LIMITS: dict[str, tuple[float | None, float | None]] = {"body_mass": (0.0, None), "restitution": (0.0, 1.0)}
+_LIMITS: dict[str, tuple[float | None, float | None]] = {
+    **dict.fromkeys(("body_mass", "reflected_inertia", "max_load"), (0.0, None)),
+    "restitution": (0.0, 1.0),
+}
 COMPUTED = ("derivative", "output", "indicator")
 WITH_START = ("parameter", "start", "input")
 

@@ -185,10 +185,10 @@ def pendulum():
 
 
 BAD = {
-    "name": (lambda b: b.add_body("2nd", *GOOD), "'2nd': a name consists of"),
+    "name": (lambda b: b.add_body("2.nd", *GOOD), "'2.nd': it has '.'; a name consists of"),
     "ground": (lambda b: b.add_body("ground", *GOOD), "stands for the world"),
     "twice": (lambda b: b.add_body("arm", *GOOD), "there is a body 'arm' already"),
-    "mass": (lambda b: b.add_body("rod", 0.0, *GOOD[1:]), "body 'rod': mass must be positive"),
+    "mass": (lambda b: b.add_body("rod", -1.0, *GOOD[1:]), "body 'rod': mass must be finite and not negative"),
     "com": (lambda b: b.add_body("rod", 1.0, (math.nan, 0, 0), GOOD[2]), "body 'rod': com must be finite"),
     "triangle": (lambda b: b.add_body("rod", 1.0, CENTRE, [1, 0, 0, 0, 1, 0, 0, 0, 3]), "triangle inequality"),
     "negative": (lambda b: b.add_body("rod", 1.0, CENTRE, [0, 1, 0, 1, 0, 0, 0, 0, 1]), "negative principal moment"),
@@ -250,6 +250,48 @@ def test_the_first_failure_stays():
     for call in (lambda: b.add_body("arm", *GOOD), lambda: b.add_wrench("push", "nobody", CENTRE), b.finished):
         with pytest.raises(Refused, match="there is a body 'arm' already"):
             call()
+
+
+ACTUATOR = {
+    "gear zero": (lambda b: b.add_gear("motor", "hinge", 0, 0.0), "must be finite and not zero"),
+    "gear element": (lambda b: b.add_gear("motor", "hinge", 1, 2.0), "joint 'hinge' (revolute) has no speed 1"),
+    "gear twice": (lambda b: [b.add_gear("motor", "hinge", 0, 2.0) for _ in range(2)], "has a gear of joint 'hinge'"),
+    "gear of none": (lambda b: b.add_gear("moter", "hinge", 0, 2.0), "there is no actuator 'moter': did you mean"),
+    "no gear": (lambda b: b.finished(), "actuator 'motor' acts on no joint: add one with lw_builder_add_gear"),
+    "limits": (lambda b: b.limit_actuator("motor", None, [2.0, 1.0]), "lower limit of the force range must be less"),
+    "same name": (lambda b: b.add_wrench("motor", "arm", CENTRE), "there is a actuator 'motor' already"),
+}
+
+
+@pytest.mark.parametrize("name", ACTUATOR)
+def test_mistakes_in_actuators_are_named(name):
+    act, text = ACTUATOR[name]
+    b = pendulum()
+    b.add_actuator("motor", 1.0, 0.0, 2.0, 0.0)
+    with pytest.raises(Refused) as refused:
+        act(b)
+    assert text in refused.value.args[1]
+
+
+def test_actuators():
+    """On joints of several speeds, on cut joints, with gears that are added out of order."""
+    mechanism = well_posed(JOINT_FAMILIES["spherical_backward"][0], 1).mechanism
+    names = [name for name, joint in mechanism.joints.items() if joint.kind.nu == 1]
+    balls = [name for name, joint in mechanism.joints.items() if joint.kind.quaternion is not None]
+    gears = {name: 0.5 + k for k, name in enumerate(names)}
+    mechanism.add_force(lw.Actuator("pull", gears, 2.0, 0.1, 3.0, 0.4, input_range=(-1, 1), force_range=(0, 3)))
+    mechanism.add_force(lw.Actuator("spin", {f"{balls[0]}[3]": 2.0, names[0]: 1.0}))
+    check(mechanism)
+
+
+def test_gears_are_sorted_by_actuator():
+    in_turn, mixed = pendulum(), pendulum()
+    for b, order in ((in_turn, ("one", "two")), (mixed, ("two", "one"))):
+        b.add_actuator("one", 1.0, 0.0, 0.0, 0.0)
+        b.add_actuator("two", 2.0, 0.0, 0.0, 0.0)
+        for name in order:
+            b.add_gear(name, "hinge", 0, 3.0 if name == "one" else 4.0)
+    assert in_turn.finished() == mixed.finished()
 
 
 def test_a_builder_can_be_finished_again():

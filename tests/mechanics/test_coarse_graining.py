@@ -208,7 +208,7 @@ def spoiled(key, index, value):
         ({"joints": []}, ("segment 1 has no path", "add a joint between 1 and")),
         ({"segments": range(6), "joints": [(0, 1, X), (3, 4, X)]}, ("segments 2, 3, 4, 5 have no path",)),
         ({"names": ["one"]}, ("1 names for 2 segments",)),
-        ({"names": ["one", "two words"]}, ("'two words'",)),
+        ({"names": ["one", "two.words"]}, ("'two.words'",)),
     ],
     ids=lambda value: value[0].replace(" ", "_") if isinstance(value, tuple) else "",
 )

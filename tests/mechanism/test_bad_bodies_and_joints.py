@@ -7,8 +7,7 @@ from linkwork.mechanism import Frame, Mechanism, Revolute
 from support.bodies import BALL, HINGE, refused, with_bodies, with_joint
 
 BAD_BODIES = {
-    "zero mass": ({"mass": 0.0}, ("mass", "positive")),
-    "negative mass": ({"mass": -2.0}, ("mass", "positive", "-2")),
+    "negative mass": ({"mass": -2.0}, ("mass", "negative", "-2")),
     "NaN mass": ({"mass": np.nan}, ("mass", "finite", "nan")),
     "infinite mass": ({"mass": np.inf}, ("mass", "finite")),
     "text for mass": ({"mass": "1"}, ("mass", "one number")),
@@ -67,7 +66,7 @@ def test_bad_joint_is_named_and_not_added(change, words):
     assert not mech.joints
 
 
-@pytest.mark.parametrize("name", ["", "1st", "left arm", "a.b", "a-b", "größe", "a\n", 3, None, b"a"])
+@pytest.mark.parametrize("name", ["", " arm", "-arm", "a.b", "a=b", "größe", "a\n", 3, None, b"a"])
 def test_illegal_names(name):
     mech = with_bodies("crank")
     said = repr(name)
@@ -80,10 +79,10 @@ def test_illegal_names(name):
 
 
 def test_illegal_name_comes_with_a_legal_one():
-    with refused("digits and underscores", "'left_arm' would do"):
-        with_bodies("left arm")
-    with refused("'_1st' would do"):
-        with_bodies("1st")
+    with refused("it has '.'", "ASCII letters, digits", "'left_arm' would do"):
+        with_bodies("left.arm")
+    with refused("it begins with '-'", "'_arm' would do"):
+        with_bodies("-arm")
 
 
 def test_names_are_taken_once():

@@ -63,7 +63,7 @@ def test_values(case):
 
 
 ADDED = {
-    "name": ("a b", lw.Lock("hinge"), NOW, ("transition 'a b'", "'a_b' would do")),
+    "name": ("a.b", lw.Lock("hinge"), NOW, ("transition 'a.b'", "'a_b' would do")),
     "name of a joint": ("hinge", lw.Lock("hinge"), NOW, ("there is a joint 'hinge' already",)),
     "ground": ("ground", lw.Lock("hinge"), NOW, ("stands for the world",)),
     "no action": ("new", "lock", NOW, ("transition 'new': give a Lock, Unlock", "not 'lock'")),

@@ -46,7 +46,7 @@ def test_files_keep_couplings():
 
 
 BAD = {
-    "no name": (("a b", {"motor": 1}), ("coupling 'a b'", "a_b")),
+    "no name": (("a.b", {"motor": 1}), ("coupling 'a.b'", "a_b")),
     "name of a body": (("arm", {"motor": 1}), ("body 'arm' already", "this coupling another name")),
     "name of a joint": (("hinge", {"motor": 1}), ("joint 'hinge' already", "this coupling")),
     "name of the world": (("ground", {"motor": 1}), ("stands for the world",)),

@@ -58,7 +58,7 @@ def test_files_on_disk(tmp_path):
 
 
 BAD = {
-    "no name": ({"name": "a b"}, ("distance 'a b'", "a_b")),
+    "no name": ({"name": "a.b"}, ("distance 'a.b'", "a_b")),
     "name of a body": ({"name": "one"}, ("body 'one' already", "this distance another name")),
     "name of a coupling": ({"name": "gear"}, ("coupling 'gear' already", "this distance")),
     "name of a distance": ({"name": "stay"}, ("distance 'stay' already", "this one another name")),

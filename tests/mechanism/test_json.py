@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from linkwork.errors import MechanismError
-from linkwork.mechanism import Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, Wrench, inertia
+from linkwork.mechanism import Actuator, Fixed, Frame, Mechanism, Prismatic, Revolute, SpringDamper, Wrench, inertia
 
 VECTOR = hnp.arrays(float, 3, elements=st.floats(allow_nan=False, allow_infinity=False))
 FLOAT = st.floats(allow_nan=False, allow_infinity=False)
@@ -33,6 +33,8 @@ def example():
     points = ((0.1, -0.0, 1.0 / 3.0), (0, 0, 1e-300))
     mech.add_force(SpringDamper(bodies=("ground", "rod"), points=points, stiffness=10.0, free=0.7, name="cord"))
     mech.add_force(Wrench("block", (0, -0.0, 0.1), name="push"))
+    mech.add_force(Actuator("grip", {"B": -1e-300, "A": 0.1}, offset=-0.0, damping=1.0 / 3.0, force_range=(-1, 2)))
+    mech.add_force(Actuator("motor", {"D": 2}, gain=0.3, stiffness=7, input_range=(0, 0.1)))
     mech.start(q={"A": 0.6, "B": [0.1]}, u={"D": -0.0})
     return mech
 
@@ -208,10 +210,10 @@ MISTAKES = {
     "body as a number": (put("bodies", 1, value=7), None, ("bodies[1]", "object")),
     "no mass": (drop("bodies", 1, "mass"), None, ("bodies[1]", "'mass' of 'rod' is missing")),
     "hardly a body": (put("bodies", 1, value={"com": [0, 0, 0]}), None, ("'name', 'mass', 'inertia' are missing",)),
-    "bad mass": (put("bodies", 1, "mass", value=-1), None, ("bodies[1]", "body 'rod'", "positive")),
+    "bad mass": (put("bodies", 1, "mass", value=-1), None, ("bodies[1]", "body 'rod'", "negative")),
     "NaN": (put("bodies", 1, "com", value=[0, np.nan, 0]), None, ("body 'rod'", "finite")),
     "infinity": (put("gravity", value=[0, np.inf, 0]), None, ("gravity", "finite")),
-    "bad name": (put("name", value="a b"), None, ("mechanism 'a b'",)),
+    "bad name": (put("name", value="a.b"), None, ("mechanism 'a.b'",)),
     "name that is none": (put("bodies", 1, "name", value=[1]), None, ("bodies[1]", "must be a string")),
     "unknown type": (put("joints", 0, "type", value="revolut"), '"type"', ("'A'", "did you mean 'revolute'")),
     "type that is none": (put("joints", 0, "type", value=["revolute"]), '"type"', ("unknown type",)),

@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 import linkwork as lw
-from linkwork.cli.export import load_mechanism
 from linkwork.cli.main import main
+from linkwork.cli.mechanism_files import load_mechanism
 from linkwork.mechanism.actions import ACTIONS
 from linkwork.mechanism.forces import FORCES
 from linkwork.mechanism.joints import KINDS
@@ -30,6 +30,8 @@ FORCE_SAMPLES = {
     "spring_damper": {"joint": "A", "stiffness": [2.0], "damping": 1, "free": 0.5},
     "point_spring_damper": {**POINTS, "stiffness": 1.0, "damping": 1.0, "free": 1.0, "name": "spring"},
     "wrench": {"body": "rod", "point": [0, 0, 1], "name": "push"},
+    "actuator": {"name": "grip", "gears": {"A": 0.5}, "gain": 80, "offset": 1, "stiffness": 100, "damping": 10}
+    | {"input_range": [0, 255], "force_range": [-5, 5]},
 }
 ACTION_SAMPLES = {
     "lock": {"joint": "A", "speeds": [1], "when": WHEN},
@@ -173,11 +175,12 @@ def test_missing_unknown_and_wrong_values_are_refused_by_both(name):
 @pytest.mark.parametrize(
     ("name", "key", "value"),
     [
-        ("body", "mass", 0),
+        ("body", "mass", -1),
         ("body", "com", [0, 0]),
         ("body", "inertia", [1, 1, 1]),
         ("body", "rotation", [1, 0, 0]),
-        ("body", "name", "1st"),
+        ("body", "name", "1.st"),
+        ("body", "name", "left "),
         ("whole", "linkwork", 2),
         ("distance", "length", 0),
         ("distance", "bodies", ["rod"]),

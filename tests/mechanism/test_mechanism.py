@@ -179,4 +179,4 @@ class TestWholeMechanism:
 
 def test_every_error_is_a_linkwork_error():
     with pytest.raises(LinkworkError):
-        Mechanism("1")
+        Mechanism("1.")

@@ -103,7 +103,7 @@ BAD_DRIVES = {
     "one of several": (("cross", Motion()), ("name 'cross[1]' or 'cross[2]'",)),
     "no motion": (("motor", 3.0), ("prescribe 'motor'", "give a Motion")),
     "name taken": (("motor", Motion(), "slide"), ("a joint 'slide' already", "coupling another name")),
-    "no name": (("motor", Motion(), "a b"), ("coupling 'a b'", "a_b")),
+    "no name": (("motor", Motion(), "a.b"), ("coupling 'a.b'", "a_b")),
 }
 
 

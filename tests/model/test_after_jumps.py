@@ -141,7 +141,9 @@ def test_locked_joints_as_fixed_ones(drawn_ones):
             rotation = np.asarray(frame.rotation) @ turned.rotation
             position = np.asarray(frame.position) + np.asarray(frame.rotation) @ turned.position
             moved = lw.Frame(position, rotation)
-            mechanism.joints[name] = dataclasses.replace(joint, kind=lw.Fixed(), parent_frame=moved)
+            mechanism.joints[name] = dataclasses.replace(
+                joint, kind=lw.Fixed(), parent_frame=moved, reflected_inertia=np.zeros(0), max_load=np.zeros(0)
+            )
             mechanism.start_q.pop(name, None)
             mechanism.start_u.pop(name, None)
             mechanism.forces = [force for force in mechanism.forces if getattr(force, "joint", None) != name]

@@ -48,6 +48,7 @@ def test_names_and_units(name, backwards):
         expected |= {f"S.{u}[{i}]": f"{unit}/s" for u in ("u", "u_start")}
         expected |= {f"der(S.u[{i}])": f"{unit}/s2", f"S.a[{i}]": f"{unit}/s2", f"S.tau[{i}]": load}
         expected[f"S.d[{i}]"] = f"{load}.s/{unit}"
+        expected[f"S.J[{i}]"] = {"rad": "kg.m2", "m": "kg"}[unit]
         if ELEMENT not in coordinates:  # no spring acts on a quaternion
             expected |= {f"S.c[{i}]": f"{load}/{unit}", f"S.q_free[{i}]": unit}
     others = ("S.parent_frame", "S.child_frame", "S.f[", "S.t[")

@@ -89,3 +89,29 @@ def test_guesses_and_motions_of_the_call_are_kept():
     assert "if joint 'D' were Spherical: its axes" in found[0]
     assert "'rocker'" in found[2]
     assert float(found[3]) <= 2.1e-5
+
+
+@pytest.mark.parametrize(("by", "angle"), [((0, 3e-7, 0), 0.0), ((0, 0, 0), 1e-6)])
+def test_the_tolerance_that_accepts_rounded_numbers_keeps_the_motion(by, angle):
+    exact, rounded = four_bar(), four_bar()
+    moved(rounded.mechanism, "D", "parent_frame", by=by, rotation=tilted((1, 0, 0), angle))
+    found = {}
+    for case in (exact, rounded):
+        case.mechanism.start(q=case.q)
+        model = lw.compile(case.mechanism)
+        tolerance = 1e-8
+        if case is rounded:
+            offered = re.search(r"assemble\(tolerance=(\S+)\) accepts it", message(case.mechanism))
+            assert offered
+            tolerance = float(offered[1])
+        state = model.assemble(tolerance=tolerance)
+        found[case is rounded] = lw.simulate(model, 0.5, state=state)["A.q"]
+    assert found[True][-1] == pytest.approx(found[False][-1], abs=1e-4)
+    assert abs(found[True][-1] - found[True][0]) > 0.1
+
+
+def test_no_tolerance_is_offered_for_large_gaps():
+    case = four_bar()
+    moved(case.mechanism, "D", "parent_frame", by=(0, 1e-3, 0))
+    case.mechanism.start(q=case.q)
+    assert "tolerance=" not in message(case.mechanism)

@@ -171,8 +171,8 @@ def test_variables_have_units_and_short_dependencies():
     units = {"tip.r[1]": "m", "tip.v[2]": "m/s", "tip.a[3]": "m/s2", "tip.e[1]": "1", "tip.r_body[1]": "m"}
     units |= {"gap.length": "m", "gap.rate": "m/s", "tilt.angle": "rad", "tilt.rate": "rad/s"}
     assert {name: found[name].unit for name in units} == units
-    assert found["tip.r[1]"].depends == found["gap.length"].depends == ("A.q",)
-    assert set(found["tip.v[1]"].depends) == {"A.q", "A.u"}
+    assert found["tip.r[1]"].depends == found["gap.length"].depends == ("A.q", "B.q", "C.q")
+    assert set(found["tip.v[1]"].depends) == {f"{joint}.{what}" for joint in "ABC" for what in "qu"}
     assert found["tip.a[1]"].depends is None
     assert found["base.r[1]"].depends == ()
     assert "base.e[3]" in found

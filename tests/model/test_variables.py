@@ -19,6 +19,7 @@ OF_JOINTS = {
     "c": ("stiffness", "N.m/rad", "N/m"),
     "d": ("damping", "N.m.s/rad", "N.s/m"),
     "q_free": ("free_coordinate", "rad", "m"),
+    "J": ("reflected_inertia", "kg.m2", "kg"),
     "q_start": ("q_start", "rad", "m"),
     "u_start": ("u_start", "rad/s", "m/s"),
 }
@@ -169,7 +170,7 @@ def test_kinds_and_defaults(scene):
         else:
             assert variable.start is None
         assert (variable.derivative_of is not None) == (variable.kind == "derivative")
-        assert (variable.minimum == 0.0) == variable.name.endswith(".m")
+        assert (variable.minimum == 0.0) == bool(re.search(r"\.(m|J|J\[\d\])$", variable.name))
         assert variable.depends is None or variable.kind in ("derivative", "output")
     starts = {variable.name: variable.start for variable in system.variables}
     for name, body in scene.mechanism.bodies.items():

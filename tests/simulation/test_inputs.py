@@ -140,7 +140,7 @@ def test_constant_loads_that_are_not_finite(system, bad):
         lw.simulate(system, 1.0, inputs={"C": bad})
 
 
-@pytest.mark.parametrize(("joint", "hint"), [("E", "known are 'A'"), ("a", "did you mean 'A'"), ("A.tau", "'A'")])
+@pytest.mark.parametrize(("joint", "hint"), [("E", "known are 'A'"), ("a", "did you mean 'A'"), ("A.tua", "'A'")])
 @pytest.mark.parametrize("load", [1.0, np.sin])
 def test_inputs_of_unknown_joints(system, joint, hint, load):
     with pytest.raises(lw.MechanismError, match=f"inputs: there is no driven joint '{joint}'.*{hint}"):

@@ -85,6 +85,10 @@ def filled(mechanism: Any, method: Any = "auto", reference: str = "auto") -> CBu
         b.add_joint(joint["name"], _kind(joint), joint["parent"], joint["child"], *frames)
         if joint.get("cut"):
             b.cut(joint["name"])
+        part = mechanism.joints[joint["name"]]
+        if part.kind.nu:
+            b.set_reflected_inertia(joint["name"], part.reflected_inertia.tolist())
+            b.set_max_load(joint["name"], part.max_load.tolist())
     _add_ties(b, mechanism, data)
     _add_forces(b, mechanism, data)
     for transition in data.get("transitions", []):
@@ -132,6 +136,12 @@ def _add_forces(b: CBuilder, mechanism: Any, data: Parts) -> None:
                 b.add_spring(force["name"], first, start, second, end, *values)
             case "wrench":
                 b.add_wrench(force["name"], force["body"], force["point"])
+            case "actuator":
+                b.add_actuator(force["name"], *(force[key] for key in ("gain", "offset", "stiffness", "damping")))
+                actuator = next(one for one in mechanism.forces if getattr(one, "name", None) == force["name"])
+                for (joint, element), gear in zip(actuator.places(mechanism), force["gears"].values(), strict=True):
+                    b.add_gear(force["name"], joint, element, gear)
+                b.limit_actuator(force["name"], force.get("input_range"), force.get("force_range"))
             case other:
                 raise ValueError(f"the builder has no call for {other!r}")
 

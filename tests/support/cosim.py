@@ -14,7 +14,7 @@ from support.checkout import TOP
 
 def exported(example: str, folder: Path, *, fmi: str = "3.0", outputs: list[str] | None = None) -> Path:
     """Export an example as an FMU."""
-    from linkwork.cli.export import load_mechanism
+    from linkwork.cli.mechanism_files import load_mechanism
 
     mech = load_mechanism(TOP / "examples" / f"{example}.py")
     return lw.export_fmu(mech, folder / f"{example}.fmu", fmi, outputs)

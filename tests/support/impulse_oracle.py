@@ -4,9 +4,10 @@ With V the velocities of all bodies ([angular; linear of the centre of mass], wo
 
     M (V+ - V-) = p + C' lambda,    C V+ = r
 
-by an applied impulse p; V+ is the minimum of 1/2 (V+ - V-)' M (V+ - V-) - p' (V+ - V-) among what C allows. The rows C
-are those of all joints, pins, couplings and distances, and one of each constrained speed; r is zero but for those
-speeds and moving couplings. V- need not fulfil C: so pins, and bodies that were free of each other, come in.
+by an applied impulse p; M holds the reflected inertias of the joints as well. V+ is the minimum of 1/2 (V+ - V-)' M (V+
+- V-) - p' (V+ - V-) among what C allows. The rows C are those of all joints, pins, couplings and distances, and one of
+each constrained speed; r is zero but for those speeds and moving couplings. V- need not fulfil C: so pins, and bodies
+that were free of each other, come in.
 
 Redundant rows leave V+ as it is. Of the multipliers lambda, those of least Euclidean norm are taken, in the rows of
 `rows.py`; `determined` and `unique` mark those that do not depend on the choice. Where directions have no inertia,
@@ -102,9 +103,10 @@ class ImpulseOracle(Constrained):
     ) -> None:
         self.poses = dict(poses)
         self.bodies = Bodies(mechanism, poses)
-        self.mass = self.bodies.mass_matrix()
         joints = [*mechanism.joints.values(), *(pin.placed(poses) for pin in pins)]
         self.joints = {joint.name: JointRow(joint, self.bodies, (q or {}).get(joint.name)) for joint in joints}
+        self.body_mass = self.bodies.mass_matrix()
+        self.mass = self.body_mass + sum(row.inertia() for row in self.joints.values())
         moving = {name: row for name, row in self.joints.items() if row.shape.nu}
         self.gears = {name: GearRow(_gear(given), moving) for name, given in mechanism.couplings.items()}
         self.distances = {name: DistanceRow(given, self.bodies) for name, given in mechanism.distances.items()}
@@ -214,12 +216,18 @@ class ImpulseOracle(Constrained):
             before=before.reshape(-1, 6),
             after=after.reshape(-1, 6),
             u=self.speeds(after),
-            impulse={name: loads @ multipliers for name, loads in self._loads.items()},
+            impulse={n: loads @ multipliers - self._of_rotor(n, after - before) for n, loads in self._loads.items()},
             held={(h.joint, h.element): value for h, value in zip(self.held, rest, strict=False)},
             gear={n: x / row.scale for (n, row), x in zip(self.gears.items(), rest[held:], strict=False)},
             tension={name: -x for name, x in zip(self.distances, rest[held + gears :], strict=True)},
             kinetic=(self.kinetic(before), self.kinetic(after)),
         )
+
+    def _of_rotor(self, joint: str, change: Array) -> Array:
+        """What the rotors of a joint keep of its impulse, (6,)."""
+        row = self.joints[joint]
+        found: Array = row.dual @ row.rotors @ row.speeds(change)
+        return found
 
     # -- checks on a solution, of this class or another one
 
@@ -232,7 +240,7 @@ class ImpulseOracle(Constrained):
 
     def momentum(self, v: Array, about: Array = ORIGIN) -> Array:
         """(6,) [angular about a point of the world; linear] of all bodies."""
-        return self._all_at(about).T @ (self.mass @ np.ravel(v))
+        return self._all_at(about).T @ (self.body_mass @ np.ravel(v))
 
     def total(self, applied: Array, about: Array = ORIGIN) -> Array:
         """(6,) the sum of impulses on the bodies, likewise."""
@@ -260,8 +268,8 @@ class ImpulseOracle(Constrained):
         """(n, 6): change of each body's momentum less the impulses on it, relative to the largest of any."""
         terms = [self.joints[name].relative.T @ wrench for name, wrench in impulse.items()]
         terms += [-row.matrix[0] * tension[name] for name, row in self.distances.items()]
-        needed = self.mass @ np.ravel(jump.after - jump.before) - np.ravel(applied)
-        terms_and_momenta = [self.mass @ np.ravel(jump.before), needed, *terms]
+        needed = self.body_mass @ np.ravel(jump.after - jump.before) - np.ravel(applied)
+        terms_and_momenta = [self.body_mass @ np.ravel(jump.before), needed, *terms]
         largest = max(1e-300, *(float(np.abs(term).max(initial=0.0)) for term in terms_and_momenta))
         return (needed - sum(terms)).reshape(-1, 6) / largest
 

@@ -2,13 +2,13 @@
 
 Unknown are the accelerations a of all bodies (6 each: [angular; linear of the centre of mass], world axes):
 
-    M a = F + S' P tau + A' lambda,    A a = b,    A = C' S
+    M a = F + S' P (tau - J udot) + A' lambda,    A a = b,    A = C' S
 
 S takes body velocities to the velocity of each joint's child relative to its parent, [angular; linear at the child
-frame's origin]; P spans the motion a joint allows and C its complement. A coupling, and a joint whose motion is given,
-add rows of P' S; a distance adds that of the line between its points. The null space of A is found by an SVD of dense
-matrices, so redundant rows (planar loops of 3-D joints) do no harm and no joint is special for closing a loop.
-Nothing is taken from the package under test but the fields of the description.
+frame's origin]; J are the reflected inertias, P spans the motion a joint allows and C its complement. A coupling, and a
+joint whose motion is given, add rows of P' S; a distance adds that of the line between its points. The null space of A
+is found by an SVD of dense matrices, so redundant rows (planar loops of 3-D joints) do no harm and no joint is special
+for closing a loop. Nothing is taken from the package under test but the fields of the description.
 """
 
 from __future__ import annotations
@@ -134,6 +134,9 @@ class Oracle(Constrained):
         for name, load in joint_loads(self.mechanism, self.rows, speeds, tau or {}).items():
             total += self.moving[name].relative.T @ (self.moving[name].dual @ load)
         mass, z = self.bodies.mass_matrix(), self.motions
+        for row in self.moving.values():
+            mass += row.inertia()
+            total += row.relative.T @ row.dual @ row.rotors @ row.dual.T @ bias[row.name]
         a = self._particular(self._right(speeds, bias, v, given or {}))
         a += z @ np.linalg.solve(z.T @ mass @ z, z.T @ (total - mass @ a))
         multipliers = np.split(self._multipliers(mass @ a - total), self._ends[:-1])
@@ -222,6 +225,10 @@ class Oracle(Constrained):
                 total[joint] += load
         return {name: plain(load) for name, load in total.items()}
 
+    def transmitted(self, loads: Values, udot: Values) -> dict[str, Value]:
+        """Loads on the bodies along the speeds of the joints, which the rotors leave."""
+        return {n: plain(np.array(vector(x)) - self.moving[n].rotors @ vector(udot[n])) for n, x in loads.items()}
+
     def with_loads(self, reactions: Mapping[str, Array], loads: Values) -> dict[str, Array]:
         """Reactions plus the loads that act along the speeds of the joints."""
         extra = {name: row.dual @ vector(loads[name]) for name, row in self.moving.items() if name in loads}
@@ -237,4 +244,5 @@ class Oracle(Constrained):
         gravity = np.asarray(self.mechanism.gravity)
         weights = sum(body.mass * (gravity @ com) for body, com in zip(self.bodies.all, self.com, strict=True))
         springs = springs_potential(self.mechanism, self.bodies, self.rows)
-        return float(v @ self.bodies.mass_matrix() @ v) / 2, float(springs - weights)
+        mass = self.bodies.mass_matrix() + sum(row.inertia() for row in self.rows)
+        return float(v @ mass @ v) / 2, float(springs - weights)

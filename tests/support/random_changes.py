@@ -152,9 +152,9 @@ def afloat(rng: np.random.Generator, bodies: int) -> Scene:
             return scene
 
 
-def random_change(seed: int, **given: Any) -> Change:
-    """Of `random_scene(seed)`; `given` replaces the drawn values of the `Plan`."""
-    scene = random_scene(seed)
+def random_change(seed: int, scene: Scene | None = None, **given: Any) -> Change:
+    """Of `random_scene(seed)` unless a scene is given; `given` replaces the drawn values of the `Plan`."""
+    scene = scene or random_scene(seed)
     rng = np.random.default_rng([seed, 1])
     while True:
         drawn = {

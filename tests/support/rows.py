@@ -79,6 +79,7 @@ class JointRow:
         self.dual = np.linalg.pinv(self.free).T  # (6, nu): its products with the relative velocity are the speeds
         full = np.linalg.qr(self.free, mode="complete")[0] if self.shape.nu else np.eye(6)
         self.barred = full[:, self.shape.nu :]
+        self.rotors = np.diag(getattr(joint, "reflected_inertia", np.zeros(self.shape.nu)))  # pins have none
 
     def _nearest_turn(self, given: Value | None) -> Array:
         """The coordinates that the poses show; of `given` only full turns and the sign of a quaternion are taken."""
@@ -104,6 +105,11 @@ class JointRow:
         carried = np.r_[np.cross(carrier, relative[:3]), 2 * np.cross(carrier, relative[3:])]  # the second is Coriolis
         ends = [self.bodies.centripetal(body, self.point, v) for body in (self.joint.parent, self.joint.child)]
         return self._to_world(self.shape.drift(self.q, u)) + carried + ends[0] - ends[1]
+
+    def inertia(self) -> Array:
+        """Of the rotors that turn with the speeds, over the velocities of all bodies, (6 n, 6 n)."""
+        speeds = self.dual.T @ self.relative
+        return speeds.T @ self.rotors @ speeds
 
     def violation(self) -> Array:
         """Parts (6 - nu,) of the relative pose that the joint bars: m, and angles by their sines."""

@@ -27,6 +27,9 @@ def zoo() -> lw.Mechanism:
     cord = {"points": ((0, 0, 0), (0.1, 0, 0)), "stiffness": 10.0, "damping": 1.0, "free": 0.1}
     mech.add_force(lw.SpringDamper(name="cord", bodies=("b0", "b4"), **cord))
     mech.add_force(lw.Wrench("b2", (0, 0, 0.1), name="push"))
+    servo = {"gain": 3.0, "stiffness": 5.0, "damping": 1.0, "input_range": (-1, 1), "force_range": (-4, 4)}
+    mech.add_force(lw.Actuator("grip", {"j0": 0.5, "j4[3]": 2.0}, **servo))
+    mech.add_force(lw.Actuator("spin", {"cut[2]": 1.0}))
     mech.add_distance("rod", bodies=("b4", "b6"), points=((0, 0, 0), (0.3, 0, 0.4)), length=0.5)
     mech.add_coupling("gear", {"j0": 1.0, "j1": -2.0})
     mech.add_transition("bump", lw.Stop("j0", lower=-1.0, upper=2.0, restitution=0.5))

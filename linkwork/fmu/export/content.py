@@ -150,8 +150,8 @@ class VariableGroup:
 
     Attributes
     ----------
-    form, words
-        Its entries, and the names that go into them.
+    form, labels
+        Its entries, and the names that go into them, quoted as FMI's structured names need it.
     references
         Value references of the entries.
     depends

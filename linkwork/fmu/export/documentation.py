@@ -24,20 +24,34 @@ td, th { border-bottom: 1px solid #ddd; text-align: left; padding: 2px 14px 2px 
 svg { max-width: 100%; height: auto } figure { margin: 1em 0 }
 figcaption, .note { color: #666; font-size: 13px } dt { font-weight: bold; margin-top: 0.5em }"""
 
+LIVE = "live.html"
+_LIVE_NOTE = f'<p><a href="{LIVE}">The mechanism in motion</a>: a page that simulates it, without a network.</p>'
+_VIEW_NOTE = (
+    '<p class="note">The command <code>linkwork view</code> with this FMU writes a page that shows the mechanism in '
+    "motion and simulates it.</p>"
+)
 
-def documentation_files(content: Content, system: Model) -> dict[str, bytes]:
-    """Return the page by its path in the archive."""
-    return {"documentation/index.html": index_page(content, system).encode()}
+
+def documentation_files(content: Content, system: Model, live: bool = False) -> dict[str, bytes]:
+    """Return the page by its path in the archive, and on request the one that simulates the mechanism."""
+    found = {"documentation/index.html": index_page(content, system, live).encode()}
+    if live:
+        from linkwork.view.page import page
+
+        end, tolerance = content.experiment.stop, content.experiment.tolerance
+        found[f"documentation/{LIVE}"] = page(system, t_end=end, rtol=tolerance).encode()
+    return found
 
 
-def index_page(content: Content, system: Model) -> str:
-    """Return the page; it is well-formed XML as well, and needs no other file."""
+def index_page(content: Content, system: Model, live: bool = False) -> str:
+    """Return the page; it is well-formed XML as well, and needs no other file but the one that it links to."""
     name = escape(content.name)
     parts = [
         f'<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8"/><title>{name}</title>',
         f"<style>{_STYLE}</style></head>\n<body>\n<h1>{name}</h1>",
         f"<p>{_summary(system)} Written by {escape(content.tool)}.</p>",
         _figure(system),
+        _LIVE_NOTE if live else _VIEW_NOTE,
         _mechanism(system),
         EQUATIONS,
         _events(system.mechanism),

@@ -11,7 +11,7 @@ the mechanism with its cut joints open. The FMU integrates</p>
 <p class="eq">Φ(q, t) = 0</p>
 <dl>
 <dt>M, h</dt><dd>mass matrix of the tree; Coriolis and centrifugal terms, gravity, springs, dampers, applied
-wrenches</dd>
+wrenches, actuators</dd>
 <dt>τ</dt><dd>the loads in the joints, inputs such as <code>A.tau</code></dd>
 <dt>Φ</dt><dd>violation of the constraints of loops, couplings, distances and prescribed motions; zero where they are
 satisfied</dd>

@@ -61,13 +61,14 @@ def export_fmu(
     tolerance: float = 1e-7,
     platforms: Iterable[str] | None = None,
     sources: bool = False,
+    page: bool = False,
     progress: ProgressOption = None,
 ) -> Path:
     """Write a mechanism as an FMU for Model Exchange and Co-Simulation.
 
-    Inputs are loads in joints, applied wrenches, additions to motions and commands of transitions; parameters are
-    masses, frames, gravity and start values, to be set until initialisation ends. The same mechanism always gives the
-    same bytes.
+    Inputs are loads in joints, applied wrenches, inputs of actuators, additions to motions and commands of transitions;
+    parameters are masses, frames, gravity and start values, to be set until initialisation ends. The same mechanism
+    always gives the same bytes.
 
     Parameters
     ----------
@@ -98,6 +99,9 @@ def export_fmu(
         others are compiled when they are first needed.
     sources
         Whether the C sources go in as well, so that a tool can compile the FMU for itself.
+    page
+        Whether the documentation has a page that shows and simulates the mechanism, ``documentation/live.html``, about
+        0.5 MB. Without it `linkwork view` makes the page from the scene that the FMU carries.
     progress
         Show progress on standard error; a function gets each `ProgressUpdate` instead. Default: only on a terminal.
 
@@ -113,6 +117,8 @@ def export_fmu(
     ExportError
         If an output or input is unknown, a start value is out of bounds, the shared library is missing or cannot be
         compiled, or the file cannot be written.
+    LinkworkError
+        If a page is asked for and the viewer has not been built.
 
     Examples
     --------
@@ -138,7 +144,7 @@ def export_fmu(
     target = Path(path)
     with no_collection():
         content = describe_system(system, outputs, experiment, chosen, arrays, c_files() if sources else (), inputs)
-        files = _files(content, system, fmi, sources)
+        files = _files(content, system, fmi, sources, page)
         for platform, library in libraries(platforms, progress).items():
             files[_binary(content, platform, fmi) + library.suffix] = library.read_bytes()
         write_archive(target, files, ExportError, FAST if len(content.rows) > _MANY else SMALL)
@@ -220,17 +226,29 @@ def _experiment(stop: float, step: float, tolerance: float) -> Experiment:
     return Experiment(stop=float(stop), step=float(step), tolerance=float(tolerance))
 
 
-def _files(content: Content, system: "Model", fmi: str, sources: bool) -> dict[str, bytes | Iterable[bytes]]:
+def _files(
+    content: Content, system: "Model", fmi: str, sources: bool, page: bool
+) -> dict[str, bytes | Iterable[bytes]]:
     model, interface = system.model_bytes, interface_bytes(content)
     description = _DESCRIPTIONS[fmi](content, instantiation_token(model, interface))
     return {
         "modelDescription.xml": in_chunks(description),
         "resources/model.lwm": model,
         "resources/interface.lwi": interface,
-        **documentation_files(content, system),
+        **documentation_files(content, system, page),
+        **_scene_files(system, fmi),
         **terminal_files(content, system, fmi),
         **(source_files(model, interface, content.identifier, fmi) if sources else {}),
     }
+
+
+def _scene_files(system: "Model", fmi: str) -> dict[str, bytes]:
+    """Return the scene by its path in the archive."""
+    from linkwork.view.fmu_scene import PLACES
+    from linkwork.view.scene_file import scene_file
+
+    scene = scene_file(system)
+    return {} if scene is None else {PLACES[fmi]: scene}
 
 
 def _binary(content: Content, platform: str, fmi: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from linkwork._util.part_names import structured_name
 from linkwork.errors import ExportError, ExportNameError
 from linkwork.fmu.export.content import Causality, Entry, GroupTemplate, VariableGroup
 from linkwork.variables.schema import Kind, Variable, matching
@@ -58,7 +59,8 @@ class Choice:
         form = self._forms[key]
         if len(form.first) < len(references):
             references = [references[i] for i in form.first]
-        return VariableGroup(form, entity.labels, references) if references else None
+        labels = tuple(map(structured_name, entity.labels))
+        return VariableGroup(form, labels, references) if references else None
 
     def unlisted_inputs(self, entities: Iterable[Entity]) -> set[str]:
         """Return the names of the inputs that the FMU does not have; they keep their start values."""
@@ -182,9 +184,9 @@ def known_references(rows: Iterable[VariableGroup], entities: Iterable[Entity]) 
         for i in row.form.knowns:
             first = row.form.first[i]
             for k in range(first, first + row.form.entries[i].size):
-                known[entity.pattern.variables[k].name.format(*row.labels)] = row.references[i]
+                known[entity.pattern.variables[k].name.format(*entity.labels)] = row.references[i]
         if "state" in entity.pattern.kinds:
-            names = (v.name.format(*row.labels) for v in entity.pattern.variables if v.kind == "state")
+            names = (v.name.format(*entity.labels) for v in entity.pattern.variables if v.kind == "state")
             others.update(name for name in names if name not in known)
     return known, others
 

@@ -9,17 +9,21 @@ from itertools import islice
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from linkwork._util.part_names import structured_name
 from linkwork.compiler.numbering import suffixes
 from linkwork.draw.mechanism_picture import ICON, icon
 from linkwork.fmu.export.content import Content
-from linkwork.mechanism import Command, Impulse, Wrench
+from linkwork.mechanism import Actuator, Command, Impulse, Wrench
 from linkwork.mechanism.forces import of_kind
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
 
 MOST_TERMINALS = 500  # of each kind
-JOINT, FRAME, MOTION, EVENT = (f"org.linkwork.{kind}" for kind in ("joint", "frame", "motion", "event"))
+MOST_JOINTS = 8  # named of an actuator
+JOINT, FRAME, ACTUATOR, MOTION, EVENT = (
+    f"org.linkwork.{kind}" for kind in ("joint", "frame", "actuator", "motion", "event")
+)
 _FOLDER = "terminalsAndIcons"
 _SIDE = 100.0  # of the icon from its middle
 _ICON_PIXELS = 256
@@ -62,10 +66,10 @@ def _document(content: Content, system: Model) -> bytes:
     for kind, name, text, members in _terminals(system):
         known = [member for member in members if _is_connectable(content, member[1])]
         if known and name not in found:  # a pin's joint and command have one name, and share a terminal
-            attributes = {"name": name, "matchingRule": "bus", "terminalKind": kind, "description": text}
-            found[name] = Element("Terminal", attributes)
+            attributes = {"matchingRule": "bus", "terminalKind": kind, "description": text}
+            found[name] = Element("Terminal", {"name": structured_name(name), **attributes})
         for member, variable in known:
-            place = {"variableName": variable, "memberName": member, "variableKind": "signal"}
+            place = {"variableName": structured_name(variable), "memberName": member, "variableKind": "signal"}
             SubElement(found[name], "TerminalMemberVariable", place)
     if found:
         SubElement(root, "Terminals").extend(found.values())
@@ -76,7 +80,7 @@ def _document(content: Content, system: Model) -> bytes:
 
 def _is_connectable(content: Content, name: str) -> bool:
     """Whether the FMU has a variable as an input or output."""
-    return content.causality_of(name) in ("input", "output")
+    return content.causality_of(structured_name(name)) in ("input", "output")
 
 
 def _terminals(system: Model) -> Iterator[tuple[str, str, str, list[Member]]]:
@@ -95,6 +99,10 @@ def _terminals(system: Model) -> Iterator[tuple[str, str, str, list[Member]]]:
             members += _elements(wrench.body, what, count)
         text = f"force and torque applied to {wrench.body}, and the motion of its frame, world axes"
         yield FRAME, wrench.name, text, members
+    for actuator in islice(of_kind(mech.forces, Actuator), MOST_TERMINALS):
+        members = [(what, f"{actuator.name}.{what}") for what in ("input", "length", "rate", "force")]
+        text = f"actuator of {', '.join(islice(actuator.joint_names, MOST_JOINTS))}: input, length, rate, force"
+        yield ACTUATOR, actuator.name, text, members
     for name in islice(numbering.motions, MOST_TERMINALS):
         members = [(what, f"{name}.{what}") for what in ("q_in", "u_in", "a_in", "load")]
         yield MOTION, name, "motion added to a prescribed motion, and its load", members

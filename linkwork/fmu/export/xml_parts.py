@@ -1,5 +1,6 @@
 """The parts of a model description that both versions of the standard write alike."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -19,7 +20,7 @@ TYPES_FMI3 = {"real": "Float64", "boolean": "Boolean", "integer": "Int32", "enum
 WORDS = 3  # of an entity
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 _WRITTEN: dict[str, Callable[[float], str]] = {
-    "real": repr,
+    "real": lambda value: repr(value) if math.isfinite(value) else "INF",
     "boolean": lambda value: boolean(value != 0.0),
     "integer": lambda value: str(int(value)),
     "enumeration": lambda value: str(int(value)),
@@ -157,13 +158,15 @@ class Placeholders:
 
 def fill(template: str, row: VariableGroup, content: Content, more: Iterable[object] = ()) -> str:
     """Return the text of a row."""
-    return template.format(*row.labels, *row.references, *_starts(row, content), *more)
+    labels = (label.translate(_ESCAPED) for label in row.labels)
+    return template.format(*labels, *row.references, *_starts(row, content), *more)
 
 
 def _starts(row: VariableGroup, content: Content) -> Sequence[object]:
     form = row.form
     if form.plain:
-        return content.plain_starts(row)
+        values = content.plain_starts(row)
+        return ["INF" if value == math.inf else value for value in values] if math.inf in values else values
     types = [form.entries[i].variable.type for i in form.with_start]
     return [" ".join(map(_WRITTEN[type], values)) for type, values in zip(types, content.starts(row), strict=True)]
 

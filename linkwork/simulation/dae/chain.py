@@ -151,6 +151,9 @@ def _check(system: Model) -> None:
             raise _misfit(f"joint {joint.name!r} is {joint.kind!r}")
     for loop in system.topology.loops:
         raise _misfit(f"joint {joints[loop.joint].name!r} closes a loop")
+    for body in mech.bodies.values():
+        if body.mass == 0.0:
+            raise _misfit(f"body {body.name!r} has no mass")
     for i, link in enumerate(links):
         if link.parent != i - 1:
             name = joints[link.joint].name

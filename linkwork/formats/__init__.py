@@ -1,0 +1,5 @@
+"""Robots and mechanisms in the formats of other tools: URDF, SDF, MJCF and USD, read and written.
+
+Data flows from a reader (`urdf`, `sdf`, `mjcf`, `usd`) to a `Robot`, and from there to a `Mechanism` with its fidelity
+report; writers take a `Mechanism`.
+"""

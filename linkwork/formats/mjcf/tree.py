@@ -1,0 +1,96 @@
+"""The tree of bodies of a file to be written, and the joints that close its loops."""
+
+from __future__ import annotations
+
+from linkwork._util.disjoint_sets import DisjointSets
+from linkwork.mechanism import GROUND, Fixed, Free, Joint, Mechanism, Revolute, Spherical, Stop
+
+CLOSURES = (Fixed, Revolute, Spherical)  # that equalities of MJCF can state
+
+
+class Tree:
+    """A spanning tree of a mechanism whose cut joints, if possible, are of kinds that MJCF can close.
+
+    Attributes
+    ----------
+    steps
+        For each body of the file the joints that carry it, from its parent, and whether each is passed from child to
+        parent; between two of them is a body without mass.
+    parent
+        For each body of the file its parent.
+    order
+        The bodies of the file, each after its parent and right before the bodies it carries.
+    cuts
+        The joints that close loops.
+    folded
+        Bodies without mass that are no bodies of the file, and the body that has their joints.
+    """
+
+    def __init__(self, mech: Mechanism) -> None:
+        self.cuts: list[Joint] = []
+        self.steps: dict[str, list[tuple[Joint, bool]]] = {}
+        self.parent: dict[str, str] = {}
+        self.order: list[str] = []
+        self.folded: dict[str, str] = {}
+        self._children: dict[str, list[str]] = {name: [] for name in (GROUND, *mech.bodies)}
+        self._grow(mech, self._chosen(mech))
+        self._fold(mech)
+        waiting = self._children[GROUND][::-1]
+        while waiting:
+            self.order.append(waiting.pop())
+            waiting += reversed(self._children[self.order[-1]])
+
+    def _chosen(self, mech: Mechanism) -> list[Joint]:
+        """Return the joints of the tree; joints that cannot be closures, and those that something acts on, first."""
+        used = {*mech.start_q, *mech.start_u, *(joint for force in mech.forces for joint in force.joint_names)}
+        used |= {term.joint for one in mech.couplings.values() for term in one.terms.values()}
+        used |= {one.action.joint for one in mech.transitions.values() if isinstance(one.action, Stop)}
+
+        def rank(joint: Joint) -> tuple[bool, bool, bool, bool]:
+            return (
+                isinstance(joint.kind, Free),
+                isinstance(joint.kind, CLOSURES),
+                joint.cut,
+                joint.name not in used,
+            )
+
+        joined = DisjointSets((GROUND, *mech.bodies))
+        chosen: list[Joint] = []
+        for joint in sorted(mech.joints.values(), key=rank):
+            (chosen if joined.unite(joint.parent, joint.child) else self.cuts).append(joint)
+        position = {name: number for number, name in enumerate(mech.joints)}
+        self.cuts.sort(key=lambda joint: position[joint.name])
+        return sorted(chosen, key=lambda joint: position[joint.name])
+
+    def _grow(self, mech: Mechanism, chosen: list[Joint]) -> None:
+        neighbours: dict[str, list[Joint]] = {name: [] for name in (GROUND, *mech.bodies)}
+        for joint in chosen:
+            neighbours[joint.parent].append(joint)
+            neighbours[joint.child].append(joint)
+        waiting = [GROUND]
+        for body in waiting:
+            for joint in neighbours[body]:
+                backward = joint.child == body
+                other = joint.parent if backward else joint.child
+                if other in self.steps or other == GROUND:
+                    continue
+                self.steps[other], self.parent[other] = [(joint, backward)], body
+                self._children[body].append(other)
+                waiting.append(other)
+
+    def _fold(self, mech: Mechanism) -> None:
+        """Give the joint of a body without mass that does nothing else than carry one body to that body."""
+        used = {end for joint in self.cuts for end in (joint.parent, joint.child)}
+        used |= {body for force in mech.forces for body in force.body_names}
+        used |= {body for one in mech.distances.values() for body in one.bodies}
+        used |= {one.body for one in mech.points.values()}
+        for name, body in mech.bodies.items():
+            carried = self._children[name]
+            if name not in self.steps or body.mass > 0.0 or name in used or len(carried) != 1:
+                continue
+            (child,), parent = carried, self.parent.pop(name)
+            self.steps[child] = self.steps.pop(name) + self.steps[child]
+            self.parent[child] = parent
+            siblings = self._children[parent]
+            siblings[siblings.index(name)] = child
+            self.folded[name] = child

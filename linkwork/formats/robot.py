@@ -1,0 +1,168 @@
+"""What robot formats describe, before it becomes a mechanism: links, joints, closures, couplings, actuators.
+
+Readers fill a `Robot` in the terms and with the names of the file; `to_mechanism.py` does what is common to all
+formats: bases, fixed links, point closures that make a hinge, names, limits. Units are SI and rad.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.formats.report import Report
+from linkwork.mechanism import Frame
+from linkwork.mechanism.joints import JointKind
+from linkwork.mechanism.shapes import Shape
+
+Coordinate = tuple[str, int]  # of a joint: its name, and which of its coordinates or speeds, from 0
+Range = tuple[float, float]
+
+
+@dataclass
+class Link:
+    """A rigid link; massless by default.
+
+    Attributes
+    ----------
+    mass, com, inertia
+        kg; m, in link axes, (3,); kg m^2, about the centre of mass in link axes, (3, 3).
+    pose
+        In the world where all coordinates are zero; None: follows from the joints.
+    shapes
+        What is shown of it, in link axes.
+    """
+
+    name: str
+    mass: float = 0.0
+    com: FloatArray = field(default_factory=lambda: np.zeros(3))
+    inertia: FloatArray = field(default_factory=lambda: np.zeros((3, 3)))
+    pose: Frame | None = None
+    shapes: list[Shape] = field(default_factory=list)
+
+
+@dataclass
+class RobotJoint:
+    """A joint, or a closure of a loop.
+
+    Attributes
+    ----------
+    parent, child
+        Names of links; None: the world.
+    parent_frame, child_frame
+        The joint frame in each link; they coincide where the coordinates are zero. The axes of `kind` are in its axes.
+    closes
+        Whether the file states it as the closure of a loop, which has no coordinates there. Frames of two of a
+        closure coincide where it is closed; where they do is for assembly to find.
+    stiffness, damping, free, reflected_inertia, max_load
+        One value for each speed; empty: none.
+    limits
+        One range for each coordinate, or None; empty: none.
+    start, start_u
+        Start values of the coordinates (nq,) and speeds (nu,); None: none.
+    element
+        What reports and errors call it.
+    """
+
+    name: str
+    kind: JointKind
+    parent: str | None
+    child: str | None
+    parent_frame: Frame = field(default_factory=Frame)
+    child_frame: Frame = field(default_factory=Frame)
+    closes: bool = False
+    stiffness: tuple[float, ...] = ()
+    damping: tuple[float, ...] = ()
+    free: tuple[float, ...] = ()
+    reflected_inertia: tuple[float, ...] = ()
+    max_load: tuple[float, ...] = ()
+    limits: tuple[Range | None, ...] = ()
+    start: FloatArray | None = None
+    start_u: FloatArray | None = None
+    element: str = ""
+
+    def __post_init__(self) -> None:
+        self.element = self.element or f"joint {self.name!r}"
+
+
+@dataclass
+class RobotCoupling:
+    """An equation of coordinates: for each up to four coefficients, of q, q^2, q^3 and q^4; they add up to `offset`."""
+
+    name: str
+    terms: dict[Coordinate, tuple[float, ...]]
+    offset: float = 0.0
+    element: str = ""
+
+    def __post_init__(self) -> None:
+        self.element = self.element or f"coupling {self.name!r}"
+
+
+@dataclass
+class RobotActuator:
+    """A force on a sum of coordinates, length = sum of gear times coordinate, as `lw.Actuator` has it.
+
+    force = clip(gain clip(input, input_range) + offset - stiffness length - damping rate, force_range)
+    """
+
+    name: str
+    gears: dict[Coordinate, float]
+    gain: float = 1.0
+    offset: float = 0.0
+    stiffness: float = 0.0
+    damping: float = 0.0
+    input_range: Range | None = None
+    force_range: Range | None = None
+    element: str = ""
+
+    def __post_init__(self) -> None:
+        self.element = self.element or f"actuator {self.name!r}"
+
+
+@dataclass
+class RobotRod:
+    """A spring and damper between points of two links, or with `rigid` a constant distance of the length `free`, m."""
+
+    name: str
+    links: tuple[str | None, str | None]
+    points: FloatArray  # (2, 3), each in its link
+    stiffness: float = 0.0
+    damping: float = 0.0
+    free: float = 0.0
+    rigid: bool = False
+    element: str = ""
+
+    def __post_init__(self) -> None:
+        self.element = self.element or f"tendon {self.name!r}"
+
+
+@dataclass
+class Robot:
+    """All that a file describes.
+
+    Attributes
+    ----------
+    gravity
+        m/s^2, (3,); None: the default, as the format does not state it.
+    links, joints
+        By name, in the order of the file. Names of links and joints may be the same.
+    base
+        What the file says of links without a joint to the world: "fixed" or "free"; the first of each connected set
+        gets that joint.
+    shapes
+        What is shown of the world.
+    report
+        What became of the elements so far.
+    """
+
+    name: str
+    report: Report
+    gravity: FloatArray | None = None
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: dict[str, RobotJoint] = field(default_factory=dict)
+    couplings: list[RobotCoupling] = field(default_factory=list)
+    actuators: list[RobotActuator] = field(default_factory=list)
+    rods: list[RobotRod] = field(default_factory=list)
+    base: str = "fixed"
+    shapes: list[Shape] = field(default_factory=list)

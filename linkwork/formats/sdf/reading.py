@@ -1,0 +1,285 @@
+"""Reading of SDF files: worlds, models and what they include, as a robot."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from linkwork.formats.report import Report
+from linkwork.formats.robot import Link, Robot, RobotJoint
+from linkwork.formats.sdf.includes import Includes
+from linkwork.formats.sdf.inertial import inertial
+from linkwork.formats.sdf.joints import JointReader
+from linkwork.formats.sdf.scopes import MODEL, WORLD, Place, Scope, pose_element
+from linkwork.formats.sdf.values import flag_attribute, flag_in, text_in
+from linkwork.formats.sdf.visuals import visuals
+from linkwork.formats.visuals import MeshFiles
+from linkwork.formats.xml_tree import Element, read_xml
+from linkwork.mechanism import Fixed, Frame
+
+_OLDEST, _NEWEST = 4, 12  # minor versions of SDF 1
+_GRAVITY = (0.0, 0.0, -9.8)  # of a world that states none
+
+_CONTACT = "there are no contacts: bodies pass through each other"
+_LOOKS = "it has no effect on the motion"
+_SENSOR = "any variable of the result can be measured: name it there"
+_PROGRAM = "the program it names does not run; what it did to the motion is missing"
+_WIND = "there is no air"
+
+_REST_OF_WORLD = {
+    "audio": _LOOKS,
+    "gui": _LOOKS,
+    "scene": _LOOKS,
+    "light": _LOOKS,
+    "road": _LOOKS,
+    "magnetic_field": "only sensors notice it",
+    "spherical_coordinates": "only sensors notice it",
+    "atmosphere": _WIND,
+    "wind": _WIND,
+    "plugin": _PROGRAM,
+    "actor": "it moves by a script and is in contact with nothing",
+    "population": "it stands for models placed at random: write them in full",
+    "state": "it is a record of a simulation; the start is the pose of the models",
+    "physics": "it sets up another engine; solver and step size are arguments of simulate()",
+}
+_REST_OF_MODEL = {
+    "plugin": _PROGRAM,
+    "gripper": _CONTACT,
+    "self_collide": _CONTACT,
+    "allow_auto_disable": "a body at rest is not switched off",
+    "enable_wind": _WIND,
+    "state": "it is a record of a simulation; the start is the pose of the links",
+}
+_REST_OF_LINK = {
+    "collision": _CONTACT,
+    "self_collide": _CONTACT,
+    "sensor": _SENSOR,
+    "light": _LOOKS,
+    "projector": _LOOKS,
+    "audio_sink": _LOOKS,
+    "audio_source": _LOOKS,
+    "particle_emitter": _LOOKS,
+    "battery": _LOOKS,
+    "enable_wind": _WIND,
+    "velocity_decay": "it damps the link's motion in the world, which slows it",
+    "must_be_base_link": "the base follows from the joints",
+}
+
+
+def read(path: Path) -> Robot:
+    """Read an SDF file, 1.4 to 1.12, with one world or one or more models.
+
+    Names of links and joints are those of the file where it has one model, and "model::link" where it has more. Names
+    in nested models are "nested::link".
+
+    Parameters
+    ----------
+    path
+        The file. What it includes is read from its folder, and from nowhere else.
+
+    Returns
+    -------
+    Robot
+        Its base is free; static models are fixed to the world. Coordinates are zero in the poses of the file.
+
+    Raises
+    ------
+    MechanismError
+        On anything wrong in the file, with file and line.
+    OSError
+        If the file cannot be read.
+    """
+    return _Reader(Path(path)).read()
+
+
+class _Reader:
+    """The state of one reading: the robot so far, included files, what is left out."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.report = Report(str(path), "SDF")
+        self.robot = Robot(path.stem, self.report, base="free")
+        self.includes = Includes(path)
+        self.files = MeshFiles(path)
+        self.roots: list[Element] = []
+        self.joints = JointReader(self.robot)
+
+    def read(self) -> Robot:
+        root = read_xml(self.path, "sdf")
+        self.roots.append(root)
+        world = self._world(root)
+        self._add_links(world)
+        self._add_joints(world)
+        self.joints.couple()
+        for one in self.roots:
+            one.report_unread(self.report)
+        return self.robot
+
+    def _world(self, root: Element) -> Scope:
+        """Return the scope of the world, which a file of models only has not."""
+        version = self._version(root)
+        world = root.child("world")
+        files = (self.path.resolve(),)
+        if world is not None:
+            for model in root.children("model"):
+                raise model.error("a model stands next to the world: move it into the world")
+            self.robot.name = world.attribute("name", self.robot.name)
+            self.robot.gravity = self._gravity(world, version)
+            self._leave_out(world, f"world {self.robot.name!r}", _REST_OF_WORLD)
+        scope = Scope(world or root, version, WORLD, "", static=False, depth=0)
+        models = scope.element.children("model", "include")
+        if not models and world is None:
+            raise root.error("it has no model: there is nothing to read")
+        self._leave_out(root, "", {"light": _LOOKS, "actor": _REST_OF_WORLD["actor"]})
+        self._fill(scope, files, alone=len(models) == 1)
+        if len(scope.models) == 1:
+            self.robot.name = next(iter(scope.models))
+        return scope
+
+    def _version(self, root: Element) -> int:
+        """Return the minor version of a file."""
+        text = root.attribute("version")
+        found = re.fullmatch(r"1\.(\d{1,3})", text)
+        if not found or int(found[1]) < _OLDEST:
+            raise root.error(f"versions 1.{_OLDEST} to 1.{_NEWEST} are read, not {text!r}: convert it with `gz sdf -p`")
+        minor = int(found[1])
+        if minor > _NEWEST:
+            self.report.approximated(f"sdf version {text}", f"read as if it were 1.{_NEWEST}, the newest that is known")
+        return minor
+
+    def _gravity(self, world: Element, version: int) -> np.ndarray:
+        # Up to SDF 1.5 it is an element of physics.
+        physics = world.children("physics")
+        gravity = world.child("gravity")
+        if gravity is None and version < 6 and physics:
+            gravity = physics[0].child("gravity")
+        if gravity is None:
+            self.report.taken("world > gravity", f"there is none, for which SDF has {_GRAVITY[2]} m/s^2 along z")
+            return np.array(_GRAVITY)
+        return gravity.text_vector(3)
+
+    # ---- scopes ----
+
+    def _fill(self, scope: Scope, files: tuple[Path, ...], alone: bool = False) -> None:
+        """Declare the links, joints, frames and models of a scope; `alone`: the names of its model need no prefix."""
+        kinds = ("link", "joint", "frame", "model", "include")
+        for element in scope.element.children(*(kinds if scope.own == MODEL else kinds[1:])):
+            if element.tag == "include":
+                self._include(scope, element, files, alone)
+                continue
+            name = element.attribute("name")
+            pose, relative_to = pose_element(element)
+            if element.tag == "model":
+                prefix = scope.prefix if alone else f"{scope.prefix}{name}::"
+                static = scope.static or flag_in(element, "static")
+                inner = Scope(element, scope.version, MODEL, prefix, static=static, depth=scope.depth + 1)
+                self._fill(inner, files)
+                placement = element.attribute("placement_frame", "")
+                place = Place("model", element, pose, relative_to or scope.own, inner=inner, placement=placement)
+            elif element.tag == "frame":
+                attached = element.attribute("attached_to", "")
+                place = Place("frame", element, pose, relative_to or attached or scope.own, attached)
+            elif element.tag == "joint":
+                child = element.required("child").text()
+                if child == WORLD:
+                    raise element.error("its child is the world: exchange parent and child, and turn the axis round")
+                place = Place("joint", element, pose, relative_to or child, child)
+            else:
+                place = Place("link", element, pose, relative_to or scope.own)
+            scope.add(name, place)
+        if scope.own == MODEL:
+            self._leave_out(scope.element, f"model {scope.element.attribute('name')!r}", _REST_OF_MODEL)
+            scope.element.attribute("namespace", "")
+
+    def _include(self, scope: Scope, include: Element, files: tuple[Path, ...], alone: bool) -> None:
+        """Declare an included model."""
+        uri = include.required("uri").text()
+        label = f"include {uri!r}"
+        found = self.includes.read(include, files)
+        if isinstance(found, str):
+            include.skip()
+            self.report.left_out(label, found)
+            scope.missing.append(f"{label} is missing: {found}")
+            return
+        root, within = found
+        models = root.children("model")
+        if len(models) != 1:
+            if models or root.child("world") is not None:
+                raise include.error(f"{within[-1].name} must have one model, and no world: include files of one model")
+            include.skip()
+            root.skip()
+            self.report.left_out(label, _LOOKS)
+            return
+        self.roots.append(root)
+        model, version = models[0], self._version(root)
+        name = text_in(include, "name") or model.attribute("name")
+        merged = flag_attribute(include, "merge")
+        prefix = scope.prefix if alone or merged else f"{scope.prefix}{name}::"
+        static = scope.static or flag_in(include, "static", flag_in(model, "static"))
+        inner = Scope(model, version, MODEL, prefix, static=static, depth=scope.depth + 1)
+        inner.merged = merged
+        self._fill(inner, within)
+        own, own_relative = pose_element(model)
+        given, relative_to = pose_element(include)
+        placed = include.child("pose") is not None
+        placement = text_in(include, "placement_frame") or model.attribute("placement_frame", "")
+        self._leave_out(include, label, {"plugin": _PROGRAM, "state": _REST_OF_MODEL["state"]})
+        text_in(include, "namespace")
+        if own_relative and not placed:
+            raise model.error(f"its pose is relative to {own_relative!r}, which is not in its file")
+        scope.add(
+            name,
+            Place(
+                "model", include, given if placed else own, relative_to or scope.own, inner=inner, placement=placement
+            ),
+        )
+
+    # ---- links and joints ----
+
+    def _add_links(self, scope: Scope) -> None:
+        for name, place in scope.places.items():
+            pose = scope.world_pose @ scope.pose(name, place.element)
+            if place.inner is not None:
+                place.inner.world_pose = pose
+                self._add_links(place.inner)
+            elif place.kind == "link":
+                self._add_link(scope, scope.prefix + name, place.element, pose)
+
+    def _add_link(self, scope: Scope, name: str, element: Element, pose: Frame) -> None:
+        label = f"link {name!r}"
+        if name in self.robot.links:
+            raise element.error(f"two links have the name {name!r} in the whole file: rename one")
+        mass, com, inertia = inertial(element, label, self.report)
+        shapes = visuals(element, label, self.files, self.report)
+        self.robot.links[name] = Link(name, mass, com, inertia, pose, shapes)
+        if scope.static:
+            joint = f"{name}_static"
+            self.robot.joints[joint] = RobotJoint(joint, Fixed(), None, name, pose, element=f"{label}, which is static")
+        elif not flag_in(element, "gravity", True):
+            self.report.left_out(
+                f"{label} > gravity", f"it is false, but gravity acts on this link as well: {mass:g} kg"
+            )
+        if flag_in(element, "kinematic"):
+            self.report.left_out(f"{label} > kinematic", "the link moves as its joints let it")
+        self._leave_out(element, label, _REST_OF_LINK)
+
+    def _add_joints(self, scope: Scope) -> None:
+        for joint in scope.element.children("joint"):
+            if scope.static:
+                name = scope.prefix + joint.attribute("name")
+                joint.skip()
+                self.report.left_out(f"joint {name!r}", "its model is static, and none of its links moves")
+            else:
+                self.joints.read(scope, joint)
+        for inner in scope.models.values():
+            self._add_joints(inner)
+
+    def _leave_out(self, element: Element, owner: str, reasons: dict[str, str]) -> None:
+        """Report children of an element that have a reason to be left out; flags that are off are no news."""
+        for child in element.children(*reasons):
+            off = child.text().lower() in ("false", "0")
+            child.skip()
+            if not off:
+                self.report.left_out(f"{owner} > {child.tag}", reasons[child.tag])

@@ -1,0 +1,369 @@
+"""A robot as a mechanism: what is the same for all formats.
+
+The base is joined to the world; links that are fixed to each other become one body; point closures become hinges and
+welds; every element gets its line in the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linkwork._util.names import quoted
+from linkwork._util.part_names import legible_name
+from linkwork.errors import MechanismError
+from linkwork.formats.bases import set_base, set_poses
+from linkwork.formats.bodies import Bodies, possible_inertia
+from linkwork.formats.closures import Closure, joined
+from linkwork.formats.limits import start_within_limits
+from linkwork.formats.robot import Coordinate, Robot, RobotJoint, RobotRod
+from linkwork.mechanism import GROUND, Actuator, Mechanism, SpringDamper, Stop
+
+
+def to_mechanism(
+    robot: Robot,
+    base: str | None = None,
+    limits: bool = False,
+    merge_fixed: bool = True,
+    strict: bool = False,
+) -> Mechanism:
+    """Return a robot as a mechanism with its report.
+
+    Parameters
+    ----------
+    robot
+        What a reader has read; it is used up.
+    base
+        "fixed" or "free"; None: as the file says.
+    limits
+        True: limits of joints become stops.
+    merge_fixed
+        True: links that are fixed to each other become one body.
+    strict
+        True: refuse elements that are approximated or left out.
+
+    Raises
+    ------
+    MechanismError
+        On a robot that is no mechanism, naming the element, and with `strict` on a loss.
+    """
+    _check_references(robot)
+    set_base(robot, base)
+    set_poses(robot)
+    building = _Building(robot, Bodies(robot, merge_fixed), limits)
+    mech = building.build()
+    if strict:
+        robot.report.check_strict()
+    return mech
+
+
+class _Building:
+    """The mechanism as it grows, and the names that it has."""
+
+    def __init__(self, robot: Robot, bodies: Bodies, limits: bool) -> None:
+        self.robot, self.bodies, self.limits = robot, bodies, limits
+        self.report = robot.report
+        self.mech = Mechanism(legible_name(robot.name or "robot", ()))
+        if robot.gravity is not None:
+            self.mech.gravity = robot.gravity
+        self.taken: set[str] = {GROUND}
+        self.limit_elements: dict[str, str] = {}
+        self.names: dict[str, dict[str, str]] = {"link": {}, "joint": {}}
+
+    def build(self) -> Mechanism:
+        """Add all parts, in an order in which each finds what it names."""
+        self._add_bodies()
+        self._add_shapes()
+        self._add_joints()
+        self._add_couplings()
+        self._add_rods()
+        self._add_actuators()
+        self._start()
+        start_within_limits(self.mech, self.limit_elements, self.report)
+        self.report.names = self.names
+        self.mech.report = self.report
+        self.mech.names = self.names
+        return self.mech
+
+    def _name(self, kind: str, given: str) -> str:
+        """Return a free legible name for an element, and note it."""
+        name = legible_name(given)
+        if name in self.taken:
+            name = legible_name(given if kind in ("link", "joint") else f"{given}_{kind}", self.taken)
+        self.taken.add(name)
+        self.names.setdefault(kind, {})[given] = name
+        return name
+
+    def _body(self, name: str | None) -> str:
+        return GROUND if name is None else self.names["link"][name]
+
+    def _add_bodies(self) -> None:
+        # Bodies and joints may have the same name, but nothing else may.
+        for name, body in self.bodies.bodies.items():
+            element = f"link {name!r}"
+            if body.mass < 0.0:
+                raise MechanismError(f"{element} has the mass {body.mass:g} kg: a mass is not negative")
+            inertia = possible_inertia(body, element, self.report)
+            pose = self.robot.links[str(name)].pose
+            assert pose is not None
+            self.mech.add_body(
+                self._name("link", str(name)), body.mass, body.com, inertia, pose.position, pose.rotation
+            )
+        for name in self.robot.links:
+            body_name, _ = self.bodies.frames[name]
+            self.names["link"][name] = self._body(body_name)
+            part = "" if body_name == name else f"fixed part of {self._body(body_name)!r}"
+            self.report.taken(f"link {name!r}", part)
+
+    def _add_shapes(self) -> None:
+        """Add shapes of links to their bodies, in whose frames they are then; the readers have reported them."""
+        links = [(None, self.robot.shapes), *((name, link.shapes) for name, link in self.robot.links.items())]
+        for name, shapes in links:
+            body, frame = self.bodies.frames[name]
+            for shape in shapes:
+                self.mech.add_shape(self._body(body), replace(shape, frame=frame @ shape.frame))
+
+    def _add_joints(self) -> None:
+        self.taken -= set(self.mech.bodies)
+        closures = []
+        for joint in self.robot.joints.values():
+            if joint.name in self.bodies.merged:
+                self.report.taken(joint.element, "its links are one body")
+                continue
+            (parent, parent_frame), (child, child_frame) = (
+                self.bodies.place(*end)
+                for end in ((joint.parent, joint.parent_frame), (joint.child, joint.child_frame))
+            )
+            if parent == child:
+                self._drop_within_body(joint)
+            elif joint.closes and not _is_loaded(joint):
+                closures.append(
+                    Closure(joint.name, joint.kind, parent, child, parent_frame, child_frame, [joint.element])
+                )
+            else:
+                name = self._name("joint", joint.name)
+                numbers = _numbers_of(joint)
+                self.mech.add_joint(
+                    name,
+                    joint.kind,
+                    self._body(parent),
+                    self._body(child),
+                    parent_frame=parent_frame,
+                    child_frame=child_frame,
+                    cut=joint.closes,
+                    **numbers,
+                )
+                self.report.taken(joint.element, ("closes a loop: " * joint.closes) + type(joint.kind).__name__)
+                self._add_spring(joint, name)
+                self._add_limits(joint, name)
+        for closure in joined(closures):
+            self._add_closure(closure)
+        self.taken |= set(self.mech.bodies)
+
+    def _add_closure(self, closure: Closure) -> None:
+        name = self._name("joint", closure.name)
+        ends = self._body(closure.parent), self._body(closure.child)
+        frame, other = closure.parent_frame, closure.child_frame
+        self.mech.add_joint(name, closure.kind, *ends, parent_frame=frame, child_frame=other, cut=True)
+        kind = type(closure.kind).__name__
+        for element in closure.elements:
+            if closure.gap:
+                how = f"{closure.text}; the distances of the points differ by {closure.gap:.3g} m"
+                self.report.approximated(element, how)
+            else:
+                self.report.taken(element, closure.text or f"closes a loop: {kind}")
+
+    def _drop_within_body(self, joint: RobotJoint) -> None:
+        """A joint of two links of one body: it cannot move, and must not be displaced."""
+        self.report.left_out(joint.element, "other joints fix its links to each other: it cannot move")
+
+    def _add_spring(self, joint: RobotJoint, name: str) -> None:
+        stiffness, damping, free = (_each(of, joint.kind.nu) for of in (joint.stiffness, joint.damping, joint.free))
+        if not any(stiffness) and not any(damping):
+            return
+        if any(stiffness) and joint.kind.quaternion is not None:
+            self.report.left_out(
+                f"{joint.element} > stiffness",
+                "a joint that turns by a quaternion takes no spring; it would turn it back",
+            )
+            stiffness = free = (0.0,) * joint.kind.nu
+            if not any(damping):
+                return
+        one = joint.kind.nu == 1
+        values = {"stiffness": stiffness, "damping": damping, "free": free}
+        self.mech.add_force(
+            SpringDamper(name, **{key: value[0] if one else value for key, value in values.items() if any(value)})
+        )
+        self.report.taken(f"{joint.element} > spring and damper")
+
+    def _add_limits(self, joint: RobotJoint, name: str) -> None:
+        for k, bounds in enumerate(joint.limits):
+            if bounds is None:
+                continue
+            element = f"{joint.element} > limit"
+            unit = joint.kind.coordinate_units[k]
+            lower, upper = (value if np.isfinite(value) else None for value in bounds)
+            if lower is None and upper is None:
+                continue
+            if not self.limits:
+                self.report.left_out(element, f"{bounds[0]:g} to {bounds[1]:g} {unit}; limits=True makes it a stop")
+            elif lower is not None and upper is not None and lower >= upper:
+                self.report.left_out(element, f"its range {lower:g} to {upper:g} {unit} is empty")
+            else:
+                coordinate = k + 1 if joint.kind.nq > 1 else None
+                stop = self._name("limit", f"{joint.name}_limit")
+                self.mech.add_transition(stop, Stop(name, lower, upper, coordinate=coordinate))
+                self.limit_elements[stop] = element
+                self.report.taken(element, "inelastic stop")
+
+    def _add_couplings(self) -> None:
+        for coupling in self.robot.couplings:
+            if self._has_immovable(coupling.element, coupling.terms):
+                continue
+            terms = {self._coordinate(at, "q"): value for at, value in coupling.terms.items() if any(value)}
+            self.mech.add_coupling(self._name("coupling", coupling.name), terms, offset=coupling.offset)
+            self.report.taken(coupling.element, "coupling")
+
+    def _add_rods(self) -> None:
+        for rod in self.robot.rods:
+            (first, a), (second, b) = (self._point(rod, end) for end in (0, 1))
+            if first == second:
+                self.report.left_out(rod.element, "both ends are on one body: it cannot move")
+                continue
+            name = self._name("tendon", rod.name)
+            if rod.rigid:
+                self.mech.add_distance(name, (first, second), (a, b), rod.free)
+            else:
+                self.mech.add_force(
+                    SpringDamper(
+                        bodies=(first, second),
+                        points=(a, b),
+                        stiffness=rod.stiffness,
+                        damping=rod.damping,
+                        free=rod.free,
+                        name=name,
+                    )
+                )
+            self.report.taken(rod.element, "rod" if rod.rigid else "spring and damper between points")
+
+    def _point(self, rod: RobotRod, end: int) -> tuple[str, Any]:
+        body, frame = self.bodies.frames[rod.links[end]]
+        return self._body(body), frame.apply(rod.points[end])
+
+    def _add_actuators(self) -> None:
+        for actuator in self.robot.actuators:
+            if self._has_immovable(actuator.element, actuator.gears):
+                continue
+            gears = {self._coordinate(at, "u"): gear for at, gear in actuator.gears.items() if gear}
+            if not gears:
+                self.report.left_out(actuator.element, "its gears are zero: it has no effect")
+                continue
+            self.mech.add_force(
+                Actuator(
+                    self._name("actuator", actuator.name),
+                    gears,
+                    gain=actuator.gain,
+                    offset=actuator.offset,
+                    stiffness=actuator.stiffness,
+                    damping=actuator.damping,
+                    input_range=actuator.input_range,
+                    force_range=actuator.force_range,
+                )
+            )
+            self.report.taken(actuator.element, "actuator")
+
+    def _has_immovable(self, element: str, terms: Iterable[Coordinate]) -> bool:
+        """Report a part whose joints cannot all move, as it would need a coordinate that there is not."""
+        lost = [name for name, _ in terms if name not in self.names["joint"]]
+        if lost:
+            self.report.left_out(element, f"joint {lost[0]!r} cannot move: other joints fix its links to each other")
+        return bool(lost)
+
+    def _coordinate(self, at: Coordinate, of: str) -> str:
+        """Return the name of a coordinate ("q") or speed ("u") of the mechanism: "A" or "A[2]"."""
+        joint, number = at
+        name = self.names["joint"][joint]
+        kind = self.mech.joints[name].kind
+        return name if (kind.nq if of == "q" else kind.nu) == 1 else f"{name}[{number + 1}]"
+
+    def _start(self) -> None:
+        bounds = {
+            one.action.joint: one.action for one in self.mech.transitions.values() if isinstance(one.action, Stop)
+        }
+        start, speeds = {}, {}
+        for given, joint in self.robot.joints.items():
+            name = self.names["joint"].get(given)
+            if name is None or joint.closes or joint.kind.nq == 0:
+                continue
+            q = None if joint.start is None else np.array(joint.start, dtype=np.float64)
+            stop = bounds.get(name)
+            if stop is not None:
+                before = joint.kind.neutral if q is None else q
+                within = _clipped(before, stop)
+                if np.any(within != before):
+                    q = within
+                    if joint.start is not None:
+                        self.report.approximated(f"{joint.element} > start", "moved to its limit")
+            if q is not None:
+                start[name] = q
+            if joint.start_u is not None:
+                speeds[name] = joint.start_u
+        self.mech.start(q=start, u=speeds)
+
+
+def _check_references(robot: Robot) -> None:
+    """Refuse what names links and joints that do not exist; a reader that knows the line does it before."""
+    if not robot.links:
+        raise MechanismError(f"{robot.report.path}: it has no links")
+    for joint in robot.joints.values():
+        for link in (joint.parent, joint.child):
+            if link is not None and link not in robot.links:
+                raise MechanismError(f"{joint.element}: there is no link {link!r}; there are {quoted(robot.links)}")
+        if joint.parent == joint.child:
+            raise MechanismError(f"{joint.element} joins {joint.parent!r} to itself: name two links")
+    for part, terms in _terms(robot):
+        for name, number in terms:
+            if name not in robot.joints:
+                raise MechanismError(f"{part}: there is no joint {name!r}; there are {quoted(robot.joints)}")
+            if not 0 <= number < robot.joints[name].kind.nu:
+                raise MechanismError(f"{part}: joint {name!r} has no coordinate {number + 1}")
+
+
+def _terms(robot: Robot) -> Iterable[tuple[str, Iterable[Coordinate]]]:
+    yield from ((one.element, one.terms) for one in robot.couplings)
+    yield from ((one.element, one.gears) for one in robot.actuators)
+
+
+def _is_loaded(joint: RobotJoint) -> bool:
+    """Return whether a joint has more than its kind, and so cannot be one with others."""
+    return any(map(any, (joint.stiffness, joint.damping, joint.reflected_inertia, joint.max_load, joint.limits)))
+
+
+def _numbers_of(joint: RobotJoint) -> dict[str, Any]:
+    """Return the numbers of a joint's speeds as arguments of `add_joint`."""
+    nu = joint.kind.nu
+    inertia = _each(joint.reflected_inertia, nu)
+    most = _each(joint.max_load, nu, np.inf)
+    found: dict[str, Any] = {}
+    if any(inertia):
+        found["reflected_inertia"] = inertia[0] if nu == 1 else inertia
+    if any(map(np.isfinite, most)):
+        found["max_load"] = most[0] if nu == 1 else most
+    return found
+
+
+def _each(values: tuple[float, ...], count: int, default: float = 0.0) -> tuple[float, ...]:
+    return values or (default,) * count
+
+
+def _clipped(q: Any, stop: Stop) -> Any:
+    found = q.copy()
+    found[stop.element] = np.clip(
+        q[stop.element],
+        -np.inf if stop.lower is None else stop.lower,
+        np.inf if stop.upper is None else stop.upper,
+    )
+    return found

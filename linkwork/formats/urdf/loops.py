@@ -1,0 +1,170 @@
+"""Closed loops in a URDF: `<loop>` and `<coupling>` of URDF+, and the `<constraint>` that is proposed for ROS.
+
+URDF+ (generalized_rbda): a loop is a joint between a frame of its predecessor and one of its successor; its axis is in
+the frame of the predecessor. A coupling is ratio (sum of q to the predecessor) = (sum of q to the successor), both from
+the nearest link that carries the two. Linkwork adds the types spherical, universal (axis, axis2), cylindrical, screw
+(axis, pitch), pin_in_slot (axis, slot) and floating to those of URDF+.
+
+ROS (urdfdom_headers, pull request 108): `<constraint>` of the types revolute, prismatic, universal, spherical and link,
+with an origin and an axis in each of both links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from linkwork._util.names import suggest
+from linkwork.formats.robot import Coordinate, RobotCoupling, RobotJoint
+from linkwork.formats.urdf.context import Context, names
+from linkwork.formats.urdf.geometry import axis_of, origin_of, rotation_onto
+from linkwork.formats.urdf.joints import read_axis
+from linkwork.formats.xml_tree import Element
+from linkwork.mechanism import Frame
+from linkwork.mechanism.joints import (
+    Cylindrical,
+    Fixed,
+    Free,
+    JointKind,
+    PinInSlot,
+    Planar,
+    Prismatic,
+    Revolute,
+    Screw,
+    Spherical,
+    Universal,
+)
+
+_BY_AXIS: dict[str, Callable[..., JointKind]] = {
+    "revolute": Revolute,
+    "continuous": Revolute,
+    "prismatic": Prismatic,
+    "planar": Planar,
+    "cylindrical": Cylindrical,
+}
+_PLAIN: dict[str, Callable[..., JointKind]] = {"fixed": Fixed, "spherical": Spherical, "floating": Free}
+LOOP_TYPES = (*_BY_AXIS, *_PLAIN, "universal", "screw", "pin_in_slot")
+CONSTRAINT_TYPES = ("revolute", "prismatic", "universal", "spherical", "link")
+
+_PERPENDICULAR = 1e-5  # cosine; the axes of a universal joint that are meant to be so
+
+
+def read_loops(context: Context, root: Element) -> None:
+    """Read all loops, constraints and couplings; the joints must have been read."""
+    for element in root.children("loop", "constraint"):
+        joint = _loop(context, element) if element.tag == "loop" else _constraint(context, element)
+        if joint.parent == joint.child:
+            raise element.error("it connects a link with itself")
+        context.robot.joints[joint.name] = joint
+    for element in root.children("coupling"):
+        context.robot.couplings.append(_coupling(context, element))
+
+
+def _loop(context: Context, element: Element) -> RobotJoint:
+    name = context.new_joint_name(names(element))
+    first, second = element.required("predecessor"), element.required("successor")
+    return RobotJoint(
+        name,
+        _loop_kind(context, element),
+        context.link(first),
+        context.link(second),
+        origin_of(first),
+        origin_of(second),
+        closes=True,
+        element=element.label,
+    )
+
+
+def _loop_kind(context: Context, element: Element) -> JointKind:
+    given = element.attribute("type")
+    if given in _PLAIN:
+        for unused in element.children("axis"):
+            unused.skip()
+        return _PLAIN[given]()
+    if given not in LOOP_TYPES:
+        raise element.error(f"there is no type {given!r} of <loop>; {suggest(given, LOOP_TYPES)}")
+    axis = read_axis(context, element)
+    if given in _BY_AXIS:
+        return _BY_AXIS[given](axis)
+    if given == "screw":
+        return Screw(axis, element.required("pitch").number("value"))
+    second, _ = axis_of(element, "axis2" if given == "universal" else "slot", None)
+    return (Universal if given == "universal" else PinInSlot)(axis, second)
+
+
+# ---- the constraint proposed for ROS ----
+
+
+def _constraint(context: Context, element: Element) -> RobotJoint:
+    name = context.new_joint_name(names(element))
+    given = element.attribute("type").lower()
+    if given not in CONSTRAINT_TYPES:
+        raise element.error(f"there is no type {given!r} of <constraint>; {suggest(given, CONSTRAINT_TYPES)}")
+    kind, turned = _constraint_kind(element, given)
+    return RobotJoint(
+        name,
+        kind,
+        context.link(element.required("parent")),
+        context.link(element.required("child")),
+        origin_of(element, "parent_origin"),
+        origin_of(element, "child_origin") @ turned,
+        closes=True,
+        element=element.label,
+    )
+
+
+def _constraint_kind(element: Element, given: str) -> tuple[JointKind, Frame]:
+    """Return the kind, and the joint frame in the constraint frame of the child: axes of both frames may differ."""
+    if given in ("spherical", "link"):
+        for axis in element.children("parent_axis", "child_axis"):
+            axis.skip()
+        return (Spherical() if given == "spherical" else Fixed()), Frame()
+    first, _ = axis_of(element, "parent_axis")
+    if given != "universal":
+        second, _ = axis_of(element, "child_axis", first)
+        kind: JointKind = Revolute(first) if given == "revolute" else Prismatic(first)
+        return kind, Frame(rotation=rotation_onto(first, second))
+    second, _ = axis_of(element, "child_axis", None)
+    if abs(first @ second) <= _PERPENDICULAR:
+        return Universal(first, second), Frame()
+    across = np.cross(first, np.eye(3)[int(np.abs(first).argmin())])
+    universal = Universal(first, across)
+    return universal, Frame(rotation=rotation_onto(universal.axis2, second))
+
+
+# ---- couplings ----
+
+
+def _coupling(context: Context, element: Element) -> RobotCoupling:
+    name = names(element)
+    ends = [context.link(element.required(tag)) for tag in ("predecessor", "successor")]
+    ratio = element.required("ratio").number("value")
+    if not ratio:
+        raise element.error("ratio is 0: give the speed of the successor divided by that of the predecessor")
+    first, second = _chains(context, *ends)
+    terms: dict[Coordinate, tuple[float, ...]] = {}
+    for chain, factor in ((first, ratio), (second, -1.0)):
+        for joint in chain:
+            if joint.kind.nq > 1:
+                raise element.error(f"{joint.element} has several coordinates; couple links across joints with one")
+            if joint.kind.nq:
+                terms[joint.name, 0] = (factor,)
+    if not terms:
+        raise element.error("there is no joint that moves between its links and the link that carries both")
+    return RobotCoupling(name, terms, element=element.label)
+
+
+def _chains(context: Context, first: str | None, second: str | None) -> tuple[list[RobotJoint], list[RobotJoint]]:
+    """Return the joints from the nearest link that carries both to each of two links, outermost first."""
+    inboard = {joint.child: joint for joint in context.robot.joints.values() if not joint.closes}
+    chains: list[list[RobotJoint]] = []
+    for link in (first, second):
+        chain = []
+        while link is not None and link in inboard:
+            chain.append(inboard[link])
+            link = inboard[link].parent
+        chains.append(chain)
+    common = {joint.name for joint in chains[0]} & {joint.name for joint in chains[1]}
+    a, b = ([joint for joint in chain if joint.name not in common] for chain in chains)
+    return a, b

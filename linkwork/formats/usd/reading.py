@@ -1,0 +1,188 @@
+"""Reading of USD files: the stage, gravity, bodies and joints, as a robot."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork._util.disjoint_sets import DisjointSets
+from linkwork.errors import MechanismError
+from linkwork.formats.report import Report
+from linkwork.formats.robot import Robot, RobotJoint
+from linkwork.formats.usd.attributes import Attributes
+from linkwork.formats.usd.bodies import Bodies, names_of
+from linkwork.formats.usd.joints import JOINTS, JointReader
+from linkwork.formats.usd.shapes import shape_of
+from linkwork.formats.usd.stages import MAX_PRIMS, open_stage, usd_errors
+from linkwork.formats.usd.units import Units
+from linkwork.formats.visuals import add_shape
+from linkwork.mechanism import Fixed
+
+_GRAVITY = 9.81  # m/s^2, where a scene states none
+
+_READ_AS_FRAMES = ("", "Xform", "Scope")
+_SHAPES = ("Cube", "Sphere", "Cylinder", "Capsule", "Cone", "Mesh", "Plane", "Points")
+_GENERAL = ("xformOp", "purpose", "visibility", "proxyPrim", "extent", "doubleSided", "orientation", "primvars:")
+_CONTACT = ("physics:filteredPairs", "physics:simulationOwner", "physics:startsAsleep", "material:binding")
+
+
+def read(path: Path) -> Robot:
+    """Read a USD file, .usda, .usdc or .usd, with bodies and joints of USD Physics.
+
+    Links and joints have the names of their prims, or their paths where several have the same name. Poses, gravity and
+    all else are in stage axes, whichever of them is up; lengths and masses are converted to m and kg. Where the stage
+    has the bodies in poses that fit the joints, these are the start.
+
+    Parameters
+    ----------
+    path
+        The file. Layers that it names are read from its folder, and from nowhere else.
+
+    Returns
+    -------
+    Robot
+        Its base is free unless a joint holds it.
+
+    Raises
+    ------
+    MechanismError
+        On anything wrong in the file, with file and prim.
+    OSError
+        If the file cannot be read.
+    ImportError
+        Without usd-core.
+    """
+    path = Path(path)
+    report = Report(str(path), "USD")
+    stage = open_stage(path, report)
+    with usd_errors(path):
+        return _Reader(path, stage, report).read()
+
+
+class _Reader:
+    """The state of one reading."""
+
+    def __init__(self, path: Path, stage: Any, report: Report) -> None:
+        from pxr import Usd, UsdGeom, UsdPhysics
+
+        self.path, self.stage = path, stage
+        self.robot = Robot(path.stem, report, base="free")
+        self.attributes = Attributes(str(path))
+        self.units = Units(UsdGeom.GetStageMetersPerUnit(stage), UsdPhysics.GetStageKilogramsPerUnit(stage))
+        if not all(math.isfinite(unit) and unit > 0.0 for unit in (self.units.length, self.units.mass)):
+            raise MechanismError(f"{path}: metersPerUnit and kilogramsPerUnit must be above 0")
+        self.up = str(UsdGeom.GetStageUpAxis(stage))
+        self.prims = []
+        for prim in stage.Traverse(Usd.TraverseInstanceProxies()):
+            self.prims.append(prim)
+            if len(self.prims) > MAX_PRIMS:
+                raise MechanismError(f"{path}: more than {MAX_PRIMS} prims, which no robot needs")
+
+    def read(self) -> Robot:
+        robot = self.robot
+        default = self.stage.GetDefaultPrim()
+        if default:
+            robot.name = str(default.GetName())
+        robot.gravity = self._gravity()
+        bodies = Bodies(self.prims, self.units, self.attributes, robot.report)
+        if not bodies.prims:
+            raise MechanismError(f"{self.path}: no prim has PhysicsRigidBodyAPI: there is nothing to read")
+        for name, prim in bodies.prims.items():
+            robot.links[name] = bodies.link(name)
+            self._add_body_states(name, prim, bodies)
+        joints = JointReader(robot, bodies, self.units, self.attributes)
+        found = [prim for prim in self.prims if prim.GetTypeName() in JOINTS]
+        for prim, name in zip(found, names_of(found), strict=True):
+            joints.read(prim, name)
+        joints.couple()
+        self._place_bases(bodies)
+        self._report_rest(bodies)
+        return robot
+
+    def _gravity(self) -> FloatArray:
+        """Return the gravity of the first scene; without one, that of USD."""
+        up = {"X": (1.0, 0, 0), "Y": (0, 1.0, 0), "Z": (0, 0, 1.0)}[self.up]
+        direction, size = -np.array(up), _GRAVITY
+        scenes = [prim for prim in self.prims if prim.GetTypeName() == "PhysicsScene"]
+        for scene in scenes[1:]:
+            self.attributes.skip(scene, "")
+            self.robot.report.left_out(f"PhysicsScene {scene.GetName()!r}", "gravity is that of the first scene")
+        if scenes:
+            stated = self.attributes.vector(scenes[0], "physics:gravityDirection")
+            if stated.any():
+                direction = stated / np.linalg.norm(stated)
+            magnitude = self.attributes.number(scenes[0], "physics:gravityMagnitude", -math.inf, finite=False)
+            if magnitude == math.inf:
+                raise self.attributes.error(scenes[0], "physics:gravityMagnitude must be finite")
+            if magnitude >= 0.0:
+                size = magnitude * self.units.length
+            if not self.attributes.flag(scenes[0], "newton:gravityEnabled", True):
+                size = 0.0
+        if self.up != "Z":
+            self.robot.report.taken("upAxis", f"{self.up}: poses stay in stage axes, and gravity is in these")
+        return direction * size
+
+    def _add_body_states(self, name: str, prim: Any, bodies: Bodies) -> None:
+        """Hold kinematic bodies; report what else a body states."""
+        label = f"body {name!r}"
+        if self.attributes.flag(prim, "physics:kinematicEnabled", False):
+            joint = f"{name}_kinematic"
+            self.robot.joints[joint] = RobotJoint(
+                joint, Fixed(), None, name, bodies.frame_of(name), element=f"{label}, which is kinematic"
+            )
+            self.robot.report.approximated(f"{label} > kinematicEnabled", "it is held where the stage has it")
+        for key in ("physics:velocity", "physics:angularVelocity"):
+            if self.attributes.vector(prim, key).any():
+                self.robot.report.left_out(f"{label} > {key}", "start speeds are arguments of simulate()")
+        if self.attributes.authored(prim, "physxRigidBody:disableGravity"):
+            self.robot.report.left_out(
+                f"{label} > physxRigidBody:disableGravity", "gravity acts on it as on all bodies"
+            )
+
+    def _add_shape(self, prim: Any, label: str, bodies: Bodies) -> None:
+        """Add a shape to its body, or to the world."""
+        owner = bodies.owner(prim)
+        shapes = self.robot.shapes if owner is None else self.robot.links[owner].shapes
+        add_shape(shapes, self.robot.report, label, lambda: shape_of(prim, bodies, self.units, self.attributes))
+
+    def _place_bases(self, bodies: Bodies) -> None:
+        """Give the first body of each connected set that floats its pose in the stage; others follow by joints."""
+        connected = DisjointSets[str | None]((None, *self.robot.links))
+        for joint in self.robot.joints.values():
+            connected.unite(joint.parent, joint.child)
+        placed = {connected.find(None)}
+        for name, link in self.robot.links.items():
+            if connected.find(name) not in placed:
+                placed.add(connected.find(name))
+                link.pose = bodies.frame_of(name)
+
+    def _report_rest(self, bodies: Bodies) -> None:
+        """Report prims of other types, and what those that were read state besides."""
+        owners = {str(prim.GetPath()): f"body {name!r}" for name, prim in bodies.prims.items()}
+        for prim in self.prims:
+            kind, path = str(prim.GetTypeName()), str(prim.GetPath())
+            label = owners.get(path, f"{kind} {prim.GetName()!r}".strip())
+            if kind in _SHAPES:
+                if prim.HasAPI("PhysicsCollisionAPI"):
+                    self.robot.report.left_out(
+                        f"{label} > contact", "there are no contacts: bodies pass through each other"
+                    )
+                self._add_shape(prim, label if path not in owners else f"{label} > {kind}", bodies)
+                if path not in owners:
+                    continue
+            elif kind in JOINTS or kind == "PhysicsScene":
+                pass
+            elif kind not in _READ_AS_FRAMES:
+                self.robot.report.left_out(label, "it is no body and no joint")
+                continue
+            self.attributes.skip(prim, *_GENERAL)
+            for name in prim.GetAuthoredPropertyNames():
+                if name.startswith(_CONTACT):
+                    self.attributes.skip(prim, name)
+                    self.robot.report.left_out(f"{label} > {name}", "there are no contacts")
+            if path in owners or kind in JOINTS or kind == "PhysicsScene" or not kind.startswith("Xf"):
+                self.attributes.report_unread(prim, label, self.robot.report)

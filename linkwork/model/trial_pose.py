@@ -1,0 +1,46 @@
+"""The violation of all constraints as a function of the tree's coordinates, for searches that assembly does not do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+
+if TYPE_CHECKING:
+    from linkwork.core.native import Block
+    from linkwork.model.base import ModelBase
+
+
+class TrialPose:
+    """Poses to try in a block.
+
+    Attributes
+    ----------
+    block
+        Holds the pose tried last.
+    size
+        Number of the tree's coordinates.
+    """
+
+    def __init__(self, model: ModelBase, block: Block) -> None:
+        self.block = block
+        self.size = block.reals[block.model.fields["q"].span].size
+        self._quaternions = [
+            slice(span.start + kind.quaternion.start, span.start + kind.quaternion.stop)
+            for name, span in model.numbering.q.items()
+            if (kind := model.mechanism.joints[name].kind).quaternion is not None and span.stop <= self.size
+        ]
+
+    def violation(self, q: FloatArray) -> FloatArray:
+        """Return Phi (rows,), m, at coordinates (size,) of which quaternions may have any length."""
+        self.block.put("q", self.normalised(q))
+        return self.block.constraints()[0]
+
+    def normalised(self, q: FloatArray) -> FloatArray:
+        """Return coordinates with unit quaternions."""
+        q = q.copy()
+        for span in self._quaternions:
+            q[span] /= np.linalg.norm(q[span]) or 1.0
+        return q

@@ -1,0 +1,113 @@
+"""Published robots with loops: all formats, from the file to motion and FMU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+import linkwork as lw
+from linkwork.mechanism import Actuator
+from support.checkout import TOP
+
+MODELS = TOP.parent / "shared" / "models"
+INCONSISTENT = "kangaroo_like_2legs"
+FILES = sorted(
+    str(path.relative_to(MODELS))
+    for pattern in ("*.xml", "*.urdf", "gepetto/*/robot.urdf", "cassie_sdf/*.sdf")
+    for path in MODELS.glob(pattern)
+    if INCONSISTENT not in str(path)
+)
+FOLDED = {"grbda_four_bar.urdf", "grbda_planar_leg_linkage.urdf"}  # at zero all links are on one line: a branch point
+
+pytestmark = [
+    pytest.mark.skipif(not MODELS.is_dir(), reason="needs the robots of ../shared/models"),
+    pytest.mark.filterwarnings("ignore::linkwork.errors.LinkworkWarning"),
+]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_all_loops_close_to_rounding(file: str) -> None:
+    mech = lw.load(MODELS / file)
+    model = lw.compile(mech)
+    state = model.assemble()
+    assert model.loop_residual(state).max(initial=0.0) < 1e-12
+    assert np.isfinite(model.accelerations(state)).all()
+    assert len(mech.report.of("taken")) >= len(mech.bodies) + len(mech.joints)
+
+
+def test_an_inconsistent_robot_is_refused_with_all_its_gaps() -> None:
+    mech = lw.load(MODELS / "gepetto" / INCONSISTENT / "robot.urdf")
+    with pytest.raises(lw.AssemblyError, match=r"cannot be closed.*\n.*worst first") as caught:
+        lw.compile(mech).assemble()
+    gaps = [one.gap for one in caught.value.closures]
+    assert len(gaps) == len(lw.compile(mech).loop_names)
+    assert 0.03 < max(gaps) < 0.06  # an independent least-squares solution leaves 4 cm
+
+
+def energy_gap(result: lw.Result, driven: list[str]) -> float:
+    """Largest part of the energy that loads and dampers do not explain, J."""
+    power = np.zeros(len(result.t))
+    for force in result.model.mechanism.forces:
+        if (joint := getattr(force, "joint", None)) and result.model.mechanism.joints[joint].kind.nu:
+            speeds = result[f"{joint}.u"].reshape(len(result.t), -1)
+            power -= (np.asarray(force.damping) * speeds**2).sum(axis=1)
+    power += sum(result[f"{joint}.tau"] * result[f"{joint}.u"] for joint in driven)
+    energy = result["energy.kinetic"] + result["energy.potential"]
+    return float(np.abs(energy - energy[0] - CubicSpline(result.t, power).antiderivative()(result.t)).max())
+
+
+def test_cassie_falls_and_moves_its_legs() -> None:
+    model = lw.compile(lw.load(MODELS / "cassie_nomesh.xml"))
+    driven = [
+        f"{side}-{name}" for side in ("left", "right") for name in ("hip-roll", "hip-pitch", "knee", "foot-crank")
+    ]
+    inputs = {joint: lambda t, k=k: 3.0 * np.sin(2 * np.pi * (1 + 0.1 * k) * t) for k, joint in enumerate(driven)}
+    result = lw.simulate(model, 2.0, inputs=inputs, rtol=1e-8, t_eval=np.linspace(0, 2, 4001))
+    assert max(result[f"loop.{name}.residual"].max() for name in model.loop_names) < 1e-9
+    assert np.ptp(result["left-knee.q"]) > 0.3
+    assert energy_gap(result, driven) < 1e-6 * result["energy.kinetic"].max()
+
+
+@pytest.mark.slow
+def test_the_fmu_of_cassie_passes_the_check_and_agrees(tmp_path: Path) -> None:
+    fmpy = pytest.importorskip("fmpy")
+    mech = lw.load(MODELS / "cassie_nomesh.xml")
+    path = lw.export_fmu(mech, tmp_path / "cassie.fmu")
+    report = lw.check_fmu(path)
+    assert report.passed, str(report)
+    times = np.linspace(0.0, 0.5, 11)
+    signal = np.array([(0.0, 3.0), (1.0, 3.0)], dtype=[("time", float), ("'left-knee'.tau", float)])
+    outputs = ["'left-knee'.q", "'left-shin'.q", "'cassie-pelvis'.r[3]"]
+    found = fmpy.simulate_fmu(
+        str(path), stop_time=0.5, output_interval=0.05, input=signal, output=outputs, relative_tolerance=1e-8
+    )
+    ours = lw.simulate(mech, 0.5, inputs={"left-knee": 3.0}, rtol=1e-9, t_eval=times)
+    for name in outputs[:2]:
+        np.testing.assert_allclose(found[name], ours[name.replace("'", "")], atol=1e-6)
+    np.testing.assert_allclose(found[outputs[2]], ours["cassie-pelvis.r"][:, 2], atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moves", ["falling", "driven"])
+@pytest.mark.parametrize("file", [file for file in FILES if file not in FOLDED])
+def test_robots_run_between_their_limits(file: str, moves: str) -> None:
+    mech = lw.load(MODELS / file, limits=True, base="fixed")
+    mass = sum(body.mass for body in mech.bodies.values())
+    inputs = {}
+    if moves == "driven":
+        motors = {joint for force in mech.forces if isinstance(force, Actuator) for joint in force.joint_names}
+        motors |= {name for name in mech.joints if "mot" in name or "hip" in name or "knee" in name}
+        plain = [name for name in sorted(motors) if mech.joints[name].kind.nu == 1 and not mech.joints[name].cut]
+        inputs = {
+            name: lambda t, k=k: 0.05 * mass * np.sin(2 * np.pi * (1 + 0.07 * k) * t) for k, name in enumerate(plain)
+        }
+    result = lw.simulate(mech, 2.0, inputs=inputs, rtol=1e-6)
+    assert result.t[-1] == 2.0
+    for transition in mech.transitions.values():
+        stop = transition.action
+        angle = result[f"{stop.joint}.q"]
+        assert stop.lower is None or angle.min() > stop.lower - 1e-6
+        assert stop.upper is None or angle.max() < stop.upper + 1e-6

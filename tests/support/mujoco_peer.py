@@ -1,0 +1,89 @@
+"""MuJoCo as an independent peer: closed states, and accelerations with its constraints held exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+
+class MujocoPeer:
+    """A model with its equality constraints alone: no contacts, no limits and no dry friction.
+
+    Attributes
+    ----------
+    model, data
+        MuJoCo's.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.model = model = mujoco.MjModel.from_xml_path(str(path))
+        bits = mujoco.mjtDisableBit
+        off = bits.mjDSBL_CONTACT | bits.mjDSBL_LIMIT | bits.mjDSBL_FRICTIONLOSS
+        model.opt.disableflags |= int(off)
+        model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+        self.data = mujoco.MjData(model)
+
+    def name(self, kind: str, index: int) -> str:
+        """Return the name of the joint, body ... of a number."""
+        return mujoco.mj_id2name(self.model, getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}"), index)
+
+    def set(self, qpos: np.ndarray, qvel: np.ndarray | None = None, ctrl: np.ndarray | None = None) -> None:
+        """Set a state and compute all that depends on it."""
+        self.data.qpos = qpos
+        self.data.qvel = 0.0 if qvel is None else qvel
+        self.data.ctrl = 0.0 if ctrl is None else ctrl
+        mujoco.mj_forward(self.model, self.data)
+
+    def random_state(self, random: np.random.Generator, spread: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
+        """Return coordinates and speeds with which all constraints are closed, near those of the file."""
+        for _ in range(50):
+            qpos = self.moved(self.model.qpos0, spread * random.normal(size=self.model.nv))
+            qpos = self._closed(qpos)
+            if qpos is not None:
+                break
+        else:
+            raise AssertionError("no closed state was found")
+        qvel = random.normal(size=self.model.nv)
+        rows = self.rows(qpos)[1]
+        return qpos, qvel - np.linalg.lstsq(rows, rows @ qvel, rcond=None)[0] if len(rows) else qvel
+
+    def moved(self, qpos: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Return coordinates after a step along speeds."""
+        moved = np.array(qpos)
+        mujoco.mj_integratePos(self.model, moved, step, 1.0)
+        return moved
+
+    def rows(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return residuals and Jacobian of the constraints."""
+        self.set(qpos)
+        return np.array(self.data.efc_pos), np.array(self.data.efc_J).reshape(-1, self.model.nv)
+
+    def accelerations(self, qpos: np.ndarray, qvel: np.ndarray, ctrl: np.ndarray | None = None) -> np.ndarray:
+        """Return the accelerations (nv,) with exact constraints: a dense system with multipliers."""
+        h = 1e-3  # of a difference of fourth order
+        at = [self.rows(self.moved(qpos, k * h * qvel))[1] @ qvel for k in (-2, -1, 1, 2)]
+        bias = (at[0] - 8 * at[1] + 8 * at[2] - at[3]) / (12 * h)
+        rows = self.rows(qpos)[1]
+        self.set(qpos, qvel, ctrl)
+        nv = self.model.nv
+        mass = np.zeros((nv, nv))
+        mujoco.mj_fullM(self.model, self.data, mass)
+        load = self.data.qfrc_passive + self.data.qfrc_actuator - self.data.qfrc_bias
+        matrix = np.block([[mass, rows.T], [rows, np.zeros((len(rows),) * 2)]])
+        found = np.linalg.lstsq(matrix, np.concatenate([load, -bias]), rcond=1e-13)[0]
+        return found[:nv]
+
+    def _closed(self, qpos: np.ndarray) -> np.ndarray | None:
+        for _ in range(30):
+            residual, rows = self.rows(qpos)
+            if not len(residual) or np.abs(residual).max() < 1e-14:
+                return qpos
+            step = -np.linalg.lstsq(rows, residual, rcond=1e-10)[0]
+            if not np.abs(step).max() < 2.0:
+                return None
+            qpos = self.moved(qpos, step)
+            if np.abs(step).max() < 1e-14:
+                return qpos
+        return None
