@@ -20,6 +20,7 @@ BENCHMARKS = {
     "state_loads": "a load in Python in each evaluation; a study against compiling each point",
     "sweep": "a sweep of a four-bar by one process, by two and by a cluster of two workers",
     "fmu": "Co-Simulation against Pinocchio with SciPy, Model Exchange against the core; size, export, start",
+    "pages": "size, first frame and frames of pages in Chromium; the core as WebAssembly",
     "cosim": "communication steps of two FMUs by each master, against the same calls in a bare loop",
 }
 

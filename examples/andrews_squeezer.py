@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawing import COLORS, GREY, INK, OUT, dress, save, sheet
+from drawing import COLORS, GREY, INK, OUT, dress, save, save_page, sheet
 from matplotlib.axes import Axes
 
 import linkwork as lw
@@ -140,6 +140,7 @@ def main(out: Path = OUT) -> lw.Result:
         print(f"{name:8} {angles[k]:20.13f} {apart[0]:18.1e} {apart[1]:18.1e}")
     print(f"largest difference of a rate to the recomputed {np.abs(rates - END_RATES).max():.1e} rad/s")
     plot(result, out / "andrews_squeezer.png")
+    save_page(result, out / "andrews_squeezer.html")
     return result
 
 

@@ -13,7 +13,7 @@ the stop where its torque is that of the weight.
 from pathlib import Path
 
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, mark, save, sheet
+from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, mark, save, save_page, sheet
 from matplotlib.axes import Axes
 from scipy.special import ellipk, ellipkinc
 
@@ -126,6 +126,7 @@ def main(out: Path = OUT) -> lw.Result:
     print(f"at rest from {rest[0]:.6f} s, by elliptic integrals {impacts(60)[-1]:.6f}")
     print(f"lifted off at {result.events[-1].t:.6f} s, where the motor carries the weight {lift_off():.6f}")
     plot(result, out / "bouncing_pendulum.png")
+    save_page(result, out / "bouncing_pendulum.html")
     return result
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawing import BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, mark, save, sheet
+from drawing import BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, mark, poses, save, save_page, sheet
 from matplotlib.axes import Axes
 from scipy.linalg import expm
 from scipy.optimize import brentq
@@ -56,8 +56,9 @@ def mechanism() -> lw.Mechanism:
 
 def plant(out: Path) -> Path:
     """The FMU of the machine: its outputs are the controller's measurements and the drawn quantities."""
-    outputs = [*STATES, "rod.r", "cart.r"]
-    return lw.export_fmu(mechanism(), out / "cosim_balance_plant.fmu", fmi="3.0", outputs=outputs)
+    mech = mechanism()
+    outputs = [*STATES, *poses(mech)]
+    return lw.export_fmu(mech, out / "cosim_balance_plant.fmu", fmi="3.0", outputs=outputs)
 
 
 def loop(out: Path, model: lw.LinearModel) -> System:
@@ -234,6 +235,7 @@ def main(out: Path = OUT) -> tuple[dict[str, Result], dict[str, dict[float, floa
     )
     print(f"growth from sample to sample: FMUs and linear model differ by {error:.1e} at most")
     plot(model, runs, found, out / "cosim_balance.png")
+    save_page(list(runs.values()), out / "cosim_balance.html", labels=list(runs))
     return runs, found, model
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import five_bar
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, save, sheet
+from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, poses, save, save_page, sheet
 from five_bar import DISTAL, FEET, MASSES, PROXIMAL, RELAXED, STIFFNESS
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
@@ -54,8 +54,9 @@ def mechanism() -> lw.Mechanism:
 def machine(out: Path, name: str) -> System:
     """Machine and trajectory, still without a controller."""
     system = System(f"cosim_pick_and_place_{name}", description="A five-bar that picks and places")
-    outputs = [*ANGLES, "distal_l.r", "distal_r.r"]
-    system.add("plant", lw.export_fmu(mechanism(), out / "cosim_pick_and_place_plant.fmu", fmi="2.0", outputs=outputs))
+    mech = mechanism()
+    outputs = [*ANGLES, *poses(mech)]
+    system.add("plant", lw.export_fmu(mech, out / "cosim_pick_and_place_plant.fmu", fmi="2.0", outputs=outputs))
     points = [[elbow(side, tool)[0] for side in "lr"] for tool in WAY]
     path = out / "cosim_pick_and_place_trajectory.fmu"
     system.add("wish", trajectory(path, points, names=["L", "R"], move_time=MOVES, dwell_time=DWELLS))
@@ -225,6 +226,7 @@ def main(out: Path = OUT) -> dict[str, Result]:
         away = 1000 * error(result)
         print(f"{name:26}{away.max():10.3f}{np.sqrt(np.mean(away**2)):10.3f}{away[-1]:12.3f}")
     plot(runs, out / "cosim_pick_and_place.png")
+    save_page(list(runs.values()), out / "cosim_pick_and_place.html", labels=list(runs))
     return runs
 
 

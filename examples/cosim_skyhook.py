@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawing import BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, save, seen, sheet
+from drawing import BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, poses, save, save_page, seen, sheet
 from matplotlib.axes import Axes
 from quarter_car import BODIES, LINKS, RIM, SPRING, UPPER, UPPER_AXIS, UPPER_BALL, VIEW, WHEEL, slender
 from scipy.signal import welch
@@ -87,8 +87,9 @@ def road(t: np.ndarray) -> np.ndarray:
 def drive(out: Path) -> System:
     """Road, car and damper, connected."""
     system = System("cosim_skyhook", description="A quarter car on a rough road with a skyhook damper")
-    outputs = ["body.r[3]", "body.v[3]", "wheel.r[3]", "wheel.v[3]", "Z.a", "strut.length"]
-    system.add("car", lw.export_fmu(levelled(), out / "cosim_skyhook_car.fmu", fmi="3.0", outputs=outputs))
+    mech = levelled()
+    outputs = [*poses(mech), "body.v[3]", "wheel.v[3]", "Z.a", "strut.length"]
+    system.add("car", lw.export_fmu(mech, out / "cosim_skyhook_car.fmu", fmi="3.0", outputs=outputs))
     t = np.arange(0.0, END + 0.01, 0.01)
     system.add(
         "road", signal(out / "cosim_skyhook_road.fmu", t, {"z": road(t)}, interpolation="cubic", units={"z": "m"})
@@ -238,6 +239,7 @@ def main(out: Path = OUT) -> dict[str, Result]:
         better = facts(runs["skyhook"])[name]
         print(f"{name:36}{passive:10.4g}{better:10.4g}   {100 * (better / passive - 1):+.0f} %")
     plot(runs, out / "cosim_skyhook.png")
+    save_page(list(runs.values()), out / "cosim_skyhook.html", labels=list(runs), max_rows=1000)
     return runs
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawing import GREY, INK, OUT, PALE, dress, legend, mark, save, sheet
+from drawing import GREY, INK, OUT, PALE, dress, legend, mark, poses, save, save_page, sheet
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from solar_array import COLOR, END, HINGES, HUB, outline
@@ -35,8 +35,9 @@ def mechanism() -> lw.Mechanism:
 def supervised(out: Path) -> System:
     """Satellite and supervisor."""
     system = System("cosim_solar_array", description="A solar array unfolds; a supervisor latches its hinges")
+    mech = mechanism()
     outputs = [*(f"{hinge}.{part}" for hinge in HINGES for part in "qu"), *(f"{x}.active" for x in LATCHES), "hub.w"]
-    plant = lw.export_fmu(mechanism(), out / "cosim_solar_array_satellite.fmu", fmi="3.0", outputs=outputs)
+    plant = lw.export_fmu(mech, out / "cosim_solar_array_satellite.fmu", fmi="3.0", outputs=outputs + poses(mech))
     system.add("satellite", plant)
     path = out / "cosim_solar_array_supervisor.fmu"
     system.add("supervisor", latch_supervisor(path, LATCHES, max_speed=FASTEST, sequence=False))
@@ -150,6 +151,7 @@ def main(out: Path = OUT) -> dict[float, Result]:
     final = runs[STEPS[-1]]
     print("angles left [°]" + "".join(f"{np.degrees(final[f'satellite.{hinge}.q'][-1]):10.4f}" for hinge in crossed))
     plot(runs, out / "cosim_solar_array.png")
+    save_page(final, out / "cosim_solar_array.html")
     return runs
 
 

@@ -30,6 +30,7 @@ def main(out: Path = OUT) -> lw.Result:
     out.mkdir(exist_ok=True)
     result.plot(["A.q", "B.q", "energy.kinetic", "energy.potential"], out / "double_pendulum.png")
     print(f"saved {out.name}/double_pendulum.png")
+    print(f"saved {result.page(out / 'double_pendulum.html')}")
     return result
 
 

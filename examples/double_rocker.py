@@ -7,7 +7,7 @@ a link turns back, its joint is at a standstill and must not be chosen as indepe
 from pathlib import Path
 
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, save, sheet
+from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, save, save_page, sheet
 from matplotlib.axes import Axes
 
 import linkwork as lw
@@ -91,6 +91,7 @@ def main(out: Path = OUT) -> lw.Result:
     print(f"energy {total:.4f} J, largest change {np.abs(energy_error(result)).max():.1e} J")
     print(f"largest gap of the loop {result['loop.D.residual'].max():.1e} m")
     plot(result, out / "double_rocker.png")
+    save_page(result, out / "double_rocker.html")
     return result
 
 

@@ -8,6 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+import linkwork as lw
+
 OUT = Path(__file__).resolve().parent.parent / "out"
 INK, GREY, PALE = "#22303c", "#8a96a3", "#dfe4ea"
 RED, AMBER, BLUE, GREEN, VIOLET, SKY, BROWN = COLORS = (
@@ -60,4 +62,16 @@ def save(figure: Figure, path: Path, caption: str) -> None:
     figure.supxlabel(caption, fontsize=8.5, color=INK, x=0.01, ha="left")
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path, dpi=130)
+    print(f"saved {path.parent.name}/{path.name}")
+
+
+def poses(mech: lw.Mechanism) -> list[str]:
+    """Outputs of an FMU that a page needs: the poses of all bodies."""
+    return [f"{body}.{part}" for body in mech.bodies for part in "rQ"]
+
+
+def save_page(shown: Any, path: Path, **options: Any) -> None:
+    """Write a page, as `lw.page` does, its folder as well."""
+    path.parent.mkdir(exist_ok=True)
+    lw.page(shown, path, **options)
     print(f"saved {path.parent.name}/{path.name}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, save, sheet
+from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, save, save_page, sheet
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 from planar_rods import Rods
@@ -128,6 +128,7 @@ def main(out: Path = OUT) -> tuple[lw.Result, lw.Result, np.ndarray]:
     print(f"three motors, {three.model}")
     print(f"largest difference to Lagrange's equations {np.abs(link_angles(three) - reference).max():.1e} rad")
     plot(two, three, reference, out / "five_bar.png")
+    save_page(two, out / "five_bar.html")
     return two, three, reference
 
 

@@ -1,5 +1,7 @@
 """A planar four-bar linkage, a crank-rocker under gravity."""
 
+from pathlib import Path
+
 import linkwork as lw
 
 AXIS = (0, 1, 0)  # the plane of motion is x-z
@@ -21,11 +23,13 @@ def mechanism() -> lw.Mechanism:
     return mech
 
 
-def main() -> lw.Result:
+def main(out: Path = Path("out")) -> lw.Result:
     """Simulate five seconds and print where the crank ends."""
     result = lw.simulate(mechanism(), t_end=5.0)
     print(result)
     print(f"crank angle at the end: {result['A.q'][-1]:.6f} rad")
+    out.mkdir(exist_ok=True)
+    print(f"saved {result.page(out / 'four_bar.html')}")
     return result
 
 

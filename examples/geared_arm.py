@@ -9,7 +9,7 @@ the arm's angle q, and presses it against a spring, such that spring and weight 
 from pathlib import Path
 
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, OUT, RED, dress, legend, save, sheet
+from drawing import AMBER, BLUE, GREEN, OUT, RED, dress, legend, save, save_page, sheet
 from scipy.integrate import cumulative_simpson
 
 import linkwork as lw
@@ -100,6 +100,7 @@ def main(out: Path = OUT) -> lw.Result:
     print(f"cam to {np.abs(result['lift.q'] - lift).max():.1e} m")
     print(f"balance of energy kept to {np.abs(remainder(balance(result))).max():.1e} J")
     plot(result, out / "geared_arm.png")
+    save_page(result, out / "geared_arm.html")
     return result
 
 

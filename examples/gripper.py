@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, mark, save, sheet
+from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, mark, save, save_page, sheet
 from matplotlib.figure import Figure
 
 import linkwork as lw
@@ -191,6 +191,7 @@ def main(out: Path = OUT) -> lw.Result:
     x, z, turn = result["place.q"][-1]
     print(f"the box rests {x:.4f} m further, {abs(z):.0e} m above the table, turned by {abs(turn):.0e} rad")
     plot(result, out / "gripper.png")
+    save_page(result, out / "gripper.html")
     return result
 
 

@@ -7,7 +7,7 @@ a balance of momentum in numpy.
 from pathlib import Path
 
 import numpy as np
-from drawing import OUT
+from drawing import OUT, save_page
 from falling_chain import JOINTS, angles_at, chain, plot, rods, tell_energy, tell_rates
 
 import linkwork as lw
@@ -41,6 +41,7 @@ def main(out: Path = OUT) -> tuple[lw.Result, np.ndarray]:
     tell_energy(result)
     caption = f"Four links of 1 m and 7.86 g fall from rest; {LOCKED} locks at {WHEN} s."
     plot(result, f"{LOCKED} locks", out / "joint_lock.png", caption)
+    save_page(result, out / "joint_lock.html")
     return result, rates
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, INK, OUT, RED, dress, legend, save, sheet
+from drawing import AMBER, BLUE, GREEN, INK, OUT, RED, dress, legend, save, save_page, sheet
 from matplotlib.animation import FuncAnimation, PillowWriter
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -204,6 +204,7 @@ def main(out: Path = OUT, most: int = MOST) -> list[Run]:
     plot_costs(runs, out / "n_body_pendulum.png")
     plot_poses(result, out / "n_body_pendulum_poses.png")
     animate(result, out / "n_body_pendulum.gif")
+    save_page(result, out / "n_body_pendulum.html")
     return runs
 
 

@@ -7,7 +7,7 @@ with a balance of momentum in numpy.
 from pathlib import Path
 
 import numpy as np
-from drawing import OUT
+from drawing import OUT, save_page
 from falling_chain import JOINTS, LENGTH, angles_at, chain, corners, plot, rods, tell_energy, tell_rates
 
 import linkwork as lw
@@ -51,6 +51,7 @@ def main(out: Path = OUT) -> tuple[lw.Result, np.ndarray]:
     tell_energy(result)
     caption = f"Four links of 1 m and 7.86 g fall from rest; the tip is pinned at {WHEN} s."
     plot(result, "tip is pinned", out / "pin.png", caption)
+    save_page(result, out / "pin.html")
     return result, rates
 
 

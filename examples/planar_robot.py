@@ -79,6 +79,7 @@ def main(out: Path = OUT) -> lw.Result:
     out.mkdir(exist_ok=True)
     plot(result, out / "planar_robot.png")
     print(f"saved {out.name}/planar_robot.png")
+    print(f"saved {result.page(out / 'planar_robot.html')}")
     return result
 
 

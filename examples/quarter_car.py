@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from cpu_time import cpu_time
-from drawing import BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, save, seen, sheet
+from drawing import BLUE, GREEN, GREY, INK, OUT, RED, dress, legend, save, save_page, seen, sheet
 from matplotlib.axes import Axes
 
 import linkwork as lw
@@ -181,6 +181,7 @@ def main(out: Path = OUT) -> tuple[lw.Result, dict[str, float]]:
     for name, spent in costs.items():
         print(f"{name:26}{1e6 * spent:7.2f}")
     plot(result, out / "quarter_car.png")
+    save_page(result, out / "quarter_car.html")
     return result, costs
 
 

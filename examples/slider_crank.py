@@ -1,5 +1,7 @@
 """A slider-crank under gravity: three hinges and a slide close one loop; the slide has friction."""
 
+from pathlib import Path
+
 import linkwork as lw
 
 CRANK, ROD = 0.1, 0.3  # m
@@ -22,13 +24,15 @@ def mechanism() -> lw.Mechanism:
     return mech
 
 
-def main() -> lw.Result:
+def main(out: Path = Path("out")) -> lw.Result:
     """Simulate half a second and print what the piston does."""
     result = lw.simulate(mechanism(), t_end=0.5)
     stroke = result["S.q"].max() - result["S.q"].min()
     print(result)
     print(f"stroke {stroke:.4f} m, piston speed up to {abs(result['S.u']).max():.2f} m/s")
     print(f"largest force in the crank's bearing {((result['A.f'] ** 2).sum(axis=1) ** 0.5).max():.0f} N")
+    out.mkdir(exist_ok=True)
+    print(f"saved {result.page(out / 'slider_crank.html')}")
     return result
 
 

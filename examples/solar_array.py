@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, mark, save, sheet
+from drawing import AMBER, BLUE, GREEN, GREY, INK, OUT, PALE, RED, dress, legend, mark, save, save_page, sheet
 from matplotlib.figure import Figure
 from scipy.integrate import cumulative_simpson
 
@@ -178,6 +178,7 @@ def main(out: Path = OUT) -> lw.Result:
     total = np.sum(list(energies(result).values()), axis=0)
     print(f"energy {total[0]:.6f} J before and {total[-1]:.6f} J after, with what dampers and latches took")
     plot(result, out / "solar_array.png")
+    save_page(result, out / "solar_array.html")
     return result
 
 

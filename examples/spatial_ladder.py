@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from cpu_time import cpu_time
-from drawing import OUT
+from drawing import OUT, save_page
 from ladder_picture import draw
 from scipy.integrate import solve_ivp
 
@@ -90,6 +90,7 @@ def main(out: Path = OUT, cells: Sequence[int] = (1, 3, 10), timed: Sequence[int
     for name, times in costs.items():
         print(f"{name:32}" + "".join(f"{1e6 * spent:9.3g}" for spent in times.values()))
     draw(out / "spatial_ladder.png", runs, reference, costs)
+    save_page(runs[cells[-1]], out / "spatial_ladder.html")
     return runs, reference, costs
 
 

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from linkwork.comparison import Comparison, compare
     from linkwork.fmu.check import check_fmu
     from linkwork.fmu.export import export_fmu
+    from linkwork.formats.files import load, save
     from linkwork.mechanism import (
+        Actuator,
         Command,
         Crossing,
         Cylindrical,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
         Unlock,
         Wrench,
         inertia,
+        shape,
     )
     from linkwork.model.compile import compile
     from linkwork.model.impacts import Event, VelocityJump
@@ -71,10 +74,12 @@ if TYPE_CHECKING:
     from linkwork.simulation.running_state import RunningState
     from linkwork.simulation.simulate import simulate
     from linkwork.simulation.study import Study, study
+    from linkwork.view.page import page
 
     __version__: str
 
 __all__ = [
+    "Actuator",
     "AssemblyError",
     "CoarseGrained",
     "Command",
@@ -133,6 +138,10 @@ __all__ = [
     "export_fmu",
     "inertia",
     "linearize",
+    "load",
+    "page",
+    "save",
+    "shape",
     "simulate",
     "study",
 ]
@@ -156,6 +165,9 @@ _HOMES = {
     "compile": "model.compile",
     "export_fmu": "fmu.export",
     "linearize": "model.linearize",
+    "load": "formats.files",
+    "page": "view.page",
+    "save": "formats.files",
     "simulate": "simulation.simulate",
     "Study": "simulation.study",
     "study": "simulation.study",

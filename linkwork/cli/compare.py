@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork._util.files import atomic_path
-from linkwork.cli.export import load_mechanism
+from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture
-from linkwork.cli.shared import FILE_HELP, INTERRUPTED, load
+from linkwork.cli.shared import INTERRUPTED, load
 from linkwork.comparison.compare import POINTS, TOLERANCES, compare
 from linkwork.comparison.runs import DAE_FORMULATIONS, in_short
 from linkwork.compiler.methods import METHODS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a comparison to a parser."""
     add = parser.add_argument
-    add("mechanism", type=Path, metavar="MECHANISM", help=FILE_HELP)
+    add_mechanism(parser)
     add(
         "--t-end",
         type=float,
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise MechanismError(f"--points must be at least 2, not {arguments.points}")
     if any(map(is_picture, arguments.output)):
         import_module("linkwork.comparison.plot")  # a missing package is reported before the runs
-    mech = load_mechanism(arguments.mechanism)
+    mech = mechanism_of(arguments)
     try:
         comparison = compare(
             mech,

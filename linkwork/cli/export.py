@@ -1,27 +1,20 @@
 """The command line of the export: a mechanism's file in, an FMU out."""
 
 import argparse
-import importlib.util
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from linkwork.errors import ExportError, LinkworkError
+from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
+from linkwork.errors import LinkworkError
 from linkwork.fmu.export.fmu import export_fmu
 from linkwork.fmu.export.libraries import PLATFORMS
-
-if TYPE_CHECKING:
-    from linkwork.mechanism import Mechanism
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the export to a parser."""
-    parser.add_argument(
-        "mechanism", type=Path, metavar="MECHANISM", help="a .json file, or a .py file that defines mechanism()"
-    )
+    add_mechanism(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -62,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"where it shall run (default: on this platform): {', '.join(PLATFORMS)}",
     )
     parser.add_argument("--sources", action="store_true", help="put the C sources in as well")
+    page_help = "put a page that simulates the mechanism into the documentation (0.5 MB)"
+    parser.add_argument("--page", action="store_true", help=page_help)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -69,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Export by the arguments and print the result; return the exit code."""
     try:
         path = export_fmu(
-            load_mechanism(arguments.mechanism),
+            mechanism_of(arguments),
             arguments.output or Path(arguments.mechanism.stem + ".fmu"),
             arguments.fmi,
             arguments.outputs,
@@ -82,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
             tolerance=arguments.tolerance,
             platforms=arguments.platforms,
             sources=arguments.sources,
+            page=arguments.page,
         )
     except LinkworkError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -99,46 +95,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="build_fmu.py", description="Write a mechanism as an FMU.")
     add_arguments(parser)
     return run(parser.parse_args(argv))
-
-
-def load_mechanism(path: Path) -> "Mechanism":
-    """Read a mechanism from a JSON file, or from the function ``mechanism()`` of a Python file.
-
-    Raises
-    ------
-    ExportError
-        If the file is not there, is of another kind or gives no mechanism.
-    """
-    from linkwork.mechanism import Mechanism
-
-    if not path.is_file():
-        raise ExportError(f"there is no file {path}")
-    if path.suffix == ".json":
-        return Mechanism.load(path)
-    if path.suffix != ".py":
-        hint = "; 'linkwork run' takes FMUs and systems of them" if path.suffix in (".fmu", ".ssp") else ""
-        raise ExportError(f"{path} is neither a .json nor a .py file{hint}")
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    if specification is None or specification.loader is None:
-        raise ExportError(f"cannot import {path}")
-    module = importlib.util.module_from_spec(specification)
-    with _neighbours_of(path):
-        specification.loader.exec_module(module)
-        if not callable(getattr(module, "mechanism", None)):
-            raise ExportError(f"{path} defines no function mechanism(); let it return the mechanism")
-        mechanism = module.mechanism()
-    if not isinstance(mechanism, Mechanism):
-        raise ExportError(f"mechanism() in {path} returns {type(mechanism).__name__}, not a Mechanism")
-    return mechanism
-
-
-@contextmanager
-def _neighbours_of(path: Path) -> Iterator[None]:
-    """Let a script import the files next to it, as it can when it is run."""
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        if folder in sys.path:
-            sys.path.remove(folder)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
-from linkwork.cli.export import load_mechanism
-from linkwork.cli.shared import FILE_HELP, aligned
+from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
+from linkwork.cli.shared import aligned
 from linkwork.compiler.methods import METHODS
 from linkwork.model.explain import equation, groups
 from linkwork.model.mobility import degrees_of_freedom
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to a parser."""
-    parser.add_argument("mechanism", type=Path, metavar="MECHANISM", help=FILE_HELP)
+    add_mechanism(parser)
     parser.add_argument("--json", action="store_true", help="print the same as JSON, with --explain more of it")
     explain_help = "print its tree and cuts, and how and in what order its loops are solved, and why so"
     parser.add_argument("--explain", action="store_true", help=explain_help)
@@ -36,7 +35,7 @@ def add_method(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what a mechanism consists of."""
-    system = lw.compile(load_mechanism(arguments.mechanism), arguments.method)
+    system = lw.compile(mechanism_of(arguments), arguments.method)
     if arguments.explain and not arguments.json:
         print(system.explain())
         return 0

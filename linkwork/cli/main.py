@@ -48,11 +48,29 @@ COMMANDS = {
         "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
         "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 -o out.csv -o out.png",
     ),
+    "view": Command(
+        "view",
+        "write a page that shows mechanisms and runs in motion",
+        "It is one HTML file that opens in\nany browser without a network. The page of a mechanism simulates it.",
+        "linkwork view examples/four_bar.py -o four_bar.html",
+    ),
     "export": Command(
         "export",
         "write a mechanism as an FMU",
         "It serves Model Exchange and Co-Simulation.",
         "linkwork export examples/four_bar.py -o four_bar.fmu --fmi 2.0 --outputs A.q coupler.r energy",
+    ),
+    "import": Command(
+        "import_report",
+        "show what becomes of each element of a robot's file",
+        "The file is URDF, SDF, MJCF or USD;\nelements are taken, approximated or left out.",
+        "linkwork import cassie.xml --limits --all",
+    ),
+    "convert": Command(
+        "convert",
+        "write a mechanism in another format",
+        "It prints the parts that the other\nformat does not have.",
+        "linkwork convert robot.urdf -o robot.json --base free",
     ),
     "schema": Command(
         "schema",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from linkwork._util.files import atomic_path
 from linkwork._util.names import suggest
 from linkwork.errors import LinkworkError
+from linkwork.view.document import check_built
+from linkwork.view.film_files import check_film
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".svg", ".pdf")
 DATA = (".csv", ".parquet", ".json", ".mat")
+PAGES = (".html",)
+MODELS = (".glb",)
+FILMS = (".gif", ".webp", ".mp4")
 
 
 def file_argument(suffixes: Sequence[str]) -> Callable[[str], Path]:
@@ -47,15 +52,20 @@ def is_picture(path: Path) -> bool:
     return path.suffix.lower() in PICTURES
 
 
+def is_page(path: Path) -> bool:
+    """Whether a file is a page with the motion."""
+    return path.suffix.lower() in PAGES
+
+
 def check_files(paths: Iterable[Path]) -> None:
     """Refuse, before a run, files that cannot be written after it.
 
     Raises
     ------
     LinkworkError
-        If a folder is missing, or a file is named twice.
+        If a folder is missing, a file is named twice, the viewer of pages has not been built, or ffmpeg is missing.
     ImportError
-        If the package that draws pictures is not installed.
+        If a package that draws pictures or writes films is not installed.
     """
     paths = list(paths)
     for number, path in enumerate(paths):
@@ -65,12 +75,23 @@ def check_files(paths: Iterable[Path]) -> None:
             raise LinkworkError(f"cannot write {path} twice: give each file a name of its own")
     if any(map(is_picture, paths)):
         import_module("linkwork.draw.plotting")
+    if any(map(is_page, paths)):
+        check_built()
+    for path in paths:
+        if path.suffix.lower() in FILMS:
+            check_film(path)
 
 
 def save(result: Result, path: Path, columns: Sequence[str] | None = None) -> None:
     """Write columns of a simulation (by default all; in a plot the states) in the format of the suffix."""
     if is_picture(path):
         result.plot(columns, path)
+    elif is_page(path):
+        result.page(path, columns)
+    elif path.suffix.lower() in MODELS:
+        result.glb(path)
+    elif path.suffix.lower() in FILMS:
+        result.film(path)
     elif path.suffix.lower() == ".csv":
         result.to_csv(path, columns)
     else:

@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.cli.masters import add_master_arguments, master_of, number, positive
-from linkwork.cli.result_files import PICTURES, add_output, check_files, file_argument, is_picture, save_table
+from linkwork.cli.result_files import (
+    DATA,
+    PAGES,
+    PICTURES,
+    add_output,
+    check_files,
+    file_argument,
+    is_page,
+    is_picture,
+    save_table,
+)
 from linkwork.cli.run_backends import RunOutcome, in_process, isolated
 from linkwork.cli.run_plan import Plan
 from linkwork.cli.run_summary import as_text, summarise
@@ -24,7 +34,7 @@ from linkwork.cosim.recording.selection import chosen
 from linkwork.cosim.recording.sink import SUFFIXES, check_place
 from linkwork.cosim.recording.sink_choice import open_sink
 from linkwork.cosim.recording.tee import Tee
-from linkwork.cosim.running import models_of, recorded_variables, usual_step
+from linkwork.cosim.running import models_of, recorded_variables, scenes_of, usual_step
 from linkwork.cosim.system import System
 from linkwork.cosim.system.checks import check_system
 from linkwork.cosim.system.references import known
@@ -62,7 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     columns_help = "variables to record, as plant.A.q or 'plant.*' (default: all outputs and connected inputs)"
     add("--columns", nargs="+", metavar="PATTERN", help=columns_help)
     add("--show", nargs="+", metavar="PATTERN", help="variables to print and plot (default: the recorded ones)")
-    add_output(parser, "write results, .csv and .parquet while it runs, or a plot")
+    text = "write results, .csv and .parquet while it runs, a plot, or a page that shows the motion"
+    add_output(parser, text, (*DATA, *PICTURES, *PAGES))
     draw_help = f"draw the system as a block diagram: {', '.join(PICTURES)}"
     add("--diagram", type=file_argument(PICTURES), metavar="FILE", help=draw_help)
     add("--in-process", action="store_true", help="run FMUs in this very process: quicker to start; a crash ends all")
@@ -117,6 +128,9 @@ def _save(result: Result, paths: Sequence[Path], plan: Plan) -> None:
     for path in paths:
         if is_picture(path):
             result.plot(plan.columns, path)
+        elif is_page(path):
+            result.scenes = scenes_of(models_of(plan.system, None))
+            result.page(path)
         else:
             save_table(result.to_dataframe(), path)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-FILE_HELP = "a .json file, or a .py file that defines mechanism()"
+from linkwork.solvers import solver_names
+
 INTERRUPTED = 130  # as shells expect of a program that was interrupted
 
 
@@ -14,6 +15,26 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in rows)
     return ["  " + "  ".join(cells).rstrip() for cells in padded]
+
+
+def add_tolerances(parser: argparse.ArgumentParser) -> None:
+    """Add the tolerances of a solver."""
+    rtol_help = "relative tolerance of the states (default: %(default)g)"
+    parser.add_argument("--rtol", type=float, default=1e-8, metavar="TOL", help=rtol_help)
+    atol_help = "absolute tolerance of the states (default: as --rtol)"
+    parser.add_argument("--atol", type=float, metavar="TOL", help=atol_help)
+
+
+def add_solver(parser: argparse._ActionsContainer) -> None:
+    """Add the solver."""
+    text = f"{', '.join(solver_names())} (default: %(default)s)"
+    parser.add_argument("--solver", default="dopri5", help=text)
+
+
+def add_loads(parser: argparse._ActionsContainer) -> None:
+    """Add constant loads."""
+    text = "constant load in a joint or on a body [N.m or N], as 'A', 'S[2]', 'push.F[1]'; may be repeated"
+    parser.add_argument("--input", type=load, action="append", default=[], metavar="JOINT=LOAD", help=text)
 
 
 def load(text: str) -> tuple[str, float]:

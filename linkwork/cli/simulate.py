@@ -7,16 +7,14 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import linkwork as lw
-from linkwork.cli.export import load_mechanism
 from linkwork.cli.info import add_method
-from linkwork.cli.result_files import add_output, check_files, save
-from linkwork.cli.shared import FILE_HELP, INTERRUPTED, aligned, load
+from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
+from linkwork.cli.result_files import DATA, FILMS, MODELS, PAGES, PICTURES, add_output, check_files, save
+from linkwork.cli.shared import INTERRUPTED, add_loads, add_solver, add_tolerances, aligned
 from linkwork.simulation.dae.registry import formulation_names
-from linkwork.solvers import solver_names
 
 if TYPE_CHECKING:
     from linkwork.simulation.inputs import InputValue
@@ -25,39 +23,32 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to a parser."""
-    parser.add_argument("mechanism", type=Path, metavar="MECHANISM", help=FILE_HELP)
+    add_mechanism(parser)
     add = parser.add_argument
     add("--t-start", type=float, metavar="T", help="start of the run [s] (default: 0)")
     add("--t-end", type=float, default=10.0, metavar="T", help="end of the run [s] (default: %(default)g)")
     add("--every", type=float, metavar="DT", help="spacing of the output [s] (default: every step)")
     add_method(parser)
-    add("--solver", default="dopri5", help=f"{', '.join(solver_names())} (default: %(default)s)")
+    add_solver(parser)
     equations_help = f"{', '.join(formulation_names())}; those but the first need --solver ida (default: %(default)s)"
     add("--formulation", default="ode", metavar="NAME", help=equations_help)
     add("--scheme", type=int, metavar="N", help="of formulation chou: 1 to 4 (default: 4, linear cost)")
-    add(
-        "--rtol",
-        type=float,
-        default=1e-8,
-        metavar="TOL",
-        help="relative tolerance of the states (default: %(default)g)",
-    )
-    add("--atol", type=float, metavar="TOL", help="absolute tolerance of the states (default: as --rtol)")
+    add_tolerances(parser)
     add("--first-step", type=float, metavar="DT", help="first step of the solver [s] (default: chosen)")
     add("--max-step", type=float, metavar="DT", help="largest step of the solver [s] (default: no limit)")
     gain_help = "feedback on errors of loops [1/s], for formulation ode (default: as fast as the loops move)"
     add("--loop-gain", type=float, metavar="K", help=gain_help)
-    load_help = "constant load in a joint or on a body [N.m or N], as 'A', 'S[2]', 'push.F[1]'; may be repeated"
-    add("--input", type=load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
+    add_loads(parser)
     columns_help = "what to write, plot and print, as A.q or coupler.r (default: all; plotted and printed: states)"
     add("--columns", nargs="+", metavar="NAME", help=columns_help)
-    add_output(parser, "write columns over time, or plot them")
+    text = "write columns over time or a plot of them, or the motion as a page, a model or a film"
+    add_output(parser, text, (*DATA, *PICTURES, *PAGES, *MODELS, *FILMS))
     add("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate by the arguments; results before a failure or an interrupt are written as well."""
-    system = lw.compile(load_mechanism(arguments.mechanism), arguments.method)
+    system = lw.compile(mechanism_of(arguments), arguments.method)
     for name in arguments.columns or ():
         system.column(name)  # errors are reported before the run
     check_files(arguments.output)
@@ -77,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             first_step=arguments.first_step,
             max_step=arguments.max_step,
             loop_gain=arguments.loop_gain,
-            t_eval=_times(arguments.every, arguments.t_start or 0.0, arguments.t_end),
+            t_eval=output_times(arguments.every, arguments.t_start or 0.0, arguments.t_end),
         )
     except (lw.LinkworkError, KeyboardInterrupt) as error:
         partial = getattr(error, "result", None)
@@ -93,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _times(every: float | None, t_start: float, t_end: float) -> list[float] | None:
+def output_times(every: float | None, t_start: float, t_end: float) -> list[float] | None:
     """Return times `every` s apart from the start on, and the end."""
     if every is None:
         return None

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
-from linkwork.mechanism import Mechanism
+from linkwork.mechanism import Actuator, Mechanism
+from linkwork.mechanism.forces import of_kind
 from linkwork.model.model import Model
 from linkwork.simulation.result import Result
 
@@ -106,10 +107,10 @@ def loop_residual(result: Result) -> float | None:
 
 
 def keeps_energy(mech: Mechanism, inputs: object) -> bool:
-    """Whether the energy stays the same: no dampers, no inputs, no motions that are prescribed, no transitions."""
+    """Whether the energy stays the same: no dampers, actuators, inputs, prescribed motions and transitions."""
     damped = any(np.any(getattr(force, "damping", 0.0)) for force in mech.forces)
     driven = bool(inputs) or any(coupling.motion for coupling in mech.couplings.values())
-    return not (damped or driven or mech.transitions)
+    return not (damped or driven or mech.transitions or of_kind(mech.forces, Actuator))
 
 
 def energy_drift(result: Result) -> float | None:

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from linkwork._util.files import atomic_path
+from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
 from linkwork.comparison.runs import in_short
 from linkwork.comparison.table import ComparisonTable
@@ -74,10 +75,10 @@ def _dress(axes: Axes, comparison: ComparisonTable) -> None:
     axes.xaxis.set_major_formatter(LogFormatter())  # plain numbers
     axes.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))  # where there is less than a decade
     axes.set_xlabel("CPU time of a run [ms]", color=INK)
-    axes.set_ylabel(f"largest error of {what} [{_unit(comparison)}; relative above 1]", color=INK)
+    axes.set_ylabel(f"largest error of {verbatim(what)} [{_unit(comparison)}; relative above 1]", color=INK)
     tolerances = sorted({row.rtol for row in comparison.rows}, reverse=True)
     span = f"rtol {in_short(tolerances[0])}" + (f" to {in_short(tolerances[-1])}" if len(tolerances) > 1 else "")
-    title = f"{comparison.name}: {comparison.t_end:g} s at {span}; left and low is better"
+    title = f"{verbatim(comparison.name)}: {comparison.t_end:g} s at {span}; left and low is better"
     axes.set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
     axes.grid(color=PALE)
     axes.spines[["top", "right"]].set_visible(False)

@@ -1,7 +1,7 @@
 """The model description of a controller: PythonFMU's, with what it leaves out or gets wrong.
 
 It knows no units and no dependencies, lists no unknowns of the initialisation, gives types other than Real and
-parameters a variability that they may not have, and writes numbers with one digit too few.
+parameters a variability that they may not have, writes numbers with one digit too few, and quotes no names.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from linkwork._util.part_names import structured_name
 from linkwork._util.units import base_exponents
 from linkwork.errors import ExportError, FmuError
 
@@ -37,6 +38,8 @@ def describe(slave: Any, identifier: str, token: str, serialises: bool) -> bytes
         _correct(node, variable)
     _add_units(root, getattr(slave, "units", {}))
     _add_structure(root, getattr(slave, "dependencies", {}))
+    for node in root.find("ModelVariables"):
+        node.set("name", structured_name(node.get("name")))
     indent(root)
     text: bytes = tostring(root, "utf-8", xml_declaration=True)
     return text

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linkwork._util.files import atomic_path
+from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
 from linkwork.cosim.fmu.model import FmuModel, read_model
 from linkwork.cosim.system.definition import Connection, SystemDefinition
@@ -150,7 +151,7 @@ def _short(text: str) -> str:
 
 
 def _width(text: str, size: float) -> float:
-    return float(TextPath((0, 0), text, size=size).get_extents().width) if text.strip() else 0.0
+    return float(TextPath((0, 0), verbatim(text), size=size).get_extents().width) if text.strip() else 0.0
 
 
 def _canvas(layout: Layout, title: str) -> tuple[Figure, Axes]:
@@ -159,7 +160,7 @@ def _canvas(layout: Layout, title: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width / 72, (high - low) / 72), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(-EDGE, width - EDGE), ylim=(low, high))
     axes.set_axis_off()
-    axes.text(0, high - TITLE, title, size=TITLE, weight="bold", color=INK, va="center")
+    axes.text(0, high - TITLE, verbatim(title), size=TITLE, weight="bold", color=INK, va="center")
     return figure, axes
 
 
@@ -182,7 +183,7 @@ def _draw_box(axes: Axes, box: Box, system: SystemDefinition) -> None:
 def _text(
     axes: Axes, x: float, y: float, text: str, size: float, color: str, side: str, weight: str = "normal"
 ) -> None:
-    axes.text(x, y, text, size=size, color=color, ha=side, va="center", weight=weight, zorder=4)
+    axes.text(x, y, verbatim(text), size=size, color=color, ha=side, va="center", weight=weight, zorder=4)
 
 
 def _draw_arrow(axes: Axes, points: Points, color: str, label: str) -> None:

@@ -51,7 +51,7 @@ def picture(system: ModelBase) -> str | None:
 
 
 def _drawing(scene: Drawn, title: str) -> str:
-    canvas = _Canvas(scene, WIDTH, (LEAST, HIGHEST), MARGIN, WIDTH / 110, STRIP)
+    canvas = Canvas(scene, WIDTH, (LEAST, HIGHEST), MARGIN, WIDTH / 110, STRIP)
     parts = canvas.mechanism()
     if len(scene.bodies) + len(scene.joints) + len(scene.marks) <= MOST_NAMES:
         parts += canvas.names()
@@ -64,19 +64,40 @@ def icon(system: ModelBase) -> str | None:
     scene = drawn(system, ICON_BODIES)
     if scene is None:
         return None
-    canvas = _Canvas(scene, ICON, (ICON, ICON), ICON_MARGIN, ICON / 45)
+    canvas = Canvas(scene, ICON, (ICON, ICON), ICON_MARGIN, ICON / 45)
     return canvas.svg(canvas.mechanism(), system.mechanism.name)
 
 
-class _Canvas:
-    """A scene in the picture's plane: y downwards, in the picture's units."""
+class Canvas:
+    """A scene in the picture's plane: y downwards, in the picture's units.
+
+    Parameters
+    ----------
+    scene
+        The mechanism at a state.
+    width, heights
+        Of the picture, and least and largest height.
+    margin, strip
+        Space around, and below for scale and axes.
+    largest
+        Radius of a hinge.
+    points
+        All points that the picture must show, (n, 3), m; by default those of the scene.
+    """
 
     def __init__(
-        self, scene: Drawn, width: float, heights: tuple[float, float], margin: float, largest: float, strip: float = 0
+        self,
+        scene: Drawn,
+        width: float,
+        heights: tuple[float, float],
+        margin: float,
+        largest: float,
+        strip: float = 0,
+        points: FloatArray | None = None,
     ) -> None:
         self.scene = scene
         axes = [joint.axis for joint in scene.joints if joint.kind.looks_along and joint.axis is not None]
-        points = scene.points
+        points = scene.points if points is None else points
         self.view: View = view_of(points, axes, scene.gravity)
         flat = self.view(points)
         low, high = flat.min(axis=0), flat.max(axis=0)
@@ -91,6 +112,7 @@ class _Canvas:
         self.labels = Labels(width, self.height - strip)
 
     def __call__(self, point: FloatArray) -> FloatArray:
+        """Return where a point of the world, (3,), m, is in the picture, (2,)."""
         x, y = self.view(point)
         return np.array([self.shift[0] + self.pixels * x, self.shift[1] - self.pixels * y])
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
+from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
 from linkwork._util.units import axis_label
 
@@ -81,13 +82,13 @@ def plot_columns(
         for name, (color, dashes) in styles(panel, positions or {name: k for k, name in enumerate(columns)}).items():
             step = "default" if columns[name].dtype.kind == "f" else "steps-post"
             line = {"color": color, "linestyle": dashes, "linewidth": 1.5, "drawstyle": step}
-            axes.plot(t, columns[name], label=name, **line)
+            axes.plot(t, columns[name], label=verbatim(name), **line)
         for time in times:
             axes.axvline(time, color=GREY, linewidth=0.6, alpha=0.6, zorder=1)
         axes.set_ylabel(_wrapped(axis_label(units[panel[0]])))
         _dress(axes)
     all_axes[-1].set_xlabel("time [s]", color=INK)
-    all_axes[0].set_title(title, color=INK, loc="left", fontweight="bold", fontsize="medium")
+    all_axes[0].set_title(verbatim(title), color=INK, loc="left", fontweight="bold", fontsize="medium")
     figure.align_ylabels()
     if path is not None:
         with atomic_path(path) as part:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
 import numpy as np
+from numpy.typing import NDArray
 
 try:
     import matplotlib
     from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.figure import Figure
-    from matplotlib.patches import Circle, FancyBboxPatch, Patch, PathPatch
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.patches import Circle, FancyBboxPatch, Patch, PathPatch, Rectangle
     from matplotlib.path import Path
     from matplotlib.patheffects import withStroke
-    from matplotlib.transforms import Affine2D
+    from matplotlib.transforms import Affine2D, Transform
 except ImportError as missing:
     raise ImportError(".png and .pdf need matplotlib: pip install 'linkwork[viz]'; .svg does not") from missing
 
@@ -29,6 +32,7 @@ _SETTINGS: Any = {
     "text.usetex": False,
 }  # whatever the user's own are
 _UNDATED: dict[str, dict[str, Any]] = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None}}
+_RENDERER: Any = RendererAgg  # which has no types
 _TOKEN = re.compile(r"[A-Za-z]|-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
@@ -65,15 +69,66 @@ def rendered(svg: str, form: str, scale: float, background: str = "none") -> byt
     return file.getvalue()
 
 
+class Pixels:
+    """Draws many pictures of one size, as films need them, in a tenth of the time of `rendered`.
+
+    Parameters
+    ----------
+    size
+        Width and height, pixels.
+    scale
+        Pixels for each unit of the pictures.
+
+    Examples
+    --------
+    >>> pixels = Pixels((20, 10), 2.0).drawn(['<rect x="0" y="0" width="5" height="5" fill="#ff0000"/>'])
+    >>> pixels.shape, pixels[5, 5].tolist(), pixels[5, 15].tolist()
+    ((10, 20, 3), [255, 0, 0], [255, 255, 255])
+    """
+
+    def __init__(self, size: tuple[int, int], scale: float) -> None:
+        self._size, self._dpi = size, _DPI * scale
+        self._placing = Affine2D().scale(scale, -scale).translate(0.0, size[1])
+        self._paper = Rectangle((-1, -1), size[0] + 2, size[1] + 2, facecolor="white", edgecolor="none")
+
+    def drawn(self, parts: Iterable[str], text: float = _TEXT) -> NDArray[np.uint8]:
+        """Return elements of SVG on white, (height, width, 3); texts are so many units high."""
+        with matplotlib.rc_context(_SETTINGS):
+            renderer = _RENDERER(*self._size, self._dpi)
+            renderer.clear()
+            self._paper.draw(renderer)
+            for element in fromstring(f"<svg>{''.join(parts)}</svg>"):
+                if element.tag == "text":
+                    self._write(renderer, element, text)
+                elif element.tag in _SHAPES:
+                    _patch(element, self._placing).draw(renderer)
+        return np.array(np.asarray(renderer.buffer_rgba())[..., :3])
+
+    def _write(self, renderer: Any, element: Element, size: float) -> None:
+        text, font = element.text or "", FontProperties(size=size)
+        colour = renderer.new_gc()
+        colour.set_foreground(element.get("fill", "#000"))
+        width, _, _ = renderer.get_text_width_height_descent(text, font, False)
+        x, y = self._placing.transform((_number(element, "x"), _number(element, "y")))
+        share = {"start": 0.0, "end": 1.0}.get(element.get("text-anchor", "start"), 0.5)
+        renderer.draw_text(colour, x - share * width, self._size[1] - y, text, font, 0.0)
+
+
 def _draw(axes: Axes, element: Element, order: int) -> None:
     kind = element.tag.rpartition("}")[2]
     if kind == "text":
         _write(axes, element, order)
     elif kind in _SHAPES:
-        patch = _SHAPES[kind](element)
-        patch.set(zorder=order, **_style(element))
-        patch.set_transform(_placed(element) + axes.transData)
+        patch = _patch(element, axes.transData)
+        patch.set_zorder(order)
         axes.add_patch(patch)
+
+
+def _patch(element: Element, placing: Transform) -> Patch:
+    patch = _SHAPES[element.tag.rpartition("}")[2]](element)
+    patch.set(**_style(element))
+    patch.set_transform(_placed(element) + placing)
+    return patch
 
 
 def _number(element: Element, name: str, default: float = 0.0) -> float:
@@ -172,13 +227,13 @@ def _write(axes: Axes, element: Element, order: int) -> None:
         _number(element, "x"),
         _number(element, "y"),
         element.text or "",
+        parse_math=False,
         size=_TEXT,
         color=element.get("fill", "#000"),
         style=element.get("font-style", "normal"),
         ha="center",
         va="baseline",
         zorder=order,
-        parse_math=False,
     )
     if element.get("paint-order") == "stroke":
         text.set_path_effects([withStroke(linewidth=_number(element, "stroke-width"), foreground="#fff")])

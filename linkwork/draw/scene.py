@@ -103,10 +103,12 @@ def _scene(system: ModelBase, block: Block, most: int) -> Drawn:
     for k, name in enumerate(mech.bodies):
         if k in chosen:
             poses[name] = positions[k], matrix_of(turns[k])
-    return _with_joints(mech, poses)
+    return drawn_with(mech, poses)
 
 
-def _with_joints(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]]) -> Drawn:
+def drawn_with(mech: Mechanism, poses: dict[str, tuple[FloatArray, FloatArray]]) -> Drawn:
+    """Return the scene with bodies in given poses, origins, m, and rotations (3, 3); those without one are left out."""
+
     def at(body: str, point: ArrayLike) -> FloatArray:
         origin, turn = poses[body]
         placed: FloatArray = origin + turn @ np.asarray(point)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from linkwork.view.part import PagePart, PageRequest
+
 Columns = str | Iterable[str] | None
 """Columns of a result: a name, a pattern such as ``*.q``, several of them, or None for all."""
 
@@ -96,6 +98,10 @@ class ResultBase(ABC):
     @abstractmethod
     def _followed(self, other: Self) -> Self:
         """Return the rows of both, those of another result of the same run last."""
+
+    @abstractmethod
+    def _page_part(self, request: PageRequest) -> PagePart:
+        """Return the scene and the run for a page."""
 
     @abstractmethod
     def about(self) -> dict[str, Any]:
@@ -442,6 +448,34 @@ class ResultBase(ABC):
         units = {name: self._unit(name) for name in found}
         return plot_columns(drawn.t, found, units, self.name, path, self._event_times, self._positions)
 
+    def page(self, path: str | os.PathLike[str], columns: Columns = None, **options: Any) -> Path:
+        """Write an HTML page with the motion in 3-D and plots; it opens in any browser, without a network.
+
+        Parameters
+        ----------
+        path
+            The .html file to write.
+        columns
+            Names or patterns of the columns that can be plotted; by default those of most interest.
+        **options
+            As of `linkwork.page`, such as `title` and `max_rows`.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        LinkworkError
+            If there is no such column, there are no rows, or the viewer has not been built.
+        OSError
+            If the file cannot be written.
+        """
+        from linkwork.view.page import page
+
+        return page(self, path, columns=columns, **options)
+
     @cached_property
     def _positions(self) -> dict[str, int]:
         """The position of each column among those of its unit, for its colour; derivatives count alone."""
@@ -464,6 +498,11 @@ class ResultBase(ABC):
         return f"{type(self).__name__}({self.name!r}: {counts}{self._remarks})"
 
     def _repr_html_(self) -> str:
+        from linkwork.view.notebook import embedded
+
+        return embedded(self) + self._table()
+
+    def _table(self) -> str:
         shown = self._scalars(self._plotted)
         ends = [0, -1] if len(self) else []
         rows = [[name, self._unit(name), *(values[end].item() for end in ends)] for name, values in shown.items()]

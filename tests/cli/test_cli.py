@@ -209,7 +209,7 @@ def test_simulate_writes_what_is_asked_for(capsys, needs):
 
 
 def _mechanism(name: str) -> lw.Mechanism:
-    from linkwork.cli.export import load_mechanism
+    from linkwork.cli.mechanism_files import load_mechanism
 
     return load_mechanism(EXAMPLES / f"{name}.py")
 
@@ -295,7 +295,7 @@ def test_simulate_fails_with_one_line(arguments, text, capsys):
     ("file", "content", "text"),
     [
         ("none.json", None, "there is no file none.json"),
-        ("mech.txt", "", "neither a .json nor a .py file"),
+        ("mech.txt", "", "neither a .py file nor one of .json"),
         ("empty.py", "", "defines no function mechanism()"),
         ("wrong.py", "def mechanism():\n    return 3\n", "not a Mechanism"),
         ("needs.py", "import no_such_module\n", "No module named 'no_such_module'"),

@@ -48,7 +48,10 @@ NEAR = {
     "info": ("--explian", "--explain"),
     "simulate": ("--t-ned", "--t-end"),
     "compare": ("--repaet", "--repeat"),
+    "view": ("--max-orws", "--max-rows"),
     "export": ("--stop-tiem", "--stop-time"),
+    "import": ("--limtis", "--limits"),
+    "convert": ("--ouptut", "--output"),
     "schema": ("--hlep", "--help"),
     "check": ("--time-limits", "--time-limit"),
     "controller": ("--resuorce", "--resource"),
@@ -145,7 +148,7 @@ def test_the_suffix_chooses_the_format(capsys):
 
 
 def _saved() -> str:
-    from linkwork.cli.export import load_mechanism
+    from linkwork.cli.mechanism_files import load_mechanism
 
     load_mechanism(Path(FOUR_BAR)).save("four_bar.json")
     return "four_bar.json"

@@ -78,6 +78,19 @@ def test_double_pendulum(example, tmp_path, needs):
     assert (tmp_path / "double_pendulum.png").is_file()
 
 
+def test_biped_leg(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("biped_leg")
+    result, fmu = module.main(tmp_path)
+    assert (tmp_path / "biped_leg.png").is_file()
+    assert fmu.is_file()
+    assert np.abs(module.energy_gap(result)).max() < 1e-4
+    angle, _ = module.stride("hip", 2.0)
+    assert abs(result["hip.q"][-1] - angle) < 0.1
+    # Parallelograms: the shank turns as the crank does.
+    np.testing.assert_allclose(result["knee.q"], result["knee_motor.q"], atol=1e-7)
+
+
 def test_five_bar(example, tmp_path, needs):
     needs("matplotlib")
     module = example("five_bar")
@@ -486,4 +499,4 @@ def test_demo(example, tmp_path, monkeypatch, capfd, needs):
 
 def test_examples_are_scripts():
     adapted = [path.name for path in FOLDER.glob("*.py") if "__main__" in path.read_text(encoding="utf-8")]
-    assert {f"{name}.py" for name in MECHANISMS} | {"demo.py"} == set(adapted)
+    assert {f"{name}.py" for name in MECHANISMS} | {"demo.py", "gallery.py"} == set(adapted)

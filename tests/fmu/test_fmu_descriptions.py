@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import linkwork as lw
-from linkwork.cli.export import load_mechanism
+from linkwork.cli.mechanism_files import load_mechanism
 from linkwork.errors import LinkworkError
 from support.interface_file import by_xml, of_fmu
 from support.zoo import zoo
@@ -15,7 +15,8 @@ from support.zoo import zoo
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCENES = sorted(path.stem for path in EXAMPLES.glob("*.py") if "\ndef mechanism(" in path.read_text(encoding="utf-8"))
 IDENTIFIER = r"[A-Za-z_]\w*"
-STRUCTURED = re.compile(rf"{IDENTIFIER}(\.{IDENTIFIER})*(\[\d+(,\d+)*\])?", re.ASCII)
+INDEX = r"(\[\d+(,\d+)*\])?"
+STRUCTURED = re.compile(rf"{IDENTIFIER}{INDEX}(\.{IDENTIFIER}{INDEX})*", re.ASCII)
 
 
 @pytest.fixture(scope="module", params=[*SCENES, "zoo"])

@@ -35,6 +35,7 @@ RUNS = {
     "geared_arm": Run(1.0),
     "gripper": Run(1.0),
     "joint_lock": Run(1.0, 3e-6),
+    "biped_leg": Run(0.5),
     "n_body_pendulum": Run(1.0),
     "pin": Run(1.0, 3e-6),
     "planar_robot": Run(1.0),

@@ -11,7 +11,7 @@ from support.fmi_calls import ERROR, OK, whole
 
 KINDS = pytest.mark.parametrize("kind", ["ME", "CS"])
 
-TUNABLE = ("coupler.m", "coupler.r_cm[1]", "crank.I[1,1]", "gravity[3]", "A.c", "A.d", "A.q_free")
+TUNABLE = ("coupler.m", "coupler.r_cm[1]", "crank.I[1,1]", "gravity[3]", "A.c", "A.d", "A.q_free", "A.J")
 FIXED = ("A.parent_frame.r[1]", "B.child_frame.Q[2]", "A.q_start", "A.u_start")
 
 

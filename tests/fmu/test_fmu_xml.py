@@ -264,7 +264,8 @@ def test_command_line(checkout, tmp_path):
 
 
 def test_command_line_reads_json_and_checks_python(four_bar, tmp_path):
-    from linkwork.cli.export import load_mechanism, main
+    from linkwork.cli.export import main
+    from linkwork.cli.mechanism_files import load_mechanism
 
     four_bar.save(tmp_path / "four_bar.json")
     assert main([str(tmp_path / "four_bar.json"), "-o", str(tmp_path / "a.fmu")]) == 0

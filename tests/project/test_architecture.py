@@ -25,6 +25,15 @@ STANDARD = set(sys.stdlib_module_names)
 # The one reader of model descriptions and caller of FMUs, which knows no exporter and no mechanics.
 FMU_READER = {f"linkwork.fmu.{name}" for name in ("description", "combinations", "caller")}
 
+# What pages of any result need: the document, and scenes that FMUs carry, without mechanics.
+VIEW = {
+    f"linkwork.view.{name}"
+    for name in (
+        *("page", "document", "part", "payload", "packing", "recording"),
+        *("notebook", "fmu_scene", "cosim_run"),
+    )
+}
+
 # Part: what it may import, besides the standard library and itself. Longer names win over shorter ones.
 PYTHON_ARROWS = {
     "linkwork.errors": set(),
@@ -37,10 +46,15 @@ PYTHON_ARROWS = {
     },
     "linkwork.model": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
-        *("linkwork.core.native", "linkwork.variables", "linkwork.draw", "scipy"),
+        *("linkwork.core.native", "linkwork.variables", "linkwork.draw", "linkwork.view", "scipy"),
     },
     "linkwork.coarse_graining": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
+    },
+    "linkwork.formats": {
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler.spanning_tree"),
+        *("linkwork.model.compile", "linkwork.model.bounded_pose"),
+        *("mujoco", "pxr", "yaml"),
     },
     "linkwork._util.names": set(),
     "linkwork.solvers": {
@@ -59,14 +73,23 @@ PYTHON_ARROWS = {
     "linkwork.fmu.caller": {"fmpy", "linkwork.errors"},
     "linkwork.results": {
         *("numpy", "scipy", "pandas", "pyarrow", "matplotlib"),
-        *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting"),
+        *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", *VIEW),
     },
     "linkwork.cosim": {
         *("numpy", "scipy", "fmpy", "lxml", "pandas", "pyarrow", "matplotlib", "distributed"),
         *("linkwork.errors", "linkwork._util", "linkwork.draw.plotting", "linkwork.draw.block_diagram"),
         "linkwork.results",
         *FMU_READER,
+        *VIEW,
     },
+    "linkwork.view": {
+        *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.simulation"),
+        "linkwork.cosim.recording.result",
+        *("linkwork.draw", "trimesh", "fast_simplification", "PIL", "imageio_ffmpeg", "matplotlib"),
+    },
+    **{part: {"numpy", "linkwork.errors", "linkwork._util", "linkwork.results", *VIEW} for part in sorted(VIEW)},
+    "linkwork.view.cosim_run": {"numpy", "linkwork.errors", "linkwork.cosim.recording.result", *VIEW},
     "linkwork.controllers.adapter": set(),  # it is copied into FMUs
     "linkwork.controllers.controller": {"pythonfmu"},
     "linkwork.core._core_build": {"cffi"},
@@ -172,7 +195,19 @@ def test_files_import_each_other_in_no_circle() -> None:
 @pytest.mark.parametrize(
     "package",
     [
-        *("_util", "cli", "coarse_graining", "comparison", "compiler", "controllers", "core", "cosim", "draw", "fmu"),
+        *(
+            "_util",
+            "cli",
+            "coarse_graining",
+            "comparison",
+            "compiler",
+            "controllers",
+            "core",
+            "cosim",
+            "draw",
+            "fmu",
+            "formats",
+        ),
         *("results", "simulation", "solvers", "variables"),
     ],
 )

@@ -126,7 +126,7 @@ def test_names_of_co_simulation_and_fmus(tmp_path):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: lw.Mechanism("two words"),
+        lambda: lw.Mechanism("two.words"),
         lambda: pendulum().add_body("b", mass=-1.0, com=(0, 0, 0), inertia=lw.inertia.rod(1.0, 1.0)),
         lambda: lw.simulate(MODEL, "1"),
         lambda: MODEL.assemble(tolerance=0.0),

@@ -129,7 +129,7 @@ def test_a_required_path_comes_first_or_after_what_is_written(module):
         seen[owner] = seen.get(owner, 0) + 1
         if one.name == "path" and one.default is one.empty and seen[owner] > 1:
             late.append(owner)
-    assert set(late) <= {"linkwork.export_fmu"}
+    assert set(late) <= {"linkwork.export_fmu", "linkwork.save"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -44,6 +44,17 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
+def test_the_viewer_is_in_both(distributions: Path, wheel: Path) -> None:
+    (sdist,) = distributions.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive, zipfile.ZipFile(wheel) as files:
+        for name in ("viewer.js", "worker.js", "core.wasm"):
+            path = f"linkwork/view/assets/{name}"
+            expected = (Path(linkwork.__file__).parent / "view" / "assets" / name).read_bytes()
+            assert files.read(path) == expected
+            assert any(one.name.endswith(f"/{path}") for one in archive.getmembers())
+
+
 def run_installed(installed: Path, code: str) -> str:
     """Run code with the unpacked wheel; -S keeps this environment's editable install out of sight."""
     path = os.pathsep.join([str(installed), sysconfig.get_path("platlib")])

@@ -33,7 +33,7 @@ SOURCES = (  # folders and files whose comments, docstrings and messages are che
     *("tests/project", "tests/support"),
     *(f"linkwork/{one}" for one in ("_util", "cli", "coarse_graining", "comparison", "compiler", "controllers")),
     *(f"linkwork/{one}" for one in ("core", "cosim", "draw", "fmu", "mechanism", "model")),
-    *("linkwork/results", "linkwork/simulation", "linkwork/variables", "solvers"),
+    *("linkwork/results", "linkwork/simulation", "linkwork/variables", "linkwork/view", "solvers"),
 )
 PYTHON = (*DOCUMENTS, "linkwork", "solvers")  # words that are right in C or of examples
 CLAUSE = "is|are|was|were|has|had|stands|comes|came|moves|holds|follows|changes|lies|goes|acts|fails|waits|runs|closes"

@@ -17,9 +17,10 @@ from linkwork._util.names import suggest
 from linkwork._util.units import BASE_UNITS
 from linkwork.cosim.system.references import known
 from linkwork.cosim.system.units import UNKNOWN, Unit
-from linkwork.errors import CosimError
+from linkwork.errors import CosimError, LinkworkError
 from linkwork.fmu.description import Description, read_description
 from linkwork.fmu.description import Variable as DescribedVariable
+from linkwork.view.fmu_scene import scene_bytes
 
 REAL, WHOLE, TEXT = "real", "whole", "text"
 VALUE_TYPES = {
@@ -132,6 +133,14 @@ class FmuModel:
     def unit(self, name: str) -> Unit:
         """The unit of a variable; `UNKNOWN` if it has none."""
         return self.units.get(self.variable(name).unit, UNKNOWN)
+
+    @cached_property
+    def scene(self) -> bytes | None:
+        """Its scene file; None: it has none, or the FMU is not there any more."""
+        try:
+            return scene_bytes(self.path)
+        except LinkworkError:
+            return None
 
     @cached_property
     def folder(self) -> Path:

@@ -46,6 +46,7 @@ class Recorder:
         self.name = name
         self.variables = tuple(variables)
         self.sink = sink
+        self.scenes: dict[str, bytes] = {}  # of components, for pages of the result
         self.n = 0  # rows held
         self._texts = [(one.source, one.place, list[str]()) for one in self.variables if one.type is str]
         self._sources = _sources(self.variables)
@@ -156,6 +157,7 @@ class Recorder:
             notices=notices,
             statistics=statistics,
             aborted=aborted,
+            scenes=self.scenes,
         )
 
     def end(self, result: Result) -> None:

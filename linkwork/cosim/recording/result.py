@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from linkwork.results.base import ResultBase
 from linkwork.results.files import Column, value_type
 from linkwork.results.selection import groups_of
 from linkwork.results.time_axis import Places
+
+if TYPE_CHECKING:
+    from linkwork.view.part import PagePart, PageRequest
 
 
 @dataclass
@@ -58,6 +61,8 @@ class Result(ResultBase):
         Steps, rejected steps, rollbacks and iterations; None if not known.
     aborted
         Whether the run ended before its time.
+    scenes
+        Scene files of the FMUs that carry one, by component: what `page` draws.
     """
 
     _error = _write_error = CosimError
@@ -74,6 +79,7 @@ class Result(ResultBase):
         notices: Iterable[str] = (),
         statistics: Statistics | None = None,
         aborted: bool = False,
+        scenes: Mapping[str, bytes] | None = None,
     ) -> None:
         self.name = name
         self.t = np.asarray(t, dtype=np.float64)
@@ -83,6 +89,7 @@ class Result(ResultBase):
         self.notices = list(notices)
         self.statistics = statistics
         self.aborted = aborted
+        self.scenes = dict(scenes or {})
 
     @property
     def names(self) -> list[str]:
@@ -137,13 +144,18 @@ class Result(ResultBase):
             raise CosimError(f"state takes one time, s, not {t!r}; at(t) and resample(t) take several")
         return self.at(t)
 
+    def _page_part(self, request: PageRequest) -> PagePart:
+        from linkwork.view.cosim_run import part_of_cosim
+
+        return part_of_cosim(self, self.scenes, request)
+
     def _take(self, places: Places) -> Self:
         columns = {name: _between(values, places) for name, values in self._columns.items()}
         return self._of(places.times, columns, [self.events[i] for i in self._kept_events(places)])
 
     def _of(self, t: NDArray[np.float64], columns: Mapping[str, Column], events: Iterable[tuple[float, str]]) -> Self:
         """Return a result with other rows."""
-        more: dict[str, Any] = {"statistics": self.statistics, "aborted": self.aborted}
+        more: dict[str, Any] = {"statistics": self.statistics, "aborted": self.aborted, "scenes": self.scenes}
         return type(self)(self.name, t, columns, self._units, events=events, notices=self.notices, **more)
 
     def _followed(self, other: Self) -> Self:

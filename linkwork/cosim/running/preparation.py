@@ -36,6 +36,12 @@ def models_of(system: System, models: dict[Path, FmuModel] | None) -> dict[str, 
     return {name: there[one.fmu] for name, one in system.components.items()}
 
 
+def scenes_of(models: Mapping[str, FmuModel]) -> dict[str, bytes]:
+    """Return the scene files of the components whose FMUs carry one."""
+    found = {name: model.scene for name, model in models.items()}
+    return {name: scene for name, scene in found.items() if scene is not None}
+
+
 def recorded_variables(
     system: System, models: Mapping[str, FmuModel], columns: str | Iterable[str] | None, externals: Iterable[Reference]
 ) -> list[Reference]:

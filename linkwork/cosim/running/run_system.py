@@ -16,7 +16,14 @@ from linkwork.cosim.recording.recorder import Recorder
 from linkwork.cosim.recording.result import Result
 from linkwork.cosim.recording.sink import Sink
 from linkwork.cosim.running.checks import check_inputs, check_settings, plain, uneven
-from linkwork.cosim.running.preparation import by_component, models_of, places, recorded_variables, usual_step
+from linkwork.cosim.running.preparation import (
+    by_component,
+    models_of,
+    places,
+    recorded_variables,
+    scenes_of,
+    usual_step,
+)
 from linkwork.cosim.running.runner import Run
 from linkwork.cosim.system import System, Value
 from linkwork.cosim.system.checks import check_system
@@ -102,4 +109,5 @@ def run(
     master = master or Jacobi(usual_step(known_models.values(), end - begin))
     notices += uneven(known_models, getattr(master, "step", None), end - begin)
     recorder = Recorder(system.name, places(network, recorded), sink)
+    recorder.scenes = scenes_of(known_models)
     return Run(network, master, recorder, notices).go(values, begin, end, tolerance, progress)

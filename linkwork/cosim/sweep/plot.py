@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from linkwork._util.files import atomic_path
+from linkwork._util.names import verbatim
 from linkwork._util.optional import optional_import
 from linkwork.cosim.system.references import known
 
@@ -29,9 +30,9 @@ def plot_points(frame: DataFrame, x: str, y: str, title: str, path: str | os.Pat
     figure = Figure(figsize=(7.0, 4.5), layout="constrained", facecolor="white")
     axes = figure.subplots()
     axes.plot(frame[x], frame[y], "o", markersize=4)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.set_title(f"{title}: {len(frame)} points", loc="left", fontsize="medium")
+    axes.set_xlabel(verbatim(x))
+    axes.set_ylabel(verbatim(y))
+    axes.set_title(f"{verbatim(title)}: {len(frame)} points", loc="left", fontsize="medium")
     axes.grid(alpha=0.3)
     if path is not None:
         with atomic_path(path) as part:

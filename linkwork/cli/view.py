@@ -1,0 +1,176 @@
+"""The command line of pages: mechanisms, FMUs and saved results in, one HTML file out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import linkwork as lw
+from linkwork.cli.info import add_method
+from linkwork.cli.mechanism_files import add_robot_options, load_mechanism, robot_options
+from linkwork.cli.result_files import check_files, file_argument
+from linkwork.cli.shared import add_loads, add_solver, add_tolerances
+from linkwork.cli.simulate import output_times
+from linkwork.view.page import page
+from linkwork.view.part import Pageable, PagePart, PageRequest
+
+if TYPE_CHECKING:
+    from linkwork.cosim.recording.result import Result as CosimResult
+    from linkwork.model.model import Model
+    from linkwork.view import payload
+
+TABLES = (".csv", ".parquet")
+FILE_HELP = (
+    "a mechanism (.py, .json, .urdf, .sdf, .xml, .usda, .usdc), an .fmu of Linkwork, or with --mechanism or --system a "
+    "saved result (.csv, .parquet)"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command to a parser."""
+    add = parser.add_argument
+    add("files", type=Path, nargs="+", metavar="FILE", help=FILE_HELP)
+    output_help = "page to write, .html (default: named after the first file, in the current directory)"
+    add("-o", "--output", type=file_argument((".html", ".htm")), metavar="FILE", help=output_help)
+    add("--title", metavar="TEXT", help="title of the page (default: name of the mechanism)")
+    add("--labels", nargs="+", metavar="TEXT", help="a label for each file (default: its name)")
+    columns_help = "columns to plot, as A.q or '*.u' (default: all but derivatives and velocities of bodies)"
+    add("--columns", nargs="+", metavar="NAME", help=columns_help)
+    rows_help = "most rows of a run (default: as many as make about 0.7 MB)"
+    add("--max-rows", type=int, metavar="N", help=rows_help)
+    add("--mechanism", type=Path, metavar="FILE", help="mechanism or FMU of the saved results")
+    add("--system", type=Path, metavar="FILE", help=".ssp or .fmu of the saved results of 'linkwork run'")
+    add("--simulate", action="store_true", help="simulate now and write the runs, instead of the simulator")
+    end_help = "end of the run [s] (default: that of the FMU, or 10)"
+    add("--t-end", type=float, metavar="T", help=end_help)
+    add_tolerances(parser)
+    add_method(parser)
+    group = parser.add_argument_group("with --simulate")
+    add = group.add_argument
+    add("--every", type=float, metavar="DT", help="spacing of the rows [s] (default: every step)")
+    add_solver(group)
+    add_loads(group)
+    add_robot_options(parser)
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write a page by the arguments."""
+    path = arguments.output or Path(arguments.files[0].stem + ".html")
+    check_files([path])
+    shown = [_shown(file, arguments) for file in arguments.files]
+    page(
+        shown,
+        path,
+        title=arguments.title,
+        labels=arguments.labels or ([file.stem for file in arguments.files] if len(shown) > 1 else None),
+        columns=arguments.columns,
+        max_rows=arguments.max_rows,
+        t_end=arguments.t_end,
+        rtol=arguments.rtol,
+        atol=arguments.atol,
+    )
+    size = path.stat().st_size
+    if arguments.json:
+        print(json.dumps({"path": str(path), "bytes": size}))
+    else:
+        print(f"{path} ({size / 1024:.0f} kB)")
+    return 0
+
+
+def _shown(file: Path, arguments: argparse.Namespace) -> Pageable:
+    """Return what a file holds, as a page shows it."""
+    if file.suffix.lower() in TABLES:
+        return _saved(file, arguments)
+    if file.suffix.lower() == ".ssp":
+        raise lw.LinkworkError(
+            f"{file} is a system that has not been run: 'linkwork run {file} -o run.parquet', then "
+            f"'linkwork view run.parquet --system {file}'"
+        )
+    if arguments.simulate:
+        return _simulated(file, arguments)
+    return _Simulator(_model(file, arguments), _default_end(file))
+
+
+class _Simulator:
+    """A model with the end of its run."""
+
+    def __init__(self, model: Model, t_end: float | None) -> None:
+        self.model, self.t_end = model, t_end
+
+    def _page_part(self, request: PageRequest) -> PagePart:
+        return self.model._page_part(replace(request, t_end=self.t_end if request.t_end is None else request.t_end))
+
+
+class _Saved:
+    """A saved result of a mechanism, and its scene."""
+
+    def __init__(self, result: CosimResult, scene: payload.Scene) -> None:
+        self.result, self.scene = result, scene
+
+    def _page_part(self, request: PageRequest) -> PagePart:
+        from linkwork.view.cosim_run import part_of_table
+
+        return part_of_table(self.result, self.scene, request, "save all columns, as to_csv does by default")
+
+
+def _model(file: Path, arguments: argparse.Namespace) -> Model:
+    """Compile the mechanism of a file or of an FMU."""
+    if file.suffix.lower() != ".fmu":
+        return lw.compile(load_mechanism(file, robot_options(arguments)), arguments.method)
+    from linkwork.view.scene_file import mechanism_in
+
+    mechanism, options, parameters = mechanism_in(file)
+    if arguments.method != "auto":
+        options["method"] = arguments.method
+    model = lw.compile(mechanism, **options)
+    return model.with_parameters(parameters) if parameters else model
+
+
+def _default_end(file: Path) -> float | None:
+    """Return the end of an FMU's default experiment, s."""
+    if file.suffix.lower() != ".fmu":
+        return None
+    from linkwork.fmu.description import read_description
+
+    end = read_description(file).experiment["stopTime"]
+    return None if end is None else float(end)
+
+
+def _simulated(file: Path, arguments: argparse.Namespace) -> Pageable:
+    t_end = arguments.t_end or _default_end(file) or 10.0
+    result: Pageable = lw.simulate(
+        _model(file, arguments),
+        t_end,
+        inputs=dict(arguments.input),
+        solver=arguments.solver,
+        rtol=arguments.rtol,
+        atol=arguments.atol,
+        t_eval=output_times(arguments.every, 0.0, t_end),
+    )
+    return result
+
+
+def _saved(file: Path, arguments: argparse.Namespace) -> Pageable:
+    """Return a saved result with the scene of its mechanism or of the FMUs of its system."""
+    from linkwork.cosim.recording.result import Result
+
+    if (arguments.mechanism is None) == (arguments.system is None):
+        raise lw.LinkworkError(
+            f"{file} has columns and no scene: give the mechanism by --mechanism FILE, or, for a result of 'linkwork "
+            "run', the system by --system FILE"
+        )
+    result = Result.read(file)
+    if arguments.mechanism is not None:
+        from linkwork.view.scene import scene_of
+
+        return _Saved(result, scene_of(_model(arguments.mechanism, arguments)))
+    from linkwork.cosim.running import models_of, scenes_of
+    from linkwork.cosim.system import System
+
+    system = System.load(arguments.system)  # an .ssp is unpacked for as long as it lives
+    result.scenes = scenes_of(models_of(system, None))
+    return result

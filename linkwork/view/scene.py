@@ -1,0 +1,301 @@
+"""The scene of a mechanism, from its description and the numbers of its compiled model.
+
+A solid box of mass m and principal moments J1, J2, J3 about its middle has the edges
+
+    a1^2 = 6 (J2 + J3 - J1) / m
+
+and likewise a2, a3: the equimomental box of a body, which has the same mass and inertia.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork._util.rotations import conjugate, product, quaternions_of, rotate
+from linkwork.compiler.numbering import suffixes
+from linkwork.compiler.topology_variants import TAKEN_PARENT, taken
+from linkwork.errors import LinkworkError
+from linkwork.mechanism import GROUND, Joint, Mechanism, Pin, PointSpringDamper, Release, Wrench
+from linkwork.mechanism.forces import of_kind
+from linkwork.view import payload
+from linkwork.view.meshes import ShapeTable
+
+if TYPE_CHECKING:
+    from linkwork.model.model import Model
+
+ASSEMBLY_TOLERANCE = 1e-8  # m
+SMALLEST_BOX = 1e-3  # of the largest edge: thinner boxes would not be seen
+
+
+Captured = Mapping[str, payload.Frame]
+"""Frames that pins have found when they closed, by name of the joint."""
+
+
+def scene_of(model: Model, captured: Captured | None = None, shapes: ShapeTable | None = None) -> payload.Scene:
+    """Return the scene of a compiled mechanism, with the values of the model's parameters.
+
+    A frame that a pin finds when it closes is where it would be at the start, or as `captured`. `shapes` has the shapes
+    of the mechanism and the meshes that they name by number; by default meshes are left out.
+    """
+    return _SceneOf(model, captured or {}, shapes).scene()
+
+
+def closed_column(mech: Mechanism, joint: str) -> str | None:
+    """Return the column that is 1 while a joint is closed; None: it is always closed."""
+    if joint in mech.transitions and isinstance(mech.transitions[joint].action, Pin):
+        return f"{joint}.active"
+    actions = (one.action for one in mech.transitions.values())
+    released = any(isinstance(action, Release) and action.joint == joint for action in actions)
+    return f"{joint}.closed" if released else None
+
+
+class _SceneOf:
+    """The parts of a scene, from the rows of the fields of a block."""
+
+    def __init__(self, model: Model, captured: Captured, shapes: ShapeTable | None) -> None:
+        self.model, self.mech = model, model.mechanism
+        self.block = block = model.block()
+        self.captured = captured
+        self.shapes = ShapeTable(self.mech, meshes=False) if shapes is None else shapes
+        self.positions, self.quaternions = _start_poses(model)
+        joints = ("parent_position", 3), ("parent_orientation", 4), ("child_position", 3), ("child_orientation", 4)
+        self.joint_rows = [block[name].reshape(-1, width) for name, width in joints]
+        self.com = block["body_com"].reshape(-1, 3)
+        self.anchors: dict[str, list[payload.Vector]] = {name: [] for name in (GROUND, *self.mech.bodies)}
+
+    def scene(self) -> payload.Scene:
+        mech = self.mech
+        joints = [self._joint(j, name) for j, name in enumerate(mech.joints)]
+        springs, distances = self._springs(), self._distances()
+        bodies = [self._body(b, name) for b, name in enumerate(mech.bodies)]
+        cut = [f"loop.{joint}" for joint in self.model.numbering.cut]
+        return {
+            "name": mech.name,
+            "size": self._size(bodies),
+            "gravity": _list(self.block["gravity"]),
+            "bodies": bodies,
+            "joints": joints,
+            "springs": springs,
+            "distances": distances,
+            "couplings": self._couplings(),
+            "wrenches": self._wrenches(),
+            "points": self._points(),
+            "groundShapes": self.shapes.of(GROUND),
+            "residuals": [f"{loop}.residual" for loop in cut],
+            "conditioning": [f"{loop}.conditioning" for loop in cut],
+            "energies": ["energy.kinetic", "energy.potential"],
+            "units": {},
+            "warnings": list(self.shapes.warnings),
+        }
+
+    def _body(self, b: int, name: str) -> payload.Body:
+        mass = float(self.block["body_mass"][b])
+        return {
+            "name": name,
+            "mass": mass,
+            "com": _list(self.com[b]),
+            "box": equimomental_box(mass, _symmetric(self.block["body_inertia"][6 * b : 6 * b + 6])),
+            "anchors": _distinct(self.anchors[name]),
+            "shapes": self.shapes.of(name),
+            "r": _elements(f"{name}.r", 3),
+            "Q": _elements(f"{name}.Q", 4),
+        }
+
+    def _joint(self, j: int, name: str) -> payload.Joint:
+        joint = self.mech.joints[name]
+        kind = joint.kind
+        frames = self._frames(j, joint)
+        if kind.type_name != "free":
+            self.anchors[joint.parent].append(frames[0]["r"])
+            self.anchors[joint.child].append(frames[1]["r"])
+        speeds = self.model.numbering.u[name]
+        return {
+            "name": name,
+            "type": kind.type_name,
+            "parent": joint.parent,
+            "child": joint.child,
+            "parentFrame": frames[0],
+            "childFrame": frames[1],
+            "axes": [_list(axis @ kind.canonical_axes) for axis in kind.axes],
+            "cut": name in self.model.numbering.cut,
+            "pitch": float(self.block["joint_parameter"][j]),
+            "q": [f"{name}.q{suffix}" for suffix in suffixes(kind.nq)],
+            "u": [f"{name}.u{suffix}" for suffix in suffixes(kind.nu)],
+            "f": _elements(f"{name}.f", 3),
+            "t": _elements(f"{name}.t", 3),
+            "spring": bool(self.block["stiffness"][speeds].any()),
+            "damper": bool(self.block["damping"][speeds].any()),
+            "closed": closed_column(self.mech, name),
+        }
+
+    def _frames(self, j: int, joint: Joint) -> list[payload.Frame]:
+        """Return the joint frame in the parent and in the child, its axis along z."""
+        r_parent, Q_parent, r_child, Q_child = (rows[j] for rows in self.joint_rows)
+        frames = [_frame(r_parent, Q_parent), _frame(r_child, Q_child)]
+        transition = self.mech.transitions.get(joint.name)
+        found = taken(transition.action) if transition and isinstance(transition.action, Pin) else 0
+        if found:
+            own, other = (0, 1) if found == TAKEN_PARENT else (1, 0)
+            bodies = joint.parent, joint.child
+            frames[own] = self.captured.get(joint.name) or self._seen(bodies[own], bodies[other], frames[other])
+        return frames
+
+    def _seen(self, body: str, other: str, frame: payload.Frame) -> payload.Frame:
+        """Return a frame of another body as one of a body, at the start."""
+        (r, Q), (r_other, Q_other) = self._pose(body), self._pose(other)
+        offset = r_other + rotate(Q_other, np.array(frame["r"])) - r
+        return _frame(rotate(conjugate(Q), offset), product(conjugate(Q), product(Q_other, np.array(frame["Q"]))))
+
+    def _pose(self, body: str) -> tuple[FloatArray, FloatArray]:
+        """Return position and quaternion of a body at the start."""
+        if body == GROUND:
+            return np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        b = self.model.body_numbers[body]
+        return self.positions[b], self.quaternions[b]
+
+    def _springs(self) -> list[payload.Spring]:
+        block, found = self.block, list[payload.Spring]()
+        for s, spring in enumerate(of_kind(self.mech.forces, PointSpringDamper)):
+            points = self._ends(spring.bodies, block["spring_points"][6 * s : 6 * s + 6])
+            numbers = {
+                key: float(block[field][s])
+                for key, field in (
+                    ("stiffness", "spring_stiffness"),
+                    ("damping", "spring_damping"),
+                    ("free", "spring_free_length"),
+                )
+            }
+            found.append(
+                {
+                    "name": spring.name,
+                    "bodies": list(spring.bodies),
+                    "points": points,
+                    "stiffness": numbers["stiffness"],
+                    "damping": numbers["damping"],
+                    "free": numbers["free"],
+                    "force": f"{spring.name}.force",
+                }
+            )
+        return found
+
+    def _distances(self) -> list[payload.Distance]:
+        rows = self.block["distance_points"].reshape(-1, 6)
+        return [
+            {
+                "name": one.name,
+                "bodies": list(one.bodies),
+                "points": self._ends(one.bodies, row),
+                "force": f"{one.name}.force",
+            }
+            for one, row in zip(self.mech.distances.values(), rows, strict=True)
+        ]
+
+    def _ends(self, bodies: Sequence[str], points: FloatArray) -> list[payload.Vector]:
+        """Return the two points of a spring or distance, which are anchors of their bodies."""
+        ends = [_list(points[:3]), _list(points[3:])]
+        for body, end in zip(bodies, ends, strict=True):
+            self.anchors[body].append(end)
+        return ends
+
+    def _couplings(self) -> list[payload.Coupling]:
+        coefficients, found, first = self.block["coupling_coefficient"].reshape(-1, 4), list[payload.Coupling](), 0
+        for coupling in self.mech.couplings.values():
+            terms: list[payload.Term] = [
+                {"joint": term.joint, "element": term.element, "coefficient": float(coefficients[t, 0])}
+                for t, term in enumerate(coupling.terms.values(), start=first)
+            ]
+            found.append({"name": coupling.name, "terms": terms, "load": f"{coupling.name}.load"})
+            first += len(coupling.terms)
+        return found
+
+    def _wrenches(self) -> list[payload.Wrench]:
+        rows = self.block["wrench_point"].reshape(-1, 3)
+        return [
+            {
+                "name": wrench.name,
+                "body": wrench.body,
+                "point": _list(row),
+                "F": _elements(f"{wrench.name}.F", 3),
+                "T": _elements(f"{wrench.name}.T", 3),
+            }
+            for wrench, row in zip(of_kind(self.mech.forces, Wrench), rows, strict=True)
+        ]
+
+    def _points(self) -> list[payload.PointOfInterest]:
+        found: list[payload.PointOfInterest] = []
+        rows = (self.block[name].reshape(-1, 3) for name in ("point_in_body", "axis_in_body"))
+        for one, point, axis in zip(self.mech.points.values(), *rows, strict=True):
+            length = float(np.linalg.norm(axis))
+            direction = None if one.axis is None or not length else _list(axis / length)
+            found.append({"name": one.name, "body": one.body, "point": _list(point), "axis": direction})
+        return found
+
+    def _size(self, bodies: Sequence[payload.Body]) -> float:
+        """Return the extent of joints, ends of springs and centres of mass at the start, or of the largest box."""
+        points = [np.array(self.anchors[GROUND]).reshape(-1, 3)]
+        for body in bodies:
+            r, Q = self._pose(body["name"])
+            points.append(r + rotate(Q, np.array([body["com"], *body["anchors"]])))
+        found = np.concatenate(points)
+        extent = float(np.linalg.norm(found.max(axis=0) - found.min(axis=0))) if len(found) else 0.0
+        edges = [max(body["box"]["size"]) for body in bodies if body["box"] is not None]
+        return max([extent, *edges]) or 1.0
+
+
+def _start_poses(model: Model) -> tuple[FloatArray, FloatArray]:
+    """Return positions and quaternions of all bodies at the assembled start; without one, at the start values."""
+    block = model.block()
+    try:
+        block.assemble(ASSEMBLY_TOLERANCE)
+        return block.body_poses()
+    except LinkworkError:
+        block = model.block()
+        block.put("q", block["q_start"][: model.numbering.nq])
+        return block.body_poses()
+
+
+def equimomental_box(mass: float, inertia: FloatArray) -> payload.Box | None:
+    """Return the box of the same mass, kg, and inertia (3, 3) about its middle, kg m^2; None: there is none.
+
+    Where an edge vanishes, as of a rod, it is a thousandth of the longest one.
+
+    >>> box = equimomental_box(12.0, np.diag([13.0, 10.0, 5.0]))
+    >>> np.sort(box["size"]).round(12)
+    array([1., 2., 3.])
+    """
+    if not mass > 0.0 or not inertia.any():
+        return None
+    moments, axes = np.linalg.eigh(inertia)
+    squares = 6.0 * (moments.sum() - 2.0 * moments) / mass
+    edges = np.sqrt(np.maximum(squares, 0.0))
+    if not edges.max() > 0.0:
+        return None
+    axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])  # right-handed
+    turned = quaternions_of(axes[None])[0]
+    return {"size": _list(np.maximum(edges, SMALLEST_BOX * edges.max())), "Q": _list(turned)}
+
+
+def _symmetric(six: FloatArray) -> FloatArray:
+    """Return the matrix of the elements xx, xy, xz, yy, yz, zz."""
+    return six[[0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(3, 3)
+
+
+def _frame(r: FloatArray, Q: FloatArray) -> payload.Frame:
+    return {"r": _list(r), "Q": _list(Q / np.linalg.norm(Q))}
+
+
+def _list(values: Iterable[float]) -> list[float]:
+    return [float(value) + 0.0 for value in values]  # not -0
+
+
+def _elements(name: str, count: int) -> list[str]:
+    return [f"{name}[{i + 1}]" for i in range(count)]
+
+
+def _distinct(points: list[payload.Vector]) -> list[payload.Vector]:
+    """Return the points, each once."""
+    return [list(point) for point in dict.fromkeys(map(tuple, points))]

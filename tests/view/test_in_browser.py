@@ -1,0 +1,83 @@
+"""Pages in a browser without a network: opened from the disk, they show what the result has, and say nothing else."""
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.renamed import renamed
+
+MECHANISMS = ("four_bar", "quarter_car", "gripper", "spatial_ladder", "biped_leg", "zoo", "stewart")
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_poses_are_the_columns_and_pins_are_on_both_bodies(name, result_of, open_page):
+    result = result_of(name)
+    size = max(
+        1e-3, float(np.ptp(np.concatenate([result[f"{b}.r"] for b in result.model.mechanism.bodies]), axis=0).max())
+    )
+    mech = result.model.mechanism
+    always = [joint for joint in mech.joints.values() if joint.name not in mech.transitions]  # not a pin that opens
+    pinned = [joint.name for joint in always if joint.kind.type_name in ("revolute", "spherical", "universal")]
+    with open_page(result) as opened:
+        for row in (0, 7, 30):
+            opened.ask("t => linkworkPage.seek(t)", float(result.t[row]))
+            for body in result.model.mechanism.bodies:
+                pose = opened.ask("body => linkworkPage.pose(body)", body)
+                np.testing.assert_allclose(pose["r"], result[f"{body}.r"][row], atol=1e-6 * size)
+                expected = result[f"{body}.Q"][row]
+                turn = np.array(pose["Q"])
+                np.testing.assert_allclose(turn * np.sign(turn @ expected), expected, atol=1e-6)
+            for joint in pinned:
+                pins = opened.ask("joint => linkworkPage.pins(joint)", joint)
+                np.testing.assert_allclose(pins["onParent"], pins["onChild"], atol=1e-6 * size, err_msg=joint)
+
+
+def test_columns_of_the_page_are_those_of_the_result(result_of, open_page):
+    result = result_of("four_bar")
+    with open_page(result) as opened:
+        found = opened.ask("t => linkworkPage.columnsAt(t)", float(result.t[12]))
+    for name in ("A.q", "D.q", "energy.kinetic", "B.f[1]"):
+        value = result.column(name)[12] if hasattr(result, "column") else result[name.split("[")[0]][12]
+        expected = value[0] if np.ndim(value) else value
+        assert found[name] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a & b"])
+def test_hostile_names_are_text(name, result_of, open_page):
+    mech = result_of("four_bar").model.mechanism
+    title = name + " \u202e\N{GREEK SMALL LETTER ALPHA}\N{GRINNING FACE}"
+    result = lw.simulate(renamed(mech, {"crank": "<b>{{x}}", "A": "</p>$(1)"}), 0.1)
+    with open_page(result, {"title": title, "labels": [name]}) as opened:
+        assert opened.page.title() == title
+        assert opened.page.locator("img, b").count() == 0
+        assert opened.page.get_by_text("<b>{{x}}").count() > 0
+
+
+def test_a_page_can_be_used_by_keyboard(result_of, open_page):
+    with open_page(result_of("four_bar"), reduced_motion="reduce") as opened:
+        assert opened.ask("() => linkworkPage.time()") == 0.0  # nothing moves by itself
+        opened.page.keyboard.press("ArrowRight")
+        assert 0.0 < opened.ask("() => linkworkPage.time()") <= 0.01 + 1e-6
+        opened.page.keyboard.press("End")
+        assert opened.ask("() => linkworkPage.time()") == pytest.approx(0.3)
+        opened.page.keyboard.press("Home")
+        opened.page.keyboard.press("Space")
+        opened.page.wait_for_function("() => linkworkPage.time() > 0.05")
+
+
+def test_every_control_has_a_name(result_of, open_page):
+    with open_page([result_of("four_bar"), result_of("four_bar")]) as opened:
+        unnamed = opened.ask(
+            """() => [...document.querySelectorAll("button, input, select, [role=slider]")]
+              .filter(one => !(one.ariaLabel || one.title || one.textContent.trim() || one.labels?.length
+                || one.getAttribute("aria-labelledby"))).map(one => one.outerHTML)"""
+        )
+        assert unnamed == []
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (700, 500), (400, 800)])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_overflows(size, theme, result_of, open_page):
+    with open_page(result_of("gripper"), size=size, color_scheme=theme) as opened:
+        assert opened.ask("() => document.documentElement.scrollWidth <= innerWidth")
+        assert opened.ask("() => document.documentElement.scrollHeight <= innerHeight")

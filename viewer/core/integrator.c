@@ -1,0 +1,13 @@
+/* The integrator of a mechanism for JavaScript, which has no addresses of C functions. */
+#include "linkwork.h"
+
+/* As lw_ode_create; NULL: no memory. */
+lw_ode *lw_web_ode_create(lw_state *state, int32_t states, int32_t indicators, const lw_ode_options *options) {
+  return lw_ode_create(states, indicators, lw_ode_mechanism, indicators ? lw_ode_mechanism_events : NULL, state,
+                       options);
+}
+
+/* As lw_ode_set_on_step: revolutions of the cut joints, counted at every step if `counting`, else left as they are. */
+void lw_web_ode_set_revolutions(lw_ode *ode, int32_t counting, int32_t count, double *revolutions) {
+  lw_ode_set_on_step(ode, counting ? lw_ode_mechanism_step : NULL, count, revolutions);
+}

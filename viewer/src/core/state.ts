@@ -1,0 +1,180 @@
+/** One instance of a model: the block of all its numbers. */
+
+import { errorOf } from "./errors";
+import { type Model, Stage } from "./model";
+
+export const ASSEMBLY_TOLERANCE = 1e-8; // m, as of Model.assemble in Python
+
+const TEXT = 400;
+
+export class State {
+  readonly handle: number;
+  private readonly address: number; // of the block
+  private readonly scratch: number; // for single numbers
+  private view: Float64Array;
+
+  constructor(readonly model: Model) {
+    const { core } = model;
+    this.scratch = core.allocate(8);
+    const status = core.call.lw_state_create(model.handle, this.scratch);
+    if (status) throw errorOf(status, "the state could not be created");
+    this.handle = core.data.getUint32(this.scratch, true);
+    this.address = core.call.lw_state_reals(this.handle);
+    this.view = core.doubles(this.address, model.sizes.reals);
+  }
+
+  free(): void {
+    this.model.core.call.lw_state_free(this.handle);
+    this.model.core.call.free(this.scratch);
+  }
+
+  /** All numbers, in the memory of the core. After writing states or inputs call `changed`. */
+  get reals(): Float64Array {
+    if (this.view.length === 0) this.view = this.model.core.doubles(this.address, this.model.sizes.reals);
+    return this.view; // a view that the growth of the memory has detached has no length
+  }
+
+  /** A field as it is; shares memory. */
+  at(name: string): Float64Array {
+    const { first, count } = this.model.field(name);
+    return this.reals.subarray(first, first + count);
+  }
+
+  /** A copy of a field, computed as far as needed. */
+  get(name: string): Float64Array {
+    this.evaluate(this.model.field(name).stage);
+    return this.at(name).slice();
+  }
+
+  /** Write a field; `valid` is the highest stage that does not depend on it. */
+  put(name: string, values: ArrayLike<number>, valid: number = Stage.CONSTANTS): void {
+    this.at(name).set(values);
+    this.call.lw_state_changed(this.handle, valid);
+  }
+
+  /** Set numbers by offset, all or none; MechanismError where one may not be set or has no valid value. */
+  set(values: ReadonlyMap<number, number>): void {
+    const { core } = this.model;
+    core.withDoubles([...values.values()], (numbers) =>
+      core.with(4 * values.size, (offsets) => {
+        core.integers(offsets, values.size).set([...values.keys()]);
+        this.check(this.call.lw_set_reals(this.handle, offsets, values.size, numbers));
+      }),
+    );
+  }
+
+  changed(valid: number = Stage.CONSTANTS): void {
+    this.call.lw_state_changed(this.handle, valid);
+  }
+
+  /** Write states [q; u] and all inputs, which hold at the time given. */
+  enter(y: ArrayLike<number>, inputs: ArrayLike<number>, time: number): void {
+    const { reals, model } = this;
+    reals.set(y, model.field("q").first); // u follows q
+    reals.set(inputs, model.inputs.first);
+    reals[model.field("time").first] = reals[model.field("motion_time").first] = time;
+    this.changed();
+  }
+
+  /** Write the time and the inputs of motions that hold then. */
+  putMotion(time: number, motion: ArrayLike<number>): void {
+    this.at("time")[0] = this.at("motion_time")[0] = time;
+    this.put("motion_in", motion);
+  }
+
+  /** Take the coordinates of the cut joints, known but for full revolutions, next to `reference`. */
+  countRevolutions(reference: ArrayLike<number>): void {
+    this.put("cut_reference", reference);
+  }
+
+  /** Count revolutions from the present coordinates of the cut joints; return these. */
+  stepAccepted(): Float64Array {
+    this.call.lw_step_accepted(this.handle);
+    return this.at("cut_reference").slice();
+  }
+
+  evaluate(stage: number): void {
+    this.check(this.call.lw_evaluate(this.handle, stage));
+  }
+
+  /** Find states that close the loops from the start guesses. */
+  assemble(tolerance = ASSEMBLY_TOLERANCE): void {
+    this.check(this.call.lw_assemble(this.handle, tolerance));
+  }
+
+  // ---- transitions ----
+
+  get discrete(): Float64Array {
+    const { first, count } = this.model.discrete;
+    return this.reals.slice(first, first + count);
+  }
+
+  putDiscrete(values: ArrayLike<number>): void {
+    this.reals.set(values, this.model.discrete.first);
+    this.check(this.call.lw_discrete_state_changed(this.handle));
+  }
+
+  startEvents(): void {
+    this.check(this.call.lw_start_events(this.handle, this.scratch));
+  }
+
+  handleEvents(): void {
+    this.check(this.call.lw_handle_events(this.handle, this.scratch));
+  }
+
+  get nextEventTime(): number {
+    this.check(this.call.lw_next_event_time(this.handle, this.scratch));
+    return this.model.core.data.getFloat64(this.scratch, true);
+  }
+
+  eventIndicators(): Float64Array {
+    const { core, sizes } = this.model;
+    return core.with(8 * sizes.event_indicators, (address) => {
+      this.check(this.call.lw_event_indicators(this.handle, address));
+      return core.doubles(address, sizes.event_indicators).slice();
+    });
+  }
+
+  /** Leave the limit of the events within a second to the caller. */
+  disableEventLimit(): void {
+    const memory = this.at("event_memory");
+    memory[memory.length - 1] = -1;
+  }
+
+  recentTransitions(): string {
+    const { core } = this.model;
+    return core.with(TEXT, (text) => {
+      this.call.lw_recent_transitions(this.handle, text, TEXT);
+      return core.text(text);
+    });
+  }
+
+  // ---- snapshots ----
+
+  /** Parameters, inputs, states and everything computed. */
+  save(): Uint8Array {
+    const { core } = this.model;
+    const size = this.call.lw_state_size(this.handle);
+    return core.with(size, (address) => {
+      this.call.lw_state_save(this.handle, address);
+      return core.bytes(address, size).slice();
+    });
+  }
+
+  restore(snapshot: Uint8Array): void {
+    const { core } = this.model;
+    core.with(snapshot.length, (address) => {
+      core.bytes(address, snapshot.length).set(snapshot);
+      this.check(this.call.lw_state_restore(this.handle, address, snapshot.length));
+    });
+  }
+
+  private get call() {
+    return this.model.core.call;
+  }
+
+  private check(status: number): void {
+    if (!status) return;
+    throw errorOf(status, this.model.core.text(this.call.lw_state_message(this.handle)));
+  }
+}
