@@ -92,7 +92,7 @@ def test_the_fmu_of_cassie_passes_the_check_and_agrees(tmp_path: Path) -> None:
 
 
 def motors(file: str, mech: lw.Mechanism) -> list[str]:
-    """Joints with motors, by the file or by their names; a load on a slender rod's own axis would spin it up at will."""
+    """Joints with motors, by the file or by their names; a load on the axis of a slender rod would spin it up."""
     if (listed := (MODELS / file).with_suffix(".yaml")).exists():
         return sorted(yaml.safe_load(listed.read_text())["name_mot"])
     driven = {joint for force in mech.forces if isinstance(force, Actuator) for joint in force.joint_names}

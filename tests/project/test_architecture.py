@@ -48,6 +48,11 @@ PYTHON_ARROWS = {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.draw", "linkwork.view", "scipy"),
     },
+    "linkwork.analysis": {
+        *("numpy", "scipy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.draw"),
+        *("linkwork.view", "linkwork.simulation.result"),
+    },
     "linkwork.coarse_graining": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
     },

@@ -1,0 +1,1 @@
+"""Questions before a simulation: rest positions, kinematics, loads of motors, inverse kinematics, design."""

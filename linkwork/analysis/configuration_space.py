@@ -1,0 +1,287 @@
+"""The configuration space of a mechanism: its poses, the closed ones among them, and the motions possible in each.
+
+Poses are coordinates q (nq,) of the tree joints. A displacement s (nu,) is a small motion in the order of the speeds:
+q + s moves each joint along its speeds, on the sphere for a quaternion. The constraints Phi(q, t) = 0, in metres, are
+those of loops, couplings, distances, locks and prescribed motions, J = dPhi/ds; rows may be redundant. Angles are
+weighed against displacements by a length of the mechanism, so that ranks and least steps do not depend on units.
+
+Everything here comes from positions and velocities alone, so that it exists in singular poses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.errors import AssemblyError
+
+if TYPE_CHECKING:
+    from linkwork.core.native import Block
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+RANK_TOLERANCE = 1e-9  # of a singular value, relative to the largest
+SMALLEST = 1e-3  # a matrix without dimension whose largest singular value is smaller has that one in its place
+CLOSED = 1e-13  # m for a mechanism of 1 m: violations are rounding
+MOST_STEPS = 50
+
+Task = Callable[[], tuple[FloatArray, FloatArray]]  # at the present pose: what is left (n,), m, and its rows (n, nu)
+
+
+class Tangent(NamedTuple):
+    """The motions that the constraints leave at a pose.
+
+    Attributes
+    ----------
+    basis
+        (nu, dof): u = basis @ rates, orthonormal in the weighed speeds.
+    singular_values
+        Of the weighed J without dimension, descending, as many as speeds: those that count as zero are `dof`.
+    left
+        (rows, redundant): combinations of the rows of J that vanish.
+    """
+
+    basis: FloatArray
+    singular_values: FloatArray
+    left: FloatArray
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom."""
+        return int(self.basis.shape[1])
+
+
+class Closest(NamedTuple):
+    """How a search for a pose ended."""
+
+    q: FloatArray
+    violation: float  # the largest of constraints and tasks, m
+    steps: int
+    found: bool
+
+
+class ConfigurationSpace:
+    """Poses of a model, with the discrete state, time and inputs of motions of a state.
+
+    Parameters
+    ----------
+    model
+        A compiled mechanism.
+    state
+        The pose to begin at; by default the assembled start.
+
+    Attributes
+    ----------
+    block
+        Numbers of the core at the pose entered last.
+    length
+        m, by which angles are weighed against displacements.
+    weights
+        (nu,) length of each speed: `length` for rotations, 1 for displacements.
+    """
+
+    def __init__(self, model: ModelBase, state: State | None = None) -> None:
+        self.model = model
+        self.block: Block = model.block()
+        self.start = model.assemble() if state is None else state
+        model.enter(self.block, self.start)
+        n = model.numbering
+        self.nq, self.nu = n.nq, n.nu
+        self._q = self.block.reals[model.fields["q"].span][: self.nq]
+        self._quaternions = []  # (coordinates, speeds)
+        self._positions = []  # of free joints: coordinates, speeds, coordinates of the orientation
+        plain: list[tuple[int, int]] = []
+        rotations = np.zeros(self.nu, dtype=bool)
+        for name in n.tree:
+            kind, q, u = model.mechanism.joints[name].kind, n.q[name], n.u[name]
+            rotations[u] = [unit == "rad" for unit in kind.motion_units]
+            if kind.quaternion is None:
+                plain += zip(range(q.start, q.stop), range(u.start, u.stop), strict=True)
+                continue
+            at = slice(q.start + kind.quaternion.start, q.start + kind.quaternion.stop)
+            self._quaternions.append((at, slice(u.start, u.start + 3)))
+            if kind.nq == 7:
+                self._positions.append((slice(q.start, q.start + 3), slice(u.start + 3, u.stop), at))
+        self._plain = np.array(plain, dtype=int).reshape(-1, 2).T
+        self.is_rotation = rotations
+        self.length = self._length()
+        self.weights = np.where(rotations, self.length, 1.0)
+
+    # ---- poses ----
+
+    @property
+    def q(self) -> FloatArray:
+        """The present coordinates (nq,), a copy."""
+        return self._q.copy()
+
+    def enter(self, q: FloatArray) -> None:
+        """Bring the block to a pose; the speeds stay."""
+        self._q[:] = q
+        self.block.changed()
+
+    def enter_speeds(self, u: FloatArray) -> None:
+        """Bring the block to speeds (nu,) in its present pose."""
+        self.block.put("u", u)
+
+    def state(self, u: FloatArray | None = None) -> State:
+        """Return the present pose as a `State`, with speeds (nu,) or at rest."""
+        self.block.put("u", 0.0 if u is None else u)
+        return self.model.state_of(self.block)
+
+    def displaced(self, q: FloatArray, step: FloatArray) -> FloatArray:
+        """Return q + s."""
+        moved = q.copy()
+        moved[self._plain[0]] += step[self._plain[1]]
+        for where, linear, turn in self._positions:
+            moved[where] += _rotated(q[turn], step[linear])
+        for turn, angular in self._quaternions:
+            moved[turn] = _turned(q[turn], step[angular])
+        return moved
+
+    def difference(self, to: FloatArray, origin: FloatArray) -> FloatArray:
+        """Return the displacement s with origin + s = to; of a rotation the shortest."""
+        step = np.zeros(self.nu)
+        step[self._plain[1]] = to[self._plain[0]] - origin[self._plain[0]]
+        for where, linear, turn in self._positions:
+            w, *v = origin[turn]
+            step[linear] = _rotated(np.array([w, *(-x for x in v)]), to[where] - origin[where])
+        for turn, angular in self._quaternions:
+            step[angular] = _turn_between(origin[turn], to[turn])
+        return step
+
+    def distance(self, to: FloatArray, origin: FloatArray) -> float:
+        """Return the weighed norm of the displacement between poses, m."""
+        return float(np.linalg.norm(self.weights * self.difference(to, origin)))
+
+    # ---- constraints ----
+
+    def violation(self) -> FloatArray:
+        """Return Phi (rows,), m, at the present pose."""
+        return self.block.constraints()[0]
+
+    def jacobian(self) -> FloatArray:
+        """Return J (rows, nu) at the present pose."""
+        return self.block.constraint_jacobian()
+
+    def tangent(self, extra: FloatArray | None = None, tolerance: float = RANK_TOLERANCE) -> Tangent:
+        """Return the motions that the constraints, and further rows (n, nu), leave at the present pose."""
+        rows = self.jacobian() if extra is None else np.vstack([self.jacobian(), extra])
+        if not rows.size:
+            return Tangent(np.eye(self.nu) / self.weights[:, None], np.zeros(self.nu), np.zeros((len(rows), 0)))
+        left, values, right = np.linalg.svd(rows / self.weights, full_matrices=True)
+        rank = int(np.sum(values > tolerance * max(values[0], SMALLEST)))
+        padded = np.zeros(self.nu)
+        padded[: len(values)] = values[: self.nu]
+        return Tangent(right[rank:].T / self.weights[:, None], padded, left[:, rank:])
+
+    def closed(self, q: FloatArray, task: Task | None = None, most_steps: int = MOST_STEPS) -> Closest:
+        """Return the closed pose that also does a task, by least weighed Newton steps from q; the block is there.
+
+        Redundant rows are allowed. Without convergence `found` is False and the pose is the best one tried.
+        """
+        best, least = q, np.inf
+        step_size = self.length
+        for count in range(most_steps + 1):
+            self.enter(q)
+            left, rows = self.violation(), self.jacobian()
+            if task is not None:
+                more, more_rows = task()
+                left, rows = np.concatenate([left, more]), np.vstack([rows, more_rows])
+            size = float(np.abs(left).max(initial=0.0))
+            if size < least:
+                best, least = q, size
+            if size <= CLOSED * max(self.length, 1e-3) or count == most_steps:
+                break
+            if count > 8 and size > 0.5 * least and least < 1e3 * CLOSED * self.length:
+                break  # rounding
+            step = self.least_step(rows, -left)
+            if (norm := float(np.linalg.norm(self.weights * step))) > step_size:
+                step *= step_size / norm  # within the size of the mechanism
+            q = self.displaced(q, step)
+        self.enter(best)
+        return Closest(best, least, count, bool(least <= 1e3 * CLOSED * max(self.length, 1e-3)))
+
+    def least_step(self, rows: FloatArray, values: FloatArray) -> FloatArray:
+        """Return the least weighed displacement s with rows @ s = values in the sense of least squares."""
+        if not np.abs(rows / self.weights).max(initial=0.0) > RANK_TOLERANCE * SMALLEST:
+            return np.zeros(self.nu)
+        redundant = 10.0 * float(np.abs(values).max(initial=0.0)) / self.length  # what an open loop does to zero rows
+        tolerance = min(max(RANK_TOLERANCE, redundant), 1e-3)
+        solution: FloatArray = np.linalg.lstsq(rows / self.weights, values, rcond=tolerance)[0] / self.weights
+        return solution
+
+    def require_closed(self, q: FloatArray, what: str) -> FloatArray:
+        """Return the closed pose next to q; AssemblyError, which names `what`, where there is none."""
+        near = self.closed(q)
+        if not near.found:
+            raise AssemblyError(f"{what}: no closed pose was found; constraints miss by {near.violation:.3g} m")
+        return near.q
+
+    # ---- motion ----
+
+    def kinematic_bias(self) -> FloatArray:
+        """Return c (rows,) of J udot = c, what accelerations must satisfy at the present pose and speeds.
+
+        From the accelerations of the motion without loads, which satisfy it; a singular pose raises SingularityError.
+        """
+        acceleration = self.block["acceleration"][: self.nu]
+        bias: FloatArray = self.jacobian() @ acceleration
+        return bias
+
+    @cached_property
+    def size(self) -> float:
+        """The longest distance between joints or points of a body, m; 1 without one."""
+        mech = self.model.mechanism
+        points: dict[str, list[FloatArray]] = {name: [np.asarray(body.com)] for name, body in mech.bodies.items()}
+        points["ground"] = []
+        for joint in mech.joints.values():
+            for body, frame in ((joint.parent, joint.parent_frame), (joint.child, joint.child_frame)):
+                points[body].append(np.asarray(frame.position))
+        spans = [np.ptp(np.array(one), axis=0).max() for one in points.values() if one]
+        return float(max(spans, default=0.0)) or 1.0
+
+    def _length(self) -> float:
+        """Largest lever of the constraints, or size of the bodies."""
+        rows = self.jacobian()
+        lever = float(np.abs(rows[:, self.is_rotation]).max(initial=0.0)) if rows.size else 0.0
+        return lever if lever > 1e-9 else self.size
+
+
+def _turned(q: FloatArray, turn: FloatArray) -> FloatArray:
+    """Return a unit quaternion after a rotation vector (3,) in axes of the child."""
+    angle = float(np.sqrt(turn @ turn))
+    half = 0.5 * angle
+    scale = np.sin(half) / angle if angle > 1e-8 else 0.5
+    found = _product(q, np.array([np.cos(half), *(scale * turn)]))
+    return found / np.sqrt(found @ found)
+
+
+def _turn_between(origin: FloatArray, to: FloatArray) -> FloatArray:
+    """Return the rotation vector (3,), axes of the child, from one unit quaternion to another."""
+    w, x, y, z = _product(np.array([origin[0], *(-origin[1:])]), to)
+    vector = np.array([x, y, z]) * (1.0 if w >= 0 else -1.0)
+    sine = float(np.sqrt(vector @ vector))
+    turn: FloatArray = vector * (2.0 * np.arctan2(sine, abs(w)) / sine if sine > 1e-300 else 2.0)
+    return turn
+
+
+def _product(a: FloatArray, b: FloatArray) -> FloatArray:
+    (w, x, y, z), (s, i, j, k) = a, b
+    return np.array(
+        [
+            w * s - x * i - y * j - z * k,
+            w * i + x * s + y * k - z * j,
+            w * j - x * k + y * s + z * i,
+            w * k + x * j - y * i + z * s,
+        ]
+    )
+
+
+def _rotated(quaternion: FloatArray, vector: FloatArray) -> FloatArray:
+    w, v = quaternion[0], quaternion[1:]
+    turned: FloatArray = vector + 2.0 * np.cross(v, np.cross(v, vector) + w * vector)
+    return turned

@@ -1,0 +1,518 @@
+"""Functions of the pose by the names of variables: coordinates of joints, points, orientations, measures, actuators.
+
+Each gives its values and, for any speeds u of the tree joints, its rates: rows (n, nu) with rate = rows @ u, except
+that the rate of an orientation "hand.Q" is the angular velocity in world axes. A load along a function acts on the
+speeds by the same rows: tau = rows.T @ load.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork._util.names import suggest
+from linkwork._util.rotations import quaternions_of
+from linkwork.core.native import Stage
+from linkwork.errors import MechanismError, MechanismNameError
+from linkwork.mechanism import GROUND, Actuator, Frame, Joint
+from linkwork.mechanism.forces import of_kind
+
+if TYPE_CHECKING:
+    from linkwork.analysis.configuration_space import ConfigurationSpace
+    from linkwork.mechanism.points import Measure, PointOfInterest
+
+_ORIGIN = np.zeros(3)
+_INDEX = re.compile(r"^(?P<what>.*?)(?:\[(?P<element>\d+)\])?$", re.DOTALL)
+
+
+class PoseFunction(ABC):
+    """A function of the pose of a configuration space.
+
+    Attributes
+    ----------
+    names, units
+        Of its values, as "hand.r[1]", and "m" or "rad"; of a rotation vector for an orientation.
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def __init__(self, space: ConfigurationSpace, names: Sequence[str], units: Sequence[str]) -> None:
+        self.space = space
+        self.names, self.units = tuple(names), tuple(units)
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.names)
+
+    @abstractmethod
+    def value(self) -> FloatArray:
+        """Return its values at the present pose, (n,); those of an orientation are a quaternion."""
+
+    @abstractmethod
+    def rows(self) -> FloatArray:
+        """Return (n, nu), the derivative by displacements at the present pose."""
+
+    @abstractmethod
+    def acceleration(self) -> FloatArray:
+        """Return its second rate (n,) in the motion of the block; SingularityError where that is not unique."""
+
+    def difference(self, wanted: FloatArray) -> FloatArray:
+        """Return what is left to reach values (n,), as its rows count: wanted less value."""
+        left: FloatArray = wanted - self.value()
+        return left
+
+    def bias(self) -> FloatArray:
+        """Return (n,), the second rate that remains at zero accelerations, at the present pose and speeds."""
+        udot = self.space.block["acceleration"][: self.space.nu]
+        left: FloatArray = self.acceleration() - self.rows() @ udot
+        return left
+
+
+class _Coordinates(PoseFunction):
+    """Coordinates of a tree joint whose rates are its speeds."""
+
+    def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
+        kind, n = joint.kind, space.model.numbering
+        super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
+        self._q, self._u = n.q[joint.name], n.u[joint.name]
+        self._rows = np.eye(space.nu)[self._u]
+
+    def value(self) -> FloatArray:
+        return self.space.q[self._q]
+
+    def rows(self) -> FloatArray:
+        return self._rows
+
+    def acceleration(self) -> FloatArray:
+        return self.space.block["acceleration"][self._u].copy()
+
+
+class _CutCoordinates(PoseFunction):
+    """Coordinates of a joint that closes a loop, from the poses of its frames."""
+
+    def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
+        kind = joint.kind
+        super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
+        self._joint, self._coordinates = joint, _RELATIVE.get(kind.type_name, _fixed)
+        numbers = space.model.body_numbers
+        self._bodies = [-1 if body == GROUND else numbers[body] for body in (joint.parent, joint.child)]
+        self._frames = [
+            Frame(frame.position, frame.rotation @ kind.canonical_axes)
+            for frame in (joint.parent_frame, joint.child_frame)
+        ]
+        n = space.model.numbering
+        self._cut = slice(n.u[joint.name].start, n.u[joint.name].stop)
+
+    def value(self) -> FloatArray:
+        (origin, axes), (tip, turned) = (self._pose(k) for k in (0, 1))
+        return self._coordinates(axes.T @ (tip - origin), axes.T @ turned, self._joint)[0]
+
+    def rows(self) -> FloatArray:
+        (origin, axes), (tip, turned) = (self._pose(k) for k in (0, 1))
+        relative = self._relative_rows()
+        twist = np.vstack([axes.T @ relative[:3], axes.T @ relative[3:]])
+        rates = self._coordinates(axes.T @ (tip - origin), axes.T @ turned, self._joint)[1]
+        found: FloatArray = rates @ twist
+        return found
+
+    def acceleration(self) -> FloatArray:
+        return self.space.block["acceleration"][self._cut].copy()
+
+    def difference(self, wanted: FloatArray) -> FloatArray:
+        left = wanted - self.value()
+        angles = np.array([unit == "rad" for unit in self.units])
+        left[angles] = np.arctan2(np.sin(left[angles]), np.cos(left[angles]))  # known but for full revolutions
+        return left
+
+    def _pose(self, k: int) -> tuple[FloatArray, FloatArray]:
+        frame = self._frames[k]
+        position, rotation, _ = self.space.block.body_motion(self._bodies[k], frame.position)
+        return position, rotation @ frame.rotation
+
+    def _relative_rows(self) -> FloatArray:
+        """Return the twist (6, nu) of the child's frame relative to the parent, at that frame's origin."""
+        block, tip = self.space.block, self._pose(1)[0]
+        origin, rotation, _ = block.body_motion(self._bodies[0], _ORIGIN)
+        parent = block.body_jacobian(self._bodies[0], rotation.T @ (tip - origin))
+        found: FloatArray = block.body_jacobian(self._bodies[1], self._frames[1].position) - parent
+        return found
+
+
+class _Point(PoseFunction):
+    """Position of a point of a body."""
+
+    def __init__(self, space: ConfigurationSpace, label: str, body: str, point: FloatArray) -> None:
+        super().__init__(space, _numbered(f"{label}.r", 3), ("m",) * 3)
+        self._body, self._point = _body_number(space, body), np.asarray(point, dtype=np.float64)
+
+    def value(self) -> FloatArray:
+        return self.space.block.body_motion(self._body, self._point)[0]
+
+    def rows(self) -> FloatArray:
+        return self.space.block.body_jacobian(self._body, self._point)[3:]
+
+    def acceleration(self) -> FloatArray:
+        return self.space.block.body_acceleration(self._body, self._point)[3:]
+
+
+class _Orientation(PoseFunction):
+    """Orientation of a body; rates are its angular velocity in world axes."""
+
+    def __init__(self, space: ConfigurationSpace, body: str) -> None:
+        super().__init__(space, _numbered(f"{body}.Q", 3), ("rad",) * 3)
+        self._body = _body_number(space, body)
+
+    def value(self) -> FloatArray:
+        rotation = self.space.block.body_motion(self._body, _ORIGIN)[1]
+        found: FloatArray = quaternions_of(rotation[None])[0]
+        return found
+
+    def rows(self) -> FloatArray:
+        return self.space.block.body_jacobian(self._body, _ORIGIN)[:3]
+
+    def acceleration(self) -> FloatArray:
+        return self.space.block.body_acceleration(self._body, _ORIGIN)[:3]
+
+    def difference(self, wanted: FloatArray) -> FloatArray:
+        """Return the shortest rotation vector (3,), world axes, to a quaternion (4,)."""
+        w, *v = self.value()
+        s, t = wanted[0], wanted[1:]
+        back = -np.array(v)
+        scalar = w * s - t @ back
+        vector = s * back + w * t + np.cross(t, back)
+        vector = vector if scalar >= 0 else -vector
+        sine = float(np.linalg.norm(vector))
+        turn: FloatArray = vector * (2.0 * np.arctan2(sine, abs(scalar)) / sine if sine > 1e-300 else 2.0)
+        return turn
+
+
+class _Direction(PoseFunction):
+    """Direction at a point of interest, a unit vector."""
+
+    def __init__(self, space: ConfigurationSpace, point: PointOfInterest) -> None:
+        super().__init__(space, _numbered(f"{point.name}.e", 3), ("1",) * 3)
+        self._body, self._axis = _body_number(space, point.body), np.asarray(point.axis)
+
+    def value(self) -> FloatArray:
+        found: FloatArray = self.space.block.body_motion(self._body, _ORIGIN)[1] @ self._axis
+        return found
+
+    def rows(self) -> FloatArray:
+        angular = self.space.block.body_jacobian(self._body, _ORIGIN)[:3]
+        return np.cross(angular, self.value(), axis=0)
+
+    def acceleration(self) -> FloatArray:
+        block, e = self.space.block, self.value()
+        w, alpha = block.body_motion(self._body, _ORIGIN)[2][:3], block.body_acceleration(self._body, _ORIGIN)[:3]
+        found: FloatArray = np.cross(alpha, e) + np.cross(w, np.cross(w, e))
+        return found
+
+
+class _Measure(PoseFunction):
+    """Distance of two points of interest or angle of their directions."""
+
+    def __init__(self, space: ConfigurationSpace, measure: Measure) -> None:
+        is_distance = measure.quantity == "distance"
+        quantity, unit = ("length", "m") if is_distance else ("angle", "rad")
+        super().__init__(space, [f"{measure.name}.{quantity}"], [unit])
+        points = [space.model.mechanism.points[name] for name in measure.points]
+        self._ends: list[PoseFunction] = [
+            _Point(space, point.name, point.body, np.asarray(point.point)) if is_distance else _Direction(space, point)
+            for point in points
+        ]
+        self._is_distance = is_distance
+
+    def value(self) -> FloatArray:
+        first, second = (end.value() for end in self._ends)
+        if self._is_distance:
+            return np.array([np.linalg.norm(second - first)])
+        return np.array([np.arctan2(np.linalg.norm(np.cross(first, second)), first @ second)])
+
+    def rows(self) -> FloatArray:
+        first, second = self._ends
+        by_first, by_second = self._slopes()
+        found: FloatArray = by_first @ first.rows() + by_second @ second.rows()
+        return found[None]
+
+    def acceleration(self) -> FloatArray:
+        block = self.space.block
+        block.evaluate(Stage.OUTPUTS)
+        first, second = self._ends
+        a, b = (end.value() for end in self._ends)
+        by_first, by_second = self._slopes()
+        straight = by_first @ first.acceleration() + by_second @ second.acceleration()
+        u = block["u"]
+        va, vb = first.rows() @ u, second.rows() @ u
+        if self._is_distance:
+            along = b - a
+            distance = np.linalg.norm(along)
+            v = vb - va
+            return np.array([straight + (v @ v - (v @ along / distance) ** 2) / distance])
+        cosine, sine = a @ b, np.linalg.norm(np.cross(a, b))
+        rate = -(va @ b + a @ vb) / sine
+        return np.array([straight - 2.0 * (va @ vb) / sine - rate**2 * cosine / sine])
+
+    def _slopes(self) -> tuple[FloatArray, FloatArray]:
+        a, b = (end.value() for end in self._ends)
+        if self._is_distance:
+            along = (b - a) / np.linalg.norm(b - a)
+            return -along, along
+        sine = np.linalg.norm(np.cross(a, b))
+        return -b / sine, -a / sine
+
+
+class _ActuatorLength(PoseFunction):
+    """Sum of gear times coordinate over the joints of an actuator; of quaternion joints only its rows exist."""
+
+    def __init__(self, space: ConfigurationSpace, actuator: Actuator) -> None:
+        model = space.model
+        places = actuator.places(model.mechanism)
+        unit = model.mechanism.joints[places[0][0]].kind.motion_units[places[0][1]]
+        super().__init__(space, [f"{actuator.name}.length"], [unit])
+        self._actuator = actuator
+        self._parts = [
+            (gear, _joint_rates(space, model.mechanism.joints[joint]), element)
+            for (joint, element), gear in zip(places, actuator.gears.values(), strict=True)
+        ]
+
+    def value(self) -> FloatArray:
+        if not self._actuator.has_length(self.space.model.mechanism):
+            raise MechanismError(f"actuator {self._actuator.name!r} has no length: it acts on a quaternion's joint")
+        return np.array([sum(gear * part.value()[element] for gear, part, element in self._parts)])
+
+    def rows(self) -> FloatArray:
+        return np.array([sum(gear * part.rows()[element] for gear, part, element in self._parts)])
+
+    def acceleration(self) -> FloatArray:
+        return np.array([sum(gear * part.acceleration()[element] for gear, part, element in self._parts)])
+
+
+class _Elements(PoseFunction):
+    """Some values of another function."""
+
+    def __init__(self, whole: PoseFunction, chosen: Sequence[int]) -> None:
+        super().__init__(whole.space, [whole.names[k] for k in chosen], [whole.units[k] for k in chosen])
+        self._whole, self._chosen = whole, list(chosen)
+
+    def value(self) -> FloatArray:
+        return self._whole.value()[self._chosen]
+
+    def rows(self) -> FloatArray:
+        return self._whole.rows()[self._chosen]
+
+    def acceleration(self) -> FloatArray:
+        return self._whole.acceleration()[self._chosen]
+
+    def difference(self, wanted: FloatArray) -> FloatArray:
+        full = self._whole.value().copy()
+        full[self._chosen] = wanted
+        return self._whole.difference(full)[self._chosen]
+
+
+class _Speeds(_Coordinates):
+    """Speeds of a tree joint whose orientation is a quaternion: rows alone."""
+
+    def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
+        super().__init__(space, joint)
+        self.names = tuple(_numbered(f"{joint.name}.u", joint.kind.nu))
+        self.units = joint.kind.motion_units
+
+    def value(self) -> FloatArray:
+        raise _no_coordinate(self.names[0])
+
+
+class _CutSpeeds(_CutCoordinates):
+    """The same of a joint that closes a loop."""
+
+    def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
+        super().__init__(space, joint)
+        self.names = tuple(_numbered(f"{joint.name}.u", joint.kind.nu))
+        self.units = joint.kind.motion_units
+
+    def value(self) -> FloatArray:
+        raise _no_coordinate(self.names[0])
+
+    def rows(self) -> FloatArray:
+        axes = self._pose(1)[1]
+        relative = self._relative_rows()
+        return np.vstack([axes.T @ relative[:3], axes.T @ relative[3:]])[: self.size]
+
+
+def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
+    """Return the function of a name.
+
+    Parameters
+    ----------
+    space
+        Of the model.
+    name
+        "A" or "A.q" of a joint, "U.q[2]" of one of several coordinates; "hand.r" or "hand.r[3]", the position of a
+        body's origin or of a point of interest; "hand.Q", the orientation of a body; "tip.e", the direction at a point;
+        "gap.length" and "opening.angle" of a measure; "motor.length" of an actuator.
+
+    Raises
+    ------
+    MechanismError
+        On an unknown name, which suggests a known one, and on what is no function of the pose.
+    """
+    functions = _known(space)
+    match = _INDEX.match(str(name))
+    assert match is not None
+    what, element = match["what"], match["element"]
+    if what in functions:
+        whole = functions[what]()
+        if element is None:
+            return whole
+        if 1 <= int(element) <= whole.size:
+            return _Elements(whole, [int(element) - 1])
+        raise MechanismNameError(f"{name!r}: {what!r} has {whole.size} elements, from [1] to [{whole.size}]")
+    raise MechanismNameError(
+        f"there is no function of the pose {name!r}, as 'A.q', 'hand.r' or 'hand.Q': {suggest(str(name), functions)}"
+    )
+
+
+def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
+    """Return the function whose rate is a speed by name: "A", "U[2]", "A.u", "S.u[3]"; its values may not exist.
+
+    Raises
+    ------
+    MechanismError
+        On an unknown name, and on one of a joint of several speeds without a number.
+    """
+    joints = space.model.mechanism.joints
+    match = _INDEX.match(str(name))
+    assert match is not None
+    joint = match["what"].removesuffix(".u").removesuffix(".tau")
+    if joint not in joints:
+        raise MechanismNameError(f"there is no joint {name!r}: {suggest(joint, joints)}")
+    nu = joints[joint].kind.nu
+    if nu == 0:
+        raise MechanismError(f"joint {joint!r} is fixed and has no speed")
+    whole = _joint_rates(space, joints[joint])
+    if match["element"] is None:
+        return whole
+    if not 1 <= int(match["element"]) <= nu:
+        raise MechanismNameError(f"{name!r}: joint {joint!r} has {nu} speeds, from [1] to [{nu}]")
+    return _Elements(whole, [int(match["element"]) - 1])
+
+
+def actuator_length(space: ConfigurationSpace, actuator: Actuator) -> PoseFunction:
+    """Return the length of an actuator."""
+    return _ActuatorLength(space, actuator)
+
+
+def point_of_body(space: ConfigurationSpace, body: str, point: FloatArray) -> PoseFunction:
+    """Return the position of any point (3,), m, of a body."""
+    return _Point(space, body, body, point)
+
+
+def _known(space: ConfigurationSpace) -> dict[str, Callable[[], PoseFunction]]:
+    """Return how to make each function, by name."""
+    mech = space.model.mechanism
+    found: dict[str, Callable[[], PoseFunction]] = {}
+    for name, joint in mech.joints.items():
+        if joint.kind.nq and joint.kind.quaternion is None:
+            found[name] = found[f"{name}.q"] = partial(_joint_rates, space, joint)
+    for name in mech.bodies:
+        found[f"{name}.r"] = partial(_Point, space, name, name, _ORIGIN)
+        found[f"{name}.Q"] = partial(_Orientation, space, name)
+    for name, point in mech.points.items():
+        found[f"{name}.r"] = partial(_Point, space, point.name, point.body, np.asarray(point.point))
+        if point.axis is not None:
+            found[f"{name}.e"] = partial(_Direction, space, point)
+    for name, measure in mech.measures.items():
+        what = "length" if measure.quantity == "distance" else "angle"
+        found[f"{name}.{what}"] = partial(_Measure, space, measure)
+    for actuator in of_kind(mech.forces, Actuator):
+        if actuator.has_length(mech):
+            found[f"{actuator.name}.length"] = partial(_ActuatorLength, space, actuator)
+    return found
+
+
+def _joint_rates(space: ConfigurationSpace, joint: Joint) -> PoseFunction:
+    is_cut = joint.name in space.model.numbering.cut
+    if joint.kind.quaternion is None:
+        return _CutCoordinates(space, joint) if is_cut else _Coordinates(space, joint)
+    return _CutSpeeds(space, joint) if is_cut else _Speeds(space, joint)
+
+
+def _no_coordinate(speed: str) -> MechanismError:
+    return MechanismError(
+        f"{speed!r} is a speed of a joint whose orientation is a quaternion: no coordinate has this rate"
+    )
+
+
+def _body_number(space: ConfigurationSpace, body: str) -> int:
+    return -1 if body == GROUND else space.model.body_numbers[body]
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    return [name] if count == 1 else [f"{name}[{k + 1}]" for k in range(count)]
+
+
+# ---- coordinates of a joint from its frames, and their rates by the twist [angular; linear] in parent axes ----
+
+_Relative = tuple[FloatArray, FloatArray]
+
+
+def _angle(turn: FloatArray) -> float:
+    return float(np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]))
+
+
+def _revolute(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    return np.array([_angle(turn)]), np.eye(6)[[2]]
+
+
+def _screw(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    angle, pitch = _angle(turn), joint.kind.value
+    revolutions = round((offset[2] / pitch - angle) / (2 * np.pi)) if pitch else 0
+    return np.array([angle + 2 * np.pi * revolutions]), np.eye(6)[[2]]
+
+
+def _prismatic(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    return np.array([offset[2]]), np.eye(6)[[5]]
+
+
+def _cylindrical(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    return np.array([_angle(turn), offset[2]]), np.eye(6)[[2, 5]]
+
+
+def _planar(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    return np.array([offset[0], offset[1], _angle(turn)]), np.eye(6)[[3, 4, 2]]
+
+
+def _pin_in_slot(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    return np.array([offset[0], _angle(turn)]), np.eye(6)[[3, 2]]
+
+
+def _universal(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    first = np.arctan2(turn[1, 0], turn[0, 0])
+    second = np.arctan2(turn[2, 1], turn[2, 2])
+    rates = np.zeros((2, 6))
+    rates[0, 2] = 1.0
+    rates[1, :2] = np.cos(first), np.sin(first)
+    return np.array([first, second]), rates
+
+
+def _fixed(offset: FloatArray, turn: FloatArray, joint: Joint) -> _Relative:
+    return np.zeros(0), np.zeros((0, 6))
+
+
+_RELATIVE: dict[str, Callable[[FloatArray, FloatArray, Joint], _Relative]] = {
+    "revolute": _revolute,
+    "screw": _screw,
+    "prismatic": _prismatic,
+    "cylindrical": _cylindrical,
+    "planar": _planar,
+    "pin_in_slot": _pin_in_slot,
+    "universal": _universal,
+    "fixed": _fixed,
+}
