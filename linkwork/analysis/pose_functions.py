@@ -404,9 +404,21 @@ def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
     return _Elements(whole, [int(match["element"]) - 1])
 
 
-def actuator_length(space: ConfigurationSpace, actuator: Actuator) -> PoseFunction:
-    """Return the length of an actuator."""
-    return _ActuatorLength(space, actuator)
+def motor(space: ConfigurationSpace, name: str) -> PoseFunction:
+    """Return the function along which a motor acts: a joint's coordinate, "A" or "A.tau", or an actuator's length.
+
+    Raises
+    ------
+    MechanismError
+        On an unknown name, on a fixed joint, and on a number that the joint does not have.
+    """
+    mech = space.model.mechanism
+    actuators = {actuator.name: actuator for actuator in of_kind(mech.forces, Actuator)}
+    if (found := actuators.get(str(name).removesuffix(".input"))) is not None:
+        return _ActuatorLength(space, found)
+    if _INDEX.sub(r"\g<what>", str(name)).removesuffix(".tau").removesuffix(".u") not in mech.joints:
+        raise MechanismNameError(f"there is no motor {name!r}: {suggest(str(name), [*mech.joints, *actuators])}")
+    return joint_rates(space, name)
 
 
 def point_of_body(space: ConfigurationSpace, body: str, point: FloatArray) -> PoseFunction:

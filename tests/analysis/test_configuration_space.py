@@ -7,7 +7,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.analysis.configuration_space import ConfigurationSpace
-from linkwork.analysis.pose_functions import joint_rates, pose_function
+from linkwork.analysis.pose_functions import joint_rates, motor, pose_function
 from support.joint_families import JOINT_FAMILIES
 from support.random_mechanisms import FAMILIES, well_posed
 from support.zoo import zoo
@@ -113,3 +113,12 @@ def test_unknown_names_are_refused_with_the_nearest() -> None:
             pose_function(space, name)
     with pytest.raises(lw.MechanismError, match="fixed"):
         joint_rates(space, "j7")
+
+
+def test_motors_are_joints_and_actuators() -> None:
+    space = ConfigurationSpace(lw.compile(zoo()))
+    assert motor(space, "grip").names == motor(space, "grip.input").names == ("grip.length",)
+    assert motor(space, "j2[2]").size == 1
+    np.testing.assert_array_equal(motor(space, "j4.tau[3]").rows(), joint_rates(space, "j4[3]").rows())
+    with pytest.raises(lw.UnknownNameError, match="there is no motor 'gripp'.*grip"):
+        motor(space, "gripp")
