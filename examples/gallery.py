@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import shutil
 from html import escape
 from pathlib import Path
 
@@ -30,7 +31,7 @@ SIZE = 480, 320  # of a picture, pixels
 
 
 def write_pages(out: Path) -> dict[str, str]:
-    """Run the examples; return what each is, by name."""
+    """Run the examples; return their titles by name."""
     found = {}
     for name in EXAMPLES:
         example = importlib.import_module(name)
@@ -51,7 +52,7 @@ def write_index(out: Path, found: dict[str, str]) -> Path:
 
 
 def take_pictures(out: Path, folder: Path) -> None:
-    """Take a picture of each scene in the Chromium of the system."""
+    """Take a picture of each scene in the Chromium of the system; without one, in that of Playwright."""
     from io import BytesIO
 
     from PIL import Image
@@ -59,7 +60,7 @@ def take_pictures(out: Path, folder: Path) -> None:
 
     with sync_playwright() as play:
         options = ["--no-sandbox", "--enable-unsafe-swiftshader"]
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=options)
+        browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=options)
         for name, t in EXAMPLES.items():
             page = browser.new_page(viewport={"width": 2 * SIZE[0], "height": 2 * SIZE[1]}, reduced_motion="reduce")
             page.set_default_timeout(120_000)

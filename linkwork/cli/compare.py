@@ -14,7 +14,7 @@ import numpy as np
 from linkwork._util.files import atomic_path
 from linkwork.cli.mechanism_files import add_mechanism, mechanism_of
 from linkwork.cli.result_files import PICTURES, add_output, check_files, is_picture
-from linkwork.cli.shared import INTERRUPTED, load
+from linkwork.cli.shared import INTERRUPTED, add_loads
 from linkwork.comparison.compare import POINTS, TOLERANCES, compare
 from linkwork.comparison.runs import DAE_FORMULATIONS, in_short
 from linkwork.compiler.methods import METHODS
@@ -52,8 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     repeat_help = "how often each run is timed; slow ones are timed once (default: %(default)d)"
     add("--repeat", type=int, default=3, metavar="N", help=repeat_help)
     add("--json", action="store_true", help="print the table as JSON")
-    load_help = "constant load in a joint or on a body, as 'simulate' takes it"
-    add("--input", type=load, action="append", default=[], metavar="JOINT=LOAD", help=load_help)
+    add_loads(parser)
     add_output(parser, "write the table, or plot error over CPU time", (".csv", ".json", *PICTURES))
 
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import linkwork as lw
 from linkwork.cli.info import add_method
 from linkwork.cli.mechanism_files import add_robot_options, load_mechanism, robot_options
-from linkwork.cli.result_files import check_files, file_argument
+from linkwork.cli.result_files import PAGES, check_files, file_argument
 from linkwork.cli.shared import add_loads, add_solver, add_tolerances
 from linkwork.cli.simulate import output_times
+from linkwork.view.live import T_END
 from linkwork.view.page import page
 from linkwork.view.part import Pageable, PagePart, PageRequest
 
 if TYPE_CHECKING:
     from linkwork.cosim.recording.result import Result as CosimResult
     from linkwork.model.model import Model
-    from linkwork.view import payload
 
 TABLES = (".csv", ".parquet")
 FILE_HELP = (
@@ -34,12 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", type=Path, nargs="+", metavar="FILE", help=FILE_HELP)
     output_help = "page to write, .html (default: named after the first file, in the current directory)"
-    add("-o", "--output", type=file_argument((".html", ".htm")), metavar="FILE", help=output_help)
+    add("-o", "--output", type=file_argument(PAGES), metavar="FILE", help=output_help)
     add("--title", metavar="TEXT", help="title of the page (default: name of the mechanism)")
     add("--labels", nargs="+", metavar="TEXT", help="a label for each file (default: its name)")
     columns_help = "columns to plot, as A.q or '*.u' (default: all but derivatives and velocities of bodies)"
     add("--columns", nargs="+", metavar="NAME", help=columns_help)
-    rows_help = "most rows of a run (default: as many as make about 0.7 MB)"
+    rows_help = "most rows of a run (default: as many as make about 0.5 MB)"
     add("--max-rows", type=int, metavar="N", help=rows_help)
     add("--mechanism", type=Path, metavar="FILE", help="mechanism or FMU of the saved results")
     add("--system", type=Path, metavar="FILE", help=".ssp or .fmu of the saved results of 'linkwork run'")
@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write a page by the arguments."""
     path = arguments.output or Path(arguments.files[0].stem + ".html")
     check_files([path])
+    _check_options(arguments)
     shown = [_shown(file, arguments) for file in arguments.files]
     page(
         shown,
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         labels=arguments.labels or ([file.stem for file in arguments.files] if len(shown) > 1 else None),
         columns=arguments.columns,
         max_rows=arguments.max_rows,
-        t_end=arguments.t_end,
+        t_end=None if arguments.simulate else arguments.t_end,
         rtol=arguments.rtol,
         atol=arguments.atol,
     )
@@ -79,6 +80,14 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"{path} ({size / 1024:.0f} kB)")
     return 0
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    """Refuse, before a run, options that would have no effect, and two scenes for a saved result."""
+    if not arguments.simulate and (arguments.every is not None or arguments.input):
+        raise lw.LinkworkError("--every and --input are of runs that this command simulates: add --simulate")
+    if arguments.mechanism is not None and arguments.system is not None:
+        raise lw.LinkworkError("saved results are of a mechanism or of a system: give either --mechanism or --system")
 
 
 def _shown(file: Path, arguments: argparse.Namespace) -> Pageable:
@@ -106,15 +115,20 @@ class _Simulator:
 
 
 class _Saved:
-    """A saved result of a mechanism, and its scene."""
+    """A saved result of a mechanism, and its model."""
 
-    def __init__(self, result: CosimResult, scene: payload.Scene) -> None:
-        self.result, self.scene = result, scene
+    def __init__(self, result: CosimResult, model: Model) -> None:
+        self.result, self.model = result, model
 
     def _page_part(self, request: PageRequest) -> PagePart:
         from linkwork.view.cosim_run import part_of_table
+        from linkwork.view.meshes import ShapeTable
+        from linkwork.view.scene import scene_of
 
-        return part_of_table(self.result, self.scene, request, "save all columns, as to_csv does by default")
+        shapes = ShapeTable(self.model.mechanism)
+        scene = scene_of(self.model, shapes=shapes)
+        remedy = "give the mechanism of this result, and save all columns, as to_csv does by default"
+        return replace(part_of_table(self.result, scene, request, remedy), meshes=shapes.packed())
 
 
 def _model(file: Path, arguments: argparse.Namespace) -> Model:
@@ -141,7 +155,7 @@ def _default_end(file: Path) -> float | None:
 
 
 def _simulated(file: Path, arguments: argparse.Namespace) -> Pageable:
-    t_end = arguments.t_end or _default_end(file) or 10.0
+    t_end = next(end for end in (arguments.t_end, _default_end(file), T_END) if end is not None)
     result: Pageable = lw.simulate(
         _model(file, arguments),
         t_end,
@@ -158,16 +172,14 @@ def _saved(file: Path, arguments: argparse.Namespace) -> Pageable:
     """Return a saved result with the scene of its mechanism or of the FMUs of its system."""
     from linkwork.cosim.recording.result import Result
 
-    if (arguments.mechanism is None) == (arguments.system is None):
+    if arguments.mechanism is None and arguments.system is None:
         raise lw.LinkworkError(
             f"{file} has columns and no scene: give the mechanism by --mechanism FILE, or, for a result of 'linkwork "
             "run', the system by --system FILE"
         )
     result = Result.read(file)
     if arguments.mechanism is not None:
-        from linkwork.view.scene import scene_of
-
-        return _Saved(result, scene_of(_model(arguments.mechanism, arguments)))
+        return _Saved(result, _model(arguments.mechanism, arguments))
     from linkwork.cosim.running import models_of, scenes_of
     from linkwork.cosim.system import System
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -79,7 +80,7 @@ class Box(Shape):
     Raises
     ------
     MechanismError
-        On edges that are not positive, a frame or a colour that is none; the text names the argument.
+        On edges that are not positive, or a wrong frame or colour; the text names the argument.
 
     Examples
     --------
@@ -126,7 +127,7 @@ class Cylinder(_Round):
     Raises
     ------
     MechanismError
-        On a length that is not positive, a frame or a colour that is none; the text names the argument.
+        On a length that is not positive, or a wrong frame or colour; the text names the argument.
 
     Examples
     --------
@@ -154,7 +155,7 @@ class Capsule(_Round):
     Raises
     ------
     MechanismError
-        On a length that is not positive, a frame or a colour that is none; the text names the argument.
+        On a length that is not positive, or a wrong frame or colour; the text names the argument.
 
     Examples
     --------
@@ -182,7 +183,7 @@ class Sphere(Shape):
     Raises
     ------
     MechanismError
-        On a radius that is not positive, a frame or a colour that is none; the text names the argument.
+        On a radius that is not positive, or a wrong frame or colour; the text names the argument.
 
     Examples
     --------
@@ -213,7 +214,7 @@ class Mesh(Shape):
         current directory.
     scale
         Multiplies the numbers of the file, which are then m: one number, or one for each axis, (3,). A negative one
-        mirrors the mesh; none is zero.
+        mirrors the mesh; zero is refused.
     frame
         Its frame in the frame of the body.
     colour
@@ -222,7 +223,7 @@ class Mesh(Shape):
     Raises
     ------
     MechanismError
-        On an empty path, a scale of zero, a frame or a colour that is none; the text names the argument.
+        On an empty path, a scale of zero, or a wrong frame or colour; the text names the argument.
 
     Examples
     --------
@@ -241,7 +242,7 @@ class Mesh(Shape):
         if not isinstance(given, str | os.PathLike) or not os.fspath(given):
             raise MechanismError(f"shape.mesh: path must name a file such as 'arm.stl', not {given!r}")
         self._set("path", str(os.fspath(given)))
-        one = isinstance(self.scale, int | float)
+        one = isinstance(self.scale, Real)  # NumPy's numbers too
         x, y, z = finite((self.scale,) * 3 if one else self.scale, (3,), "shape.mesh: scale").tolist()
         if not (x and y and z):
             raise MechanismError(f"shape.mesh: scale must not be zero, got {[x, y, z]}")

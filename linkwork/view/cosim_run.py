@@ -11,7 +11,7 @@ from linkwork.errors import CosimError
 from linkwork.view import payload
 from linkwork.view.fmu_scene import content_of, joined
 from linkwork.view.part import PagePart, PageRequest
-from linkwork.view.recording import recorded_run
+from linkwork.view.recording import NUMBERS, recorded_run
 
 if TYPE_CHECKING:
     from linkwork.cosim.recording.result import Result
@@ -33,7 +33,10 @@ def part_of_cosim(result: Result, scenes: Mapping[str, bytes], request: PageRequ
         raise CosimError("a page simulates mechanisms, not systems of FMUs: leave live=True out")
     found = {name: content_of(text, f"component {name!r}")["scene"] for name, text in scenes.items()}
     patterns = [f"'{component}.*.{what}[?]'" for component in found for what in "rQ"]
-    remedy = f"record poses, run(..., columns=[{', '.join(patterns)}, ...])"
+    remedy = (
+        f"record poses, run(..., columns=[{', '.join(patterns)}, ...]); an FMU that was exported with chosen outputs "
+        "must have them among these"
+    )
     return part_of_table(result, joined(result.name, found), request, remedy)
 
 
@@ -43,7 +46,7 @@ def part_of_table(result: Result, scene: payload.Scene, request: PageRequest, re
     Raises
     ------
     CosimError
-        If there are no rows, or columns of poses are missing; `remedy` states how to get them.
+        If there are no rows, or columns of poses are missing or no numbers; `remedy` states how to get them.
     """
     if not len(result):
         raise CosimError(f"the result of {result.name!r} has no rows to show")
@@ -51,6 +54,9 @@ def part_of_table(result: Result, scene: payload.Scene, request: PageRequest, re
     _check_poses(result, poses, remedy)
     closed = [one["closed"] for one in scene["joints"] if one["closed"] is not None and one["closed"] in result]
     columns = result._scalars([*poses, *closed, *(result.names if request.columns is None else request.columns)])
+    texts = [name for name in poses if columns[name].dtype.kind not in NUMBERS]
+    if texts:
+        raise CosimError(f"column {texts[0]!r} of the result of {result.name!r} has texts: they must be numbers")
     for joint in scene["joints"]:
         joint["closed"] = joint["closed"] if joint["closed"] in columns else None
     scene["units"] = {"time": "s", **{name: result._unit(name) for name in columns}}
@@ -72,5 +78,5 @@ def _check_poses(result: Result, poses: list[str], remedy: str) -> None:
     if missing:
         raise CosimError(
             f"the result of {result.name!r} has no column {missing[0]!r}, one of {len(missing)} that the scene needs: "
-            f"{remedy}; an FMU that was exported with chosen outputs must have them among these"
+            f"{remedy}"
         )

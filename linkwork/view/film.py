@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from linkwork.simulation.result import Result
 
 MOST_FRAMES, MOST_PIXELS = 20_000, 4096
+LEAST_FPS = 0.1  # formats of animated pictures have no frames that last minutes
 SHARE = 0.56  # of the width, which the mechanism has next to plots
 INK = "#333"
 
@@ -80,6 +82,8 @@ def _planned(
     if not len(result):
         raise MechanismError(f"the result of {result.name!r} has no rows: there is nothing to show")
     rate, pace = (_positive(value, name) for value, name in ((fps, "fps"), (speed, "speed")))
+    if rate < LEAST_FPS:
+        raise MechanismError(f"films have at least {LEAST_FPS:g} frames per second, not {rate:g}: raise fps")
     most = WRITERS[path.suffix.lower()].most_fps
     if rate > most:
         raise MechanismError(f"{path.suffix} films have at most {most:g} frames per second, not {rate:g}: lower fps")
@@ -108,11 +112,11 @@ def _positive(value: float, name: str) -> float:
 def _size(size: Sequence[int]) -> tuple[int, int]:
     """Return width and height, pixels, even, as films need them."""
     try:
-        width, height = (int(one) for one in size)
+        width, height = map(index, size)
     except (TypeError, ValueError):
         width = height = 0
     if not all(64 <= one <= MOST_PIXELS for one in (width, height)):
-        raise MechanismError(f"size must be two numbers of pixels from 64 to {MOST_PIXELS}, not {size!r}")
+        raise MechanismError(f"size must be two whole numbers of pixels from 64 to {MOST_PIXELS}, not {size!r}")
     return width + width % 2, height + height % 2
 
 

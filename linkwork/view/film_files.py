@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from linkwork._util.files import atomic_path
+from linkwork._util.files import atomic_path, write_failure
 from linkwork._util.names import quoted
 from linkwork._util.optional import optional_import
 from linkwork.errors import LinkworkError
@@ -28,8 +28,13 @@ MAX_BYTES = 4_000_000_000  # of frames that are kept
 
 
 def writer_of(path: Path) -> Writer:
-    """Return the function that writes a film to a file: path, frames (height, width, 3), fps, number of frames."""
+    """Return the function that writes a film to a file: path, frames (height, width, 3), fps, number of frames.
+
+    A film that cannot be written is refused here, before its frames are drawn.
+    """
     suffix = path.suffix.lower()
+    if not path.absolute().parent.is_dir():
+        raise LinkworkError(write_failure(path, FileNotFoundError()))
     if suffix not in WRITERS:
         raise LinkworkError(f"{path}: films are {quoted(WRITERS)}, or pictures with numbers such as 'run_%04d.png'")
     if _NUMBERED.search(path.name):
@@ -37,7 +42,7 @@ def writer_of(path: Path) -> Writer:
             raise LinkworkError(f"{path}: numbered pictures are .png files")
         return _write_numbered
     if suffix == ".mp4":
-        _ffmpeg()  # before the frames are drawn
+        _ffmpeg()
     return WRITERS[suffix].write
 
 

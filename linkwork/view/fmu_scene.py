@@ -16,6 +16,7 @@ PLACES = {"3.0": "extra/org.linkwork/scene.json", "2.0": "resources/scene.json"}
 """Where the file stands in an FMU, by version of FMI; FMI 2.0 has no folder extra."""
 
 FORMAT = 1
+KEYS = ("scene", "mechanism", "method", "reference", "parameters")  # besides the format
 GROUND = "ground"
 
 Rename = Callable[[str], str]
@@ -43,7 +44,7 @@ def content_of(text: bytes, what: str) -> dict[str, Any]:
     Raises
     ------
     LinkworkError
-        If it is of another format.
+        If it is of another format or incomplete.
     """
     try:
         content = json.loads(text)
@@ -51,6 +52,9 @@ def content_of(text: bytes, what: str) -> dict[str, Any]:
         raise LinkworkError(f"the scene of {what} is no JSON: {problem}") from problem
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise LinkworkError(f"the scene of {what} is of another format; export the FMU again")
+    missing = [key for key in KEYS if key not in content]
+    if missing:
+        raise LinkworkError(f"the scene of {what} has no {missing[0]!r}; export the FMU again")
     return content
 
 

@@ -43,6 +43,9 @@ _VERTICES, _INDICES = 34962, 34963  # targets of a buffer view
 
 def write_glb(result: Result, path: str | os.PathLike[str], *, fps: float | None = 60.0, skinned: bool = False) -> Path:
     """Write a run as .glb; see `Result.glb`."""
+    target = Path(path)
+    if target.suffix.lower() != ".glb" and not target.is_dir():
+        raise MechanismError(f"{target}: binary glTF is a .glb file")
     moving = _sampled(result, fps)
     table = ShapeTable(result.model.mechanism)
     scene = scene_of(result.model, shapes=table)
@@ -50,7 +53,6 @@ def write_glb(result: Result, path: str | os.PathLike[str], *, fps: float | None
     times = np.abs(moving.t - moving.t[0])
     file = _File(result.name, scene["size"])
     (file.add_skinned if skinned else file.add_nodes)(moves, times)
-    target = Path(path)
     with atomic_path(target) as part:
         part.write_bytes(file.data(table.warnings))
     return target

@@ -15,7 +15,7 @@ from linkwork.view import payload
 from linkwork.view.meshes import ShapeTable
 from linkwork.view.packing import pack
 from linkwork.view.part import PagePart, PageRequest
-from linkwork.view.scene import closed_column, scene_of
+from linkwork.view.scene import closed_offsets, scene_of
 
 if TYPE_CHECKING:
     from linkwork.model.model import Model
@@ -28,8 +28,18 @@ SHOWN = ("input", "state", "derivative", "output", "time")
 FIXED = ("parent_orientation", "child_orientation", "correction_gain")
 
 
-def live_part(model: Model, request: PageRequest, start: Mapping[str, float] | None = None) -> PagePart:
-    """Return the scene and the simulator of a model.
+def live_part(model: Model, request: PageRequest) -> PagePart:
+    """Return the scene and the simulator of a model; values of its parameters are kept."""
+    shapes = ShapeTable(model.mechanism)
+    scene = scene_of(model, shapes=shapes)
+    live, scene["units"] = live_model(model, request)
+    return PagePart(scene, live=live, meshes=shapes.packed())
+
+
+def live_model(
+    model: Model, request: PageRequest, start: Mapping[str, float] | None = None
+) -> tuple[payload.LiveModel, dict[str, str]]:
+    """Return the simulator of a model and the units of its columns.
 
     Parameters
     ----------
@@ -52,7 +62,7 @@ def live_part(model: Model, request: PageRequest, start: Mapping[str, float] | N
     shown = [v for v in variables if v.kind in SHOWN]
     columns = {v.name: v.reference for v in shown}
     columns["time"] = dragged.fields["time"].first
-    closed = _closed_joints(dragged)
+    closed = closed_offsets(dragged)
     columns |= closed
     live: payload.LiveModel = {
         "scene": 0,
@@ -72,10 +82,7 @@ def live_part(model: Model, request: PageRequest, start: Mapping[str, float] | N
             for body, name in wrenches.items()
         },
     }
-    shapes = ShapeTable(model.mechanism)
-    scene = scene_of(model, shapes=shapes)
-    scene["units"] = {"time": "s", **{v.name: v.unit for v in shown}, **dict.fromkeys(closed, "1")}
-    return PagePart(scene, live=live, meshes=shapes.packed())
+    return live, {"time": "s", **{v.name: v.unit for v in shown}, **dict.fromkeys(closed, "1")}
 
 
 def with_drags(model: Model) -> tuple[Model, dict[str, str]]:
@@ -117,16 +124,6 @@ def _setting(v: Variable) -> payload.Setting:
 def _finite(value: float) -> float:
     """Return a number that JSON has: a limit that is infinite is the largest number."""
     return float(np.clip(value, -np.finfo(np.float64).max, np.finfo(np.float64).max)) + 0.0
-
-
-def _closed_joints(model: Model) -> dict[str, int]:
-    """Return where it stands whether joints that are released are closed."""
-    found = {}
-    for j, name in enumerate(model.joint_names):
-        column = closed_column(model.mechanism, name)
-        if column is not None and column not in model.columns:
-            found[column] = model.fields["joint_closed"].span.start + j
-    return found
 
 
 def _priorities(model: Model) -> list[payload.Priority]:

@@ -189,13 +189,17 @@ def read_mesh(
 
 def _loaded(trimesh: Any, path: Path, suffix: str) -> tuple[FloatArray, NDArray[Any]]:
     """Return vertices and triangles of all parts of a file, in its coordinates."""
-    unit = _unit_of(path) if suffix == ".dae" else 1.0
     try:
+        unit = _unit_of(path) if suffix == ".dae" else 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             scene = trimesh.load_scene(path, file_type=suffix[1:], allow_remote=False, skip_materials=True)
             parts = [one for one in scene.dump() if isinstance(one, trimesh.Trimesh)]
-    except ImportError:
+    except LinkworkError:
+        raise
+    except ImportError as missing:
+        if missing.name == "charset_normalizer":  # by which trimesh guesses the encoding of texts that are not UTF-8
+            raise LinkworkError(f"it is damaged or no {suffix} file, or its text is not UTF-8") from None
         raise
     except Exception as error:  # readers of damaged files raise anything
         raise LinkworkError(f"it is damaged or no {suffix} file: {type(error).__name__}: {error}") from None

@@ -24,7 +24,7 @@ def embedded(shown: Pageable) -> str:
         return ""
     if len(text) > LARGEST:
         size = f"{len(text) / 1e6:.1f} MB"
-        return f"<p>The page of this has {size}, too much for a notebook: write it by <code>page(path)</code>.</p>"
+        return f"<p>The page has {size}, too much for a notebook: write it to a file by <code>page(path)</code>.</p>"
     return (
         f'<iframe srcdoc="{escape(text)}" sandbox="allow-scripts allow-downloads" title="Linkwork" loading="lazy" '
         f'style="width: 100%; height: {HEIGHT}px; border: 1px solid #8884; border-radius: 4px"></iframe>'

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import index
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, cast, overload
 
-from linkwork._util.checks import number
+from linkwork._util.checks import length, number, shortened
 from linkwork._util.files import atomic_path
 from linkwork._util.keywords import checks_keywords
 from linkwork.errors import LinkworkError, MechanismError
@@ -67,11 +68,11 @@ def page(
     labels
         A label for each of several results; by default their names, numbered where they are alike.
     columns
-        Names or patterns such as ``*.q`` of the columns that can be plotted; poses are always there. By default all
-        but derivatives, velocities of bodies and points, and impulses.
+        Names or patterns such as ``*.q`` of the columns of results that can be plotted; poses are always there. By
+        default all but derivatives, velocities of bodies and points, and impulses.
     max_rows
         Most rows of a run; rows are left out evenly, those at events stay, and the page reports it. By default as many
-        as make about 0.7 MB, at most 5000.
+        as make about 0.5 MB, at most 5000.
     live
         Whether the first result brings the simulator of its mechanism, with its parameters and first state. Inputs are
         zero until they are changed in the page.
@@ -89,7 +90,7 @@ def page(
     ------
     LinkworkError
         If a mechanism cannot be compiled, there is no such column, several mechanisms are given, a result has no rows,
-        or the viewer has not been built.
+        the path is no .html file, or the viewer has not been built.
     OSError
         If the file cannot be written.
 
@@ -104,6 +105,8 @@ def page(
     >>> with TemporaryDirectory() as folder:
     ...     path = lw.page(runs, f"{folder}/runs.html", labels=["coarse", "fine"])  # doctest: +SKIP
     """
+    if path is not None:
+        _check_path(Path(path))
     chosen = [columns] if isinstance(columns, str) else None if columns is None else list(columns)
     request = PageRequest(None, chosen, _rows(max_rows), bool(live), _time(t_end), *_tolerances(rtol, atol))
     text = document(_payload(_objects(shown), title, labels, request))
@@ -112,6 +115,11 @@ def page(
     with atomic_path(path) as part:
         part.write_text(text, encoding="utf-8", newline="\n")
     return Path(path)
+
+
+def _check_path(path: Path) -> None:
+    if path.suffix.lower() != ".html" and not path.is_dir():
+        raise LinkworkError(f"{path}: a page is an .html file")
 
 
 def _objects(shown: Any) -> list[Pageable]:
@@ -140,6 +148,8 @@ def _payload(
         _number_labels(data["runs"])
     if data["live"] is not None:
         data["core"] = asset(CORE)
+    if request.columns is not None and not data["runs"]:
+        raise MechanismError("columns are chosen of results; the simulator in a page has all: leave columns out")
     return data
 
 
@@ -153,33 +163,39 @@ def _add(data: payload.Payload, part: PagePart) -> None:
 
 
 def _scene_number(data: payload.Payload, part: PagePart) -> int:
-    scene = _with_meshes(part.scene, len(data["meshes"])) if part.meshes else part.scene
+    scene = _renumbered(part.scene, [_mesh_number(data["meshes"], mesh) for mesh in part.meshes])
     for k, known in enumerate(data["scenes"]):
-        if not part.meshes and {**known, "units": None} == {**scene, "units": None}:
+        if {**known, "units": None} == {**scene, "units": None}:
             known["units"] |= scene["units"]
             return k
     data["scenes"].append(scene)
-    data["meshes"] += part.meshes
     return len(data["scenes"]) - 1
 
 
-def _with_meshes(scene: payload.Scene, first: int) -> payload.Scene:
-    """Return a scene whose shapes name their meshes by numbers from `first` on."""
+def _mesh_number(meshes: list[Any], mesh: Any) -> int:
+    """Return the number of a mesh of the page, which is added if it is not there."""
+    if mesh not in meshes:
+        meshes.append(mesh)
+    return meshes.index(mesh)
 
-    def moved(shapes: list[Any]) -> list[Any]:
-        return [{**one, "mesh": one["mesh"] + first} if one["type"] == "mesh" else one for one in shapes]
 
-    bodies: list[payload.Body] = [{**body, "shapes": moved(body["shapes"])} for body in scene["bodies"]]
-    return {**scene, "bodies": bodies, "groundShapes": moved(scene["groundShapes"])}
+def _renumbered(scene: payload.Scene, numbers: Sequence[int]) -> payload.Scene:
+    """Return a scene whose shapes name the meshes of the page, `numbers`, instead of those of their part."""
+
+    def shapes(of: list[Any]) -> list[Any]:
+        return [{**one, "mesh": numbers[one["mesh"]]} if one["type"] == "mesh" else one for one in of]
+
+    bodies: list[payload.Body] = [{**body, "shapes": shapes(body["shapes"])} for body in scene["bodies"]]
+    return {**scene, "bodies": bodies, "groundShapes": shapes(scene["groundShapes"])}
 
 
 def _labels(shown: Sequence[Pageable], labels: Sequence[str] | None) -> Sequence[str | None]:
     if labels is None:
         return [None] * len(shown)
-    found = [labels] if isinstance(labels, str) else list(labels)
-    if len(found) != len(shown) or not all(isinstance(one, str) for one in found):
-        raise MechanismError(f"labels must be {len(shown)} texts, one for each result, not {labels!r:.120}")
-    return found
+    found = [labels] if isinstance(labels, str) else labels
+    if length(found) != len(shown) or not all(isinstance(one, str) for one in found):
+        raise MechanismError(f"labels must be a list of {len(shown)}, a text for each object, not {shortened(labels)}")
+    return list(found)
 
 
 def _number_labels(runs: Sequence[payload.RecordedRun]) -> None:
@@ -193,9 +209,13 @@ def _number_labels(runs: Sequence[payload.RecordedRun]) -> None:
 def _rows(max_rows: int | None) -> int | None:
     if max_rows is None:
         return None
-    if isinstance(max_rows, bool) or not isinstance(max_rows, int) or max_rows < 2:
+    try:
+        rows = index(max_rows)
+    except TypeError:
+        rows = 0
+    if isinstance(max_rows, bool) or rows < 2:
         raise MechanismError(f"max_rows must be a whole number of at least 2, not {max_rows!r}")
-    return max_rows
+    return rows
 
 
 def _time(t_end: float | None) -> float | None:

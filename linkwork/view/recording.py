@@ -13,8 +13,9 @@ from linkwork.results.time_axis import direction
 from linkwork.view import payload
 from linkwork.view.packing import pack_columns
 
-MOST_NUMBERS = 400_000  # of a run, which take about 0.7 MB of a page
+MOST_NUMBERS = 400_000  # of a run, which take about 0.5 MB of a page
 MOST_ROWS, FEWEST_ROWS = 5000, 300  # by default
+NUMBERS = "fiub"  # kinds of NumPy types that a page can store
 
 RowArray = NDArray[np.intp]
 
@@ -37,7 +38,7 @@ def recorded_run(
     rows = thinned(t, [event["t"] for event in events], most)
     if direction(t) < 0:  # a page runs forward
         rows = rows[::-1]
-    numbers = {name: values for name, values in columns.items() if values.dtype.kind in "fiub"}
+    numbers = {name: values for name, values in columns.items() if values.dtype.kind in NUMBERS}
     numbers.pop("time", None)
     return {
         "label": label,

@@ -32,14 +32,14 @@ SMALLEST_BOX = 1e-3  # of the largest edge: thinner boxes would not be seen
 
 
 Captured = Mapping[str, payload.Frame]
-"""Frames that pins have found when they closed, by name of the joint."""
+"""Frames that pins captured when they closed, by name of the joint."""
 
 
 def scene_of(model: Model, captured: Captured | None = None, shapes: ShapeTable | None = None) -> payload.Scene:
     """Return the scene of a compiled mechanism, with the values of the model's parameters.
 
-    A frame that a pin finds when it closes is where it would be at the start, or as `captured`. `shapes` has the shapes
-    of the mechanism and the meshes that they name by number; by default meshes are left out.
+    A frame that a pin captures when it closes is where it would be at the start, or as `captured`. `shapes` has the
+    shapes of the mechanism and the meshes that they name by number; by default meshes are left out.
     """
     return _SceneOf(model, captured or {}, shapes).scene()
 
@@ -51,6 +51,13 @@ def closed_column(mech: Mechanism, joint: str) -> str | None:
     actions = (one.action for one in mech.transitions.values())
     released = any(isinstance(action, Release) and action.joint == joint for action in actions)
     return f"{joint}.closed" if released else None
+
+
+def closed_offsets(model: Model) -> dict[str, int]:
+    """Return the offsets in the block of the columns, of joints that are released, that the model does not name."""
+    first = model.fields["joint_closed"].span.start
+    columns = {closed_column(model.mechanism, name): first + j for j, name in enumerate(model.joint_names)}
+    return {name: offset for name, offset in columns.items() if name is not None and name not in model.columns}
 
 
 class _SceneOf:
@@ -160,23 +167,14 @@ class _SceneOf:
     def _springs(self) -> list[payload.Spring]:
         block, found = self.block, list[payload.Spring]()
         for s, spring in enumerate(of_kind(self.mech.forces, PointSpringDamper)):
-            points = self._ends(spring.bodies, block["spring_points"][6 * s : 6 * s + 6])
-            numbers = {
-                key: float(block[field][s])
-                for key, field in (
-                    ("stiffness", "spring_stiffness"),
-                    ("damping", "spring_damping"),
-                    ("free", "spring_free_length"),
-                )
-            }
             found.append(
                 {
                     "name": spring.name,
                     "bodies": list(spring.bodies),
-                    "points": points,
-                    "stiffness": numbers["stiffness"],
-                    "damping": numbers["damping"],
-                    "free": numbers["free"],
+                    "points": self._ends(spring.bodies, block["spring_points"][6 * s : 6 * s + 6]),
+                    "stiffness": float(block["spring_stiffness"][s]),
+                    "damping": float(block["spring_damping"][s]),
+                    "free": float(block["spring_free_length"][s]),
                     "force": f"{spring.name}.force",
                 }
             )
@@ -241,7 +239,7 @@ class _SceneOf:
             r, Q = self._pose(body["name"])
             points.append(r + rotate(Q, np.array([body["com"], *body["anchors"]])))
         found = np.concatenate(points)
-        extent = float(np.linalg.norm(found.max(axis=0) - found.min(axis=0))) if len(found) else 0.0
+        extent = float(np.linalg.norm(found.max(axis=0) - found.min(axis=0)))
         edges = [max(body["box"]["size"]) for body in bodies if body["box"] is not None]
         return max([extent, *edges]) or 1.0
 

@@ -14,11 +14,11 @@ from linkwork.compiler.numbering import suffixes
 from linkwork.errors import LinkworkError
 from linkwork.mechanism import Impulse, Lock, Pin, Release, Stop, Unlock
 from linkwork.view import payload
-from linkwork.view.live import live_part
+from linkwork.view.live import live_model
 from linkwork.view.meshes import ShapeTable
 from linkwork.view.part import PagePart, PageRequest
 from linkwork.view.recording import recorded_run
-from linkwork.view.scene import closed_column, scene_of
+from linkwork.view.scene import closed_column, closed_offsets, scene_of
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
@@ -56,12 +56,12 @@ def part_of_result(result: Result, drawn: Result, discrete: Sequence[DiscreteSta
         rows_of_result=len(result),
         max_rows=request.max_rows,
     )
-    if not request.live:
-        return PagePart(scene, run, meshes=shapes.packed())
-    end = float(result.t[-1]) if request.t_end is None else request.t_end
-    live = live_part(model, replace(request, t_end=end), _first_state(result))
-    scene["units"] |= live.scene["units"]
-    return PagePart(scene, run, live.live, live.meshes)
+    live = None
+    if request.live:
+        end = float(result.t[-1]) if request.t_end is None else request.t_end
+        live, units = live_model(model, replace(request, t_end=end), _first_state(result))
+        scene["units"] |= units
+    return PagePart(scene, run, live, shapes.packed())
 
 
 def _columns(drawn: Result, discrete: Sequence[DiscreteState], request: PageRequest) -> dict[str, Column]:
@@ -115,12 +115,7 @@ def default_columns(model: Model) -> list[str]:
 
 def closed_joints(model: Model, discrete: Sequence[DiscreteState]) -> dict[str, FloatArray]:
     """Return, for joints that are released, the columns that are 1 while they are closed."""
-    found = {}
-    for j, name in enumerate(model.joint_names):
-        column = closed_column(model.mechanism, name)
-        if column is not None and column not in model.columns:
-            found[column] = _of_each(model, discrete, model.fields["joint_closed"].span.start + j)
-    return found
+    return {name: _of_each(model, discrete, offset) for name, offset in closed_offsets(model).items()}
 
 
 def _of_each(model: Model, discrete: Sequence[DiscreteState], offset: int) -> FloatArray:

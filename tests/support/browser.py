@@ -72,10 +72,14 @@ class Browser:
             found.close()
 
 
+def chromium_path() -> str | None:
+    """Return the Chromium of the system; None: there is none."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 @contextmanager
-def chromium(playwright: ModuleType) -> Iterator[Browser]:
-    """Start the Chromium of the system."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+def chromium(playwright: ModuleType, path: str) -> Iterator[Browser]:
+    """Start a Chromium."""
     with playwright.sync_playwright() as play:
         running = play.chromium.launch(executable_path=path, args=list(_OPTIONS))
         try:

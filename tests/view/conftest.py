@@ -1,7 +1,6 @@
 """Pages in a browser, and stand-ins for the files that the build of the viewer makes."""
 
 import importlib
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 import linkwork as lw
 from linkwork.view import document
-from support.browser import Browser, OpenPage, chromium
+from support.browser import Browser, OpenPage, chromium, chromium_path
 from support.joint_families import JOINT_FAMILIES
 from support.random_mechanisms import well_posed
 from support.zoo import zoo
@@ -33,9 +32,10 @@ def assets(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")  # while it runs, its thread has an event loop
 def browser(needs) -> Iterator[Browser]:
     playwright = needs("playwright.sync_api")
-    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+    path = chromium_path()
+    if path is None:
         pytest.skip("needs the program chromium")
-    with chromium(playwright) as found:
+    with chromium(playwright, path) as found:
         yield found
 
 

@@ -10,7 +10,7 @@ from PIL import Image, ImageSequence
 import linkwork as lw
 from linkwork.cli.main import main
 from linkwork.errors import LinkworkError, MechanismError
-from linkwork.view import film_files
+from linkwork.view import film, film_files
 from linkwork.view.film import Film, _Shots
 
 SIZE = (192, 144)
@@ -69,8 +69,8 @@ def test_numbered_pictures(result, tmp_path) -> None:
 
 
 def test_all_frames_have_one_view_and_show_all_of_the_motion(result) -> None:
-    film = Film(np.linspace(0, 1, 21), 20.0, (640, 360), [], ["tip", "arm"])
-    shots = _Shots(result, film, film.size)
+    planned = Film(np.linspace(0, 1, 21), 20.0, (640, 360), [], ["tip", "arm"])
+    shots = _Shots(result, planned, planned.size)
     fixed = shots.canvas(np.zeros(3))
     for k in range(21):
         shots.parts(k)
@@ -78,7 +78,7 @@ def test_all_frames_have_one_view_and_show_all_of_the_motion(result) -> None:
         places = np.array([shots.canvas(point) for point in shots.scenes[k].points])
         assert (places > 0).all()
         assert (places < (shots.canvas.width, shots.canvas.height)).all()
-    tip = np.array([result.at(t, ["tip.r"])["tip.r"] for t in film.t])
+    tip = np.array([result.at(t, ["tip.r"])["tip.r"] for t in planned.t])
     np.testing.assert_allclose(shots.traces[0], tip, atol=1e-12)
     assert "t = 0.05 s" in shots.parts(1)[-1]
 
@@ -142,13 +142,17 @@ def test_without_pillow_the_error_names_the_extra(result, tmp_path, monkeypatch)
     ("options", "message"),
     [
         ({"path": "run.avi"}, "films are '.mp4', '.gif', '.webp'"),
+        ({"path": "none/run.webp"}, "there is no folder .*none; make it first"),
         ({"path": "run_%d.gif"}, "numbered pictures are .png files"),
         ({"fps": 0}, "fps must be positive"),
         ({"fps": 60}, r"\.gif films have at most 50 frames per second"),
         ({"speed": -1}, "speed must be positive"),
         ({"speed": 1e-6}, "more than 20000 frames: raise speed"),
-        ({"size": (10, 10)}, "size must be two numbers of pixels"),
-        ({"size": 300}, "size must be two numbers of pixels"),
+        ({"fps": 1e-9}, r"films have at least 0\.1 frames per second"),
+        ({"size": (10, 10)}, "size must be two whole numbers of pixels"),
+        ({"size": 300}, "size must be two whole numbers of pixels"),
+        ({"size": (480.7, 270.0)}, "size must be two whole numbers of pixels"),
+        ({"size": (np.inf, 100)}, "size must be two whole numbers of pixels"),
         ({"t_end": 2.0}, "must lie in the result, 0 to 1 s"),
         ({"t_start": 0.5, "t_end": 0.2}, "must lie in the result"),
         ({"traces": ["top"]}, "no point of interest or body 'top': did you mean 'tip'"),
@@ -160,6 +164,12 @@ def test_what_is_refused(result, tmp_path, options, message) -> None:
     with pytest.raises(LinkworkError, match=message):
         result.film(tmp_path / given.pop("path"), **given)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_missing_is_told_before_frames_are_drawn(result, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(film, "_frames", lambda *_: pytest.fail("frames are drawn"))
+    with pytest.raises(LinkworkError, match="there is no folder"):
+        result.film(tmp_path / "none" / "run.webp", size=SIZE)
 
 
 def test_unknown_arguments_and_empty_results(result, tmp_path) -> None:

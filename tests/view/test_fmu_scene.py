@@ -110,16 +110,19 @@ def test_the_documentation_has_a_page_on_request(tmp_path):
 
 
 def test_fmus_without_a_scene_are_refused(tmp_path):
-    for name, files in (("a", {}), ("b", {PLACES["3.0"]: "{"}), ("c", {PLACES["3.0"]: '{"format": 99}'})):
+    scenes = {"a": None, "b": "{", "c": '{"format": 99}', "e": '{"format": 1, "scene": {}}'}
+    for name, text in scenes.items():
         with zipfile.ZipFile(tmp_path / f"{name}.fmu", "w") as archive:
-            for path, text in files.items():
-                archive.writestr(path, text)
+            if text is not None:
+                archive.writestr(PLACES["3.0"], text)
     with pytest.raises(lw.LinkworkError, match="has no scene"):
         mechanism_in(tmp_path / "a.fmu")
     with pytest.raises(lw.LinkworkError, match="is no JSON"):
         mechanism_in(tmp_path / "b.fmu")
     with pytest.raises(lw.LinkworkError, match="of another format"):
         mechanism_in(tmp_path / "c.fmu")
+    with pytest.raises(lw.LinkworkError, match=r"e\.fmu has no 'mechanism'; export the FMU again"):
+        mechanism_in(tmp_path / "e.fmu")
     (tmp_path / "d.fmu").write_text("no zip")
     with pytest.raises(lw.LinkworkError, match="cannot be read"):
         mechanism_in(tmp_path / "d.fmu")

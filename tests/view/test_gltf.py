@@ -219,11 +219,13 @@ def test_rows_of_the_result_and_rates(part) -> None:
     for fps in (0, -1, np.nan, 1e9):
         with pytest.raises(MechanismError, match="fps"):
             result.glb(part / "e.glb", fps=fps)
+    with pytest.raises(MechanismError, match=r"binary glTF is a \.glb file"):
+        result.glb(part / "e.gltf")
     with pytest.raises(TypeError, match="glb has no argument 'frames'"):
         result.glb(part / "e.glb", frames=3)
     with pytest.raises(LinkworkError, match="no rows"):
         lw.simulate(example("four_bar"), t_end=0.1, t_eval=[]).glb(part / "e.glb")
-    assert not (part / "e.glb").exists()
+    assert not list(part.glob("e.*"))
 
 
 def test_rows_at_an_event_are_one(part) -> None:

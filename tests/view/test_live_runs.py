@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 
 import numpy as np
 import pytest
@@ -91,7 +90,7 @@ def test_rows_are_those_of_python(program, make):
 
 
 def test_saved_files(program):
-    """CSV as `Result.to_csv` writes it; JSON of parameters as `simulate` takes it."""
+    """CSV as `Result.to_csv` writes it."""
     live = Live(program, closed())
     ours = live(live.run(), ALL)
     rows = list(csv.reader(io.StringIO(ours["csv"])))
@@ -101,10 +100,6 @@ def test_saved_files(program):
     native = lw.simulate(live.plain, 1.0, t_eval=np.arange(int(ROWS) + 1) / ROWS)
     line = repr(native["A.q"].tolist()[3])
     assert line == rows[4][rows[0].index("A.q")]
-    saved = json.loads(
-        json.dumps({"A.q_start": float(native["A.q"][0]), f"{next(iter(live.plain.mechanism.bodies))}.r_cm[1]": 0.1})
-    )
-    lw.simulate(live.plain, 0.01, parameters=saved)
 
 
 def test_start_pose(program):

@@ -60,11 +60,11 @@ def test_the_unit_of_a_collada_file_counts(tmp_path) -> None:
     BOX.export(tmp_path / "box.dae")
     text = (tmp_path / "box.dae").read_text()
     metre = '<unit meter="0.01" name="centimeter"/>'
-    assert "<asset>" in text
-    text = text.replace("</asset>", f"{metre}</asset>") if "<unit" not in text else text
-    (tmp_path / "small.dae").write_text(text)
+    assert "<unit" not in text  # that is metres
+    assert "</asset>" in text
+    (tmp_path / "small.dae").write_text(text.replace("</asset>", f"{metre}</asset>"))
     sizes = [np.ptp(read_mesh(tmp_path / name)[0].vertices, axis=0) for name in ("box.dae", "small.dae")]
-    np.testing.assert_allclose(sizes[1], sizes[0] * (0.01 if metre in text else 1.0), rtol=1e-6)
+    np.testing.assert_allclose(sizes[1], 0.01 * sizes[0], rtol=1e-6)
 
 
 def test_a_large_mesh_is_thinned_and_that_is_told(tmp_path) -> None:
@@ -108,7 +108,8 @@ def test_equal_meshes_are_kept_once(tmp_path) -> None:
         ("noise.glb", bytes(range(256)), "it is damaged or no .glb file"),
         ("noise.obj", b"f 1 2 3\n", "it is damaged or no .obj file|it has no triangles"),
         ("text.dae", b"<!DOCTYPE x [<!ENTITY y SYSTEM 'file:///etc/passwd'>]><COLLADA/>", "entities are refused"),
-        ("nan.stl", b"solid a\nfacet normal 0 0 1\nouter loop\n" + b"vertex nan 0 0\n" * 3, "."),
+        ("nan.stl", b"solid a\nfacet normal 0 0 1\nouter loop\n" + b"vertex nan 0 0\n" * 3, "it has no triangles"),
+        ("cut.stl", BOX.export(file_type="stl")[:300] + b"\xff", "it is damaged or no .stl file"),
     ],
 )
 def test_what_cannot_be_read_is_a_warning(tmp_path, name, data, message) -> None:

@@ -1,16 +1,20 @@
 """Shapes of bodies: their checks, JSON both ways, copies, and that they change nothing in the motion."""
 
+from pathlib import Path
+
 import jsonschema
 import numpy as np
 import pytest
 import trimesh
 
 import linkwork as lw
+from linkwork.cli.main import main
 from linkwork.errors import MechanismError
 from linkwork.mechanism.json_schema import json_schema
 from linkwork.mechanism.shapes import SHAPES
 from linkwork.view.part import PageRequest
 from linkwork.view.scene import scene_of
+from support.view_pages import payload_of
 
 TURNED = lw.Frame((0.1, 0, 0.2), lw.Frame.from_euler(0.3, "y").rotation)
 SAMPLES = {
@@ -152,3 +156,36 @@ def test_pages_have_the_shapes_and_meshes(tmp_path) -> None:
         assert part.scene["groundShapes"][0]["colour"] == "#ff8000"
         assert part.scene["warnings"] == ["mesh 'no.stl' is not shown: there is no such file"]
     assert [one["type"] for one in scene_of(lw.compile(mech))["groundShapes"]] == ["box"]
+
+
+def test_runs_of_one_mechanism_share_their_meshes(tmp_path, assets) -> None:
+    for name, size in (("arm.stl", 1.0), ("other.stl", 2.0)):
+        trimesh.creation.box((size, size, size)).export(tmp_path / name)
+    mech, other = pendulum(shapes=False), pendulum(shapes=False)
+    for one, names in ((mech, ["arm.stl"]), (other, ["other.stl", "arm.stl"])):
+        one.folder = tmp_path
+        for name in names:
+            one.add_shape("arm", lw.shape.mesh(name))
+    runs = [lw.simulate(one, t_end=0.1) for one in (mech, mech, other)]
+    data = payload_of(lw.page(runs))
+    assert [run["scene"] for run in data["runs"]] == [0, 0, 1]
+    assert len(data["meshes"]) == 2
+    numbers = [[one["mesh"] for one in scene["bodies"][0]["shapes"]] for scene in data["scenes"]]
+    assert numbers == [[0], [1, 0]]
+
+
+def test_a_saved_result_has_the_meshes_of_its_mechanism(tmp_path, assets, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    trimesh.creation.box().export("arm.stl")
+    mech = pendulum(shapes=False)
+    mech.add_shape("arm", lw.shape.mesh("arm.stl"))
+    mech.save("pendulum.json")
+    lw.simulate(mech, t_end=0.1).to_csv("run.csv")
+    assert main(["view", "run.csv", "--mechanism", "pendulum.json", "-o", "run.html"]) == 0
+    data = payload_of(Path("run.html").read_text(encoding="utf-8"))
+    assert [one["mesh"] for one in data["scenes"][0]["bodies"][0]["shapes"]] == [0]
+    assert len(data["meshes"]) == 1
+
+
+def test_a_scale_may_be_a_number_of_numpy() -> None:
+    assert lw.shape.mesh("arm.stl", scale=np.float32(0.5)).scale == (0.5, 0.5, 0.5)

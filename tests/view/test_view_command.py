@@ -1,5 +1,6 @@
 """`linkwork view`: what it takes, what it writes, and its errors."""
 
+import csv
 import json
 
 import numpy as np
@@ -102,6 +103,10 @@ def test_the_summary_as_json(tmp_path, capsys):
         ([FOUR_BAR, "-o", "none/x.html"], "there is no folder none"),
         ([FOUR_BAR, "--columns", "X.q", "--simulate"], "no variable 'X.q'"),
         (["none.fmu"], "there is no file none.fmu"),
+        ([FOUR_BAR, "--every", "0.1"], "--every and --input are of runs that this command simulates: add --simulate"),
+        ([FOUR_BAR, "--input", "A=1"], "add --simulate"),
+        ([FOUR_BAR, "--columns", "A.q"], "the simulator in a page has all: leave columns out"),
+        (["run.csv", "--mechanism", FOUR_BAR, "--system", "car.ssp"], "give either --mechanism or --system"),
     ],
 )
 def test_errors(arguments, text, capsys):
@@ -113,7 +118,26 @@ def test_columns_without_poses_are_refused(capsys):
     assert main(["simulate", FOUR_BAR, "--t-end", "0.1", "--columns", "A.q", "-o", "run.csv"]) == 0
     capsys.readouterr()
     assert main(["view", "run.csv", "--mechanism", FOUR_BAR]) == 1
-    assert "no column 'crank.r[1]', one of 21 that the scene needs" in capsys.readouterr().err
+    assert "no column 'crank.r[1]', one of 21 that the scene needs: give the mechanism" in capsys.readouterr().err
+
+
+def test_poses_that_are_texts_are_refused(tmp_path, capsys):
+    assert main(["simulate", FOUR_BAR, "--t-end", "0.1", "-o", "run.csv"]) == 0
+    with (tmp_path / "run.csv").open(newline="") as file:
+        head, *rows = csv.reader(file)
+    rows[1][head.index("crank.r[1]")] = "far"
+    with (tmp_path / "run.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
+    capsys.readouterr()
+    assert main(["view", "run.csv", "--mechanism", FOUR_BAR]) == 1
+    assert "column 'crank.r[1]' of the result of 'run' has texts" in capsys.readouterr().err
+
+
+def test_a_run_ends_where_it_is_told(tmp_path):
+    for t_end, span in (("-0.2", (-0.2, 0.0)), ("0", (0.0, 0.0))):
+        (run,) = page_of(tmp_path, FOUR_BAR, "--simulate", "--t-end", t_end)["runs"]
+        time = columns_of(run)["time"]
+        assert (time[0], time[-1]) == pytest.approx(span)
 
 
 def test_another_suffix_is_refused(capsys):
