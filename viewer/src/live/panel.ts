@@ -60,6 +60,7 @@ class Panel implements LivePanel {
   private readonly buffer: RowBuffer;
   private simulator: Simulator | null = null;
   private dragged: string | null = null;
+  private t_end = 0; // s, of the run
   private starts: Values = []; // of the pose that is shown
   private takePose = false; // the pose that is being assembled is to be taken over
   private disposed = false;
@@ -134,12 +135,20 @@ class Panel implements LivePanel {
   }
 
   private run(): void {
+    const fault = this.controls.check();
+    if (fault !== null) {
+      this.stop();
+      this.controls.fail(fault);
+      return;
+    }
+    const options = this.controls.options;
+    this.t_end = options.t_end;
     this.dragged = null;
     if (!this.settings.changed.some(isCoordinate)) this.starts = [];
     this.page.growing(true);
     this.controls.busy("Simulating");
     this.simulator?.run({
-      ...this.controls.options,
+      ...options,
       parameters: this.settings.values("parameter", "start"),
       inputs: this.settings.values("input"),
     });
@@ -153,7 +162,7 @@ class Panel implements LivePanel {
   private take(rows: Float64Array, events: { t: number; text: string }[]): void {
     this.buffer.append(rows, events);
     if (this.dragged !== null) this.showPresent();
-    else this.controls.busy(`Simulated ${digits(this.buffer.end)} of ${digits(this.controls.options.t_end)} s`);
+    else this.controls.busy(`Simulated ${digits(this.buffer.end)} of ${digits(this.t_end)} s`);
   }
 
   /** While a body is pulled, the display is where the simulation is. */
@@ -174,7 +183,6 @@ class Panel implements LivePanel {
       this.pose.fail(message);
       return;
     }
-    this.dragged = null;
     this.buffer.commit();
     this.page.growing(false);
     this.controls.fail(message);
