@@ -142,4 +142,7 @@ test("the player repeats, stops, and waits for rows", () => {
   player.play();
   assert.deepEqual(run(20, 20.25), [0.5, 0.5]);
   assert.equal(player.playing.get(), true);
+  player.pause();
+  player.play();
+  assert.equal(frames.length, 1);
 });

@@ -4,6 +4,7 @@ import {
   Box3, Color, DirectionalLight, HemisphereLight, Matrix4, MeshLambertMaterial, PCFShadowMap, Quaternion as Rotation, Scene as World, Vector3,
   WebGLRenderer, type InstancedMesh, type Mesh as Solid3,
 } from "three";
+import { drawInFrame } from "../animation";
 import { instantOf, type Motion } from "../motion";
 import type { Joint, Mesh, Quaternion, Scene, Vector } from "../payload";
 import { ARROW_COLOURS, Arrows } from "./arrows";
@@ -108,7 +109,7 @@ export class Stage {
   private scanned = 0; // rows of the first run that sizes are from
   private bounds = new Box3();
   private posed = false; // matrices are those of t
-  private asked = 0; // the frame that is asked for
+  private requested = false; // a frame
   private drawnAt = 0; // ms
   private rest = 0; // timer
   private hoveredPick: Picked | null = null;
@@ -132,7 +133,7 @@ export class Stage {
     this.studio = studio(up);
     this.hemisphere.position.copy(up);
     this.world.add(this.light, this.light.target, this.hemisphere);
-    this.cameras = new Cameras(canvas, up, options.reducedMotion, () => this.ask());
+    this.cameras = new Cameras(canvas, up, options.reducedMotion, () => this.requestFrame());
     this.quality = new QualityControl(window.devicePixelRatio, software);
     this.band = rubberBand();
     this.world.add(this.band);
@@ -169,27 +170,27 @@ export class Stage {
   show(t: number): void {
     this.t = t;
     this.posed = false;
-    this.ask();
+    this.requestFrame();
   }
 
   select(name: string | null, kind?: Selectable): void {
     this.selectedPick = name === null ? null : { name, kind: kind ?? this.kindOf(name) };
     this.selected.set(this.selectedPick, this.actors[0]?.assembly ?? null, this.actors[0]?.springs ?? null);
-    this.ask();
+    this.requestFrame();
   }
 
   setLayers(layers: Partial<Layers>): void {
     Object.assign(this.layers, layers);
     this.applyLayers();
     this.posed = false;
-    this.ask();
+    this.requestFrame();
   }
 
   /** Draw, or do not draw, the way of a point of a body. */
   setTrace(point: { body: string; point: Vector }, on: boolean): void {
     this.traces?.set(point, on);
     this.posed = false;
-    this.ask();
+    this.requestFrame();
   }
 
   /** "x", "y", "z": along an axis, without perspective. "fit": everything, from where one looks now. */
@@ -208,7 +209,7 @@ export class Stage {
     this.studio.bright.value = this.look.reflection;
     this.light.intensity = this.look.light;
     this.floor?.setColours(new Color(this.look.grid), this.look.shadow);
-    this.ask();
+    this.requestFrame();
   }
 
   resize(): void {
@@ -261,7 +262,6 @@ export class Stage {
 
   dispose(): void {
     this.disposed = true;
-    cancelAnimationFrame(this.asked);
     clearTimeout(this.rest);
     this.observer.disconnect();
     this.pointer.dispose();
@@ -274,15 +274,16 @@ export class Stage {
 
   private redraw(): void {
     this.posed = false;
-    this.ask();
+    this.requestFrame();
   }
 
-  private ask(): void {
-    if (this.asked || this.disposed) return;
-    const waited = performance.now() - this.drawnAt;
-    this.asked = requestAnimationFrame((now) => {
-      this.asked = 0;
-      if (this.quality.frame(now, waited)) this.applyQuality();
+  private requestFrame(): void {
+    if (this.requested || this.disposed) return;
+    this.requested = true;
+    drawInFrame((now, requested) => {
+      this.requested = false;
+      if (this.disposed) return;
+      if (this.quality.frame(now, requested - this.drawnAt)) this.applyQuality();
       this.draw(now);
     });
   }
@@ -298,7 +299,7 @@ export class Stage {
     this.renderer.render(this.world, this.cameras.active);
     this.overlay.draw(this.cameras.active, this.labels(), this.gridStep, this.look);
     this.drawnAt = performance.now();
-    if (moving) this.ask();
+    if (moving) this.requestFrame();
   }
 
   /** Something moves: at the quality that is fast enough, until it has rested for a while. */
@@ -308,7 +309,7 @@ export class Stage {
     this.rest = window.setTimeout(() => {
       if (!this.quality.move(false) || this.disposed) return;
       this.applyQuality();
-      this.ask();
+      this.requestFrame();
     }, REST);
   }
 
@@ -524,17 +525,17 @@ export class Stage {
   }
 
   private hover(picked: Picked | null): void {
-    if (picked === HOVER_LATER) return this.ask();
+    if (picked === HOVER_LATER) return this.requestFrame();
     if (picked?.name === this.hoveredPick?.name && picked?.kind === this.hoveredPick?.kind) return;
     this.hoveredPick = picked;
     this.hovered.set(picked, this.actors[0]?.assembly ?? null, this.actors[0]?.springs ?? null);
-    this.ask();
+    this.requestFrame();
   }
 
   private dragged(body: string, point: Vector3, target: Vector3 | null): void {
     this.pull = target ? { body, point, target } : null;
     this.placeBand();
-    this.ask();
+    this.requestFrame();
     this.onDrag(body, array(point), target ? array(target) : null);
   }
 
