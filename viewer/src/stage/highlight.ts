@@ -17,7 +17,7 @@ export class Highlight {
   set(picked: Pick<Picked, "kind" | "name"> | null, assembly: Assembly | null, springs: Springs | null): void {
     this.clear();
     if (!picked || !assembly) return;
-    if (picked.kind === "spring") {
+    if (picked.kind === "spring" || picked.kind === "distance") {
       if (springs) for (const group of [springs.group, springs.distances]) this.follow(group, picked.name);
       return;
     }

@@ -71,7 +71,7 @@ interface Actor {
 }
 
 export class Stage {
-  onSelect: (kind: Selectable | null, name: string | null) => void = () => {};
+  onSelect: (picked: Pick<Picked, "kind" | "name"> | null) => void = () => {};
   onDrag: (body: string, point: Vector, target: Vector | null) => void = () => {};
   /** Called when the length of arrows for one newton changes. */
   onScales: () => void = () => {};
@@ -145,8 +145,8 @@ export class Stage {
       draggable: () => this.draggable,
       hover: (picked) => this.hover(picked),
       select: (picked) => {
-        this.select(picked?.name ?? null, picked?.kind);
-        this.onSelect(picked?.kind ?? null, picked?.name ?? null);
+        this.select(picked);
+        this.onSelect(picked);
       },
       drag: (body, point, target) => this.dragged(body, point, target),
     });
@@ -173,8 +173,8 @@ export class Stage {
     this.requestFrame();
   }
 
-  select(name: string | null, kind?: Selectable): void {
-    this.selectedPick = name === null ? null : { name, kind: kind ?? this.kindOf(name) };
+  select(picked: Pick<Picked, "kind" | "name"> | null): void {
+    this.selectedPick = picked;
     this.selected.set(this.selectedPick, this.actors[0]?.assembly ?? null, this.actors[0]?.springs ?? null);
     this.requestFrame();
   }
@@ -373,7 +373,7 @@ export class Stage {
     this.aimLight();
     this.decorate(size);
     this.applyLayers();
-    this.select(this.selectedPick?.name ?? null, this.selectedPick?.kind);
+    this.select(this.selectedPick);
     this.redraw();
   }
 
@@ -512,15 +512,9 @@ export class Stage {
     return node.group.matrixWorld;
   }
 
-  private kindOf(name: string): Selectable {
-    if (this.scene.bodies.some((body) => body.name === name)) return "body";
-    if (this.scene.joints.some((joint) => joint.name === name)) return "joint";
-    return this.scene.points.some((point) => point.name === name) ? "point" : "spring";
-  }
-
   private pickedOf(hit: Parameters<Assembly["picked"]>[0]): Picked | null {
     const name = hit.object.userData.spring as string | undefined;
-    if (name !== undefined) return { kind: (hit.object.userData.kind as Selectable | undefined) ?? "spring", name, body: GROUND };
+    if (name !== undefined) return { kind: hit.object.userData.kind as Selectable, name, body: GROUND };
     return this.actors[0]?.assembly.picked(hit) ?? null;
   }
 

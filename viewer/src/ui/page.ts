@@ -44,7 +44,7 @@ export interface PageOptions {
 }
 
 const ROWS_INTERVAL = 120; // ms between new rows in plots and lists
-const SELECTABLE: readonly Kind[] = ["body", "joint", "spring", "point"] satisfies Selectable[];
+const SELECTABLE: readonly Kind[] = ["body", "joint", "spring", "distance", "point"] satisfies Selectable[];
 
 function isSelectable(kind: Kind): kind is Selectable {
   return SELECTABLE.includes(kind);
@@ -143,6 +143,7 @@ export class Page {
       ["body", this.scene.bodies],
       ["joint", this.scene.joints],
       ["spring", this.scene.springs],
+      ["distance", this.scene.distances],
       ["point", this.scene.points],
     ];
     const kind = kinds.find(([, parts]) => parts.some((part) => part.name === name))?.[0];
@@ -187,7 +188,7 @@ export class Page {
   private connectStage(): void {
     const { stage } = this;
     if (!stage) return;
-    stage.onSelect = (kind, name) => this.selection.set(kind && name !== null ? { kind, name } : null);
+    stage.onSelect = (picked) => this.selection.set(picked && { kind: picked.kind, name: picked.name });
     stage.onScales = () => this.writeScale();
     stage.setLayers(this.layers.all());
     this.layers.onChange((layers) => {
@@ -200,8 +201,7 @@ export class Page {
   }
 
   private select(selected: Selection | null): void {
-    const known = selected && isSelectable(selected.kind) ? selected.kind : null;
-    this.stage?.select(known ? selected!.name : null, known ?? undefined);
+    this.stage?.select(selected && isSelectable(selected.kind) ? { kind: selected.kind, name: selected.name } : null);
     this.canTrace.set(selected !== null && this.traces.pointOf(selected) !== null);
     if (selected) this.layout.bringForward("parts");
   }
