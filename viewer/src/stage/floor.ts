@@ -50,6 +50,8 @@ export class Floor {
   dispose(): void {
     this.lines.geometry.dispose();
     this.shadow.geometry.dispose();
+    this.material.dispose();
+    this.shadowMaterial.dispose();
     this.group.removeFromParent();
   }
 }

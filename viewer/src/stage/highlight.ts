@@ -42,6 +42,12 @@ export class Highlight {
     this.meshes.length = 0;
   }
 
+  dispose(): void {
+    this.clear();
+    this.tint.dispose();
+    this.edge?.dispose();
+  }
+
   private add(parent: Object3D, mesh: Mesh): void {
     mesh.userData.own = true;
     mesh.raycast = () => {};

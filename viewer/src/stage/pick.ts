@@ -2,6 +2,7 @@
 
 import { Matrix4, Plane, Raycaster, Vector2, Vector3, type Camera, type Intersection, type Object3D } from "three";
 import type { Picked } from "./assembly";
+import { GROUND } from "./names";
 
 const STILL = 4; // pixels that a click may move
 
@@ -42,10 +43,6 @@ export class Pointer {
     window.addEventListener("pointercancel", this.onUp);
   }
 
-  get dragging(): boolean {
-    return this.drag !== null && this.drag.pulled;
-  }
-
   /** Look what is below the pointer, at most once a frame. */
   hover(): void {
     if (!this.moved || this.drag || this.down) return;
@@ -71,7 +68,7 @@ export class Pointer {
     if (!this.actions.draggable()) return;
     const hit = this.hit();
     const pose = hit && this.actions.pose(hit.picked.body);
-    if (!hit || !pose || hit.picked.body === "ground") return;
+    if (!hit || !pose || hit.picked.body === GROUND) return;
     event.stopPropagation();
     event.preventDefault();
     const towards = this.actions.camera().getWorldDirection(new Vector3());

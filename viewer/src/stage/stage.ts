@@ -2,7 +2,7 @@
 
 import {
   Box3, Color, DirectionalLight, HemisphereLight, Matrix4, MeshLambertMaterial, PCFShadowMap, Quaternion as Rotation, Scene as World, Vector3,
-  WebGLRenderer, type InstancedMesh, type Mesh as Solid3,
+  WebGLRenderer,
 } from "three";
 import { drawInFrame } from "../animation";
 import { instantOf, type Motion } from "../motion";
@@ -92,7 +92,7 @@ export class Stage {
   private readonly quality: QualityControl;
   private readonly hovered = new Highlight("#ffb000", 0.28, false);
   private readonly selected = new Highlight("#ff9d00", 0.22, true);
-  private readonly band: Solid3;
+  private readonly band: ReturnType<typeof rubberBand>;
   private readonly observer: ResizeObserver;
   private readonly layers: Layers = {
     reactions: false, springs: false, loads: true, gravity: false, joints: true, names: false, traces: true, ghosts: false, frames: false, shadows: true,
@@ -103,7 +103,7 @@ export class Stage {
   private arrows: Arrows | null = null;
   private traces: Traces | null = null;
   private ghosts: Ghosts | null = null;
-  private triads: InstancedMesh | null = null;
+  private triads: ReturnType<typeof frames> | null = null;
   private look: Look;
   private t = 0;
   private scanned = 0; // rows of the first run that sizes are from
@@ -267,7 +267,14 @@ export class Stage {
     this.pointer.dispose();
     this.cameras.controls.dispose();
     this.clear();
+    this.traces?.dispose();
+    this.hovered.dispose();
+    this.selected.dispose();
+    this.band.geometry.dispose();
+    this.band.material.dispose();
+    this.light.dispose();
     this.renderer.dispose();
+    this.renderer.forceContextLoss(); // browsers keep only some
     this.renderer.domElement.remove();
     for (const element of this.overlay.elements) element.remove();
   }
@@ -332,9 +339,16 @@ export class Stage {
     this.floor?.dispose();
     this.arrows?.dispose();
     this.ghosts?.dispose();
-    this.triads?.removeFromParent();
+    this.disposeTriads();
     this.traces?.group.removeFromParent();
     [this.floor, this.arrows, this.ghosts, this.triads] = [null, null, null, null];
+  }
+
+  private disposeTriads(): void {
+    this.triads?.geometry.dispose();
+    this.triads?.material.dispose();
+    this.triads?.dispose();
+    this.triads?.removeFromParent();
   }
 
   /** Everything anew for the same runs. */
