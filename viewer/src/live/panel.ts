@@ -135,6 +135,7 @@ class Panel implements LivePanel {
   }
 
   private run(): void {
+    if (this.disposed) return;
     const fault = this.controls.check();
     if (fault !== null) {
       this.stop();

@@ -23,7 +23,7 @@ export class Layout {
   readonly stageHost = element("div", { class: "stage-host" });
   /** Over the stage, at its top left. */
   readonly overlay = element("div", { class: "overlay" });
-  /** Over the stage, at its bottom left. */
+  /** Over the stage, at its bottom right. */
   readonly corner = element("div", { class: "corner" });
   /** Under the stage. */
   readonly strip = element("div", { class: "strip" });

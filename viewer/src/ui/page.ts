@@ -56,7 +56,7 @@ export class Page {
   readonly layout: Layout;
   readonly stage: Stage | null;
   private readonly scene: Scene;
-  private readonly theme: Value<Theme>;
+  private readonly theme: Value<Theme>; // it ends with the page
   private readonly sideOpen = new Value(true);
   private readonly help: Help;
   private readonly closing = new AbortController();
@@ -79,19 +79,20 @@ export class Page {
   });
 
   constructor(options: PageOptions) {
-    const { payload, scene, runs, theme } = options;
+    const { payload, scene, runs } = options;
     this.scene = scene;
-    this.theme = theme;
+    this.theme = new Value(options.theme.get());
+    options.theme.onChange((theme) => this.theme.set(theme), this.closing.signal);
     const commands = this.commands();
     this.help = new Help(commands, payload.version, options.panes.length > 0);
-    this.plots = new Plots(this.player, theme);
+    this.plots = new Plots(this.player, this.theme);
     this.timeline = new Timeline(this.player);
     this.gauges = new Gauges(this.player);
     this.traces = new Traces(scene, (point, on) => this.stage?.setTrace(point, on), this.layers.of("traces"));
     this.inspector = new Inspector(this.player, this.selection, this.plots, this.traces);
     const parts: Pane = { id: "parts", title: "Mechanism", root: element("section", { class: "pane parts-pane" }, this.inspector.root) };
     const plots: Pane = { id: "plots", title: "Plots", root: this.plots.root };
-    const toolbar = this.toolbar(payload.title);
+    const toolbar = this.toolbar(payload.title, options.theme);
     toolbar.afterTitle.append(options.choices ?? "", notesButton(notesOf(runs, payload.scenes)) ?? "");
     this.layout = new Layout(toolbar.root, this.timeline.root, [...options.panes, parts, plots], this.sideOpen);
     this.layout.stageHost.setAttribute("role", "img");
@@ -105,6 +106,7 @@ export class Page {
     this.layout.corner.append(rowsNote(runs) ?? "", this.arrows);
     const messages = runs.filter(({ message }) => message).map(({ message, label }) => (runs.length > 1 ? `${label}: ${message}` : message));
     this.layout.overlay.append(...messages.map(banner));
+    this.layout.root.append(this.help.root);
     this.player.time.follow((t) => this.stage?.show(t));
     this.selection.onChange((selected) => this.select(selected));
     listenToKeys(commands, this.closing.signal);
@@ -130,6 +132,7 @@ export class Page {
 
   /** Rows of a run were added or taken away. */
   rowsChanged(motion: Motion): void {
+    if (this.closing.signal.aborted) return;
     forgetRanges(motion);
     this.player.setMotions(this.motions);
     if (motion.rows > 0 && this.motions.includes(motion) && !this.drawn.includes(motion)) this.drawMotions();
@@ -210,11 +213,11 @@ export class Page {
     this.arrows.replaceChildren(...(this.stage ? arrowLegend(this.stage.scales, this.scene, this.layers.all()) : []));
   }
 
-  private toolbar(title: string): Toolbar {
+  private toolbar(title: string, theme: Value<Theme>): Toolbar {
     return new Toolbar(title, this.layers, this.theme, this.canTrace, this.sideOpen, {
       view: (name) => this.view(name),
       trace: () => this.trace(),
-      toggleTheme: () => this.theme.set(other(this.theme.get())),
+      toggleTheme: () => theme.set(other(theme.get())),
       savePicture: () => void this.savePicture(title),
       toggleFullScreen,
       help: () => this.help.show(),
