@@ -26,7 +26,7 @@ import { HOVER_LATER, Pointer } from "./pick";
 import { QualityControl, contextFor } from "./quality";
 import { scalesOf, type Scales } from "./scales";
 import { Springs } from "./springs";
-import { Traces } from "./traces";
+import { Traces, type TracedPoint } from "./traces";
 import { cloudOf, posesAt, posesOver, travelsOf, type Travel } from "./travel";
 
 export type { Selectable, Theme };
@@ -187,7 +187,7 @@ export class Stage {
   }
 
   /** Draw, or do not draw, the way of a point of a body. */
-  setTrace(point: { body: string; point: Vector }, on: boolean): void {
+  setTrace(point: TracedPoint, on: boolean): void {
     this.traces?.set(point, on);
     this.posed = false;
     this.requestFrame();
