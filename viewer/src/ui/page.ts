@@ -5,6 +5,7 @@ import type { Payload, RecordedRun, Scene } from "../payload";
 import type { Selectable, Stage, ViewName } from "../stage/stage";
 import { arrowLegend } from "./arrow_scale";
 import { element, throttled } from "./dom";
+import { fileName, save } from "./files";
 import { Gauges } from "./gauges";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
@@ -276,11 +277,7 @@ export class Page {
 
   private async savePicture(title: string): Promise<void> {
     const picture = await this.stage?.picture();
-    if (!picture) return;
-    const url = URL.createObjectURL(picture);
-    const name = title.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60) || "picture";
-    element("a", { href: url, download: `${name}_${this.player.time.get().toFixed(3)}s.png` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    if (picture) save(`${fileName(title)}_${this.player.time.get().toFixed(3)}s.png`, picture);
   }
 }
 
