@@ -146,12 +146,6 @@ export class Simulation {
     return this.options.t_end;
   }
 
-  /** Integrate to the end. */
-  run(): this {
-    while (!this.done) this.advance();
-    return this;
-  }
-
   /** Take some steps; return whether the run is done. */
   advance(tries = STEPS_AT_ONCE): boolean {
     this.attempt(() => this.step(Infinity, tries));

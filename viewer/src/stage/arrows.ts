@@ -191,4 +191,3 @@ function sourcesOf(scene: Scene): Source[] {
   }
   return sources;
 }
-

@@ -78,8 +78,6 @@ export class Stage {
   draggable = false;
   /** m of arrow for 1 N and 1 N m; 0 where there is none to draw. */
   readonly scales: Scales = { force: 0, torque: 0 };
-  /** Resolves when the meshes of shapes are drawn. */
-  readonly ready: Promise<void>;
 
   private readonly renderer: WebGLRenderer;
   private readonly world = new World();
@@ -151,7 +149,7 @@ export class Stage {
       drag: (body, point, target) => this.dragged(body, point, target),
     });
     this.meshes = meshes.map(() => null);
-    this.ready = this.unpack(meshes);
+    void this.unpack(meshes);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(host);
     this.setTheme(options.theme);

@@ -169,4 +169,3 @@ export class Traces {
     for (const trace of this.traces) this.group.add(trace.group);
   }
 }
-
