@@ -62,7 +62,7 @@ export class Pointer {
   }
 
   private readonly onDown = (event: PointerEvent): void => {
-    if (event.target !== this.canvas || event.button !== 0) return;
+    if (event.target !== this.canvas || event.button !== 0 || !event.isPrimary) return; // further fingers neither pull nor click
     this.aim(event);
     this.down = { x: event.clientX, y: event.clientY };
     if (!this.actions.draggable()) return;
@@ -96,7 +96,7 @@ export class Pointer {
 
   private readonly onPull = (event: PointerEvent): void => {
     const { drag, down } = this;
-    if (!drag || !down) return;
+    if (!drag || !down || !event.isPrimary) return;
     if (!drag.pulled && Math.hypot(event.clientX - down.x, event.clientY - down.y) < STILL) return;
     drag.pulled = true;
     this.aim(event);
@@ -106,6 +106,7 @@ export class Pointer {
   };
 
   private readonly onUp = (event: PointerEvent): void => {
+    if (!event.isPrimary) return;
     const { down, drag } = this;
     [this.down, this.drag] = [null, null];
     if (drag?.pulled) {
