@@ -63,6 +63,29 @@ def test_a_page_can_be_used_by_keyboard(result_of, open_page):
         opened.page.wait_for_function("() => linkworkPage.time() > 0.05")
 
 
+def test_a_click_on_a_distance_selects_it(open_page):
+    mech = lw.Mechanism("conical_pendulum")
+    mech.add_body("bob", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.02))
+    mech.add_joint("A", lw.Free(), "ground", "bob", at=(0, 0, 0))
+    mech.add_distance("rod", bodies=("ground", "bob"), points=((0, 0, 1), (0, 0, 0)), length=1.0)
+    with open_page(lw.simulate(mech, 0.1), reduced_motion="reduce") as opened:
+        opened.page.get_by_role("button", name="View along y", exact=True).click()
+        opened.page.wait_for_timeout(300)
+        canvas = opened.page.locator("canvas").first.bounding_box()
+        opened.page.mouse.click(canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2)
+        assert opened.page.locator("button.part[aria-expanded=true] .part-name").text_content() == "rod"
+
+
+def test_a_mechanism_in_place_of_another_takes_nothing_of_it_along(result_of, open_page):
+    with open_page([result_of("four_bar"), result_of("quarter_car")]) as opened:
+        choice = opened.page.get_by_label("Mechanism", exact=True).and_(opened.page.locator("select"))
+        for name in ("quarter_car", "four_bar") * 10:  # more scenes than browsers have contexts
+            choice.select_option(label=name)
+        opened.page.keyboard.press("?")
+        assert opened.page.locator("dialog").count() == 1
+        assert opened.page.locator(".page").count() == 1
+
+
 def test_every_control_has_a_name(result_of, open_page):
     with open_page([result_of("four_bar"), result_of("four_bar")]) as opened:
         unnamed = opened.ask(

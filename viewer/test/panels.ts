@@ -5,7 +5,7 @@ import { Samples } from "../src/motion";
 import type { RunEvent, Scene } from "../src/payload";
 import { decimate } from "../src/ui/decimate";
 import { matcher } from "../src/ui/matching";
-import { companion, digits, lengthText, niceStep, steadyFormat, timeDecimals, unitText } from "../src/ui/numbers";
+import { companion, digits, lengthText, niceBelow, niceStep, steadyFormat, timeDecimals, unitText } from "../src/ui/numbers";
 import { ownerOf } from "../src/ui/parts";
 import { Player } from "../src/ui/player";
 
@@ -54,14 +54,14 @@ test("units and companions", () => {
   assert.equal(unitText("1"), "");
   assert.equal(companion(Math.PI, "rad"), "180.00\u00b0");
   assert.equal(companion(1, "m"), null);
-  assert.equal(lengthText(0.1), "10\u202fcm");
-  assert.equal(lengthText(2), "2\u202fm");
+  assert.deepEqual([2000, 2, 0.1, 0.02, 5e-6, 0].map(lengthText), ["2\u202fkm", "2\u202fm", "0.1\u202fm", "20\u202fmm", "5\u202f\u00b5m", "0\u202fnm"]);
 });
 
 test("times have sensible digits and ticks", () => {
   assert.deepEqual([0.5, 2, 10, 100].map(timeDecimals), [4, 3, 3, 2]);
   assert.equal(niceStep(5, 5), 1);
   assert.equal(niceStep(0.03, 6), 0.005);
+  assert.deepEqual([1, 4.9, 5, 0.03].map(niceBelow), [1, 2, 5, 0.02]);
 });
 
 test("a search is a part of a name, or a pattern of the whole name", () => {
@@ -142,4 +142,7 @@ test("the player repeats, stops, and waits for rows", () => {
   player.play();
   assert.deepEqual(run(20, 20.25), [0.5, 0.5]);
   assert.equal(player.playing.get(), true);
+  player.pause();
+  player.play();
+  assert.equal(frames.length, 1);
 });

@@ -21,9 +21,6 @@ export interface Exports extends WebAssembly.Exports {
   lw_state_reals(state: number): number;
   lw_state_changed(state: number, valid: number): void;
   lw_describe(state: number, offset: number, text: number, size: number): void;
-  lw_state_size(state: number): number;
-  lw_state_save(state: number, bytes: number): void;
-  lw_state_restore(state: number, bytes: number, size: number): number;
   lw_set_reals(state: number, offsets: number, n: number, values: number): number;
 
   lw_evaluate(state: number, stage: number): number;

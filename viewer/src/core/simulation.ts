@@ -8,7 +8,7 @@ import { ChatteringGuard } from "./chattering";
 import { LinkworkError, MechanismError } from "./errors";
 import { explained } from "./explanation";
 import { Integrator, Output, type StepControl, stopped, TOO_MANY_STEPS } from "./integrator";
-import { type Model, Stage } from "./model";
+import { type Model, type Sizes, Stage } from "./model";
 import { general } from "./numbers";
 import { State } from "./state";
 
@@ -112,20 +112,27 @@ export class Simulation {
     options: SimulationOptions,
   ) {
     this.options = { rtol: 1e-8, atol: options.rtol ?? 1e-8, t_eval: null, inputs: null, eventRows: false, ...options };
-    checkOptions(start.t, this.options);
     const { sizes } = model;
+    checkOptions(start.t, this.options);
+    checkRows(sizes, this.options);
     this.t = start.t;
     this.state = new State(model);
     this.inputs = this.options.inputs ?? inputsOf(this.state);
     this.latest = model.core.allocateDoubles(sizes.nq_cut);
-    this.output = this.makeOutput();
+    this.output = new Output(this.state, this.options.t_eval?.length ?? STEPS_AT_ONCE, this.options.t_eval !== null);
+    if (this.options.t_eval) this.output.all.set(this.options.t_eval);
     this.control = start.control;
     this.guard = new ChatteringGuard();
     this.counting = this.mustCountRevolutions();
     this.transitions = model.names("transition");
     this.y = start.y.slice();
     this.discrete = null;
-    this.begin(start);
+    try {
+      this.begin(start);
+    } catch (error) {
+      this.free();
+      throw error;
+    }
   }
 
   free(): void {
@@ -137,12 +144,6 @@ export class Simulation {
 
   get t_end(): number {
     return this.options.t_end;
-  }
-
-  /** Integrate to the end. */
-  run(): this {
-    while (!this.done) this.advance();
-    return this;
   }
 
   /** Take some steps; return whether the run is done. */
@@ -244,9 +245,9 @@ export class Simulation {
       action();
     } catch (error) {
       this.done = true;
-      const told = error instanceof LinkworkError ? explained(error, this) : error;
-      this.message = String((told as Error).message ?? told);
-      throw told;
+      const cause = error instanceof LinkworkError ? explained(error, this) : error;
+      this.message = String((cause as Error).message ?? cause);
+      throw cause;
     }
   }
 
@@ -339,17 +340,6 @@ export class Simulation {
     if (last && last.t === this.t) Object.assign(last, { y: this.y, discrete: this.discrete });
   }
 
-  private makeOutput(): Output {
-    const { sizes } = this.model;
-    const rows = this.options.t_eval?.length ?? STEPS_AT_ONCE;
-    if (8 * rows * (1 + sizes.nq + sizes.nu + sizes.nq_cut) > MOST_BYTES) {
-      throw new MechanismError(`${rows} rows take too much memory; ask for a shorter run or for fewer rows per second`);
-    }
-    const output = new Output(this.state, rows, this.options.t_eval !== null);
-    if (this.options.t_eval) output.all.set(this.options.t_eval);
-    return output;
-  }
-
   // ---- the block ----
 
   enter(t: number, y: Float64Array): void {
@@ -383,6 +373,12 @@ function checkOptions(t: number, { t_end, rtol, atol, t_eval }: Required<Simulat
   if (t_eval?.some((time, i) => !(time >= t && time <= t_end) || (i > 0 && !(time > t_eval[i - 1]!)))) {
     throw new MechanismError("the times of the rows must increase strictly within the run");
   }
+}
+
+function checkRows({ nq, nu, nq_cut }: Sizes, { t_eval }: Required<SimulationOptions>): void {
+  const rows = t_eval?.length ?? STEPS_AT_ONCE;
+  if (8 * rows * (1 + nq + nu + nq_cut) <= MOST_BYTES) return;
+  throw new MechanismError(`${rows} rows take too much memory; ask for a shorter run or for fewer rows per second`);
 }
 
 function same(a: Float64Array, b: Float64Array): boolean {

@@ -149,26 +149,6 @@ export class State {
     });
   }
 
-  // ---- snapshots ----
-
-  /** Parameters, inputs, states and everything computed. */
-  save(): Uint8Array {
-    const { core } = this.model;
-    const size = this.call.lw_state_size(this.handle);
-    return core.with(size, (address) => {
-      this.call.lw_state_save(this.handle, address);
-      return core.bytes(address, size).slice();
-    });
-  }
-
-  restore(snapshot: Uint8Array): void {
-    const { core } = this.model;
-    core.with(snapshot.length, (address) => {
-      core.bytes(address, snapshot.length).set(snapshot);
-      this.check(this.call.lw_state_restore(this.handle, address, snapshot.length));
-    });
-  }
-
   private get call() {
     return this.model.core.call;
   }

@@ -2,6 +2,7 @@
 
 import type { LiveModel, Payload, Scene, Vector } from "../payload";
 import { element, oncePerFrame, throttled } from "../ui/dom";
+import { fileName, save } from "../ui/files";
 import { digits } from "../ui/numbers";
 import { unpackBytes } from "../unpack";
 import styles from "./live.css";
@@ -10,7 +11,7 @@ import { isCoordinate, PoseEditor } from "./pose_editor";
 import { columnsOf, LiveRecording } from "./recording";
 import { RowBuffer } from "./row_buffer";
 import { RunControls } from "./run_controls";
-import { csvOf, fileName, jsonOf, save } from "./saving";
+import { csvOf, jsonOf } from "./saving";
 import { SettingList } from "./setting_list";
 import { type Entry, Settings } from "./settings";
 import { Simulator } from "./simulator";
@@ -60,6 +61,7 @@ class Panel implements LivePanel {
   private readonly buffer: RowBuffer;
   private simulator: Simulator | null = null;
   private dragged: string | null = null;
+  private t_end = 0; // s, of the run
   private starts: Values = []; // of the pose that is shown
   private takePose = false; // the pose that is being assembled is to be taken over
   private disposed = false;
@@ -134,12 +136,21 @@ class Panel implements LivePanel {
   }
 
   private run(): void {
+    if (this.disposed) return;
+    const fault = this.controls.check();
+    if (fault !== null) {
+      this.stop();
+      this.controls.fail(fault);
+      return;
+    }
+    const options = this.controls.options;
+    this.t_end = options.t_end;
     this.dragged = null;
     if (!this.settings.changed.some(isCoordinate)) this.starts = [];
     this.page.growing(true);
     this.controls.busy("Simulating");
     this.simulator?.run({
-      ...this.controls.options,
+      ...options,
       parameters: this.settings.values("parameter", "start"),
       inputs: this.settings.values("input"),
     });
@@ -153,7 +164,7 @@ class Panel implements LivePanel {
   private take(rows: Float64Array, events: { t: number; text: string }[]): void {
     this.buffer.append(rows, events);
     if (this.dragged !== null) this.showPresent();
-    else this.controls.busy(`Simulated ${digits(this.buffer.end)} of ${digits(this.controls.options.t_end)} s`);
+    else this.controls.busy(`Simulated ${digits(this.buffer.end)} of ${digits(this.t_end)} s`);
   }
 
   /** While a body is pulled, the display is where the simulation is. */
@@ -174,7 +185,6 @@ class Panel implements LivePanel {
       this.pose.fail(message);
       return;
     }
-    this.dragged = null;
     this.buffer.commit();
     this.page.growing(false);
     this.controls.fail(message);
@@ -243,14 +253,14 @@ class Panel implements LivePanel {
       element("button", { type: "button", class: "small", title, on: { click } }, text);
     const reset = button("Reset all", "All parameters, start values and inputs as they are described", () => this.settings.reset());
     const inputs = button("Save inputs", "Changed inputs as JSON, for Python: lw.simulate(mech, inputs=json.load(file), ...)", () =>
-      save(`${name}_inputs.json`, jsonOf(this.settings.named("input")), "application/json"),
+      saveText(`${name}_inputs.json`, jsonOf(this.settings.named("input")), "application/json"),
     );
     const parameters = button(
       "Save parameters",
       "Changed parameters and start values as JSON, for Python: lw.simulate(mech, parameters=json.load(file), ...)",
-      () => save(`${name}_parameters.json`, jsonOf(this.settings.named("parameter", "start")), "application/json"),
+      () => saveText(`${name}_parameters.json`, jsonOf(this.settings.named("parameter", "start")), "application/json"),
     );
-    const rows = button("Save rows", "The rows of the run as CSV, with all digits", () => save(`${name}.csv`, csvOf(this.motion), "text/csv"));
+    const rows = button("Save rows", "The rows of the run as CSV, with all digits", () => saveText(`${name}.csv`, csvOf(this.motion), "text/csv"));
     const update = (): void => {
       reset.disabled = this.settings.changed.length === 0;
       parameters.disabled = this.settings.values("parameter", "start").length === 0;
@@ -264,4 +274,8 @@ class Panel implements LivePanel {
 
 function section(title: string, content: HTMLElement, open: boolean): HTMLElement {
   return element("details", { class: "live-section", open }, element("summary", {}, title), content);
+}
+
+function saveText(name: string, text: string, type: string): void {
+  save(name, new Blob([text], { type }));
 }

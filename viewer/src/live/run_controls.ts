@@ -23,6 +23,7 @@ export class RunControls {
   private readonly duration: HTMLInputElement;
   private readonly rtol: HTMLInputElement;
   private readonly rows: HTMLInputElement;
+  private readonly fields: [name: string, field: HTMLInputElement][];
 
   constructor(
     private readonly live: LiveModel,
@@ -33,7 +34,8 @@ export class RunControls {
     this.duration = field(live.t_end);
     this.rtol = field(live.rtol);
     this.rows = field(live.rows_per_second);
-    for (const one of [this.duration, this.rtol, this.rows]) one.addEventListener("change", () => events.run());
+    this.fields = [["Duration", this.duration], ["Tolerance", this.rtol], ["Rows per second", this.rows]];
+    for (const [, one] of this.fields) one.addEventListener("change", () => events.run());
     this.root.append(
       element("div", { class: "live-buttons" }, again, this.stopButton, this.status),
       element(
@@ -48,6 +50,14 @@ export class RunControls {
     this.idle("");
   }
 
+  /** Mark the fields without a positive number; return what is wrong with the first of them, null if all are valid. */
+  check(): string | null {
+    const invalid = this.fields.filter(([, field]) => !(field.valueAsNumber > 0));
+    for (const one of this.fields) one[1].setAttribute("aria-invalid", String(invalid.includes(one)));
+    return invalid[0] ? `${invalid[0][0]} must be a positive number.` : null;
+  }
+
+  /** Of the fields, after `check`. */
   get options(): RunOptions {
     const rtol = this.rtol.valueAsNumber;
     const { live } = this;
@@ -60,12 +70,14 @@ export class RunControls {
   }
 
   busy(text: string): void {
+    this.status.setAttribute("aria-busy", "true"); // screen readers announce the end, not each step
     setText(this.status, text);
     this.stopButton.disabled = false;
     this.message.hidden = true;
   }
 
   idle(text: string): void {
+    this.status.setAttribute("aria-busy", "false");
     setText(this.status, text);
     this.stopButton.disabled = true;
   }

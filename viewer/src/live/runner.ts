@@ -4,7 +4,7 @@ import { LinkworkError, MechanismError } from "../core/errors";
 import type { Core } from "../core/memory";
 import { Model, Stage } from "../core/model";
 import { OutputReader } from "../core/outputs";
-import { assembled, inputsOf, type Row, Simulation, type Start, startOf } from "../core/simulation";
+import { assembled, inputsOf, type Row, Simulation, type SimulationEvent, type Start, startOf } from "../core/simulation";
 import { State } from "../core/state";
 import type { RunEvent, Vector } from "../payload";
 import { Drag, SAMPLE } from "./drag";
@@ -59,11 +59,7 @@ export class Runner {
     this.attempt(() => {
       const times = new Float64Array([0, ...timesBetween(0, request.t_end, request.rowsPerSecond)]);
       this.limit(times.length);
-      const model = this.described.withParameters(new Map(request.parameters));
-      const inputs = this.inputs(model, request.inputs);
-      const simulation = this.simulation(model, assembled(model, inputs), request, inputs, times);
-      const reader = new OutputReader(model, this.setup.offsets.map((offset) => Math.max(offset, 0)));
-      this.progress = { request, model, simulation, reader, inputs, rows: [], sentEvents: 0, pending: 0 };
+      this.progress = this.started(request, times);
       this.send({ type: "truncate", id, rows: 0 });
     });
   }
@@ -97,9 +93,10 @@ export class Runner {
   grab(id: number, body: string, point: Vector, target: Vector, t: number): void {
     const { progress } = this;
     const offsets = this.setup.drag[body];
-    if (!progress || !offsets) return;
+    if (!offsets) return;
     this.id = id;
     this.attempt(() => {
+      if (!progress) throw new MechanismError(`there is no run in which to pull ${body}: correct the settings, or run again`);
       const masses = progress.simulation.state.at("body_mass").slice();
       const held = new Drag(progress.model, body, offsets, point, target, masses);
       this.continueAt(t, AHEAD);
@@ -114,9 +111,9 @@ export class Runner {
   /** Let go; the run goes on to its end. */
   release(id: number): void {
     const { progress } = this;
-    if (!this.drag || !progress) return;
-    this.drag = null;
     this.id = id;
+    if (!this.drag || !progress) return this.send({ type: "done", id, message: "" }); // it has ended before
+    this.drag = null;
     this.attempt(() => {
       const { simulation } = progress;
       this.flush(true);
@@ -198,7 +195,7 @@ export class Runner {
     const values = new Float64Array(fresh.length * width);
     fresh.forEach((row, i) => this.read(reader, row, values.subarray(i * width, (i + 1) * width)));
     rows.push(...fresh);
-    const events = simulation.events.slice(sentEvents).map(told);
+    const events = simulation.events.slice(sentEvents).map(eventOf);
     Object.assign(this.progress!, { pending: upTo, sentEvents: simulation.events.length });
     this.send({ type: "rows", id: this.id, rows: values, events }, [values.buffer]);
   }
@@ -216,6 +213,23 @@ export class Runner {
   }
 
   // ---- parts ----
+
+  /** A run at its start; where it cannot start, its memory is free again. */
+  private started(request: RunRequest, times: Float64Array): Progress {
+    const model = this.described.withParameters(new Map(request.parameters));
+    try {
+      const inputs = this.inputs(model, request.inputs);
+      const simulation = this.simulation(model, assembled(model, inputs), request, inputs, times);
+      return { request, model, simulation, reader: this.reader(model), inputs, rows: [], sentEvents: 0, pending: 0 };
+    } catch (error) {
+      model.free();
+      throw error;
+    }
+  }
+
+  private reader(model: Model): OutputReader {
+    return new OutputReader(model, this.setup.offsets.map((offset) => Math.max(offset, 0)));
+  }
 
   private simulation(model: Model, start: Start, run: RunRequest, inputs: Float64Array, times: Float64Array): Simulation {
     const { t_end, rtol, atol } = run;
@@ -246,11 +260,14 @@ export class Runner {
   }
 
   private poseRow(model: Model, start: Start, state: State): Float64Array<ArrayBuffer> {
-    const reader = new OutputReader(model, this.setup.offsets.map((offset) => Math.max(offset, 0)));
-    const values = new Float64Array(this.setup.offsets.length);
-    this.read(reader, { ...start, discrete: null, inputs: inputsOf(state) }, values);
-    reader.free();
-    return values;
+    const reader = this.reader(model);
+    try {
+      const values = new Float64Array(this.setup.offsets.length);
+      this.read(reader, { ...start, discrete: null, inputs: inputsOf(state) }, values);
+      return values;
+    } finally {
+      reader.free();
+    }
   }
 
   private end(): void {
@@ -285,7 +302,7 @@ function overflow(error: unknown): { name: string; message: string } {
   return { name, message: `the simulator's core stopped: ${message}; reload the page` };
 }
 
-function told({ t, transitions }: { t: number; transitions: string[] }): RunEvent {
+function eventOf({ t, transitions }: SimulationEvent): RunEvent {
   return { t, text: transitions.join(", ") };
 }
 
@@ -294,7 +311,7 @@ export function timesBetween(begin: number, t_end: number, rowsPerSecond: number
   if (!(rowsPerSecond > 0 && Number.isFinite(rowsPerSecond))) {
     throw new MechanismError(`rows per second must be a positive number, not ${rowsPerSecond}`);
   }
-  if (!(Number.isFinite(t_end) && t_end >= begin)) throw new MechanismError("the duration must be a number of seconds");
+  if (!(Number.isFinite(t_end) && t_end >= begin)) throw new MechanismError(`the duration must be a number of seconds from ${begin} on, not ${t_end}`);
   if ((t_end - begin) * rowsPerSecond > MOST_VALUES) throw new MechanismError("shorten the run or ask for fewer rows");
   const times: number[] = [];
   for (let k = Math.floor(begin * rowsPerSecond); k / rowsPerSecond < t_end; k++) {

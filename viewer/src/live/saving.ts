@@ -1,4 +1,4 @@
-/** Files that the page saves: rows as CSV, changed numbers as JSON. */
+/** What the panel saves: rows as CSV, changed numbers as JSON. */
 
 import { shortest } from "../core/numbers";
 import type { Motion } from "../motion";
@@ -19,19 +19,4 @@ function quotedIfNeeded(name: string): string {
 /** Numbers by name; JSON writes each with as many digits as tell it from all others. */
 export function jsonOf(values: Record<string, number>): string {
   return `${JSON.stringify(values, null, 2)}\n`;
-}
-
-/** Let the browser save a text as a file. */
-export function save(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
-/** A title as the beginning of a file's name. */
-export function fileName(title: string): string {
-  return title.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60) || "model";
 }

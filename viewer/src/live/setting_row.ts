@@ -76,8 +76,12 @@ export class SettingRow {
     const { name } = this.entry.setting;
     const end = (k: 0 | 1, words: string): HTMLInputElement => {
       const field = element("input", { type: "number", step: "any", class: "live-field", "aria-label": `${name}, ${words} of the slider`, title: `${words} of the slider` });
-      field.value = digits(this.range[k]).replace("\u2212", "-");
-      field.addEventListener("change", () => this.setEnd(k, field.valueAsNumber));
+      const write = (): void => void (field.value = String(Number(this.range[k].toPrecision(4))));
+      field.addEventListener("change", () => {
+        this.setEnd(k, field.valueAsNumber);
+        write(); // the end that the slider has: an invalid one is not taken
+      });
+      write();
       return field;
     };
     const summary = element("summary", { title: "Ends of the slider", "aria-label": `${name}, ends of the slider` }, "\u2194");

@@ -15,7 +15,7 @@ export interface SimulatorEvents {
 export class Simulator {
   private last = 0; // number of the latest request
   private runId = 0; // of the latest one that rows answer
-  private poseId = 0;
+  private poseId: number | null = null; // of the one that is being assembled
   private waiting: PoseRequest | null = null;
 
   constructor(
@@ -38,7 +38,7 @@ export class Simulator {
 
   /** One at a time: of those asked for meanwhile the last one counts. */
   pose(pose: PoseRequest): void {
-    if (this.poseId !== 0) {
+    if (this.isPosing) {
       this.waiting = pose;
       return;
     }
@@ -47,7 +47,7 @@ export class Simulator {
 
   /** Whether a pose is being assembled. */
   get isPosing(): boolean {
-    return this.poseId !== 0;
+    return this.poseId !== null;
   }
 
   grab(body: string, point: Vector, target: Vector, t: number): void {
@@ -82,7 +82,7 @@ export class Simulator {
   }
 
   private servePose(answer: Answer): void {
-    this.poseId = 0;
+    this.poseId = null;
     const next = this.waiting;
     this.waiting = null;
     if (next) this.pose(next); // a newer one is wanted

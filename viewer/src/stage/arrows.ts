@@ -101,9 +101,11 @@ export class Arrows {
   }
 }
 
+type ArrowMesh = InstancedMesh<BufferGeometry, MeshLambertMaterial>;
+
 /** Many of one geometry, drawn twice: what is seen, and faintly what is behind something. */
 class Instances {
-  readonly meshes: [InstancedMesh, InstancedMesh];
+  readonly meshes: [ArrowMesh, ArrowMesh];
   private count = 0;
 
   constructor(private readonly geometry: BufferGeometry, most: number) {
@@ -144,7 +146,10 @@ class Instances {
 
   dispose(): void {
     this.geometry.dispose();
-    for (const mesh of this.meshes) mesh.dispose();
+    for (const mesh of this.meshes) {
+      mesh.material.dispose();
+      mesh.dispose();
+    }
   }
 }
 
@@ -186,4 +191,3 @@ function sourcesOf(scene: Scene): Source[] {
   }
   return sources;
 }
-

@@ -3,6 +3,7 @@
 import {
   BufferAttribute, BufferGeometry, CircleGeometry, Color, Group, LineBasicMaterial, LineSegments, Mesh, ShadowMaterial, Vector3, type Box3,
 } from "three";
+import { niceBelow } from "../ui/numbers";
 import { frameOf } from "./geometry";
 
 const CELLS = 14; // from the middle outwards
@@ -19,7 +20,7 @@ export class Floor {
 
   constructor(bounds: Box3, up: Vector3, size: number) {
     const span = Math.max(bounds.getSize(new Vector3()).length(), size);
-    this.step = niceStep(span / 8);
+    this.step = niceBelow(span / 8);
     const centre = bounds.getCenter(new Vector3());
     const level = lowest(bounds, up) - 0.06 * size;
     // the origin of the world is on a line of the grid
@@ -50,6 +51,8 @@ export class Floor {
   dispose(): void {
     this.lines.geometry.dispose();
     this.shadow.geometry.dispose();
+    this.material.dispose();
+    this.shadowMaterial.dispose();
     this.group.removeFromParent();
   }
 }
@@ -78,12 +81,6 @@ function grid(step: number): BufferGeometry {
   geometry.setAttribute("position", new BufferAttribute(new Float32Array(positions), 3));
   geometry.setAttribute("color", new BufferAttribute(new Float32Array(colours), 4));
   return geometry;
-}
-
-/** 1, 2 or 5 times a power of ten. */
-export function niceStep(wanted: number): number {
-  const power = 10 ** Math.floor(Math.log10(wanted));
-  return (([5, 2, 1] as const).find((step) => step * power <= wanted) ?? 1) * power;
 }
 
 function lowest(bounds: Box3, up: Vector3): number {

@@ -19,7 +19,3 @@ export function matrix(frame: Frame): Matrix4 {
 export function array(v: Vector3): Vector {
   return [v.x, v.y, v.z];
 }
-
-export function column(m: Matrix4, k: 0 | 1 | 2): Vector3 {
-  return new Vector3().setFromMatrixColumn(m, k);
-}

@@ -22,10 +22,7 @@ interface Gear {
 }
 
 export interface GearPair {
-  coupling: Coupling;
   gears: [Gear, Gear];
-  /** Height of both along the axis of the first, in the frame of the body that carries them. */
-  carrier: string;
 }
 
 /** The pair that a coupling is; null: it is drawn as nothing. */
@@ -58,8 +55,6 @@ export function gearPair(coupling: Coupling, joints: Joint[]): GearPair | null {
   const [n1, n2] = [Math.round((teeth * r1) / smaller), Math.round((teeth * r2) / smaller)];
   if (Math.max(n1, n2) > MOST) return null;
   return {
-    coupling,
-    carrier,
     gears: [
       { joint: one, body: one.parent === carrier ? one.child : one.parent, radius: r1, teeth: n1, inner: !outside && r1 > r2, phase: angleIn(first.frame, between, !outside && r2 > r1) },
       { joint: two, body: two.parent === carrier ? two.child : two.parent, radius: r2, teeth: n2, inner: !outside && r2 > r1, phase: angleIn(second.frame, between.clone().negate(), !outside && r1 > r2) + Math.PI / n2 },

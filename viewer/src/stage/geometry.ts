@@ -157,17 +157,6 @@ export class Solid {
     return this.lathe(profile, true, segments);
   }
 
-  /** A round rod between two points of the frame, slightly thicker in the middle third, as a forged one. */
-  rod(from: Vector3, to: Vector3, radius: number, segments = 16): this {
-    const length = from.distanceTo(to);
-    if (length < 1e-12) return this;
-    const frame = this.frame;
-    this.frame = frame.clone().multiply(alongZ(from, to));
-    this.lathe([[0, 0], [radius, 0], [radius, length], [0, length]], false, segments);
-    this.frame = frame;
-    return this;
-  }
-
   /** A plate across z with an outline that is star-shaped about its middle; its edges are chamfered. */
   plate(full: Corner[], z0: number, z1: number, chamfer = 0): this {
     const outline = this.fewer(full, full).map((k) => full[k]!);
@@ -283,11 +272,6 @@ export class Solid {
     if (part) part.count = this.index.length - part.start;
     return this;
   }
-}
-
-/** The frame at a point whose z axis is towards another. */
-export function alongZ(from: Vector3, to: Vector3): Matrix4 {
-  return frameOf(from, new Vector3().subVectors(to, from));
 }
 
 /** A frame at a point with a given z; x is nearest to `x`, by default any. */

@@ -3,6 +3,7 @@
 import { Group, InstancedMesh, MeshLambertMaterial, type Matrix4 } from "three";
 import { instantOf, type Motion } from "../motion";
 import type { Assembly } from "./assembly";
+import { GROUND } from "./names";
 import { posesAt } from "./travel";
 
 const COUNT = 7;
@@ -23,7 +24,7 @@ export class Ghosts {
     const poses: Map<string, Matrix4>[] = Array.from({ length: COUNT }, (_, k) =>
       posesAt(motion, assembly.layout.scene, instantOf(motion, motion.begin + ((motion.end - motion.begin) * k) / (COUNT - 1))));
     for (const [name, { mesh, bodyCount }] of assembly.nodes) {
-      if (bodyCount === 0 || name === "ground") continue;
+      if (bodyCount === 0 || name === GROUND) continue;
       const geometry = mesh.geometry.clone();
       geometry.setDrawRange(0, bodyCount);
       const many = new InstancedMesh(geometry, this.material, COUNT);

@@ -17,7 +17,7 @@ export class Highlight {
   set(picked: Pick<Picked, "kind" | "name"> | null, assembly: Assembly | null, springs: Springs | null): void {
     this.clear();
     if (!picked || !assembly) return;
-    if (picked.kind === "spring") {
+    if (picked.kind === "spring" || picked.kind === "distance") {
       if (springs) for (const group of [springs.group, springs.distances]) this.follow(group, picked.name);
       return;
     }
@@ -40,6 +40,12 @@ export class Highlight {
     }
     for (const mesh of this.meshes) mesh.removeFromParent();
     this.meshes.length = 0;
+  }
+
+  dispose(): void {
+    this.clear();
+    this.tint.dispose();
+    this.edge?.dispose();
   }
 
   private add(parent: Object3D, mesh: Mesh): void {

@@ -3,9 +3,9 @@
  * is. Only the drawn solids are shifted, along the common axis; pins stay on the joints' true axes and pass through.
  */
 
-import { Color, Matrix4, Vector3 } from "three";
+import { Color, Vector3 } from "three";
 import type { Body, Joint, JointType, Scene } from "../payload";
-import { column, matrix, rotation, vector } from "./frames";
+import { rotation, vector } from "./frames";
 import { GROUND } from "./names";
 
 /** Those of the two-dimensional pictures. */
@@ -261,14 +261,4 @@ export function firstView(layout: Layout): Vector3 {
   const toward = across(preferred);
   const right = new Vector3().crossVectors(up, toward);
   return toward.addScaledVector(right, 0.35).addScaledVector(up, 0.5).normalize();
-}
-
-/** The pose in which a joint frame is on the ground. */
-export function groundFrame(joint: Joint): Matrix4 {
-  return matrix(joint.parent === GROUND ? joint.parentFrame : joint.childFrame);
-}
-
-/** Axes of a frame as vectors. */
-export function zOf(frame: Matrix4): Vector3 {
-  return column(frame, 2);
 }

@@ -1,10 +1,10 @@
 /** The rubber band by which a body is pulled, and the axes of bodies. */
 
-import { Color, InstancedMesh, Matrix4, Mesh, MeshBasicMaterial, Quaternion, Vector3 } from "three";
+import { Color, InstancedMesh, Matrix4, Mesh, MeshBasicMaterial, Quaternion, Vector3, type BufferGeometry } from "three";
 import { Solid } from "./geometry";
 
 /** Of length and radius 1 along z. */
-export function rubberBand(): Mesh {
+export function rubberBand(): Mesh<BufferGeometry, MeshBasicMaterial> {
   const geometry = new Solid().at(new Matrix4()).lathe([[1, 0], [1, 1]], false, 8).build();
   const mesh = new Mesh(geometry, new MeshBasicMaterial({ color: "#ff9d00" }));
   mesh.matrixAutoUpdate = false;
@@ -15,7 +15,7 @@ export function rubberBand(): Mesh {
 }
 
 /** Axes x, y, z in red, green and blue, for each body. */
-export function frames(count: number, length: number): InstancedMesh {
+export function frames(count: number, length: number): InstancedMesh<BufferGeometry, MeshBasicMaterial> {
   const solid = new Solid();
   for (const [k, colour] of ["#d55e00", "#009e73", "#3a8fd0"].entries()) {
     const axis = new Vector3(k === 0 ? 1 : 0, k === 1 ? 1 : 0, k === 2 ? 1 : 0);

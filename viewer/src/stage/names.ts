@@ -1,4 +1,4 @@
 /** What can be picked in the scene. */
-export type Selectable = "body" | "joint" | "spring" | "point";
+export type Selectable = "body" | "joint" | "spring" | "distance" | "point";
 
 export const GROUND = "ground";

@@ -1,6 +1,7 @@
 /** Names, the world's axes and a scale bar, on a flat canvas over the scene. Text is drawn, never parsed. */
 
 import { Quaternion, Vector3, type Camera } from "three";
+import { lengthText } from "../ui/numbers";
 
 export interface Label {
   text: string;
@@ -160,10 +161,4 @@ export class Overlay {
     if (width === undefined) this.widths.set(text, (width = this.context.measureText(text).width));
     return width;
   }
-}
-
-/** 0.02 m as "20 mm", 2000 m as "2 km". */
-export function lengthText(metres: number): string {
-  const [unit, factor] = ([["km", 1e-3], ["m", 1], ["mm", 1e3], ["µm", 1e6]] as const).find(([, factor]) => metres * factor >= (factor === 1 ? 0.0999 : 0.999)) ?? ["nm", 1e9];
-  return `${Number((metres * factor).toPrecision(6))} ${unit}`;
 }

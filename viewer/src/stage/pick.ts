@@ -2,6 +2,7 @@
 
 import { Matrix4, Plane, Raycaster, Vector2, Vector3, type Camera, type Intersection, type Object3D } from "three";
 import type { Picked } from "./assembly";
+import { GROUND } from "./names";
 
 const STILL = 4; // pixels that a click may move
 
@@ -42,10 +43,6 @@ export class Pointer {
     window.addEventListener("pointercancel", this.onUp);
   }
 
-  get dragging(): boolean {
-    return this.drag !== null && this.drag.pulled;
-  }
-
   /** Look what is below the pointer, at most once a frame. */
   hover(): void {
     if (!this.moved || this.drag || this.down) return;
@@ -65,13 +62,13 @@ export class Pointer {
   }
 
   private readonly onDown = (event: PointerEvent): void => {
-    if (event.target !== this.canvas || event.button !== 0) return;
+    if (event.target !== this.canvas || event.button !== 0 || !event.isPrimary) return; // further fingers neither pull nor click
     this.aim(event);
     this.down = { x: event.clientX, y: event.clientY };
     if (!this.actions.draggable()) return;
     const hit = this.hit();
     const pose = hit && this.actions.pose(hit.picked.body);
-    if (!hit || !pose || hit.picked.body === "ground") return;
+    if (!hit || !pose || hit.picked.body === GROUND) return;
     event.stopPropagation();
     event.preventDefault();
     const towards = this.actions.camera().getWorldDirection(new Vector3());
@@ -99,7 +96,7 @@ export class Pointer {
 
   private readonly onPull = (event: PointerEvent): void => {
     const { drag, down } = this;
-    if (!drag || !down) return;
+    if (!drag || !down || !event.isPrimary) return;
     if (!drag.pulled && Math.hypot(event.clientX - down.x, event.clientY - down.y) < STILL) return;
     drag.pulled = true;
     this.aim(event);
@@ -109,6 +106,7 @@ export class Pointer {
   };
 
   private readonly onUp = (event: PointerEvent): void => {
+    if (!event.isPrimary) return;
     const { down, drag } = this;
     [this.down, this.drag] = [null, null];
     if (drag?.pulled) {

@@ -33,7 +33,7 @@ export class QualityControl {
     return { shadows, ratio: this.software && !this.moving ? ratio : Math.min(this.ratio, ratio) };
   }
 
-  /** Count a frame at a time, ms, that was asked for `waited` ms after the one before; true: the quality changes. */
+  /** Count a frame at a time, ms, that was requested `waited` ms after the one before was drawn; true: the quality changes. */
   frame(now: number, waited: number): boolean {
     const took = now - this.last;
     this.last = now;

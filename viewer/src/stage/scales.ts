@@ -2,6 +2,7 @@
 
 import type { Motion } from "../motion";
 import type { Scene } from "../payload";
+import { niceBelow } from "../ui/numbers";
 import { someRows } from "./travel";
 
 const FORCE = 0.32; // of the size: the arrow of the largest usual force
@@ -9,8 +10,8 @@ const TORQUE = 0.25;
 const USUAL = 0.75; // share of the rows that are below: an impact must not hide all others
 
 export interface Scales {
-  force: number; // m/N
-  torque: number; // m/(N m)
+  force: number; // m of arrow for 1 N
+  torque: number; // m for 1 N m
 }
 
 export function scalesOf(scene: Scene, motion: Motion): Scales {
@@ -44,9 +45,5 @@ function usual(motion: Motion, vectors: string[][], otherwise: number): number {
 
 /** 1, 2 or 5 times a power of ten, at most `length` for `magnitude`: it can be written down. */
 function scaleFor(length: number, magnitude: number): number {
-  if (!(magnitude > 0) || !(length > 0)) return 0;
-  const wanted = length / magnitude;
-  const power = 10 ** Math.floor(Math.log10(wanted));
-  const step = [5, 2, 1].find((one) => one * power <= wanted * (1 + 1e-9)) ?? 1;
-  return step * power;
+  return magnitude > 0 && length > 0 ? niceBelow(length / magnitude) : 0;
 }

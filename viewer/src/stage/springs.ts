@@ -6,7 +6,10 @@ import { DARK, STEEL, WIRE } from "./finishes";
 import { matrix, vector } from "./frames";
 import { Solid, anyAcross, bend, tube, type Finish, type Tube } from "./geometry";
 import { shift, type Layout } from "./layout";
+import type { Selectable } from "./names";
 import type { Travel } from "./travel";
+
+const MOST_WITH_SHADOWS = 19; // springs and distances
 
 type Poses = Map<string, Matrix4>;
 
@@ -25,15 +28,11 @@ export class Springs {
     const { scene } = layout;
     for (const spring of scene.springs) {
       const ends = endsOf(layout, spring.bodies, spring.points);
-      const nominal = spring.free > 0 ? spring.free : 0;
-      if (spring.stiffness !== 0 || spring.damping === 0) this.add(coil(spring, ends, nominal, layout, material), spring.name);
-      if (spring.damping !== 0) this.add(damper(spring, ends, nominal, layout, material), spring.name);
+      if (spring.stiffness !== 0 || spring.damping === 0) this.add(coil(spring, ends, layout, material), spring.name, "spring");
+      if (spring.damping !== 0) this.add(damper(spring, ends, layout, material), spring.name, "spring");
     }
-    for (const distance of scene.distances) {
-      const rod = thinRod(endsOf(layout, distance.bodies, distance.points), layout, material);
-      rod.object.userData = { spring: distance.name };
-      this.all.push(rod);
-      this.distances.add(rod.object);
+    for (const { name, bodies, points } of scene.distances) {
+      this.add(thinRod(endsOf(layout, bodies, points), layout, material), name, "distance", this.distances);
     }
     for (const joint of scene.joints) {
       if (!joint.spring) continue;
@@ -50,11 +49,8 @@ export class Springs {
 
   /** Wires throw hardly any shadow; where they are many they throw none. */
   castShadows(on: boolean): void {
-    for (const group of [this.group, this.distances]) {
-      group.traverse((one) => {
-        if (one instanceof Mesh) one.castShadow = one.receiveShadow = on && this.all.length < 20;
-      });
-    }
+    const shadows = on && this.all.length <= MOST_WITH_SHADOWS;
+    for (const group of [this.group, this.distances]) group.traverse((one) => (one.castShadow = one.receiveShadow = shadows));
   }
 
   dispose(): void {
@@ -66,10 +62,10 @@ export class Springs {
     }
   }
 
-  private add(one: Shaped, name: string, kind: "spring" | "joint" = "spring"): void {
+  private add(one: Shaped, name: string, kind: Selectable, group = this.group): void {
     one.object.userData = { spring: name, kind };
     this.all.push(one);
-    this.group.add(one.object);
+    group.add(one.object);
   }
 }
 
@@ -134,7 +130,6 @@ class Along {
   }
 }
 
-
 /** A helix of constant wire: it gets thinner as it stretches. */
 class Helix {
   private readonly points: Vector3[];
@@ -170,31 +165,53 @@ class Helix {
   }
 }
 
-/** A helix whose nominal length is the free length; of one without, the first length that is drawn. */
-function coil(spring: Spring, ends: Ends, nominal: number, layout: Layout, material: MeshLambertMaterial): Shaped {
+/** What is stretched between two points: its meshes, and where they are at a distance of the points. */
+interface Stretch {
+  meshes: Mesh[];
+  place(frame: Matrix4, length: number): void;
+}
+
+/**
+ * Something between two points. It is made when it is first drawn, for its usual length: the free length, or that of the
+ * first drawing where the free length is 0.
+ */
+function stretched(free: number, ends: Ends, layout: Layout, make: (usual: number) => Stretch): Shaped {
   const along = new Along();
   const holder = new Group();
-  let helix: Helix | null = null;
+  let made: Stretch | null = null;
   return {
     object: holder,
     shape(poses) {
       const pair = ends(poses);
       const length = pair ? pair[0].distanceTo(pair[1]) : 0;
       if (!pair || length < 1e-9 * layout.size) return false;
-      if (!helix) {
-        const usual = nominal > 0.02 * layout.size ? nominal : Math.max(length, 0.05 * layout.size);
-        const r = coilRadius(usual, layout);
-        helix = new Helix(usual, r, turnsOf(usual, r), 0.16 * r, layout, material);
-        helix.wire.mesh.userData = { spring: spring.name, kind: "spring" };
-        helix.wire.mesh.castShadow = holder.userData.shadows ?? true;
-        holder.add(helix.wire.mesh);
+      if (!made) {
+        made = make(free > 0.02 * layout.size ? free : Math.max(length, 0.05 * layout.size));
+        for (const mesh of made.meshes) {
+          mesh.userData = holder.userData;
+          mesh.castShadow = mesh.receiveShadow = holder.castShadow;
+        }
+        holder.add(...made.meshes);
       }
-      helix.shape(length);
-      helix.wire.mesh.matrix.copy(along.frame(...pair));
-      helix.wire.mesh.matrixWorldNeedsUpdate = true;
+      made.place(along.frame(...pair), length);
+      for (const mesh of made.meshes) mesh.matrixWorldNeedsUpdate = true;
       return true;
     },
   };
+}
+
+function coil(spring: Spring, ends: Ends, layout: Layout, material: MeshLambertMaterial): Shaped {
+  return stretched(spring.free, ends, layout, (usual) => {
+    const r = coilRadius(usual, layout);
+    const helix = new Helix(usual, r, turnsOf(usual, r), 0.16 * r, layout, material);
+    return {
+      meshes: [helix.wire.mesh],
+      place(frame, length) {
+        helix.shape(length);
+        helix.wire.mesh.matrix.copy(frame);
+      },
+    };
+  });
 }
 
 function coilRadius(length: number, layout: Layout): number {
@@ -206,72 +223,46 @@ function turnsOf(length: number, radius: number): number {
 }
 
 /** A cylinder on the first body, and a piston on the second one that slides in it. */
-function damper(spring: Spring, ends: Ends, nominal: number, layout: Layout, material: MeshLambertMaterial): Shaped {
-  const along = new Along();
-  const holder = new Group();
-  let made: { cylinder: Mesh; piston: Mesh; length: number } | null = null;
-  return {
-    object: holder,
-    shape(poses) {
-      const pair = ends(poses);
-      const length = pair ? pair[0].distanceTo(pair[1]) : 0;
-      if (!pair || length < 1e-9 * layout.size) return false;
-      if (!made) {
-        const usual = nominal > 0.02 * layout.size ? nominal : length;
-        const r = (spring.stiffness !== 0 ? 0.52 : 0.85) * coilRadius(usual, layout);
-        const body = 0.5 * usual;
-        const cylinder = new Solid().in(DARK).at(new Matrix4()).cylinder(r, 0.1 * usual, 0.1 * usual + body, 20).in(STEEL).cylinder(0.35 * r, 0, 0.12 * usual, 12);
-        const piston = new Solid().in(STEEL).at(new Matrix4()).cylinder(0.42 * r, -0.6 * usual, 0, 14);
-        made = { cylinder: still(cylinder, material), piston: still(piston, material), length: usual };
-        for (const mesh of [made.cylinder, made.piston]) {
-          mesh.userData = { spring: spring.name, kind: "spring" };
-          holder.add(mesh);
-        }
-      }
-      const frame = along.frame(...pair);
-      // a stroke that is longer than the parts scales them rather than pull them apart
-      const share = Math.min(length / (0.65 * made.length), 1);
-      const reach = Math.max(length / (1.15 * made.length), 1);
-      made.cylinder.matrix.copy(frame).scale(new Vector3(1, 1, share));
-      made.piston.matrix.copy(frame).multiply(new Matrix4().makeTranslation(0, 0, length)).scale(new Vector3(1, 1, share * reach));
-      for (const mesh of [made.cylinder, made.piston]) mesh.matrixWorldNeedsUpdate = true;
-      return true;
-    },
-  };
+function damper(spring: Spring, ends: Ends, layout: Layout, material: MeshLambertMaterial): Shaped {
+  return stretched(spring.free, ends, layout, (usual) => {
+    const r = (spring.stiffness !== 0 ? 0.52 : 0.85) * coilRadius(usual, layout);
+    const cylinder = still(new Solid().in(DARK).at(new Matrix4()).cylinder(r, 0.1 * usual, 0.6 * usual, 20).in(STEEL).cylinder(0.35 * r, 0, 0.12 * usual, 12), material);
+    const piston = still(new Solid().in(STEEL).at(new Matrix4()).cylinder(0.42 * r, -0.6 * usual, 0, 14), material);
+    return {
+      meshes: [cylinder, piston],
+      place(frame, length) {
+        // a stroke that is longer than the parts scales them rather than pull them apart
+        const share = Math.min(length / (0.65 * usual), 1);
+        const reach = Math.max(length / (1.15 * usual), 1);
+        cylinder.matrix.copy(frame).scale(new Vector3(1, 1, share));
+        piston.matrix.copy(frame).multiply(new Matrix4().makeTranslation(0, 0, length)).scale(new Vector3(1, 1, share * reach));
+      },
+    };
+  });
 }
 
 function still(solid: Solid, material: MeshLambertMaterial): Mesh {
   const mesh = new Mesh(solid.build(), material);
   mesh.matrixAutoUpdate = false;
-  mesh.castShadow = true;
   return mesh;
 }
 
 /** A massless rod of constant length with a ball at either end. */
 function thinRod(ends: Ends, layout: Layout, material: MeshLambertMaterial): Shaped {
-  const along = new Along();
-  const r = layout.radius;
-  const solid = new Solid().in(DARK).at(new Matrix4()).cylinder(0.3 * r, 0, 1, 12);
-  const ball = (): Mesh => still(new Solid().in(STEEL).at(new Matrix4()).sphere(new Vector3(), 0.62 * r, 14), material);
-  const holder = new Group();
-  const [rod, from, to] = [still(solid, material), ball(), ball()];
-  holder.add(rod, from, to);
-  return {
-    object: holder,
-    shape(poses) {
-      const pair = ends(poses);
-      if (!pair) return false;
-      const length = Math.max(pair[0].distanceTo(pair[1]), 1e-9 * layout.size);
-      rod.matrix.copy(along.frame(...pair)).scale(new Vector3(1, 1, length));
-      from.matrix.makeTranslation(pair[0]);
-      to.matrix.makeTranslation(pair[1]);
-      for (const mesh of [rod, from, to]) {
-        mesh.matrixWorldNeedsUpdate = true;
-        mesh.userData = holder.userData;
-      }
-      return true;
-    },
-  };
+  return stretched(0, ends, layout, () => {
+    const r = layout.radius;
+    const ball = (): Mesh => still(new Solid().in(STEEL).at(new Matrix4()).sphere(new Vector3(), 0.62 * r, 14), material);
+    const rod = still(new Solid().in(DARK).at(new Matrix4()).cylinder(0.3 * r, 0, 1, 12), material);
+    const [from, to] = [ball(), ball()];
+    return {
+      meshes: [rod, from, to],
+      place(frame, length) {
+        rod.matrix.copy(frame).scale(new Vector3(1, 1, length));
+        from.matrix.copy(frame);
+        to.matrix.copy(frame).multiply(new Matrix4().makeTranslation(0, 0, length));
+      },
+    };
+  });
 }
 
 /** A flat spiral in front of a hinge: its outer end is on the parent, its inner one on the child. */

@@ -2,8 +2,9 @@
 
 import {
   Box3, Color, DirectionalLight, HemisphereLight, Matrix4, MeshLambertMaterial, PCFShadowMap, Quaternion as Rotation, Scene as World, Vector3,
-  WebGLRenderer, type InstancedMesh, type Mesh as Solid3,
+  WebGLRenderer,
 } from "three";
+import { drawInFrame } from "../animation";
 import { instantOf, type Motion } from "../motion";
 import type { Joint, Mesh, Quaternion, Scene, Vector } from "../payload";
 import { ARROW_COLOURS, Arrows } from "./arrows";
@@ -25,7 +26,7 @@ import { HOVER_LATER, Pointer } from "./pick";
 import { QualityControl, contextFor } from "./quality";
 import { scalesOf, type Scales } from "./scales";
 import { Springs } from "./springs";
-import { Traces } from "./traces";
+import { Traces, type TracedPoint } from "./traces";
 import { cloudOf, posesAt, posesOver, travelsOf, type Travel } from "./travel";
 
 export type { Selectable, Theme };
@@ -70,15 +71,13 @@ interface Actor {
 }
 
 export class Stage {
-  onSelect: (kind: Selectable | null, name: string | null) => void = () => {};
+  onSelect: (picked: Pick<Picked, "kind" | "name"> | null) => void = () => {};
   onDrag: (body: string, point: Vector, target: Vector | null) => void = () => {};
   /** Called when the length of arrows for one newton changes. */
   onScales: () => void = () => {};
   draggable = false;
   /** m of arrow for 1 N and 1 N m; 0 where there is none to draw. */
   readonly scales: Scales = { force: 0, torque: 0 };
-  /** Resolves when the meshes of shapes are drawn. */
-  readonly ready: Promise<void>;
 
   private readonly renderer: WebGLRenderer;
   private readonly world = new World();
@@ -91,7 +90,7 @@ export class Stage {
   private readonly quality: QualityControl;
   private readonly hovered = new Highlight("#ffb000", 0.28, false);
   private readonly selected = new Highlight("#ff9d00", 0.22, true);
-  private readonly band: Solid3;
+  private readonly band: ReturnType<typeof rubberBand>;
   private readonly observer: ResizeObserver;
   private readonly layers: Layers = {
     reactions: false, springs: false, loads: true, gravity: false, joints: true, names: false, traces: true, ghosts: false, frames: false, shadows: true,
@@ -102,13 +101,13 @@ export class Stage {
   private arrows: Arrows | null = null;
   private traces: Traces | null = null;
   private ghosts: Ghosts | null = null;
-  private triads: InstancedMesh | null = null;
+  private triads: ReturnType<typeof frames> | null = null;
   private look: Look;
   private t = 0;
   private scanned = 0; // rows of the first run that sizes are from
   private bounds = new Box3();
   private posed = false; // matrices are those of t
-  private asked = 0; // the frame that is asked for
+  private requested = false; // a frame
   private drawnAt = 0; // ms
   private rest = 0; // timer
   private hoveredPick: Picked | null = null;
@@ -132,7 +131,7 @@ export class Stage {
     this.studio = studio(up);
     this.hemisphere.position.copy(up);
     this.world.add(this.light, this.light.target, this.hemisphere);
-    this.cameras = new Cameras(canvas, up, options.reducedMotion, () => this.ask());
+    this.cameras = new Cameras(canvas, up, options.reducedMotion, () => this.requestFrame());
     this.quality = new QualityControl(window.devicePixelRatio, software);
     this.band = rubberBand();
     this.world.add(this.band);
@@ -144,13 +143,13 @@ export class Stage {
       draggable: () => this.draggable,
       hover: (picked) => this.hover(picked),
       select: (picked) => {
-        this.select(picked?.name ?? null, picked?.kind);
-        this.onSelect(picked?.kind ?? null, picked?.name ?? null);
+        this.select(picked);
+        this.onSelect(picked);
       },
       drag: (body, point, target) => this.dragged(body, point, target),
     });
     this.meshes = meshes.map(() => null);
-    this.ready = this.unpack(meshes);
+    void this.unpack(meshes);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(host);
     this.setTheme(options.theme);
@@ -169,27 +168,27 @@ export class Stage {
   show(t: number): void {
     this.t = t;
     this.posed = false;
-    this.ask();
+    this.requestFrame();
   }
 
-  select(name: string | null, kind?: Selectable): void {
-    this.selectedPick = name === null ? null : { name, kind: kind ?? this.kindOf(name) };
+  select(picked: Pick<Picked, "kind" | "name"> | null): void {
+    this.selectedPick = picked;
     this.selected.set(this.selectedPick, this.actors[0]?.assembly ?? null, this.actors[0]?.springs ?? null);
-    this.ask();
+    this.requestFrame();
   }
 
   setLayers(layers: Partial<Layers>): void {
     Object.assign(this.layers, layers);
     this.applyLayers();
     this.posed = false;
-    this.ask();
+    this.requestFrame();
   }
 
   /** Draw, or do not draw, the way of a point of a body. */
-  setTrace(point: { body: string; point: Vector }, on: boolean): void {
+  setTrace(point: TracedPoint, on: boolean): void {
     this.traces?.set(point, on);
     this.posed = false;
-    this.ask();
+    this.requestFrame();
   }
 
   /** "x", "y", "z": along an axis, without perspective. "fit": everything, from where one looks now. */
@@ -208,7 +207,7 @@ export class Stage {
     this.studio.bright.value = this.look.reflection;
     this.light.intensity = this.look.light;
     this.floor?.setColours(new Color(this.look.grid), this.look.shadow);
-    this.ask();
+    this.requestFrame();
   }
 
   resize(): void {
@@ -261,28 +260,35 @@ export class Stage {
 
   dispose(): void {
     this.disposed = true;
-    cancelAnimationFrame(this.asked);
     clearTimeout(this.rest);
     this.observer.disconnect();
     this.pointer.dispose();
     this.cameras.controls.dispose();
     this.clear();
+    this.traces?.dispose();
+    this.hovered.dispose();
+    this.selected.dispose();
+    this.band.geometry.dispose();
+    this.band.material.dispose();
+    this.light.dispose();
     this.renderer.dispose();
+    this.renderer.forceContextLoss(); // browsers keep only some
     this.renderer.domElement.remove();
     for (const element of this.overlay.elements) element.remove();
   }
 
   private redraw(): void {
     this.posed = false;
-    this.ask();
+    this.requestFrame();
   }
 
-  private ask(): void {
-    if (this.asked || this.disposed) return;
-    const waited = performance.now() - this.drawnAt;
-    this.asked = requestAnimationFrame((now) => {
-      this.asked = 0;
-      if (this.quality.frame(now, waited)) this.applyQuality();
+  private requestFrame(): void {
+    if (this.requested || this.disposed) return;
+    this.requested = true;
+    drawInFrame((now, requested) => {
+      this.requested = false;
+      if (this.disposed) return;
+      if (this.quality.frame(now, requested - this.drawnAt)) this.applyQuality();
       this.draw(now);
     });
   }
@@ -298,7 +304,7 @@ export class Stage {
     this.renderer.render(this.world, this.cameras.active);
     this.overlay.draw(this.cameras.active, this.labels(), this.gridStep, this.look);
     this.drawnAt = performance.now();
-    if (moving) this.ask();
+    if (moving) this.requestFrame();
   }
 
   /** Something moves: at the quality that is fast enough, until it has rested for a while. */
@@ -308,7 +314,7 @@ export class Stage {
     this.rest = window.setTimeout(() => {
       if (!this.quality.move(false) || this.disposed) return;
       this.applyQuality();
-      this.ask();
+      this.requestFrame();
     }, REST);
   }
 
@@ -331,9 +337,16 @@ export class Stage {
     this.floor?.dispose();
     this.arrows?.dispose();
     this.ghosts?.dispose();
-    this.triads?.removeFromParent();
+    this.disposeTriads();
     this.traces?.group.removeFromParent();
     [this.floor, this.arrows, this.ghosts, this.triads] = [null, null, null, null];
+  }
+
+  private disposeTriads(): void {
+    this.triads?.geometry.dispose();
+    this.triads?.material.dispose();
+    this.triads?.dispose();
+    this.triads?.removeFromParent();
   }
 
   /** Everything anew for the same runs. */
@@ -372,7 +385,7 @@ export class Stage {
     this.aimLight();
     this.decorate(size);
     this.applyLayers();
-    this.select(this.selectedPick?.name ?? null, this.selectedPick?.kind);
+    this.select(this.selectedPick);
     this.redraw();
   }
 
@@ -511,30 +524,24 @@ export class Stage {
     return node.group.matrixWorld;
   }
 
-  private kindOf(name: string): Selectable {
-    if (this.scene.bodies.some((body) => body.name === name)) return "body";
-    if (this.scene.joints.some((joint) => joint.name === name)) return "joint";
-    return this.scene.points.some((point) => point.name === name) ? "point" : "spring";
-  }
-
   private pickedOf(hit: Parameters<Assembly["picked"]>[0]): Picked | null {
     const name = hit.object.userData.spring as string | undefined;
-    if (name !== undefined) return { kind: (hit.object.userData.kind as Selectable | undefined) ?? "spring", name, body: GROUND };
+    if (name !== undefined) return { kind: hit.object.userData.kind as Selectable, name, body: GROUND };
     return this.actors[0]?.assembly.picked(hit) ?? null;
   }
 
   private hover(picked: Picked | null): void {
-    if (picked === HOVER_LATER) return this.ask();
+    if (picked === HOVER_LATER) return this.requestFrame();
     if (picked?.name === this.hoveredPick?.name && picked?.kind === this.hoveredPick?.kind) return;
     this.hoveredPick = picked;
     this.hovered.set(picked, this.actors[0]?.assembly ?? null, this.actors[0]?.springs ?? null);
-    this.ask();
+    this.requestFrame();
   }
 
   private dragged(body: string, point: Vector3, target: Vector3 | null): void {
     this.pull = target ? { body, point, target } : null;
     this.placeBand();
-    this.ask();
+    this.requestFrame();
     this.onDrag(body, array(point), target ? array(target) : null);
   }
 

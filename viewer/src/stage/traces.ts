@@ -1,4 +1,4 @@
-/** The way of points over the run: up to now, and faintly all of it. */
+/** Paths of points over the run: up to now, and faintly all of it. */
 
 import { Color, Group, InstancedMesh, Matrix4, MeshBasicMaterial, Vector3, type BufferGeometry } from "three";
 import type { Motion } from "../motion";
@@ -22,8 +22,10 @@ class Trace {
   private rows: number[] = [];
   private readonly material: MeshBasicMaterial;
   private readonly faint: MeshBasicMaterial;
-  private now: InstancedMesh | null = null;
+  private now: InstancedMesh | null = null; // up to the time that is shown
   private all: InstancedMesh | null = null;
+  private tail: InstancedMesh | null = null; // from the last row to where the point is
+  private first = new Vector3();
   private builtRows = 0;
 
   constructor(
@@ -39,41 +41,37 @@ class Trace {
 
   show(t: number, poses: Map<string, Matrix4>): void {
     if (!this.now || this.motion.rows < this.builtRows || this.motion.rows > 1.1 * this.builtRows + 20) this.build();
+    const [now, tail] = [this.now!, this.tail!];
     const row = this.motion.rowAt(t);
     let done = 0;
     while (done < this.rows.length && this.rows[done]! <= row) done++;
     const body = poses.get(this.traced.body);
-    this.now!.count = Math.max(done - 1, 0);
-    if (body && done > 0) {
-      // the last piece leads to where the point is now
-      this.now!.getMatrixAt(Math.max(done - 2, 0), scratch);
-      const from = done >= 2 ? new Vector3(0, 0, 1).applyMatrix4(scratch) : this.first;
-      const to = vector(this.traced.point).applyMatrix4(body);
-      if (from.distanceTo(to) > 1e-9 * this.size) {
-        this.tail.matrix.copy(segment(from, to, WIDTH * this.size));
-        this.tail.visible = true;
-        this.tail.matrixWorldNeedsUpdate = true;
-        return;
-      }
-    }
-    this.tail.visible = false;
+    now.count = Math.max(done - 1, 0);
+    tail.visible = false;
+    if (!body || done === 0) return;
+    now.getMatrixAt(Math.max(done - 2, 0), scratch);
+    const from = done >= 2 ? new Vector3(0, 0, 1).applyMatrix4(scratch) : this.first;
+    const to = vector(this.traced.point).applyMatrix4(body);
+    if (from.distanceTo(to) <= 1e-9 * this.size) return;
+    tail.matrix.copy(segment(from, to, WIDTH * this.size));
+    tail.matrixWorldNeedsUpdate = true;
+    tail.visible = true;
   }
 
   dispose(): void {
-    this.now?.dispose();
-    this.all?.dispose();
+    this.clear();
     this.material.dispose();
     this.faint.dispose();
     this.group.removeFromParent();
   }
 
-  private first = new Vector3();
-  private tail!: InstancedMesh;
+  private clear(): void {
+    for (const mesh of [this.now, this.all, this.tail]) mesh?.dispose();
+    this.group.clear();
+  }
 
   private build(): void {
-    this.now?.dispose();
-    this.all?.dispose();
-    this.group.clear();
+    this.clear();
     const { rows, points } = this.points();
     this.rows = rows;
     this.first = points[0] ?? new Vector3();
@@ -157,6 +155,13 @@ export class Traces {
     this.traces.forEach((trace, k) => trace.show(t, poses[Math.floor(k / Math.max(this.points.length, 1))]!));
   }
 
+  dispose(): void {
+    for (const trace of this.traces) trace.dispose();
+    this.traces = [];
+    this.geometry.dispose();
+    this.group.removeFromParent();
+  }
+
   private rebuild(): void {
     for (const trace of this.traces) trace.dispose();
     this.traces = this.motions.flatMap(({ motion, colour }) =>
@@ -164,4 +169,3 @@ export class Traces {
     for (const trace of this.traces) this.group.add(trace.group);
   }
 }
-

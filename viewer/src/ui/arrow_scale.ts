@@ -1,14 +1,10 @@
-/** What the arrows of the scene mean: their colours, and their length in words, as "10 cm = 50 N". */
+/** What the arrows of the scene mean: their colours, and their length in words, as "0.1 m of arrow = 50 N". */
 
 import type { Scene } from "../payload";
+import type { Scales } from "../stage/scales";
 import { ARROW_COLOURS, type Layers } from "../stage/stage";
 import { element } from "./dom";
 import { digits, lengthText, niceNear } from "./numbers";
-
-export interface Scales {
-  force: number; // m of arrow for 1 N
-  torque: number; // m for 1 N m
-}
 
 type ArrowLayer = keyof typeof ARROW_COLOURS;
 

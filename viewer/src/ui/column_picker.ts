@@ -6,6 +6,7 @@ import { matcher } from "./matching";
 import { grouped, unitText } from "./numbers";
 
 const MOST_LISTED = 200;
+const MOST_ADDED = 24; // at once: more curves cannot be told apart
 
 export interface Columns {
   all(): string[];
@@ -41,7 +42,7 @@ export class ColumnPicker {
     );
     this.search.addEventListener("input", () => this.refresh());
     this.search.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && this.search.value.trim()) this.addAll.click();
+      if (event.key === "Enter" && !this.addAll.hidden) this.addAll.click();
     });
     this.addAll.addEventListener("click", () => this.change(this.matches, true));
     this.removeAll.addEventListener("click", () => this.change(this.columns.all(), false));
@@ -77,7 +78,7 @@ export class ColumnPicker {
     const left = length > MOST_LISTED ? `, ${MOST_LISTED} listed` : "";
     setText(this.count, length === 1 ? "1 column" : `${grouped(length)} columns${left}`);
     const addable = this.matches.filter((column) => !this.columns.has(column)).length;
-    this.addAll.hidden = !this.search.value.trim() || addable === 0 || addable > 24;
+    this.addAll.hidden = !this.search.value.trim() || addable === 0 || addable > MOST_ADDED;
     setText(this.addAll, addable === 1 ? "Add it" : `Add all ${addable}`);
   }
 }

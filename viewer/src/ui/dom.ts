@@ -1,5 +1,7 @@
 /** HTML elements. Text is always set as text: names come from users. */
 
+import { drawInFrame } from "../animation";
+
 export type Child = Node | string | null | undefined | false;
 
 type Handlers = { [K in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[K]) => void };
@@ -33,14 +35,14 @@ export function setText(node: HTMLElement, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** At most one call a frame, however often it is asked for. */
+/** At most one call a frame, however often it is requested. */
 export function oncePerFrame(run: () => void): () => void {
-  let asked = false;
+  let requested = false;
   return () => {
-    if (asked) return;
-    asked = true;
-    requestAnimationFrame(() => {
-      asked = false;
+    if (requested) return;
+    requested = true;
+    drawInFrame(() => {
+      requested = false;
       run();
     });
   };

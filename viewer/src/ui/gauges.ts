@@ -104,7 +104,11 @@ function smallest(motion: Motion, columns: string[], t: number): number {
   return Math.min(...columns.map((column) => motion.at(column, t)));
 }
 
+/** Where a run has no rows yet, or its outputs do not exist. */
+const UNKNOWN: Reading = { share: 0, text: "\u2013", word: "", level: null };
+
 function readResidual(residual: number, size: number): Reading {
+  if (Number.isNaN(residual)) return UNKNOWN;
   const relative = residual / (size || 1);
   const level: Level = relative < 1e-6 ? "good" : relative < 1e-3 ? "fair" : "poor";
   const words: Record<Level, string> = { good: "closed", fair: "coarse", poor: "open" };
@@ -114,6 +118,7 @@ function readResidual(residual: number, size: number): Reading {
 }
 
 function readConditioning(conditioning: number): Reading {
+  if (Number.isNaN(conditioning)) return UNKNOWN;
   const level: Level = conditioning > 0.02 ? "good" : conditioning > 1e-4 ? "fair" : "poor";
   const words: Record<Level, string> = { good: "regular", fair: "near singular", poor: "singular" };
   return { share: conditioning, text: digits(conditioning, 2), word: words[level], level };

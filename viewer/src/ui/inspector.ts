@@ -26,7 +26,7 @@ interface Row {
 interface LiveNumber {
   node: HTMLElement;
   column: string;
-  /** Columns whose sizes decide its number of decimals. */
+  /** Columns whose largest values decide its number of decimals. */
   together: string[];
   format: (value: number) => string;
 }
@@ -181,7 +181,7 @@ export class Inspector {
       return node;
     };
     const other = columns.length === 1 ? this.companionOf(columns[0]!, unit) : "";
-    const label = element("span", { class: "quantity", title: columns.join(", ") }, element("b", {}, group.symbol), ` ${group.text}`);
+    const label = element("span", { class: "quantity", title: columns.join(", ") }, element("b", {}, group.symbol), group.text && ` ${group.text}`);
     const values = element("span", { class: "values" }, other, ...columns.map(number), element("span", { class: "unit" }, unitText(unit)));
     return element("div", { class: "column-group" }, plot, label, values);
   }

@@ -23,7 +23,7 @@ export class Layout {
   readonly stageHost = element("div", { class: "stage-host" });
   /** Over the stage, at its top left. */
   readonly overlay = element("div", { class: "overlay" });
-  /** Over the stage, at its bottom left. */
+  /** Over the stage, at its bottom right. */
   readonly corner = element("div", { class: "corner" });
   /** Under the stage. */
   readonly strip = element("div", { class: "strip" });
@@ -118,6 +118,7 @@ export class Layout {
     return splitter("vertical", "Width of the panels", {
       drag: (event) => set(this.middle.getBoundingClientRect().right - event.clientX),
       step: (direction) => set(this.side.clientWidth - 20 * direction),
+      share: () => 1 - this.side.clientWidth / this.middle.clientWidth,
     });
   }
 
@@ -130,24 +131,28 @@ export class Layout {
     const bar = splitter("horizontal", "Height of the plots", {
       drag: (event) => set(share(event.clientY)),
       step: (direction) => set(share(bar.getBoundingClientRect().top) + 0.04 * direction),
+      share: () => share(bar.getBoundingClientRect().top),
     });
     return bar;
   }
 }
 
-/** A bar that is moved by the pointer or the arrow keys. */
+/** A bar that is moved by the pointer or the arrow keys; `share`: where it is, from 0 at the left or top to 1. */
 function splitter(
   orientation: "vertical" | "horizontal",
   label: string,
-  { drag, step }: { drag: (event: PointerEvent) => void; step: (direction: 1 | -1) => void },
+  { drag, step, share }: { drag: (event: PointerEvent) => void; step: (direction: 1 | -1) => void; share: () => number },
 ): HTMLElement {
   const bar = element("div", { class: `splitter ${orientation}`, role: "separator", tabindex: "0", "aria-orientation": orientation, "aria-label": label });
-  onDrag(bar, drag, { start: (event) => event.preventDefault() });
+  const report = (): void => bar.setAttribute("aria-valuenow", (100 * share()).toFixed());
+  onDrag(bar, drag, { start: (event) => event.preventDefault(), end: report });
+  bar.addEventListener("focus", report);
   bar.addEventListener("keydown", (event) => {
     const direction = ({ ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 } as const)[event.key as "ArrowUp"];
     if (!direction) return;
     event.preventDefault();
     step(direction);
+    report();
   });
   return bar;
 }

@@ -85,6 +85,13 @@ export function niceStep(span: number, count: number): number {
   return factor * power;
 }
 
+/** The largest of 1, 2 or 5 times a power of ten that is at most a positive value. */
+export function niceBelow(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  const factor = [5, 2].find((one) => one * power <= value * (1 + 1e-9)) ?? 1;
+  return factor * power;
+}
+
 /** The nearest 1, 2 or 5 times a power of ten. */
 export function niceNear(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
@@ -97,15 +104,17 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-const LENGTHS: [number, string][] = [
-  [1, "m"],
-  [1e-2, "cm"],
-  [1e-3, "mm"],
-  [1e-6, "\u00b5m"],
+/** The smallest length that is written in a unit, m; the unit; and how many metres it has. */
+const LENGTHS: [number, string, number][] = [
+  [1e3, "km", 1e3],
+  [0.1, "m", 1],
+  [1e-3, "mm", 1e-3],
+  [1e-6, "\u00b5m", 1e-6],
+  [0, "nm", 1e-9],
 ];
 
-/** A length in the unit in which it is 1 or more. */
+/** 0.02 m as "20 mm", 0.1 m as it is, 2000 m as "2 km". */
 export function lengthText(metres: number): string {
-  const [factor, unit] = LENGTHS.find(([one]) => Math.abs(metres) >= one * 0.9999) ?? [1e-6, "\u00b5m"];
+  const [, unit, factor] = LENGTHS.find(([least]) => metres >= least * 0.9999)!;
   return `${digits(metres / factor, 3)}\u202f${unit}`;
 }

@@ -5,6 +5,7 @@ import type { Payload, RecordedRun, Scene } from "../payload";
 import type { Selectable, Stage, ViewName } from "../stage/stage";
 import { arrowLegend } from "./arrow_scale";
 import { element, throttled } from "./dom";
+import { fileName, save } from "./files";
 import { Gauges } from "./gauges";
 import { Help } from "./help";
 import { Inspector } from "./inspector";
@@ -44,7 +45,7 @@ export interface PageOptions {
 }
 
 const ROWS_INTERVAL = 120; // ms between new rows in plots and lists
-const SELECTABLE: readonly Kind[] = ["body", "joint", "spring", "point"] satisfies Selectable[];
+const SELECTABLE: readonly Kind[] = ["body", "joint", "spring", "distance", "point"] satisfies Selectable[];
 
 function isSelectable(kind: Kind): kind is Selectable {
   return SELECTABLE.includes(kind);
@@ -56,7 +57,7 @@ export class Page {
   readonly layout: Layout;
   readonly stage: Stage | null;
   private readonly scene: Scene;
-  private readonly theme: Value<Theme>;
+  private readonly theme: Value<Theme>; // it ends with the page
   private readonly sideOpen = new Value(true);
   private readonly help: Help;
   private readonly closing = new AbortController();
@@ -79,19 +80,20 @@ export class Page {
   });
 
   constructor(options: PageOptions) {
-    const { payload, scene, runs, theme } = options;
+    const { payload, scene, runs } = options;
     this.scene = scene;
-    this.theme = theme;
+    this.theme = new Value(options.theme.get());
+    options.theme.onChange((theme) => this.theme.set(theme), this.closing.signal);
     const commands = this.commands();
     this.help = new Help(commands, payload.version, options.panes.length > 0);
-    this.plots = new Plots(this.player, theme);
+    this.plots = new Plots(this.player, this.theme);
     this.timeline = new Timeline(this.player);
     this.gauges = new Gauges(this.player);
     this.traces = new Traces(scene, (point, on) => this.stage?.setTrace(point, on), this.layers.of("traces"));
     this.inspector = new Inspector(this.player, this.selection, this.plots, this.traces);
     const parts: Pane = { id: "parts", title: "Mechanism", root: element("section", { class: "pane parts-pane" }, this.inspector.root) };
     const plots: Pane = { id: "plots", title: "Plots", root: this.plots.root };
-    const toolbar = this.toolbar(payload.title);
+    const toolbar = this.toolbar(payload.title, options.theme);
     toolbar.afterTitle.append(options.choices ?? "", notesButton(notesOf(runs, payload.scenes)) ?? "");
     this.layout = new Layout(toolbar.root, this.timeline.root, [...options.panes, parts, plots], this.sideOpen);
     this.layout.stageHost.setAttribute("role", "img");
@@ -105,6 +107,7 @@ export class Page {
     this.layout.corner.append(rowsNote(runs) ?? "", this.arrows);
     const messages = runs.filter(({ message }) => message).map(({ message, label }) => (runs.length > 1 ? `${label}: ${message}` : message));
     this.layout.overlay.append(...messages.map(banner));
+    this.layout.root.append(this.help.root);
     this.player.time.follow((t) => this.stage?.show(t));
     this.selection.onChange((selected) => this.select(selected));
     listenToKeys(commands, this.closing.signal);
@@ -130,6 +133,7 @@ export class Page {
 
   /** Rows of a run were added or taken away. */
   rowsChanged(motion: Motion): void {
+    if (this.closing.signal.aborted) return;
     forgetRanges(motion);
     this.player.setMotions(this.motions);
     if (motion.rows > 0 && this.motions.includes(motion) && !this.drawn.includes(motion)) this.drawMotions();
@@ -143,6 +147,7 @@ export class Page {
       ["body", this.scene.bodies],
       ["joint", this.scene.joints],
       ["spring", this.scene.springs],
+      ["distance", this.scene.distances],
       ["point", this.scene.points],
     ];
     const kind = kinds.find(([, parts]) => parts.some((part) => part.name === name))?.[0];
@@ -187,7 +192,7 @@ export class Page {
   private connectStage(): void {
     const { stage } = this;
     if (!stage) return;
-    stage.onSelect = (kind, name) => this.selection.set(kind && name !== null ? { kind, name } : null);
+    stage.onSelect = (picked) => this.selection.set(picked && { kind: picked.kind, name: picked.name });
     stage.onScales = () => this.writeScale();
     stage.setLayers(this.layers.all());
     this.layers.onChange((layers) => {
@@ -200,8 +205,7 @@ export class Page {
   }
 
   private select(selected: Selection | null): void {
-    const known = selected && isSelectable(selected.kind) ? selected.kind : null;
-    this.stage?.select(known ? selected!.name : null, known ?? undefined);
+    this.stage?.select(selected && isSelectable(selected.kind) ? { kind: selected.kind, name: selected.name } : null);
     this.canTrace.set(selected !== null && this.traces.pointOf(selected) !== null);
     if (selected) this.layout.bringForward("parts");
   }
@@ -210,11 +214,11 @@ export class Page {
     this.arrows.replaceChildren(...(this.stage ? arrowLegend(this.stage.scales, this.scene, this.layers.all()) : []));
   }
 
-  private toolbar(title: string): Toolbar {
+  private toolbar(title: string, theme: Value<Theme>): Toolbar {
     return new Toolbar(title, this.layers, this.theme, this.canTrace, this.sideOpen, {
       view: (name) => this.view(name),
       trace: () => this.trace(),
-      toggleTheme: () => this.theme.set(other(this.theme.get())),
+      toggleTheme: () => theme.set(other(theme.get())),
       savePicture: () => void this.savePicture(title),
       toggleFullScreen,
       help: () => this.help.show(),
@@ -273,11 +277,7 @@ export class Page {
 
   private async savePicture(title: string): Promise<void> {
     const picture = await this.stage?.picture();
-    if (!picture) return;
-    const url = URL.createObjectURL(picture);
-    const name = title.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 60) || "picture";
-    element("a", { href: url, download: `${name}_${this.player.time.get().toFixed(3)}s.png` }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    if (picture) save(`${fileName(title)}_${this.player.time.get().toFixed(3)}s.png`, picture);
   }
 }
 

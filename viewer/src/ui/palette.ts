@@ -1,6 +1,8 @@
 /** Colours of curves: apart also for colour-blind eyes, as in the pictures that Linkwork draws. */
 
-export type Theme = "light" | "dark";
+import type { Theme } from "../stage/looks";
+
+export type { Theme };
 
 const CURVES: Record<Theme, string[]> = {
   light: ["#2f6da8", "#c8553d", "#3f8f5b", "#8a5aa8", "#b98a1d", "#2b8f96", "#a84a78", "#6b7280"],

@@ -3,7 +3,7 @@
 import type { Motion } from "../motion";
 import type { Body, Joint, JointType, PointOfInterest, Scene, Spring, Vector, Wrench } from "../payload";
 import type { IconName } from "./icons";
-import { digits, lengthText, withUnit } from "./numbers";
+import { digits, withUnit } from "./numbers";
 
 export type Kind = "body" | "joint" | "spring" | "distance" | "coupling" | "wrench" | "point";
 
@@ -27,7 +27,7 @@ export interface Part extends Selection {
 /** Columns that belong together, as the three of a force. */
 export interface ColumnGroup {
   symbol: string; // "f"
-  text: string; // "reaction force"
+  text: string; // "reaction force"; "" where the symbol says all
   columns: string[];
   unit: string;
 }
@@ -82,7 +82,7 @@ function bodyPart(body: Body, scene: Scene): Part {
     { label: "Mass", text: mass },
     { label: "Centre of mass", text: vectorText(body.com) },
   ];
-  if (body.box) facts.push({ label: "Equimomental box", text: body.box.size.map((edge) => lengthText(edge)).join(" \u00d7 ") });
+  if (body.box) facts.push({ label: "Equimomental box", text: withUnit(body.box.size.map((edge) => digits(edge)).join(" \u00d7 "), "m") });
   if (held.length) facts.push({ label: "Joints", links: held.map(({ name }) => ({ kind: "joint", name })) });
   return { ...part("body", "body", body.name, mass), facts };
 }
@@ -106,7 +106,7 @@ function springPart(spring: Spring): Part {
   const facts: Fact[] = [
     { label: "Stiffness", text: withUnit(digits(spring.stiffness), "N/m") },
     { label: "Damping", text: withUnit(digits(spring.damping), "N.s/m") },
-    { label: "Free length", text: lengthText(spring.free) },
+    { label: "Free length", text: withUnit(digits(spring.free), "m") },
   ];
   return { ...made, summary: spring.stiffness ? withUnit(digits(spring.stiffness), "N/m") : "damper", facts: [...made.facts, ...facts] };
 }
@@ -147,6 +147,7 @@ function vectorText(vector: Vector): string {
   return withUnit(`(${vector.map((value) => digits(value)).join(", ")})`, "m");
 }
 
+/** What a symbol stands for, behind it; symbols that are words need none. */
 const QUANTITIES: Record<string, string> = {
   q: "coordinate",
   u: "speed",
@@ -160,11 +161,12 @@ const QUANTITIES: Record<string, string> = {
   w: "angular velocity",
   F: "force",
   T: "torque",
-  force: "force",
-  length: "length",
-  load: "load",
-  residual: "loop residual",
-  conditioning: "loop conditioning",
+  force: "",
+  length: "",
+  rate: "of the length",
+  load: "",
+  residual: "of the loop",
+  conditioning: "of the loop",
 };
 
 /** "der(A.q[1])" is of owner "A", symbol "q"; null for columns that are nobody's, as "time". */

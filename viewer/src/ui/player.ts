@@ -1,5 +1,6 @@
 /** The time that the page shows, and how it runs. */
 
+import { moveInFrame } from "../animation";
 import type { Motion } from "../motion";
 import { Value } from "./value";
 
@@ -18,6 +19,7 @@ export class Player {
 
   private motion: Motion | null = null;
   private lastFrame = NaN;
+  private requested = false; // a frame
 
   get begin(): number {
     return this.span.get()[0];
@@ -44,7 +46,7 @@ export class Player {
     if (this.time.get() >= this.end && !this.growing) this.time.set(this.begin);
     this.lastFrame = NaN;
     this.playing.set(true);
-    requestAnimationFrame(this.frame);
+    this.requestFrame();
   }
 
   pause(): void {
@@ -93,12 +95,19 @@ export class Player {
     return Math.max(this.begin, Math.min(this.end, t));
   }
 
+  private requestFrame(): void {
+    if (this.requested) return;
+    this.requested = true;
+    moveInFrame(this.frame);
+  }
+
   private readonly frame = (now: number): void => {
+    this.requested = false;
     if (!this.playing.get()) return;
     const passed = Number.isNaN(this.lastFrame) ? 0 : Math.min((now - this.lastFrame) / 1000, 0.25); // a tab that slept
     this.lastFrame = now;
     this.advance(passed * this.speed.get());
-    if (this.playing.get()) requestAnimationFrame(this.frame);
+    if (this.playing.get()) this.requestFrame();
   };
 
   private advance(step: number): void {

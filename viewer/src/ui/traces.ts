@@ -1,15 +1,11 @@
 /** Paths of points, switched on one by one. */
 
-import type { Scene, Vector } from "../payload";
+import type { Scene } from "../payload";
+import type { TracedPoint } from "../stage/traces";
 import { element } from "./dom";
 import { icon } from "./icons";
 import type { Part } from "./parts";
 import type { Value } from "./value";
-
-export interface TracedPoint {
-  body: string;
-  point: Vector;
-}
 
 export class Traces {
   private readonly on = new Map<string, TracedPoint>();

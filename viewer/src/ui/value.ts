@@ -15,13 +15,14 @@ export class Value<T> {
     for (const observer of this.observers) observer(value);
   }
 
-  /** Call `observer` now and at each change. */
-  follow(observer: (value: T) => void): void {
-    this.onChange(observer);
+  /** Call `observer` now and at each change, until `signal` aborts. */
+  follow(observer: (value: T) => void, signal?: AbortSignal): void {
+    this.onChange(observer, signal);
     observer(this.current);
   }
 
-  onChange(observer: (value: T) => void): void {
+  onChange(observer: (value: T) => void, signal?: AbortSignal): void {
     this.observers.add(observer);
+    signal?.addEventListener("abort", () => this.observers.delete(observer));
   }
 }
