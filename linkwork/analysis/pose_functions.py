@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -317,6 +318,37 @@ class _Elements(PoseFunction):
         return self._whole.difference(full)[self._chosen]
 
 
+class Stacked(PoseFunction):
+    """Several functions, one below the other; values of orientations are quaternions.
+
+    Attributes
+    ----------
+    parts
+        The functions.
+    spans
+        The rows of each.
+    """
+
+    def __init__(self, space: ConfigurationSpace, parts: Sequence[PoseFunction]) -> None:
+        super().__init__(space, [n for part in parts for n in part.names], [u for part in parts for u in part.units])
+        self.parts = list(parts)
+        ends = np.cumsum([0, *(part.size for part in parts)])
+        self.spans = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    def value(self) -> FloatArray:
+        return np.concatenate([part.value() for part in self.parts])
+
+    def rows(self) -> FloatArray:
+        return np.concatenate([part.rows() for part in self.parts])
+
+    def acceleration(self) -> FloatArray:
+        return np.concatenate([part.acceleration() for part in self.parts])
+
+    def weights(self, length: float) -> FloatArray:
+        """Return (n,) by which rates count: a length, m, for angles and directions, 1 for displacements."""
+        return np.array([1.0 if unit == "m" else length for unit in self.units])
+
+
 class _Speeds(_Coordinates):
     """Speeds of a tree joint whose orientation is a quaternion: rows alone."""
 
@@ -377,6 +409,57 @@ def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
     raise MechanismNameError(
         f"there is no function of the pose {name!r}, as 'A.q', 'hand.r' or 'hand.Q': {suggest(str(name), functions)}"
     )
+
+
+def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) -> Stacked:
+    """Return the functions of one name or several; a body, as "hand", is its orientation and its position.
+
+    Parameters
+    ----------
+    space
+        Of the model.
+    names
+        As of `pose_function`, and names of bodies.
+    what
+        The argument that gives them, for messages.
+
+    Raises
+    ------
+    MechanismError
+        On unknown names, and without any.
+    """
+    given = [names] if isinstance(names, str) else list(names)
+    if not given:
+        raise MechanismError(f"{what} names no function of the pose, as 'A.q', 'hand.r' or 'hand'")
+    bodies, joints = space.model.mechanism.bodies, space.model.mechanism.joints
+    full = [
+        part
+        for name in given
+        for part in ((f"{name}.Q", f"{name}.r") if name in bodies and name not in joints else (name,))
+    ]
+    return Stacked(space, [pose_function(space, name) for name in full])
+
+
+def stacked_motors(space: ConfigurationSpace, names: str | Sequence[str] | None) -> Stacked:
+    """Return the motors of one name or several; None: all actuators.
+
+    Raises
+    ------
+    MechanismError
+        On unknown names, on one that is given twice, and without any.
+    """
+    if names is None:
+        names = [actuator.name for actuator in of_kind(space.model.mechanism.forces, Actuator)]
+        if not names:
+            joint = next(iter(space.model.mechanism.joints), "A")
+            raise MechanismError(f"the mechanism has no actuators: name the joints that are motors, as by=[{joint!r}]")
+    given = [names] if isinstance(names, str) else list(names)
+    if not given:
+        raise MechanismError("by names no motor: joints or actuators are motors")
+    found = Stacked(space, [motor(space, name) for name in given])
+    if twice := [name for k, name in enumerate(found.names) if name in found.names[:k]]:
+        raise MechanismError(f"motor {twice[0]!r} is named twice")
+    return found
 
 
 def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
