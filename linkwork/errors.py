@@ -79,6 +79,10 @@ class CosimError(Unfinished):
     """A system of FMUs cannot be run, or its run stopped early; what had been computed is its `result`."""
 
 
+class UnreachableError(Unfinished):
+    """Targets of inverse kinematics are not reached; the nearest poses found are its `result`."""
+
+
 class ExportError(LinkworkError):
     """A mechanism cannot be written as an FMU."""
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.pose_functions import Stacked, stacked, stacked_motors
@@ -213,17 +213,17 @@ def motor_jacobian(
     >>> mech.add_point("tip", "lower", (1, 0, 0))
     >>> lw.motor_jacobian(mech, of=["tip.r[1]", "tip.r[2]"], by=["A", "B"], length=1.0)
     MotorJacobian: 2 functions by 2 motors, 2 degrees of freedom, conditioning 0 (angles times 1 m)
-                A  B
-      tip.r[1]  0  0
-      tip.r[2]  2  1
+                A.q  B.q
+      tip.r[1]    0    0
+      tip.r[2]    2    1
     singular, serial type: no motion gives: tip.r[1]
     """
     model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
     space = ConfigurationSpace(model, state)
     functions, motors = stacked(space, of, "of"), stacked_motors(space, by)
-    if length is not None and not number(length, "length") > 0.0:
-        raise MechanismError(f"length must be positive, m, not {length!r}")
-    return jacobian_at(space, functions, motors, length or space.length)
+    if length is not None:
+        space.weigh(length)
+    return jacobian_at(space, functions, motors)
 
 
 class _Ranks(NamedTuple):
@@ -253,11 +253,11 @@ class _Motions(NamedTuple):
 
 
 def jacobian_at(
-    space: ConfigurationSpace, functions: Stacked, motors: Stacked, length: float, *, dynamics: bool = True
+    space: ConfigurationSpace, functions: Stacked, motors: Stacked, *, dynamics: bool = True
 ) -> MotorJacobian:
     """Return the motor Jacobian at the present pose of a space; without `dynamics` neither bias nor inertia."""
-    q = space.q
-    here = _motions(space, functions, motors, length)
+    q, length = space.q, space.length
+    here = _motions(space, functions, motors)
     if not here.basis.shape[1]:
         raise MechanismError("the mechanism cannot move in this pose: motors have no speeds")
     ranks = here.ranks
@@ -271,7 +271,7 @@ def jacobian_at(
     if dynamics:
         bias = _bias(space, functions, motors, matrix)
         inertia = _inertia(space, functions, here, weights)
-    regular = _regular(space, functions, motors, length, q, here, ranks)
+    regular = _regular(space, functions, motors, q, here, ranks)
     held, size = np.linalg.svd(loose, full_matrices=False)[:2]
     return MotorJacobian(
         names=functions.names,
@@ -294,7 +294,8 @@ def jacobian_at(
     )
 
 
-def _motions(space: ConfigurationSpace, functions: Stacked, motors: Stacked, length: float) -> _Motions:
+def _motions(space: ConfigurationSpace, functions: Stacked, motors: Stacked) -> _Motions:
+    length = space.length
     basis = space.tangent(tolerance=SINGULAR).basis
     by_functions = functions.weights(length)[:, None] * (functions.rows() @ basis)
     by_motors = motors.weights(length)[:, None] * (motors.rows() @ basis)
@@ -310,7 +311,6 @@ def _regular(
     space: ConfigurationSpace,
     functions: Stacked,
     motors: Stacked,
-    length: float,
     q: FloatArray,
     here: _Motions,
     ranks: _Ranks,
@@ -321,7 +321,7 @@ def _regular(
         motion = rng.standard_normal(here.basis.shape[1])
         motion *= _NEAR * space.length / np.linalg.norm(motion)
         if space.closed(space.displaced(q, here.basis @ motion)).found:
-            near = _motions(space, functions, motors, length).ranks
+            near = _motions(space, functions, motors).ranks
             if (-near.dof, near.rates, -near.held) >= (-found.dof, found.rates, -found.held):
                 found = near
     space.enter(q)

@@ -96,6 +96,58 @@ class _Coordinates(PoseFunction):
         return self.space.block["acceleration"][self._u].copy()
 
 
+class ClosingFrames:
+    """The two frames of a joint that closes a loop.
+
+    Parameters
+    ----------
+    space
+        Whose present pose counts.
+    joint
+        Any joint.
+    """
+
+    def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
+        self.space, self.joint = space, joint
+        self._bodies = [_body_number(space, body) for body in (joint.parent, joint.child)]
+        self._frames = [
+            Frame(frame.position, frame.rotation @ joint.kind.canonical_axes)
+            for frame in (joint.parent_frame, joint.child_frame)
+        ]
+
+    def pose(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return position (3,) and axes (3, 3) of the parent's frame, 0, or the child's, 1."""
+        frame = self._frames[k]
+        position, rotation, _ = self.space.block.body_motion(self._bodies[k], frame.position)
+        return position, rotation @ frame.rotation
+
+    def relative(self) -> tuple[FloatArray, FloatArray]:
+        """Return position (3,) and axes (3, 3) of the child's frame in that of the parent."""
+        (origin, axes), (tip, turned) = (self.pose(k) for k in (0, 1))
+        return axes.T @ (tip - origin), axes.T @ turned
+
+    def relative_twist(self) -> FloatArray:
+        """Return the twist (6, nu) of the child's frame relative to the parent, at its origin, world axes."""
+        block, tip = self.space.block, self.pose(1)[0]
+        origin, rotation, _ = block.body_motion(self._bodies[0], _ORIGIN)
+        parent = block.body_jacobian(self._bodies[0], rotation.T @ (tip - origin))
+        found: FloatArray = block.body_jacobian(self._bodies[1], self._frames[1].position) - parent
+        return found
+
+    def constrained(self) -> FloatArray:
+        """Return wrenches (6 - nu, 6) on the child, orthonormal, world axes, that do no work in the joint."""
+        kind, axes = self.joint.kind, self.pose(0)[1]
+        free = np.eye(6)[: kind.nu]
+        if kind.quaternion is None:
+            free = _RELATIVE.get(kind.type_name, _fixed)(*self.relative(), self.joint)[1].copy()
+        if kind.type_name == "screw":
+            free[0, 5] = kind.value
+        left, _, _ = np.linalg.svd(free.T, full_matrices=True)
+        wrenches = left[:, kind.nu :].T.reshape(-1, 2, 3)
+        found: FloatArray = (wrenches @ axes.T).reshape(-1, 6)
+        return found
+
+
 class _CutCoordinates(PoseFunction):
     """Coordinates of a joint that closes a loop, from the poses of its frames."""
 
@@ -103,25 +155,16 @@ class _CutCoordinates(PoseFunction):
         kind = joint.kind
         super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
         self._joint, self._coordinates = joint, _RELATIVE.get(kind.type_name, _fixed)
-        numbers = space.model.body_numbers
-        self._bodies = [-1 if body == GROUND else numbers[body] for body in (joint.parent, joint.child)]
-        self._frames = [
-            Frame(frame.position, frame.rotation @ kind.canonical_axes)
-            for frame in (joint.parent_frame, joint.child_frame)
-        ]
+        self._frames = ClosingFrames(space, joint)
         n = space.model.numbering
         self._cut = slice(n.u[joint.name].start, n.u[joint.name].stop)
 
     def value(self) -> FloatArray:
-        (origin, axes), (tip, turned) = (self._pose(k) for k in (0, 1))
-        return self._coordinates(axes.T @ (tip - origin), axes.T @ turned, self._joint)[0]
+        return self._coordinates(*self._frames.relative(), self._joint)[0]
 
     def rows(self) -> FloatArray:
-        (origin, axes), (tip, turned) = (self._pose(k) for k in (0, 1))
-        relative = self._relative_rows()
-        twist = np.vstack([axes.T @ relative[:3], axes.T @ relative[3:]])
-        rates = self._coordinates(axes.T @ (tip - origin), axes.T @ turned, self._joint)[1]
-        found: FloatArray = rates @ twist
+        rates = self._coordinates(*self._frames.relative(), self._joint)[1]
+        found: FloatArray = rates @ self._twist(0)
         return found
 
     def acceleration(self) -> FloatArray:
@@ -133,18 +176,10 @@ class _CutCoordinates(PoseFunction):
         left[angles] = np.arctan2(np.sin(left[angles]), np.cos(left[angles]))  # known but for full revolutions
         return left
 
-    def _pose(self, k: int) -> tuple[FloatArray, FloatArray]:
-        frame = self._frames[k]
-        position, rotation, _ = self.space.block.body_motion(self._bodies[k], frame.position)
-        return position, rotation @ frame.rotation
-
-    def _relative_rows(self) -> FloatArray:
-        """Return the twist (6, nu) of the child's frame relative to the parent, at that frame's origin."""
-        block, tip = self.space.block, self._pose(1)[0]
-        origin, rotation, _ = block.body_motion(self._bodies[0], _ORIGIN)
-        parent = block.body_jacobian(self._bodies[0], rotation.T @ (tip - origin))
-        found: FloatArray = block.body_jacobian(self._bodies[1], self._frames[1].position) - parent
-        return found
+    def _twist(self, k: int) -> FloatArray:
+        """Return the relative twist (6, nu) in axes of the parent's frame, 0, or the child's, 1."""
+        axes, relative = self._frames.pose(k)[1], self._frames.relative_twist()
+        return np.vstack([axes.T @ relative[:3], axes.T @ relative[3:]])
 
 
 class _Point(PoseFunction):
@@ -373,9 +408,7 @@ class _CutSpeeds(_CutCoordinates):
         raise _no_coordinate(self.names[0])
 
     def rows(self) -> FloatArray:
-        axes = self._pose(1)[1]
-        relative = self._relative_rows()
-        return np.vstack([axes.T @ relative[:3], axes.T @ relative[3:]])[: self.size]
+        return self._twist(1)[: self.size]
 
 
 def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
