@@ -16,6 +16,7 @@ configuration space, in coordinates of the tangent space that begin anew from po
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -25,12 +26,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from linkwork._util.checks import FloatArray, shortened
 from linkwork._util.keywords import checks_keywords
-from linkwork._util.optional import optional_import
+from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.analysis.configuration_space import CLOSED, ConfigurationSpace
 from linkwork.analysis.limits import Bounds, Limits
 from linkwork.analysis.pose_functions import Stacked, pose_function
-from linkwork.errors import MechanismError, UnreachableError
+from linkwork.analysis.tables import data_frame, write_csv
+from linkwork.errors import MechanismError, MechanismNameError, UnreachableError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
 
@@ -397,18 +399,17 @@ class InverseKinematics:
     def __getitem__(self, name: str) -> Any:
         """Return a coordinate by name, float or (n,)."""
         if name not in self.names:
-            from linkwork._util.names import suggest
-            from linkwork.errors import MechanismNameError
-
             raise MechanismNameError(f"there is no coordinate {name!r}: {suggest(name, self.names)}")
         values = self.q[..., self.names.index(name)]
         return float(values) if values.ndim == 0 else values
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return a pandas `DataFrame` with a row for each pose: targets, coordinates, found, distance."""
-        with optional_import("data frames", "pandas", "tables"):
-            import pandas as pd
-        return pd.DataFrame(self._columns())
+        return data_frame(self._columns())
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a row for each pose, columns as of `to_dataframe`."""
+        write_csv(path, self._columns())
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         n = len(self)
@@ -428,7 +429,7 @@ class InverseKinematics:
         how = "found" if self.found else f"not found: the nearest pose misses by {self.distance:.3g} m"
         lines = [f"InverseKinematics: {how}"]
         width = max(map(len, self.names), default=0)
-        lines += [f"  {name:{width}}  {value + 0.0: .6g}" for name, value in zip(self.names, self.q, strict=True)]
+        lines += [f"  {name:{width}}  {round(value, 8) + 0.0: .6g}" for name, value in zip(self.names, self.q, strict=True)]
         return "\n".join(lines)
 
 

@@ -73,6 +73,13 @@ class Limits:
         bounds = {name: pair for name, pair in bounds.items() if np.isfinite(pair).any()}
         return cls(space, bounds) if bounds else None
 
+    def of_name(self, name: str) -> tuple[float, float]:
+        """Return the bounds of a function by full name, as "A.q"; infinite ones where there are none."""
+        if name not in self.names:
+            return -np.inf, np.inf
+        k = self.names.index(name)
+        return float(self.lower[k]), float(self.upper[k])
+
     def values(self) -> FloatArray:
         """Return the values (n,) at the present pose."""
         found = np.empty(len(self.names))

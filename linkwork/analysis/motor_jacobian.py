@@ -91,7 +91,7 @@ class MotorJacobian:
     undriven
         Number of motions of the mechanism with all motors held, those that move none of the functions among them.
     redundant
-        Number of motors that the others determine.
+        Number of motors that the others determine, not only in this pose.
     """
 
     names: tuple[str, ...]
@@ -232,6 +232,7 @@ class _Ranks(NamedTuple):
     dof: int
     rates: int  # directions of the rates of the functions
     held: int  # the same, with all motors held
+    driven: int  # motions that motors drive
     range: FloatArray  # (n, rates), orthonormal weighed rates
 
 
@@ -249,7 +250,8 @@ class _Motions(NamedTuple):
         rates = _rank(values)
         held = np.linalg.svd(self.functions @ self.undriven, compute_uv=False)
         scale = float(values.max(initial=0.0))
-        return _Ranks(self.basis.shape[1], rates, int(np.sum(held > SINGULAR * scale)), left[:, :rates])
+        dof, undriven = self.undriven.shape
+        return _Ranks(dof, rates, int(np.sum(held > SINGULAR * scale)), dof - undriven, left[:, :rates])
 
 
 def jacobian_at(
@@ -289,9 +291,39 @@ def jacobian_at(
         held=_directions(functions, held[:, : ranks.held].T, weights),
         impossible=functions.size - ranks.rates,
         undriven=here.undriven.shape[1],
-        redundant=motors.size - (ranks.dof - here.undriven.shape[1]),
+        redundant=motors.size - max(ranks.driven, regular.driven),
         regularly_held=min(regular.held, ranks.held),
     )
+
+
+class Conditioning:
+    """Conditioning of the motor Jacobian in many poses, without directions and dynamics.
+
+    Parameters
+    ----------
+    space
+        The configuration space; from its present pose the directions that no motion gives are known.
+    functions, motors
+        As of `motor_jacobian`.
+    """
+
+    def __init__(self, space: ConfigurationSpace, functions: Stacked, motors: Stacked) -> None:
+        self._space, self._functions, self._motors = space, functions, motors
+        start = jacobian_at(space, functions, motors, dynamics=False)
+        self._count = min(functions.size - start.impossible + len(start.lost), motors.size)
+        self._drives = motors.size - start.redundant
+
+    def here(self) -> tuple[float, float]:
+        """Return smallest by largest singular value: of the Jacobian, and of motor speeds by motions."""
+        motions = _motions(self._space, self._functions, self._motors)
+        by_motors = np.linalg.svd(motions.motors, compute_uv=False)
+        held = float(by_motors[self._drives - 1] / max(by_motors[0], 1e-300)) if self._drives > 0 else 0.0
+        held = held if held > SINGULAR else 0.0
+        if motions.ranks.held or not self._count:
+            return 0.0, held
+        values = np.linalg.svd(motions.functions @ np.linalg.pinv(motions.motors, rcond=SINGULAR), compute_uv=False)
+        ratio = float(values[self._count - 1] / max(values[0], 1e-300))
+        return (ratio if ratio > SINGULAR else 0.0), held
 
 
 def _motions(space: ConfigurationSpace, functions: Stacked, motors: Stacked) -> _Motions:
