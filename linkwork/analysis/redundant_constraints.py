@@ -19,7 +19,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
-from linkwork.analysis.configuration_space import ConfigurationSpace
+from linkwork.analysis.configuration_space import SMALLEST, ConfigurationSpace
 from linkwork.analysis.pose_functions import ClosingFrames
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
@@ -149,6 +149,7 @@ def redundant_constraints(mechanism: Mechanism | ModelBase, state: State | None 
     closures = list(_closures(space))
     joints = {one.name: one.joints for one in closures}
     scale = max((float(np.abs(one.rows).max(initial=0.0)) for one in closures), default=0.0)
+    scale = max(scale, SMALLEST)
     for one in closures:
         basis = np.linalg.qr(before.T)[0]
         left, values, _ = np.linalg.svd(one.rows - (one.rows @ basis) @ basis.T)
@@ -171,7 +172,7 @@ class _Closure:
     name: str
     kind: str
     rows: FloatArray  # (k, nu) by weighed speeds, m
-    wrenches: FloatArray  # (k, 6)
+    wrenches: FloatArray  # (k, 6) [torque; force] along which its rows constrain, zero of those that are no joints
     joints: tuple[str, ...]
 
 
@@ -179,16 +180,16 @@ def _closures(space: ConfigurationSpace) -> Iterator[_Closure]:
     """Return the closures that hold in the state of the space, in the order of the rows of the constraints."""
     model, mech, rows = space.model, space.model.mechanism, space.jacobian() / space.weights
     joints, first = list(mech.joints.values()), 0
+    closed = space.block["joint_closed"]  # of those that may open
     for loop in model.topology.loops:
         joint = joints[loop.joint]
-        own = slice(first, first := first + 6 - joint.kind.nu)
-        if not np.any(rows[own]):
-            continue  # open
+        first += 6 - joint.kind.nu
+        if loop.joint in model.changes.switches and not closed[loop.joint]:
+            continue
         frames = ClosingFrames(space, joint)
-        wrenches = frames.constrained()
+        wrenches = frames.constrained() * np.repeat([space.length, 1.0], 3)
         around = [joints[model.topology.links[link].joint].name for link in model.topology.around(loop)]
-        scaled = wrenches * np.repeat([space.length, 1.0], 3)
-        relative = scaled @ frames.relative_twist() / space.weights
+        relative = wrenches @ frames.relative_twist() / space.weights
         yield _Closure(joint.name, "joint", relative, wrenches, (*around, joint.name))
     n = model.block().model.sizes
     couplings = list(mech.couplings.values())

@@ -32,7 +32,6 @@ from linkwork.errors import MechanismError, MechanismNameError, UnreachableError
 from linkwork.mechanism import Actuator, Mechanism
 from linkwork.mechanism.forces import of_kind
 from linkwork.model.compile import compile
-from linkwork.model.independent_coordinates import choose_independent_coordinates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -345,8 +344,22 @@ def _motors(space: ConfigurationSpace, by: str | Sequence[str] | None) -> str | 
         return by
     if actuators := [one.name for one in of_kind(space.model.mechanism.forces, Actuator)]:
         return actuators
-    chosen = choose_independent_coordinates(space.model, space.start)
-    return [name for name in chosen.names(space.model) if name in space.model.u_names]
+    return _independent_speeds(space)
+
+
+def _independent_speeds(space: ConfigurationSpace) -> list[str]:
+    """Return as many speeds as degrees of freedom, on which the others depend most smoothly, by name.
+
+    Those of quaternions come last: no coordinate has their rate, by which a grid could be made.
+    """
+    from scipy.linalg import qr
+
+    basis = space.weights[:, None] * space.tangent().basis
+    for name, at in space.model.numbering.u.items():
+        if space.model.mechanism.joints[name].kind.quaternion is not None and at.stop <= space.nu:
+            basis[at] *= 1e-3
+    chosen = qr(basis.T, mode="r", pivoting=True)[1][: basis.shape[1]]
+    return [space.model.u_names[k] for k in sorted(chosen)]
 
 
 def _axes(
