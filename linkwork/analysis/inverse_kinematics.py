@@ -50,6 +50,7 @@ _MOST_STEPS = 60
 _SMALLEST_DAMPING = 1e-13  # relative to the trace, for redundant rows
 _SETTLED = 1e-8  # of the length: a smaller step within the motions that targets leave changes nothing
 _PREFERENCE = 1e-4  # weight of the distance from the start compared with that of preferred values
+_BEYOND = 1e-12  # of a limit, rad or m, and of its multiplier: rounding
 _REACH = 0.5  # of the length: how far a chart of the configuration space is used
 _MOST_CHARTS = 30
 
@@ -97,15 +98,12 @@ class PoseSolver:
         self._preferred = preferred
         self._rows = np.empty((self._constraints + functions.size, space.nu))
         self._left = np.empty(self._constraints + functions.size)
-        self._identity: FloatArray = np.eye(space.nu)
         tangent = space.tangent()
         self.dof = tangent.dof
         moved = self._weights[:, None] * (functions.rows() @ tangent.basis)
         self._is_redundant = self.dof > (np.linalg.matrix_rank(moved, tol=1e-6) if moved.size else 0)
 
-    def solve(
-        self, wanted: Sequence[FloatArray], q: FloatArray, *, starts: int = 8, nearest: bool = True
-    ) -> Attempt:
+    def solve(self, wanted: Sequence[FloatArray], q: FloatArray, *, starts: int = 8, nearest: bool = True) -> Attempt:
         """Return the pose for targets, one value for each part of the functions; the space is there.
 
         Parameters
@@ -169,7 +167,7 @@ class PoseSolver:
             wish = space.weights * space.difference(start, q) if is_redundant else None
             step = self._step(rows, -left[:k], left[k:], wish)
             norm = float(np.sqrt(step @ step))
-            settled = settled or size <= self._tolerance and norm <= _SETTLED * self.length
+            settled = settled or (size <= self._tolerance and norm <= _SETTLED * self.length)
             if norm > self.length:
                 step *= self.length / norm
             q = space.displaced(q, self._shrink * step)
@@ -183,47 +181,48 @@ class PoseSolver:
             return parts[0].difference(wanted[0])
         return np.concatenate([part.difference(value) for part, value in zip(parts, wanted, strict=True)])
 
-    def _step(
-        self, rows: FloatArray, closing: FloatArray, lacking: FloatArray, wish: FloatArray | None
-    ) -> FloatArray:
+    def _step(self, rows: FloatArray, closing: FloatArray, lacking: FloatArray, wish: FloatArray | None) -> FloatArray:
         """Return the weighed step."""
         values = np.concatenate([closing, lacking])
         damping = float(values @ values) / self.length**2
-        metric = None
+        metric: FloatArray | None = None
         if wish is not None and self._preferred is not None:
-            functions, preferred = self._preferred
-            weights = functions.weights(self.length)
-            own = weights[:, None] * functions.rows() * self._shrink
-            left = [part.difference(value) for part, value in zip(functions.parts, preferred, strict=True)]
-            metric = np.linalg.inv(_PREFERENCE * self._identity + own.T @ own)
-            wish = metric @ (_PREFERENCE * wish + own.T @ (weights * np.concatenate(left)))
+            wish, metric = self._preferred_step(wish)
         step, _ = self._least(rows, values, wish, metric, damping)
         if self.limits is None:
             return step
         at, limited = self.limits.values(), self.limits.rows() * self._shrink
         lower, upper = self.limits.lower - at, self.limits.upper - at
-        bound: dict[int, float] = {}
+        bound: dict[int, float] = {}  # by limit: where the step must end
+        loads = values[:0]
         for _ in range(2 * len(at) + 2):
             ahead = limited @ step
             beyond = np.maximum(lower - ahead, ahead - upper)
             beyond[list(bound)] = -np.inf
             worst = int(np.argmax(beyond))
-            if beyond[worst] > 1e-12:
+            if beyond[worst] > _BEYOND:
                 bound[worst] = float(lower[worst] if ahead[worst] < lower[worst] else upper[worst])
             else:
-                pushes = {
-                    one: load * (1.0 if value == lower[one] else -1.0)
-                    for (one, value), load in zip(bound.items(), loads[len(values) :], strict=True)
-                } if bound else {}
-                wrong = min(pushes, key=lambda one: pushes[one], default=None)
-                if wrong is None or pushes[wrong] >= -1e-12:
+                ends = zip(bound.items(), loads, strict=True)
+                inwards = [load if end == lower[one] else -load for (one, end), load in ends]
+                if not inwards or min(inwards) >= -_BEYOND:
                     break
-                del bound[wrong]
-            held = np.array(list(bound), dtype=int)
-            step, loads = self._least(
-                np.vstack([rows, limited[held]]), np.concatenate([values, list(bound.values())]), wish, metric, damping
-            )
+                del bound[list(bound)[int(np.argmin(inwards))]]
+            more = np.vstack([rows, limited[list(bound)]])
+            step, loads = self._least(more, np.concatenate([values, list(bound.values())]), wish, metric, damping)
+            loads = loads[len(values) :]
         return step
+
+    def _preferred_step(self, wish: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the step to the preferred values, elsewhere to the wish, and the inverse of the metric around it."""
+        assert self._preferred is not None
+        functions, preferred = self._preferred
+        weights = functions.weights(self.length)
+        rows: FloatArray = weights[:, None] * functions.rows() * self._shrink
+        left = [part.difference(value) for part, value in zip(functions.parts, preferred, strict=True)]
+        metric: FloatArray = np.linalg.inv(_PREFERENCE * np.eye(self.space.nu) + rows.T @ rows).astype(np.float64)
+        step: FloatArray = metric @ (_PREFERENCE * wish + rows.T @ (weights * np.concatenate(left)))
+        return step, metric
 
     def _least(
         self,
@@ -267,18 +266,11 @@ class PoseSolver:
         q = self.newton(None, q).q
         for _ in range(_MOST_CHARTS):
             chart = _Chart(self, q)
-            within = {} if self.limits is None else {
-                "constraints": {"type": "ineq", "fun": chart.room, "jac": chart.room_rows}
-            }
-            found = minimize(
-                lambda z: chart.cost(z, wanted),
-                np.zeros(chart.dof),
-                jac=True,
-                method="SLSQP",
-                bounds=[(-_REACH, _REACH)] * chart.dof,
-                options={"ftol": 1e-18, "maxiter": 100},
-                **within,
-            )
+            options: dict[str, Any] = {"method": "SLSQP", "jac": True, "args": (wanted,)}
+            options |= {"bounds": [(-_REACH, _REACH)] * chart.dof, "options": {"ftol": 1e-18, "maxiter": 100}}
+            if self.limits is not None:
+                options["constraints"] = {"type": "ineq", "fun": chart.room, "jac": chart.room_rows}
+            found = minimize(chart.cost, np.zeros(chart.dof), **options)
             moved = chart.at(np.asarray(found.x))
             step = float(np.abs(found.x).max(initial=0.0))
             q = moved.q if moved.found else q
@@ -347,10 +339,10 @@ class InverseKinematics:
 
     Attributes
     ----------
-    names
-        Of the coordinates of the tree joints, (nq,).
+    coordinates
+        Names of the coordinates of the tree joints, (nq,); `result[name]` is one of them, float or (n,).
     q
-        Coordinates, (nq,) or (n, nq).
+        Their values, (nq,) or (n, nq).
     found
         Whether all targets are met within the limits; bool or (n,).
     distance
@@ -363,7 +355,7 @@ class InverseKinematics:
         m, by which angles are weighed.
     """
 
-    names: tuple[str, ...]
+    coordinates: tuple[str, ...]
     q: FloatArray
     found: Any
     distance: Any
@@ -391,16 +383,16 @@ class InverseKinematics:
         return len(np.atleast_2d(self.q))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+        return iter(self.coordinates)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return name in self.coordinates
 
     def __getitem__(self, name: str) -> Any:
         """Return a coordinate by name, float or (n,)."""
-        if name not in self.names:
-            raise MechanismNameError(f"there is no coordinate {name!r}: {suggest(name, self.names)}")
-        values = self.q[..., self.names.index(name)]
+        if name not in self.coordinates:
+            raise MechanismNameError(f"there is no coordinate {name!r}: {suggest(name, self.coordinates)}")
+        values = self.q[..., self.coordinates.index(name)]
         return float(values) if values.ndim == 0 else values
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -418,7 +410,7 @@ class InverseKinematics:
             rows = value.reshape(n, -1)
             ends = [""] if rows.shape[1] == 1 else [f"[{k + 1}]" for k in range(rows.shape[1])]
             columns |= {f"target.{name}{end}": column for end, column in zip(ends, rows.T, strict=True)}
-        columns |= dict(zip(self.names, np.atleast_2d(self.q).T, strict=True))
+        columns |= dict(zip(self.coordinates, np.atleast_2d(self.q).T, strict=True))
         return columns | {"found": np.atleast_1d(self.found), "distance": np.atleast_1d(self.distance)}
 
     def __repr__(self) -> str:
@@ -428,8 +420,11 @@ class InverseKinematics:
             return f"InverseKinematics: {len(self) - missed} of {len(self)} poses found{worst}"
         how = "found" if self.found else f"not found: the nearest pose misses by {self.distance:.3g} m"
         lines = [f"InverseKinematics: {how}"]
-        width = max(map(len, self.names), default=0)
-        lines += [f"  {name:{width}}  {round(value, 8) + 0.0: .6g}" for name, value in zip(self.names, self.q, strict=True)]
+        width = max(map(len, self.coordinates), default=0)
+        lines += [
+            f"  {name:{width}}  {round(value, 8) + 0.0: .6g}"
+            for name, value in zip(self.coordinates, self.q, strict=True)
+        ]
         return "\n".join(lines)
 
 
@@ -453,8 +448,9 @@ def inverse_kinematics(
     mechanism
         Or a model.
     targets
-        Values by name: "hand.r" (3,) m, "hand.Q" a unit quaternion (4,), "tip.e" a unit vector (3,), "A.q", "hand.r[3]",
-        "gap.length". With one more leading dimension they are a path, each pose of which starts at the one before.
+        Values by name: "hand.r" (3,) m, "hand.Q" a unit quaternion (4,), "tip.e" a unit vector (3,), "A.q",
+        "hand.r[3]", "gap.length". With one more leading dimension they are a path, each pose of which starts at the one
+        before.
     state
         The start; by default the assembled start.
     limits
@@ -527,11 +523,20 @@ def inverse_kinematics(
             q = ends[-1].q
             if shown.due:
                 shown.count(k + 1, count, "poses")
-    found = [np.array([getattr(one, name) for one in ends]) for name in ("q", "found", "distance", "steps")]
-    if not is_path:
-        found = [found[0][0], *(one[0].item() for one in found[1:])]
+    q, found, distance, steps = (
+        np.array([getattr(one, name) for one in ends]) for name in ("q", "found", "distance", "steps")
+    )
     named = {name: value if is_path else value[0] for name, value in zip(targets, values, strict=True)}
-    result = InverseKinematics(tuple(model.q_names), *found, named, space.length, space)
+    result = InverseKinematics(
+        coordinates=tuple(model.q_names),
+        q=q if is_path else q[0],
+        found=found if is_path else bool(found[0]),
+        distance=distance if is_path else float(distance[0]),
+        steps=steps if is_path else int(steps[0]),
+        targets=named,
+        length=space.length,
+        _space=space,
+    )
     if unreachable == "raise" and not np.all(result.found):
         missed = int(np.sum(~np.atleast_1d(result.found)))
         raise UnreachableError(
@@ -542,9 +547,7 @@ def inverse_kinematics(
     return result
 
 
-def checked_targets(
-    space: ConfigurationSpace, targets: Targets, what: str
-) -> tuple[Stacked, list[FloatArray], bool]:
+def checked_targets(space: ConfigurationSpace, targets: Targets, what: str) -> tuple[Stacked, list[FloatArray], bool]:
     """Return functions, their values (n, k), and whether they are a path.
 
     Raises

@@ -104,7 +104,8 @@ class Limits:
         """Return the distances (k,) from the finite bounds, lower ones first."""
         value = self.values()
         found = np.concatenate([value - self.lower, self.upper - value])
-        return found[np.isfinite(found)]
+        finite: FloatArray = found[np.isfinite(found)]
+        return finite
 
     def room_rows(self) -> FloatArray:
         """Return their rows (k, nu)."""
@@ -140,7 +141,7 @@ def _checked(space: ConfigurationSpace, name: str, given: Bounds) -> tuple[str, 
     if function.size != 1 or function.names[0].split("[")[0].endswith(".Q"):
         raise MechanismError(f"limits: {name!r} has several values: name one, as {name + '[1]'!r}")
     pair = (-np.inf, np.inf) if given is None else given
-    if isinstance(pair, str) or length(pair) != 2:
+    if length(pair) != 2:
         raise MechanismError(f"limits: {name!r} needs a lower and an upper bound, not {shortened(given)}")
     try:
         lower, upper = (

@@ -64,8 +64,9 @@ class MotorJacobian:
 
     Attributes
     ----------
-    names, units
-        Of the functions, (n,); those of an orientation are components of the angular velocity, world axes.
+    functions, units
+        Names and units of the functions, (n,). Those of an orientation are components of the angular velocity, world
+        axes.
     motors, motor_units
         Of the motors, (m,).
     matrix
@@ -94,7 +95,7 @@ class MotorJacobian:
         Number of motors that the others determine, not only in this pose.
     """
 
-    names: tuple[str, ...]
+    functions: tuple[str, ...]
     units: tuple[str, ...]
     motors: tuple[str, ...]
     motor_units: tuple[str, ...]
@@ -125,7 +126,7 @@ class MotorJacobian:
         """
         if self.is_singular or not len(self.singular_values):
             return 0.0
-        count = min(len(self.names) - self.impossible, len(self.motors))
+        count = min(len(self.functions) - self.impossible, len(self.motors))
         return float(self.singular_values[count - 1] / self.singular_values[0]) if count > 0 else 0.0
 
     @property
@@ -133,16 +134,16 @@ class MotorJacobian:
         """Product of the singular values that `conditioning` counts (Yoshikawa); infinite with `held` directions."""
         if self.held:
             return np.inf
-        count = min(len(self.names) - self.impossible, len(self.motors))
+        count = min(len(self.functions) - self.impossible, len(self.motors))
         return 0.0 if self.lost else float(np.prod(self.singular_values[:count]))
 
     def __repr__(self) -> str:
-        counts = f"{len(self.names)} functions by {len(self.motors)} motors, {_dof(self.dof)}"
+        counts = f"{len(self.functions)} functions by {len(self.motors)} motors, {_dof(self.dof)}"
         lines = [f"MotorJacobian: {counts}, conditioning {self.conditioning:.3g} (angles times {self.length:.3g} m)"]
         shown = self.motors[:_MOST_SHOWN]
         head = ["", *shown, *["..."] * (len(self.motors) > len(shown))]
         rows = [head]
-        for name, row in zip(self.names, self.matrix, strict=True):
+        for name, row in zip(self.functions, self.matrix, strict=True):
             rows.append([name, *(f"{_tidy(x):.4g}" for x in row[: len(shown)]), *[""] * (len(head) - 1 - len(shown))])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines += [
@@ -274,9 +275,9 @@ def jacobian_at(
         bias = _bias(space, functions, motors, matrix)
         inertia = _inertia(space, functions, here, weights)
     regular = _regular(space, functions, motors, q, here, ranks)
-    held, size = np.linalg.svd(loose, full_matrices=False)[:2]
+    held = np.linalg.svd(loose, full_matrices=False)[0]
     return MotorJacobian(
-        names=functions.names,
+        functions=functions.names,
         units=functions.units,
         motors=motors.names,
         motor_units=motors.units,
@@ -351,7 +352,7 @@ def _regular(
     rng, found = np.random.default_rng(0), ranks
     for _ in range(3):
         motion = rng.standard_normal(here.basis.shape[1])
-        motion *= _NEAR * space.length / np.linalg.norm(motion)
+        motion *= _NEAR * space.length / float(np.linalg.norm(motion))
         if space.closed(space.displaced(q, here.basis @ motion)).found:
             near = _motions(space, functions, motors).ranks
             if (-near.dof, near.rates, -near.held) >= (-found.dof, found.rates, -found.held):
@@ -367,9 +368,7 @@ def _lost(here: _Ranks, regular: _Ranks) -> FloatArray:
     return left[:, : max(0, regular.rates - here.rates)].T
 
 
-def _bias(
-    space: ConfigurationSpace, functions: Stacked, motors: Stacked, matrix: FloatArray
-) -> FloatArray | None:
+def _bias(space: ConfigurationSpace, functions: Stacked, motors: Stacked, matrix: FloatArray) -> FloatArray | None:
     """Return x'' - G s'' of the motion that the block computes, which is one of those possible."""
     try:
         found: FloatArray = functions.acceleration() - matrix @ motors.acceleration()
@@ -378,9 +377,7 @@ def _bias(
     return found
 
 
-def _inertia(
-    space: ConfigurationSpace, functions: Stacked, here: _Motions, weights: FloatArray
-) -> FloatArray | None:
+def _inertia(space: ConfigurationSpace, functions: Stacked, here: _Motions, weights: FloatArray) -> FloatArray | None:
     mass = here.basis.T @ space.block.mass_matrix() @ here.basis
     try:
         factor = np.linalg.cholesky(mass)

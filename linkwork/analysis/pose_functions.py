@@ -374,12 +374,15 @@ class Stacked(PoseFunction):
         self.spans = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
     def value(self) -> FloatArray:
+        """Return the values of all parts; of an orientation a quaternion."""
         return np.concatenate([part.value() for part in self.parts])
 
     def rows(self) -> FloatArray:
+        """Return the rows of all parts (n, nu)."""
         return np.concatenate([part.rows() for part in self.parts])
 
     def acceleration(self) -> FloatArray:
+        """Return the second rates of all parts (n,)."""
         return np.concatenate([part.acceleration() for part in self.parts])
 
     def weights(self, length: float) -> FloatArray:

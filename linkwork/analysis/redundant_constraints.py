@@ -144,7 +144,8 @@ def redundant_constraints(mechanism: Mechanism | ModelBase, state: State | None 
     """
     model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
     space = ConfigurationSpace(model, state)
-    before, owners = np.zeros((0, space.nu)), []  # independent rows so far, and the closure of each
+    before = np.zeros((0, space.nu))  # independent rows so far
+    owners: list[str] = []  # the closure of each
     found: list[RedundantConstraint] = []
     closures = list(_closures(space))
     joints = {one.name: one.joints for one in closures}

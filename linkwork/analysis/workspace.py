@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, length as count_of, shortened
+from linkwork._util.checks import FloatArray, shortened
+from linkwork._util.checks import length as count_of
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
 from linkwork._util.progress import Progress, ProgressOption
@@ -144,10 +145,12 @@ class Workspace:
     def __repr__(self) -> str:
         grid = " x ".join(map(str, self.shape))
         lines = [f"Workspace of {self.name}: {int(self.reached.sum())} of {grid} nodes over {', '.join(self.over)}"]
-        rows = [("", "least", "greatest", "unit")]
+        rows: list[tuple[str, ...]] = [("", "least", "greatest", "unit")]
         for name in (*self.of, "conditioning", "motor_conditioning"):
             values = self.columns[name][self.reached]
-            rows.append((name, *(f"{round(float(x), 12) + 0.0:.4g}" for x in (values.min(), values.max())), self.units[name]))
+            rows.append(
+                (name, *(f"{round(float(x), 12) + 0.0:.4g}" for x in (values.min(), values.max())), self.units[name])
+            )
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for label, least, most, unit in rows:
             lines.append(f"  {label:{widths[0]}}  {least:>{widths[1]}}  {most:>{widths[2]}}  {unit}".rstrip())
@@ -303,8 +306,8 @@ class _Map:
             if self._reach(int(node), q):
                 return int(node)
         raise UnreachableError(
-            f"none of the {min(_SEEDS, len(self.reached))} nodes next to the start is reached: let the grid include it; "
-            f"there {', '.join(f'{x:.4g}' for x in at)}"
+            f"none of the {min(_SEEDS, len(self.reached))} nodes next to the start is reached: let the grid include "
+            f"the start, which is at {', '.join(f'{x:.4g}' for x in at)}"
         )
 
     def _reach(self, node: int, q: FloatArray) -> bool:
@@ -383,18 +386,22 @@ def _axes(
         name = function.names[0]
         if name in axes:
             raise MechanismError(f"over names {name!r} twice")
-        if isinstance(given, str) or count_of(given) not in (2, 3):
+        if count_of(given) not in (2, 3):
             raise MechanismError(f"over: {text!r} needs a lower and an upper end, not {shortened(given)}")
         lower, upper, *count = given
-        if not (np.isfinite([lower, upper]).all() and lower < upper):
+        if not (_is_number(lower) and _is_number(upper) and lower < upper):
             raise MechanismError(f"over: {text!r} needs a lower end below the upper one, not {shortened(given)}")
         axes[name] = np.linspace(lower, upper, _checked_count(count[0] if count else points, f"over: {text!r}"))
     if (nodes := math.prod(map(len, axes.values()))) > MOST_NODES:
         raise MechanismError(
-            f"the grid over {', '.join(axes)} has {nodes:.3g} nodes, more than {MOST_NODES}: give fewer points, or fewer "
-            "functions in over= and values of the others in fixed="
+            f"the grid over {', '.join(axes)} has {nodes:.3g} nodes, more than {MOST_NODES}: give fewer points, or "
+            "fewer functions in over= and values of the others in fixed="
         )
     return axes
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and math.isfinite(value)
 
 
 def _checked_count(count: object, what: str) -> int:

@@ -120,5 +120,5 @@ def test_motors_are_joints_and_actuators() -> None:
     assert motor(space, "grip").names == motor(space, "grip.input").names == ("grip.length",)
     assert motor(space, "j2[2]").size == 1
     np.testing.assert_array_equal(motor(space, "j4.tau[3]").rows(), joint_rates(space, "j4[3]").rows())
-    with pytest.raises(lw.UnknownNameError, match="there is no motor 'gripp'.*grip"):
+    with pytest.raises(lw.UnknownNameError, match=r"there is no motor 'gripp'.*grip"):
         motor(space, "gripp")

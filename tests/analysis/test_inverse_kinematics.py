@@ -243,7 +243,7 @@ def test_the_pose_solver_reports_steps_and_returns_where_it_was_asked() -> None:
 
 def test_an_error_keeps_the_nearest_poses() -> None:
     path = {"tip.r[1]": [0.0, 0.0, 0.0], "tip.r[2]": [1.0, 3.0, 1.5]}
-    with pytest.raises(lw.UnreachableError, match="1 of 3 targets are not reached.*up to 1 m") as caught:
+    with pytest.raises(lw.UnreachableError, match=r"1 of 3 targets are not reached.*up to 1 m") as caught:
         lw.inverse_kinematics(arm(2), path, unreachable="raise")
     result = caught.value.result
     assert isinstance(result, lw.InverseKinematics)

@@ -138,7 +138,9 @@ def test_motors_balance_a_force_by_the_transposed_jacobian(make, body: str, poin
     assert np.abs(pushed - free).max() > 1.0
 
 
-@pytest.mark.parametrize(("make", "of"), [(limb, "foot.r"), (stewart, "platform"), (five_bar, ["tip.r[1]", "tip.r[3]"])])
+@pytest.mark.parametrize(
+    ("make", "of"), [(limb, "foot.r"), (stewart, "platform"), (five_bar, ["tip.r[1]", "tip.r[3]"])]
+)
 def test_operational_space_inertia_is_that_of_the_equations_with_multipliers(make, of) -> None:
     model = lw.compile(make())
     state = model.assemble()

@@ -95,9 +95,7 @@ def limb() -> lw.Mechanism:
     hinge = lw.Revolute((0, 1, 0))
     for name, x in (("front", 0.05), ("back", -0.05)):
         thigh = {"front": "thigh1", "back": "thigh2"}[name]
-        mech.add_joint(
-            name, hinge, "frame", thigh, parent_frame=lw.Frame((x, 0.08, 0)), child_frame=lw.Frame()
-        )
+        mech.add_joint(name, hinge, "frame", thigh, parent_frame=lw.Frame((x, 0.08, 0)), child_frame=lw.Frame())
     knee = lw.Frame((0.2, 0, 0))
     mech.add_joint("knee1", hinge, "thigh1", "shin1", parent_frame=knee)
     mech.add_joint("knee2", hinge, "thigh2", "shin2", parent_frame=knee)
