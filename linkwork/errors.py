@@ -80,7 +80,7 @@ class CosimError(Unfinished):
 
 
 class UnreachableError(Unfinished):
-    """Targets of inverse kinematics are not reached; the nearest poses found are its `result`."""
+    """Targets of inverse kinematics are not reached; its `result` is the nearest poses found, or None."""
 
 
 class ExportError(LinkworkError):

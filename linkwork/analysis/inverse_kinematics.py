@@ -1,10 +1,10 @@
 """Inverse kinematics: a closed pose in which functions of the pose have given values.
 
-Constraints and targets are solved together, weighed so that angles count times a length, by steps
+Constraints and targets are solved together, weighted so that angles count times a length, by steps
 
     s = d + H^-1 R' (R H^-1 R' + mu)^-1 (r - R d)
 
-with r what constraints and targets lack, R their rows, and d the step to the pose that is wished most; H = 1 for the
+with r what constraints and targets lack, R their rows, and d the step to the preferred pose; H = 1 for the
 pose nearest to the start. The damping mu = |r|^2 / length^2 keeps steps short where R is singular and vanishes with r,
 so that convergence is quadratic (Levenberg and Marquardt; Sugihara, Solvability-unconcerned inverse kinematics by the
 Levenberg-Marquardt method, IEEE Trans. Robotics 27, 2011). Limits that a step would exceed become rows, and leave where
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Targets = Mapping[str, ArrayLike]
 Unreachable = Literal["return", "raise"]
 
-FOUND = 1e-10  # of the length: targets and constraints that miss less are met
+FOUND = 1e-10  # of the length: targets and constraints that miss less are satisfied
 _MOST_STEPS = 60
 _SMALLEST_DAMPING = 1e-13  # relative to the trace, for redundant rows
 _SETTLED = 1e-8  # of the length: a smaller step within the motions that targets leave changes nothing
@@ -59,7 +59,7 @@ class Attempt(NamedTuple):
     """How a search for a pose ended."""
 
     q: FloatArray
-    distance: float  # weighed norm of what the targets lack, m
+    distance: float  # weighted norm of what the targets lack, m
     violation: float  # of constraints and targets, the largest, m
     steps: int
     found: bool
@@ -77,7 +77,7 @@ class PoseSolver:
     limits
         By default none.
     preferred
-        Functions with wished values, among the poses that do the targets.
+        Functions with preferred values, among the poses that do the targets.
     """
 
     def __init__(
@@ -164,8 +164,8 @@ class PoseSolver:
             np.multiply(block.constraint_jacobian(), self._shrink, out=rows[:k])
             if wanted is not None:
                 np.multiply(self._weights[:, None] * self.functions.rows(), self._shrink, out=rows[k:])
-            wish = space.weights * space.difference(start, q) if is_redundant else None
-            step = self._step(rows, -left[:k], left[k:], wish)
+            preferred = space.weights * space.difference(start, q) if is_redundant else None
+            step = self._step(rows, -left[:k], left[k:], preferred)
             norm = float(np.sqrt(step @ step))
             settled = settled or (size <= self._tolerance and norm <= _SETTLED * self.length)
             if norm > self.length:
@@ -181,14 +181,16 @@ class PoseSolver:
             return parts[0].difference(wanted[0])
         return np.concatenate([part.difference(value) for part, value in zip(parts, wanted, strict=True)])
 
-    def _step(self, rows: FloatArray, closing: FloatArray, lacking: FloatArray, wish: FloatArray | None) -> FloatArray:
-        """Return the weighed step."""
+    def _step(
+        self, rows: FloatArray, closing: FloatArray, lacking: FloatArray, preferred: FloatArray | None
+    ) -> FloatArray:
+        """Return the weighted step."""
         values = np.concatenate([closing, lacking])
         damping = float(values @ values) / self.length**2
         metric: FloatArray | None = None
-        if wish is not None and self._preferred is not None:
-            wish, metric = self._preferred_step(wish)
-        step, _ = self._least(rows, values, wish, metric, damping)
+        if preferred is not None and self._preferred is not None:
+            preferred, metric = self._preferred_step(preferred)
+        step, _ = self._least(rows, values, preferred, metric, damping)
         if self.limits is None:
             return step
         at, limited = self.limits.values(), self.limits.rows() * self._shrink
@@ -209,42 +211,42 @@ class PoseSolver:
                     break
                 del bound[list(bound)[int(np.argmin(inwards))]]
             more = np.vstack([rows, limited[list(bound)]])
-            step, loads = self._least(more, np.concatenate([values, list(bound.values())]), wish, metric, damping)
+            step, loads = self._least(more, np.concatenate([values, list(bound.values())]), preferred, metric, damping)
             loads = loads[len(values) :]
         return step
 
-    def _preferred_step(self, wish: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the step to the preferred values, elsewhere to the wish, and the inverse of the metric around it."""
+    def _preferred_step(self, preferred: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the step to the preferred values, elsewhere to the start, and the inverse of the metric around it."""
         assert self._preferred is not None
-        functions, preferred = self._preferred
+        functions, values = self._preferred
         weights = functions.weights(self.length)
         rows: FloatArray = weights[:, None] * functions.rows() * self._shrink
-        left = [part.difference(value) for part, value in zip(functions.parts, preferred, strict=True)]
+        left = [part.difference(value) for part, value in zip(functions.parts, values, strict=True)]
         metric: FloatArray = np.linalg.inv(_PREFERENCE * np.eye(self.space.nu) + rows.T @ rows).astype(np.float64)
-        step: FloatArray = metric @ (_PREFERENCE * wish + rows.T @ (weights * np.concatenate(left)))
+        step: FloatArray = metric @ (_PREFERENCE * preferred + rows.T @ (weights * np.concatenate(left)))
         return step, metric
 
     def _least(
         self,
         rows: FloatArray,
         values: FloatArray,
-        wish: FloatArray | None,
+        preferred: FloatArray | None,
         metric: FloatArray | None,
         damping: float,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the step that does rows @ step = values, next to the wish, and the multipliers."""
+        """Return the step that does rows @ step = values, next to the preferred one, and the multipliers."""
         if not len(values):
-            return (np.zeros(rows.shape[1]) if wish is None else wish), values
+            return (np.zeros(rows.shape[1]) if preferred is None else preferred), values
         across = rows.T if metric is None else metric @ rows.T
         gram = rows @ across
         diagonal = gram.ravel()[:: len(values) + 1]
         diagonal += damping + _SMALLEST_DAMPING * max(float(diagonal.sum()), 1e-300)
-        missing = values if wish is None else values - rows @ wish
+        missing = values if preferred is None else values - rows @ preferred
         loads, failed = self._posv(gram, missing, lower=1)[1:]
         if failed:
             loads = np.linalg.lstsq(gram, missing, rcond=None)[0]
         step: FloatArray = across @ loads
-        return (step if wish is None else wish + step), loads
+        return (step if preferred is None else preferred + step), loads
 
     # ---- where Newton's method fails ----
 
@@ -333,6 +335,7 @@ class _Chart:
 # ---- for users ----
 
 
+@checks_keywords
 @dataclass(frozen=True, eq=False)
 class InverseKinematics:
     """Poses for targets: one, or one for each of a path (n,).
@@ -344,7 +347,7 @@ class InverseKinematics:
     q
         Their values, (nq,) or (n, nq).
     found
-        Whether all targets are met within the limits; bool or (n,).
+        Whether all targets are reached within the limits; bool or (n,).
     distance
         How far the targets are missed, m, angles times `length`; float or (n,). The pose is the nearest one found.
     steps
@@ -352,7 +355,7 @@ class InverseKinematics:
     targets
         Values by name.
     length
-        m, by which angles are weighed.
+        m, by which angles are weighted.
     """
 
     coordinates: tuple[str, ...]
@@ -454,15 +457,15 @@ def inverse_kinematics(
     state
         The start; by default the assembled start.
     limits
-        Lower and upper bound of coordinates, or of other functions of the pose, by name; None for no bound. By default
-        those of `Stop` transitions; they hold as well for all names that are not given.
+        Lower and upper bound of coordinates, or of other functions of the pose, by name; None: no bound. The bounds of
+        `Stop` transitions hold for all coordinates that are not given.
     prefer
-        Wished values by name, met as well as the targets allow. By default, and in what they leave open, the pose is
-        next to the start, angles weighed by the length.
+        Preferred values by name, kept as well as the targets allow. Without them, and in all that they leave open, the
+        pose is next to the start, angles weighted by the length.
     starts
         How many more starts are tried where the first fails.
     length
-        m, by which angles are weighed; by default a length of the mechanism.
+        m, by which angles are weighted; by default a length of the mechanism.
     unreachable
         "return": a target that is not reached ends in the nearest pose found, with ``found=False``; "raise": with an
         error, whose `result` it is.

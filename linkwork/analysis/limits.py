@@ -52,9 +52,9 @@ class Limits:
         self._q = at[:, 0]
         self._rows = np.zeros((len(bounds), space.nu))
         self._rows[self._tree, at[:, 1]] = 1.0
-        weighed = [space.weights[u] for u in at[:, 1]]
+        weighted = [space.weights[u] for u in at[:, 1]]
         self._weights = np.ones(len(bounds))
-        self._weights[self._tree] = weighed
+        self._weights[self._tree] = weighted
         for k, function in zip(self._others, self._functions, strict=True):
             self._weights[k] = 1.0 if function.units[0] == "m" else space.length
 

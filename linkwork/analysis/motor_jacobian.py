@@ -46,7 +46,7 @@ class Direction:
     Attributes
     ----------
     rates
-        (n,) rad/s and m/s, of weighed norm 1 m/s.
+        (n,) rad/s and m/s, of weighted norm 1 m/s.
     text
         In words, as "platform turns about (0, 0, 1)".
     """
@@ -58,6 +58,7 @@ class Direction:
         return self.text
 
 
+@checks_keywords
 @dataclass(frozen=True, eq=False)
 class MotorJacobian:
     """Rates of functions of the pose by the speeds of motors, at a state.
@@ -77,9 +78,9 @@ class MotorJacobian:
     inertia
         (n, n), the operational-space inertia; in directions without motion it is zero. None without mass.
     singular_values
-        Of the weighed matrix, descending; empty where a row is NaN.
+        Of the weighted matrix, descending; empty where a row is NaN.
     length
-        m, by which angles are weighed.
+        m, by which angles are weighted.
     dof
         Degrees of freedom of the mechanism in this pose; `regular_dof` in neighbouring poses.
     lost
@@ -189,7 +190,7 @@ def motor_jacobian(
     by
         Motors: joints, also those that close loops, "A" or "U[2]", and actuators; by default all actuators.
     length
-        m, by which angles are weighed; by default a length of the mechanism.
+        m, by which angles are weighted; by default a length of the mechanism.
 
     Returns
     -------
@@ -234,7 +235,7 @@ class _Ranks(NamedTuple):
     rates: int  # directions of the rates of the functions
     held: int  # the same, with all motors held
     driven: int  # motions that motors drive
-    range: FloatArray  # (n, rates), orthonormal weighed rates
+    range: FloatArray  # (n, rates), orthonormal weighted rates
 
 
 class _Motions(NamedTuple):
@@ -266,8 +267,8 @@ def jacobian_at(
     ranks = here.ranks
     bias = inertia = None
     weights, motor_weights = functions.weights(length), motors.weights(length)
-    weighed = here.functions @ np.linalg.pinv(here.motors, rcond=SINGULAR)
-    matrix = weighed * motor_weights / weights[:, None]
+    weighted = here.functions @ np.linalg.pinv(here.motors, rcond=SINGULAR)
+    matrix = weighted * motor_weights / weights[:, None]
     loose = here.functions @ here.undriven
     scale = max(float(np.abs(here.functions).max(initial=0.0)), 1e-300)
     matrix[np.linalg.norm(loose, axis=1) > SINGULAR * scale] = np.nan
@@ -284,7 +285,7 @@ def jacobian_at(
         matrix=matrix,
         bias=bias,
         inertia=inertia,
-        singular_values=np.linalg.svd(weighed, compute_uv=False) if not ranks.held else np.zeros(0),
+        singular_values=np.linalg.svd(weighted, compute_uv=False) if not ranks.held else np.zeros(0),
         length=length,
         dof=ranks.dof,
         regular_dof=min(ranks.dof, regular.dof),
@@ -362,7 +363,7 @@ def _regular(
 
 
 def _lost(here: _Ranks, regular: _Ranks) -> FloatArray:
-    """Return the weighed rates (k, n) that motions in the neighbouring pose give, and none does here."""
+    """Return the weighted rates (k, n) that motions in the neighbouring pose give, and none does here."""
     beyond = regular.range - here.range @ (here.range.T @ regular.range)
     left = np.linalg.svd(beyond, full_matrices=False)[0]
     return left[:, : max(0, regular.rates - here.rates)].T
@@ -392,9 +393,9 @@ def _inertia(space: ConfigurationSpace, functions: Stacked, here: _Motions, weig
 # ---- directions in words ----
 
 
-def _directions(functions: Stacked, weighed: FloatArray, weights: FloatArray) -> tuple[Direction, ...]:
+def _directions(functions: Stacked, weighted: FloatArray, weights: FloatArray) -> tuple[Direction, ...]:
     found = []
-    for row in weighed:
+    for row in weighted:
         unit = row / np.linalg.norm(row)
         first = unit[np.argmax(np.abs(unit) > 0.5 * np.abs(unit).max())]
         rates = np.where(np.abs(unit) < 1e-9, 0.0, unit * np.sign(first)) / weights

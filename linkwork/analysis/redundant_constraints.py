@@ -62,6 +62,7 @@ class RedundantConstraint:
         return f"{what}{depends}, in {', '.join(self.joints)}" if self.joints else f"{what}{depends}"
 
 
+@checks_keywords
 @dataclass(frozen=True, eq=False)
 class RedundantConstraints:
     """Why a mechanism has its degrees of freedom: speeds, equations, and those of them that are redundant.
@@ -172,7 +173,7 @@ def redundant_constraints(mechanism: Mechanism | ModelBase, state: State | None 
 class _Closure:
     name: str
     kind: str
-    rows: FloatArray  # (k, nu) by weighed speeds, m
+    rows: FloatArray  # (k, nu) by weighted speeds, m
     wrenches: FloatArray  # (k, 6) [torque; force] along which its rows constrain, zero of those that are no joints
     joints: tuple[str, ...]
 

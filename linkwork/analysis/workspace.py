@@ -46,6 +46,7 @@ MOST_NODES = 1_000_000
 _SEEDS = 64  # nodes near the start that are tried for the first pose
 
 
+@checks_keywords
 @dataclass(frozen=True, eq=False)
 class Workspace:
     """The nodes of a grid with the poses that were reached; `workspace[name]` is a column.
@@ -69,7 +70,7 @@ class Workspace:
     units
         Of the columns by name.
     length
-        m, by which angles are weighed.
+        m, by which angles are weighted.
     """
 
     name: str
@@ -195,7 +196,7 @@ def workspace(
     points
         Nodes along an axis, where `over` gives none.
     length
-        m, by which angles are weighed; by default a length of the mechanism.
+        m, by which angles are weighted; by default a length of the mechanism.
     progress
         True, False, None (on a terminal) or a function.
 

@@ -1,4 +1,4 @@
-"""The command line of inverse kinematics: a mechanism and wished values in, coordinates out."""
+"""The command line of inverse kinematics: a mechanism and targets in, coordinates out."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command to a parser."""
     add_mechanism(parser)
     add = parser.add_argument
-    at_help = "wished value, as hand.r=0.1,0.2,0.3 [m], hand.Q=1,0,0,0 or A=0.5 [rad]; may be repeated"
+    at_help = "target, as hand.r=0.1,0.2,0.3 [m], hand.Q=1,0,0,0 or A=0.5 [rad]; may be repeated"
     add("--at", type=values, action="append", required=True, metavar="NAME=VALUES", help=at_help)
     start_help = "coordinate of the start [rad or m] (default: that of the mechanism); may be repeated"
     add("--from", dest="origin", type=values, action="append", default=[], metavar="JOINT=VALUES", help=start_help)
-    prefer_help = "value that is met as well as the others allow; may be repeated"
+    prefer_help = "preferred value among the poses that reach the targets; may be repeated"
     add("--prefer", type=values, action="append", default=[], metavar="NAME=VALUES", help=prefer_help)
     add_limits(parser)
     add("--starts", type=int, default=8, metavar="N", help="further starts if the first fails (default: %(default)s)")
@@ -41,7 +41,7 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the pose; return 0 if it meets the wished values, else 1."""
+    """Print the pose; return 0 if it reaches the targets, else 1."""
     check_files(arguments.output)
     model = lw.compile(mechanism_of(arguments))
     result = lw.inverse_kinematics(

@@ -51,7 +51,7 @@ COMMANDS = {
     "inverse-kinematics": Command(
         "inverse_kinematics",
         "find the pose of a mechanism with given positions",
-        "Values of points, orientations and\ncoordinates are wished; loops close, and limits of joints hold.",
+        "Targets are values of points,\norientations and coordinates; loops close, and limits of joints hold.",
         "linkwork inverse-kinematics examples/four_bar.py --at A=1.0 --from A=0.6",
     ),
     "workspace": Command(

@@ -69,7 +69,7 @@ PROXIMAL, DISTAL, SPAN = 0.25, 0.4, 0.2  # m, of the five-bar: cranks, rods, dis
 
 
 def five_bar(*, cut: str = "") -> lw.Mechanism:
-    """Return a planar five-bar in x and z: motors "A" and "B" on the ground, tip point "tip" where the rods meet."""
+    """Return a planar five-bar in x and z: motors "A" and "B" on the ground, point "tip" where the rods join."""
     mech = lw.Mechanism("five_bar")
     for name, length in (("crank1", PROXIMAL), ("rod1", DISTAL), ("crank2", PROXIMAL), ("rod2", DISTAL)):
         mech.add_body(name, length, (length / 2, 0, 0), lw.inertia.rod(length, length))
