@@ -206,7 +206,10 @@ class PoseSolver:
                 bound[worst] = float(lower[worst] if ahead[worst] < lower[worst] else upper[worst])
             else:
                 ends = zip(bound.items(), loads, strict=True)
-                inwards = [load if end == lower[one] else -load for (one, end), load in ends]
+                inwards = [
+                    abs(load) if lower[one] == upper[one] else load if end == lower[one] else -load
+                    for (one, end), load in ends
+                ]
                 if not inwards or min(inwards) >= -_BEYOND:
                     break
                 del bound[list(bound)[int(np.argmin(inwards))]]
