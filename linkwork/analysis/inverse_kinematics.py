@@ -51,6 +51,8 @@ _SMALLEST_DAMPING = 1e-13  # relative to the trace, for redundant rows
 _SETTLED = 1e-8  # of the length: a smaller step within the motions that targets leave changes nothing
 _PREFERENCE = 1e-4  # weight of the distance from the start compared with that of preferred values
 _BEYOND = 1e-12  # of a limit, rad or m, and of its multiplier: rounding
+_ROUNDING = 1e-12  # of the length: smaller steps change nothing
+_NEAR = 0.03  # of the length: steps from where rows miss less show the curvature
 _REACH = 0.5  # of the length: how far a chart of the configuration space is used
 _MOST_CHARTS = 30
 
@@ -144,8 +146,9 @@ class PoseSolver:
         """Return where steps from q end; without targets in a closed pose."""
         space, block, k = self.space, self.space.block, self._constraints
         rows, left = (self._rows, self._left) if wanted is not None else (self._rows[:k], self._left[:k])
-        start, best, least, far = q, q, np.inf, np.inf
+        best, least, far = q, np.inf, np.inf
         is_redundant = wanted is not None and (self._is_redundant or self._preferred is not None)
+        preference = _Preference(space, q, self._preferred) if is_redundant else None
         settled = not is_redundant
         count = 0
         for count in range(_MOST_STEPS + 1):
@@ -159,17 +162,20 @@ class PoseSolver:
                 best, least, far = q, max(size, outside), float(np.sqrt(left[k:] @ left[k:]))
             if (size <= CLOSED * self.length and settled and outside <= CLOSED * self.length) or count == _MOST_STEPS:
                 break
-            if count > 8 and settled and size > 0.5 * least and least < 1e-2 * self._tolerance:
-                break  # rounding
             np.multiply(block.constraint_jacobian(), self._shrink, out=rows[:k])
             if wanted is not None:
                 np.multiply(self._weights[:, None] * self.functions.rows(), self._shrink, out=rows[k:])
-            preferred = space.weights * space.difference(start, q) if is_redundant else None
-            step = self._step(rows, -left[:k], left[k:], preferred)
+            if preference is not None:
+                preference.enter(q, rows, learns=size < _NEAR * self.length)
+            step, loads = self._step(rows, -left[:k], left[k:], preference)
             norm = float(np.sqrt(step @ step))
             settled = settled or (size <= self._tolerance and norm <= _SETTLED * self.length)
+            if size <= self._tolerance and norm <= _ROUNDING * self.length:
+                break  # redundant rows may miss by more than rounding, and no step changes that
             if norm > self.length:
                 step *= self.length / norm
+            if preference is not None:
+                preference.leave(step, loads)
             q = space.displaced(q, self._shrink * step)
         if best is not q:
             space.enter(best)
@@ -182,21 +188,18 @@ class PoseSolver:
         return np.concatenate([part.difference(value) for part, value in zip(parts, wanted, strict=True)])
 
     def _step(
-        self, rows: FloatArray, closing: FloatArray, lacking: FloatArray, preferred: FloatArray | None
-    ) -> FloatArray:
-        """Return the weighted step."""
+        self, rows: FloatArray, closing: FloatArray, lacking: FloatArray, preference: _Preference | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the weighted step, and the multipliers of the rows."""
         values = np.concatenate([closing, lacking])
         damping = float(values @ values) / self.length**2
-        metric: FloatArray | None = None
-        if preferred is not None and self._preferred is not None:
-            preferred, metric = self._preferred_step(preferred)
-        step, _ = self._least(rows, values, preferred, metric, damping)
+        preferred, metric = (None, None) if preference is None else (preference.step, preference.metric)
+        step, loads = self._least(rows, values, preferred, metric, damping)
         if self.limits is None:
-            return step
+            return step, loads
         at, limited = self.limits.values(), self.limits.rows() * self._shrink
         lower, upper = self.limits.lower - at, self.limits.upper - at
         bound: dict[int, float] = {}  # by limit: where the step must end
-        loads = values[:0]
         for _ in range(2 * len(at) + 2):
             ahead = limited @ step
             beyond = np.maximum(lower - ahead, ahead - upper)
@@ -205,7 +208,7 @@ class PoseSolver:
             if beyond[worst] > _BEYOND:
                 bound[worst] = float(lower[worst] if ahead[worst] < lower[worst] else upper[worst])
             else:
-                ends = zip(bound.items(), loads, strict=True)
+                ends = zip(bound.items(), loads[len(values) :], strict=True)
                 inwards = [
                     abs(load) if lower[one] == upper[one] else load if end == lower[one] else -load
                     for (one, end), load in ends
@@ -215,19 +218,7 @@ class PoseSolver:
                 del bound[list(bound)[int(np.argmin(inwards))]]
             more = np.vstack([rows, limited[list(bound)]])
             step, loads = self._least(more, np.concatenate([values, list(bound.values())]), preferred, metric, damping)
-            loads = loads[len(values) :]
-        return step
-
-    def _preferred_step(self, preferred: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the step to the preferred values, elsewhere to the start, and the inverse of the metric around it."""
-        assert self._preferred is not None
-        functions, values = self._preferred
-        weights = functions.weights(self.length)
-        rows: FloatArray = weights[:, None] * functions.rows() * self._shrink
-        left = [part.difference(value) for part, value in zip(functions.parts, values, strict=True)]
-        metric: FloatArray = np.linalg.inv(_PREFERENCE * np.eye(self.space.nu) + rows.T @ rows).astype(np.float64)
-        step: FloatArray = metric @ (_PREFERENCE * preferred + rows.T @ (weights * np.concatenate(left)))
-        return step, metric
+        return step, loads[: len(values)]
 
     def _least(
         self,
@@ -288,6 +279,64 @@ class PoseSolver:
         distance = float(np.linalg.norm(lack))
         closed = max(violation, outside)
         return Attempt(q, distance, closed, 0, max(distance, closed) <= FOUND * scale)
+
+
+class _Preference:
+    """The pose preferred among those that do the targets: next to the start, or with preferred values.
+
+    The objective f is half the square of the distance, its slope -pull. Steps are those of sequential quadratic
+    programming: `metric` is the inverse of the curvature of f - loads' (values of the rows), at first that of f alone,
+    and learned from the steps (BFGS). Without it steps converge linearly where the targets leave motions open.
+    """
+
+    def __init__(
+        self, space: ConfigurationSpace, start: FloatArray, preferred: tuple[Stacked, Sequence[FloatArray]] | None
+    ) -> None:
+        self._space, self._start, self._preferred = space, start, preferred
+        curvature = np.eye(space.nu)
+        if preferred is not None:
+            space.enter(start)
+            rows = self._rows(preferred[0])
+            curvature = _PREFERENCE * curvature + rows.T @ rows
+        self.metric: FloatArray = np.linalg.inv(curvature).astype(np.float64)
+        self.step: FloatArray = np.zeros(space.nu)
+        self._last: tuple[FloatArray, FloatArray, FloatArray, FloatArray] | None = None  # step, loads, rows, pull
+
+    def enter(self, q: FloatArray, rows: FloatArray, *, learns: bool) -> None:
+        """Take note of a pose and its weighted rows; the preferred `step` is from there."""
+        pull = self._pull(q)
+        if self._last is not None and learns:
+            step, loads, before, past = self._last
+            self._learn(step, past - pull - loads @ (rows - before))
+        self._now = rows.copy(), pull
+        self.step = self.metric @ pull
+
+    def leave(self, step: FloatArray, loads: FloatArray) -> None:
+        """Take note of the step that is made, and the multipliers of the rows."""
+        self._last = step, loads, *self._now
+
+    def _learn(self, step: FloatArray, change: FloatArray) -> None:
+        curved = float(step @ change)
+        if curved <= 1e-4 * _PREFERENCE * float(step @ step) or not curved > 1e-300:
+            return
+        across = self.metric @ change
+        ratio = (1.0 + float(change @ across) / curved) / curved
+        mixed = np.outer(across, step) / curved
+        self.metric = self.metric + ratio * np.outer(step, step) - mixed - mixed.T
+
+    def _pull(self, q: FloatArray) -> FloatArray:
+        back: FloatArray = self._space.weights * self._space.difference(self._start, q)
+        if self._preferred is None:
+            return back
+        functions, values = self._preferred
+        left = [part.difference(value) for part, value in zip(functions.parts, values, strict=True)]
+        found: FloatArray = _PREFERENCE * back
+        found += self._rows(functions).T @ (functions.weights(self._space.length) * np.concatenate(left))
+        return found
+
+    def _rows(self, functions: Stacked) -> FloatArray:
+        rows: FloatArray = functions.weights(self._space.length)[:, None] * functions.rows() / self._space.weights
+        return rows
 
 
 class _Chart:

@@ -465,17 +465,18 @@ def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) ->
     Raises
     ------
     MechanismError
-        On unknown names, and without any.
+        On unknown names, names of a body and a joint alike, and without any.
     """
     given = [names] if isinstance(names, str) else list(names)
     if not given:
         raise MechanismError(f"{what} names no function of the pose, as 'A.q', 'hand.r' or 'hand'")
     bodies, joints = space.model.mechanism.bodies, space.model.mechanism.joints
-    full = [
-        part
-        for name in given
-        for part in ((f"{name}.Q", f"{name}.r") if name in bodies and name not in joints else (name,))
-    ]
+    if both := [name for name in given if name in bodies and name in joints]:
+        one = both[0]
+        raise MechanismError(
+            f"{what}: {one!r} is a body and a joint: name {one + '.q'!r}, or {one + '.Q'!r} and {one + '.r'!r}"
+        )
+    full = [part for name in given for part in ((f"{name}.Q", f"{name}.r") if name in bodies else (name,))]
     return Stacked(space, [pose_function(space, name) for name in full])
 
 

@@ -270,6 +270,16 @@ def test_actuators_are_the_motors_by_default() -> None:
     np.testing.assert_allclose(found.matrix, by_joints.matrix / [20.0, -1.0], atol=1e-13)
 
 
+def test_a_body_named_as_a_joint_is_asked_for_by_its_functions() -> None:
+    mech = lw.Mechanism("arm")
+    mech.add_body("knee", 1.0, (0.5, 0, 0), lw.inertia.rod(1.0, 1.0))
+    mech.add_joint("knee", lw.Revolute((0, 0, 1)), "ground", "knee", at=(0, 0, 0))
+    with pytest.raises(lw.MechanismError, match=r"'knee' is a body and a joint: name 'knee\.q', or 'knee\.Q'"):
+        lw.motor_jacobian(mech, of="knee", by="knee")
+    found = lw.motor_jacobian(mech, of=["knee.Q", "knee.r"], by="knee")
+    np.testing.assert_allclose(found.matrix[:, 0], [0, 0, 1, 0, 0, 0], atol=1e-15)
+
+
 def test_wrong_requests_are_refused_by_name() -> None:
     mech = five_bar()
     for options, text in (
