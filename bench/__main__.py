@@ -14,6 +14,7 @@ BENCHMARKS = {
     "forward_dynamics": "chains, trees and a four-bar against Pinocchio's C++, which is compiled once (minutes)",
     "closed_loops": "ladders and four-bars in series against Pinocchio and MuJoCo, and larger ladders alone",
     "assembly": "position assembly of 2 to 300 loops that share joints: time and growth",
+    "inverse_kinematics": "poses of a Gough-Stewart platform and of a limb with a closed loop: time, steps, accuracy",
     "dca": "jumps of chains and ladders by divide and conquer, with one thread and two",
     "dae": "chains as implicit equations by IDA: growth, schemes, the coupling against a program in C (minutes)",
     "start_up": "import, compile and export in a fresh process",

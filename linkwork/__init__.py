@@ -24,9 +24,14 @@ from linkwork.errors import (
     SolverError,
     SpringWarning,
     UnknownNameError,
+    UnreachableError,
 )
 
 if TYPE_CHECKING:
+    from linkwork.analysis.inverse_kinematics import InverseKinematics, inverse_kinematics
+    from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
+    from linkwork.analysis.redundant_constraints import RedundantConstraints, redundant_constraints
+    from linkwork.analysis.workspace import Workspace, workspace
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
     from linkwork.fmu.check import check_fmu
@@ -98,6 +103,7 @@ __all__ = [
     "Free",
     "Impulse",
     "InertiaWarning",
+    "InverseKinematics",
     "JointFrameWarning",
     "LinearModel",
     "LinkworkError",
@@ -107,11 +113,13 @@ __all__ = [
     "MechanismError",
     "Model",
     "Motion",
+    "MotorJacobian",
     "Pin",
     "PinInSlot",
     "Planar",
     "PointDistance",
     "Prismatic",
+    "RedundantConstraints",
     "Release",
     "Result",
     "Revolute",
@@ -129,7 +137,9 @@ __all__ = [
     "Universal",
     "UnknownNameError",
     "Unlock",
+    "UnreachableError",
     "VelocityJump",
+    "Workspace",
     "Wrench",
     "check_fmu",
     "coarse_grain",
@@ -137,13 +147,17 @@ __all__ = [
     "compile",
     "export_fmu",
     "inertia",
+    "inverse_kinematics",
     "linearize",
     "load",
+    "motor_jacobian",
     "page",
+    "redundant_constraints",
     "save",
     "shape",
     "simulate",
     "study",
+    "workspace",
 ]
 
 # Loaded when asked for: running FMUs needs no mechanics, computing no XML. What is not here is of the description.
@@ -152,10 +166,14 @@ _HOMES = {
     "Comparison": "comparison",
     "Event": "model.impacts",
     "VelocityJump": "model.impacts",
+    "InverseKinematics": "analysis.inverse_kinematics",
     "LinearModel": "model.linear_model",
+    "MotorJacobian": "analysis.motor_jacobian",
+    "RedundantConstraints": "analysis.redundant_constraints",
     "Result": "simulation.result",
     "State": "model.state",
     "Model": "model.model",
+    "Workspace": "analysis.workspace",
     "check_fmu": "fmu.check",
     "coarse_grain": "coarse_graining",
     "compare": "comparison",
@@ -164,13 +182,17 @@ _HOMES = {
     "RunningState": "simulation.running_state",
     "compile": "model.compile",
     "export_fmu": "fmu.export",
+    "inverse_kinematics": "analysis.inverse_kinematics",
     "linearize": "model.linearize",
     "load": "formats.files",
+    "motor_jacobian": "analysis.motor_jacobian",
     "page": "view.page",
+    "redundant_constraints": "analysis.redundant_constraints",
     "save": "formats.files",
     "simulate": "simulation.simulate",
     "Study": "simulation.study",
     "study": "simulation.study",
+    "workspace": "analysis.workspace",
 }
 _PARTS = ("controllers", "cosim", "errors", "solvers")  # the modules for users, besides the names above
 

@@ -79,6 +79,10 @@ class CosimError(Unfinished):
     """A system of FMUs cannot be run, or its run stopped early; what had been computed is its `result`."""
 
 
+class UnreachableError(Unfinished):
+    """Targets of inverse kinematics are not reached; its `result` is the nearest poses found, or None."""
+
+
 class ExportError(LinkworkError):
     """A mechanism cannot be written as an FMU."""
 

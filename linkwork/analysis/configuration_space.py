@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray
-from linkwork.errors import AssemblyError
+from linkwork._util.checks import FloatArray, number
+from linkwork.errors import AssemblyError, MechanismError
 
 if TYPE_CHECKING:
     from linkwork.core.native import Block
@@ -108,8 +108,14 @@ class ConfigurationSpace:
                 self._positions.append((slice(q.start, q.start + 3), slice(u.start + 3, u.stop), at))
         self._plain = np.array(plain, dtype=int).reshape(-1, 2).T
         self.is_rotation = rotations
-        self.length = self._length()
-        self.weights = np.where(rotations, self.length, 1.0)
+        self.weigh(self._length())
+
+    def weigh(self, length: float) -> None:
+        """Weigh angles by another length, m."""
+        if not number(length, "length") > 0.0:
+            raise MechanismError(f"length must be positive, m, not {length!r}")
+        self.length = float(length)
+        self.weights = np.where(self.is_rotation, self.length, 1.0)
 
     # ---- poses ----
 

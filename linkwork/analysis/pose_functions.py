@@ -7,10 +7,12 @@ speeds by the same rows: tau = rows.T @ load.
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -95,6 +97,58 @@ class _Coordinates(PoseFunction):
         return self.space.block["acceleration"][self._u].copy()
 
 
+class ClosingFrames:
+    """The two frames of a joint that closes a loop.
+
+    Parameters
+    ----------
+    space
+        Whose present pose counts.
+    joint
+        Any joint.
+    """
+
+    def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
+        self.space, self.joint = space, joint
+        self._bodies = [_body_number(space, body) for body in (joint.parent, joint.child)]
+        self._frames = [
+            Frame(frame.position, frame.rotation @ joint.kind.canonical_axes)
+            for frame in (joint.parent_frame, joint.child_frame)
+        ]
+
+    def pose(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """Return position (3,) and axes (3, 3) of the parent's frame, 0, or the child's, 1."""
+        frame = self._frames[k]
+        position, rotation, _ = self.space.block.body_motion(self._bodies[k], frame.position)
+        return position, rotation @ frame.rotation
+
+    def relative(self) -> tuple[FloatArray, FloatArray]:
+        """Return position (3,) and axes (3, 3) of the child's frame in that of the parent."""
+        (origin, axes), (tip, turned) = (self.pose(k) for k in (0, 1))
+        return axes.T @ (tip - origin), axes.T @ turned
+
+    def relative_twist(self) -> FloatArray:
+        """Return the twist (6, nu) of the child's frame relative to the parent, at its origin, world axes."""
+        block, tip = self.space.block, self.pose(1)[0]
+        origin, rotation, _ = block.body_motion(self._bodies[0], _ORIGIN)
+        parent = block.body_jacobian(self._bodies[0], rotation.T @ (tip - origin))
+        found: FloatArray = block.body_jacobian(self._bodies[1], self._frames[1].position) - parent
+        return found
+
+    def constrained(self) -> FloatArray:
+        """Return wrenches (6 - nu, 6) on the child, orthonormal, world axes, that do no work in the joint."""
+        kind, axes = self.joint.kind, self.pose(0)[1]
+        free = np.eye(6)[: kind.nu]
+        if kind.quaternion is None:
+            free = _RELATIVE.get(kind.type_name, _fixed)(*self.relative(), self.joint)[1].copy()
+        if kind.type_name == "screw":
+            free[0, 5] = kind.value
+        left, _, _ = np.linalg.svd(free.T, full_matrices=True)
+        wrenches = left[:, kind.nu :].T.reshape(-1, 2, 3)
+        found: FloatArray = (wrenches @ axes.T).reshape(-1, 6)
+        return found
+
+
 class _CutCoordinates(PoseFunction):
     """Coordinates of a joint that closes a loop, from the poses of its frames."""
 
@@ -102,25 +156,16 @@ class _CutCoordinates(PoseFunction):
         kind = joint.kind
         super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
         self._joint, self._coordinates = joint, _RELATIVE.get(kind.type_name, _fixed)
-        numbers = space.model.body_numbers
-        self._bodies = [-1 if body == GROUND else numbers[body] for body in (joint.parent, joint.child)]
-        self._frames = [
-            Frame(frame.position, frame.rotation @ kind.canonical_axes)
-            for frame in (joint.parent_frame, joint.child_frame)
-        ]
+        self._frames = ClosingFrames(space, joint)
         n = space.model.numbering
         self._cut = slice(n.u[joint.name].start, n.u[joint.name].stop)
 
     def value(self) -> FloatArray:
-        (origin, axes), (tip, turned) = (self._pose(k) for k in (0, 1))
-        return self._coordinates(axes.T @ (tip - origin), axes.T @ turned, self._joint)[0]
+        return self._coordinates(*self._frames.relative(), self._joint)[0]
 
     def rows(self) -> FloatArray:
-        (origin, axes), (tip, turned) = (self._pose(k) for k in (0, 1))
-        relative = self._relative_rows()
-        twist = np.vstack([axes.T @ relative[:3], axes.T @ relative[3:]])
-        rates = self._coordinates(axes.T @ (tip - origin), axes.T @ turned, self._joint)[1]
-        found: FloatArray = rates @ twist
+        rates = self._coordinates(*self._frames.relative(), self._joint)[1]
+        found: FloatArray = rates @ self._twist(0)
         return found
 
     def acceleration(self) -> FloatArray:
@@ -132,18 +177,10 @@ class _CutCoordinates(PoseFunction):
         left[angles] = np.arctan2(np.sin(left[angles]), np.cos(left[angles]))  # known but for full revolutions
         return left
 
-    def _pose(self, k: int) -> tuple[FloatArray, FloatArray]:
-        frame = self._frames[k]
-        position, rotation, _ = self.space.block.body_motion(self._bodies[k], frame.position)
-        return position, rotation @ frame.rotation
-
-    def _relative_rows(self) -> FloatArray:
-        """Return the twist (6, nu) of the child's frame relative to the parent, at that frame's origin."""
-        block, tip = self.space.block, self._pose(1)[0]
-        origin, rotation, _ = block.body_motion(self._bodies[0], _ORIGIN)
-        parent = block.body_jacobian(self._bodies[0], rotation.T @ (tip - origin))
-        found: FloatArray = block.body_jacobian(self._bodies[1], self._frames[1].position) - parent
-        return found
+    def _twist(self, k: int) -> FloatArray:
+        """Return the relative twist (6, nu) in axes of the parent's frame, 0, or the child's, 1."""
+        axes, relative = self._frames.pose(k)[1], self._frames.relative_twist()
+        return np.vstack([axes.T @ relative[:3], axes.T @ relative[3:]])
 
 
 class _Point(PoseFunction):
@@ -183,15 +220,17 @@ class _Orientation(PoseFunction):
 
     def difference(self, wanted: FloatArray) -> FloatArray:
         """Return the shortest rotation vector (3,), world axes, to a quaternion (4,)."""
-        w, *v = self.value()
-        s, t = wanted[0], wanted[1:]
-        back = -np.array(v)
-        scalar = w * s - t @ back
-        vector = s * back + w * t + np.cross(t, back)
-        vector = vector if scalar >= 0 else -vector
-        sine = float(np.linalg.norm(vector))
-        turn: FloatArray = vector * (2.0 * np.arctan2(sine, abs(scalar)) / sine if sine > 1e-300 else 2.0)
-        return turn
+        rotation = self.space.block.body_motion(self._body, _ORIGIN)[1]
+        w, x, y, z = _quaternion(rotation.ravel().tolist())
+        s, i, j, k = wanted.tolist()
+        scalar = s * w + i * x + j * y + k * z
+        first = i * w - s * x - j * z + k * y
+        second = j * w - s * y - k * x + i * z
+        third = k * w - s * z - i * y + j * x
+        sine = math.sqrt(first * first + second * second + third * third)
+        scale = 2.0 * math.atan2(sine, abs(scalar)) / sine if sine > 1e-300 else 2.0
+        scale = scale if scalar >= 0.0 else -scale
+        return np.array([scale * first, scale * second, scale * third])
 
 
 class _Direction(PoseFunction):
@@ -317,6 +356,40 @@ class _Elements(PoseFunction):
         return self._whole.difference(full)[self._chosen]
 
 
+class Stacked(PoseFunction):
+    """Several functions, one below the other; values of orientations are quaternions.
+
+    Attributes
+    ----------
+    parts
+        The functions.
+    spans
+        The rows of each.
+    """
+
+    def __init__(self, space: ConfigurationSpace, parts: Sequence[PoseFunction]) -> None:
+        super().__init__(space, [n for part in parts for n in part.names], [u for part in parts for u in part.units])
+        self.parts = list(parts)
+        ends = np.cumsum([0, *(part.size for part in parts)])
+        self.spans = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    def value(self) -> FloatArray:
+        """Return the values of all parts; of an orientation a quaternion."""
+        return np.concatenate([part.value() for part in self.parts])
+
+    def rows(self) -> FloatArray:
+        """Return the rows of all parts (n, nu)."""
+        return np.concatenate([part.rows() for part in self.parts])
+
+    def acceleration(self) -> FloatArray:
+        """Return the second rates of all parts (n,)."""
+        return np.concatenate([part.acceleration() for part in self.parts])
+
+    def weights(self, length: float) -> FloatArray:
+        """Return (n,) by which rates count: a length, m, for angles and directions, 1 for displacements."""
+        return np.array([1.0 if unit == "m" else length for unit in self.units])
+
+
 class _Speeds(_Coordinates):
     """Speeds of a tree joint whose orientation is a quaternion: rows alone."""
 
@@ -341,9 +414,7 @@ class _CutSpeeds(_CutCoordinates):
         raise _no_coordinate(self.names[0])
 
     def rows(self) -> FloatArray:
-        axes = self._pose(1)[1]
-        relative = self._relative_rows()
-        return np.vstack([axes.T @ relative[:3], axes.T @ relative[3:]])[: self.size]
+        return self._twist(1)[: self.size]
 
 
 def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
@@ -377,6 +448,58 @@ def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
     raise MechanismNameError(
         f"there is no function of the pose {name!r}, as 'A.q', 'hand.r' or 'hand.Q': {suggest(str(name), functions)}"
     )
+
+
+def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) -> Stacked:
+    """Return the functions of one name or several; a body, as "hand", is its orientation and its position.
+
+    Parameters
+    ----------
+    space
+        Of the model.
+    names
+        As of `pose_function`, and names of bodies.
+    what
+        The argument that gives them, for messages.
+
+    Raises
+    ------
+    MechanismError
+        On unknown names, names of a body and a joint alike, and without any.
+    """
+    given = [names] if isinstance(names, str) else list(names)
+    if not given:
+        raise MechanismError(f"{what} names no function of the pose, as 'A.q', 'hand.r' or 'hand'")
+    bodies, joints = space.model.mechanism.bodies, space.model.mechanism.joints
+    if both := [name for name in given if name in bodies and name in joints]:
+        one = both[0]
+        raise MechanismError(
+            f"{what}: {one!r} is a body and a joint: name {one + '.q'!r}, or {one + '.Q'!r} and {one + '.r'!r}"
+        )
+    full = [part for name in given for part in ((f"{name}.Q", f"{name}.r") if name in bodies else (name,))]
+    return Stacked(space, [pose_function(space, name) for name in full])
+
+
+def stacked_motors(space: ConfigurationSpace, names: str | Sequence[str] | None) -> Stacked:
+    """Return the motors of one name or several; None: all actuators.
+
+    Raises
+    ------
+    MechanismError
+        On unknown names, on one that is given twice, and without any.
+    """
+    if names is None:
+        names = [actuator.name for actuator in of_kind(space.model.mechanism.forces, Actuator)]
+        if not names:
+            joint = next(iter(space.model.mechanism.joints), "A")
+            raise MechanismError(f"the mechanism has no actuators: name the joints that are motors, as by=[{joint!r}]")
+    given = [names] if isinstance(names, str) else list(names)
+    if not given:
+        raise MechanismError("by names no motor: joints or actuators are motors")
+    found = Stacked(space, [motor(space, name) for name in given])
+    if twice := [name for k, name in enumerate(found.names) if name in found.names[:k]]:
+        raise MechanismError(f"motor {twice[0]!r} is named twice")
+    return found
 
 
 def joint_rates(space: ConfigurationSpace, name: str) -> PoseFunction:
@@ -468,6 +591,25 @@ def _body_number(space: ConfigurationSpace, body: str) -> int:
 
 def _numbered(name: str, count: int) -> list[str]:
     return [name] if count == 1 else [f"{name}[{k + 1}]" for k in range(count)]
+
+
+def _quaternion(r: Sequence[float]) -> tuple[float, float, float, float]:
+    """Return the unit quaternion of a rotation matrix, row by row; plain numbers are several times faster than arrays.
+
+    The largest element comes from the diagonal (Shepperd).
+    """
+    trace = r[0] + r[4] + r[8]
+    largest = max(trace, r[0], r[4], r[8])
+    if largest == trace:
+        w, x, y, z = 1.0 + trace, r[7] - r[5], r[2] - r[6], r[3] - r[1]
+    elif largest == r[0]:
+        w, x, y, z = r[7] - r[5], 1.0 + 2.0 * r[0] - trace, r[1] + r[3], r[2] + r[6]
+    elif largest == r[4]:
+        w, x, y, z = r[2] - r[6], r[1] + r[3], 1.0 + 2.0 * r[4] - trace, r[5] + r[7]
+    else:
+        w, x, y, z = r[3] - r[1], r[2] + r[6], r[5] + r[7], 1.0 + 2.0 * r[8] - trace
+    size = math.sqrt(w * w + x * x + y * y + z * z)
+    return w / size, x / size, y / size, z / size
 
 
 # ---- coordinates of a joint from its frames, and their rates by the twist [angular; linear] in parent axes ----

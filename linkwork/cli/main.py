@@ -48,6 +48,18 @@ COMMANDS = {
         "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
         "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 -o out.csv -o out.png",
     ),
+    "inverse-kinematics": Command(
+        "inverse_kinematics",
+        "find the pose of a mechanism with given positions",
+        "Targets are values of points,\norientations and coordinates; loops close, and limits of joints hold.",
+        "linkwork inverse-kinematics examples/four_bar.py --at A=1.0 --from A=0.6",
+    ),
+    "workspace": Command(
+        "workspace",
+        "map the poses that a mechanism reaches",
+        "They are connected with its start.\nThe conditioning of its motors shows singular poses.",
+        "linkwork workspace examples/four_bar.py --of 'coupler.r[1]' 'coupler.r[3]' --by A -o map.csv -o map.png",
+    ),
     "view": Command(
         "view",
         "write a page that shows mechanisms and runs in motion",

@@ -49,6 +49,8 @@ NEAR = {
     "simulate": ("--t-ned", "--t-end"),
     "compare": ("--repaet", "--repeat"),
     "view": ("--max-orws", "--max-rows"),
+    "inverse-kinematics": ("--limti", "--limit"),
+    "workspace": ("--fixd", "--fixed"),
     "export": ("--stop-tiem", "--stop-time"),
     "import": ("--limtis", "--limits"),
     "convert": ("--ouptut", "--output"),

@@ -49,7 +49,8 @@ PYTHON_ARROWS = {
         *("linkwork.core.native", "linkwork.variables", "linkwork.draw", "linkwork.view", "scipy"),
     },
     "linkwork.analysis": {
-        *("numpy", "scipy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
+        *("numpy", "scipy", "pandas", "matplotlib"),
+        *("linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.draw"),
         *("linkwork.view", "linkwork.simulation.result"),
     },
