@@ -19,6 +19,7 @@ from linkwork.errors import (
     JointFrameWarning,
     LinkworkError,
     LinkworkWarning,
+    LoadsError,
     MechanismError,
     SingularityError,
     SolverError,
@@ -27,6 +28,8 @@ from linkwork.errors import (
 )
 
 if TYPE_CHECKING:
+    from linkwork.analysis.inverse_dynamics import inverse_dynamics
+    from linkwork.analysis.motor_loads import MotorLoads
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
     from linkwork.fmu.check import check_fmu
@@ -102,11 +105,13 @@ __all__ = [
     "LinearModel",
     "LinkworkError",
     "LinkworkWarning",
+    "LoadsError",
     "Lock",
     "Mechanism",
     "MechanismError",
     "Model",
     "Motion",
+    "MotorLoads",
     "Pin",
     "PinInSlot",
     "Planar",
@@ -137,6 +142,7 @@ __all__ = [
     "compile",
     "export_fmu",
     "inertia",
+    "inverse_dynamics",
     "linearize",
     "load",
     "page",
@@ -152,6 +158,8 @@ _HOMES = {
     "Comparison": "comparison",
     "Event": "model.impacts",
     "VelocityJump": "model.impacts",
+    "MotorLoads": "analysis.motor_loads",
+    "inverse_dynamics": "analysis.inverse_dynamics",
     "LinearModel": "model.linear_model",
     "Result": "simulation.result",
     "State": "model.state",
