@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 SAMPLES = 2000  # of a function of time whose derivatives are not given
 SPLINE_DEGREE = 5  # continuous up to the fourth derivative
-MOST_PARTS = 4096  # of a step between rows
+MOST_PARTS = 64  # of a step between rows
+MOST_STEPS = 12  # of Newton's iteration, from where the linear part leads
 STRAY = 0.5  # of a step: by so much its end may differ from where its linear part leads
 FULL_RANK = 1e-8  # of a singular value, relative to the largest
 
@@ -285,7 +286,8 @@ class PrescribedMotion:
                 u[row], udot[row] = self._rates(row)
                 done = row + 1
         except LinkworkError as failed:
-            error = failed
+            where = f"motion: at t = {self._t[done]:.6g} s "
+            error = failed if str(failed).startswith(where) else MechanismError(f"{where}{failed}")
         return MotionRows(self._t[:done], q[:done], u[:done], udot[:done], self._inputs[:done], error=error)
 
     def _enter_time(self, last: int, row: int, part: float) -> None:
@@ -324,14 +326,14 @@ class PrescribedMotion:
         space = self._space
 
         def task() -> tuple[FloatArray, FloatArray]:
-            left = [one.function.difference(value) for one, value in zip(self._courses, wanted, strict=True)]
-            return np.concatenate(left) * self._lengths, self._rows() * self._lengths[:, None]
+            ahead = [one.function.difference(value) for one, value in zip(self._courses, wanted, strict=True)]
+            return -np.concatenate(ahead) * self._lengths, self._rows() * self._lengths[:, None]
 
         space.enter(q)
         left, rows = task()
-        step = space.least_step(np.vstack([space.jacobian(), rows]), np.concatenate([-space.violation(), left]))
+        step = space.least_step(np.vstack([space.jacobian(), rows]), -np.concatenate([space.violation(), left]))
         ahead = space.displaced(q, step)
-        near = space.closed(ahead, task)
+        near = space.closed(ahead, task, MOST_STEPS)
         size = float(np.linalg.norm(space.weights * step))
         return near.found and space.distance(near.q, ahead) <= STRAY * size + 1e-9 * space.length
 
