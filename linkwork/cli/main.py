@@ -48,6 +48,12 @@ COMMANDS = {
         "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
         "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 -o out.csv -o out.png",
     ),
+    "inverse-dynamics": Command(
+        "inverse_dynamics",
+        "find the loads of motors that a motion needs",
+        "The motion is a table of coordinates or\npoints over time, or of a simulation. Loops are closed.",
+        "linkwork inverse-dynamics examples/five_bar.py motion.csv --motor A --motor E -o loads.csv -o loads.png",
+    ),
     "view": Command(
         "view",
         "write a page that shows mechanisms and runs in motion",
