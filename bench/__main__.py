@@ -19,6 +19,7 @@ BENCHMARKS = {
     "dae": "chains as implicit equations by IDA: growth, schemes, the coupling against a program in C (minutes)",
     "start_up": "import, compile and export in a fresh process",
     "state_loads": "a load in Python in each evaluation; a study against compiling each point",
+    "motor_loads": "inverse dynamics of a delta robot over 1000 rows, against its closed form",
     "sweep": "a sweep of a four-bar by one process, by two and by a cluster of two workers",
     "fmu": "Co-Simulation against Pinocchio with SciPy, Model Exchange against the core; size, export, start",
     "pages": "size, first frame and frames of pages in Chromium; the core as WebAssembly",

@@ -19,6 +19,7 @@ from linkwork.errors import (
     JointFrameWarning,
     LinkworkError,
     LinkworkWarning,
+    LoadsError,
     MechanismError,
     SingularityError,
     SolverError,
@@ -28,8 +29,10 @@ from linkwork.errors import (
 )
 
 if TYPE_CHECKING:
+    from linkwork.analysis.inverse_dynamics import inverse_dynamics
     from linkwork.analysis.inverse_kinematics import InverseKinematics, inverse_kinematics
     from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
+    from linkwork.analysis.motor_loads import MotorLoads
     from linkwork.analysis.redundant_constraints import RedundantConstraints, redundant_constraints
     from linkwork.analysis.workspace import Workspace, workspace
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
@@ -108,12 +111,14 @@ __all__ = [
     "LinearModel",
     "LinkworkError",
     "LinkworkWarning",
+    "LoadsError",
     "Lock",
     "Mechanism",
     "MechanismError",
     "Model",
     "Motion",
     "MotorJacobian",
+    "MotorLoads",
     "Pin",
     "PinInSlot",
     "Planar",
@@ -147,6 +152,7 @@ __all__ = [
     "compile",
     "export_fmu",
     "inertia",
+    "inverse_dynamics",
     "inverse_kinematics",
     "linearize",
     "load",
@@ -167,6 +173,8 @@ _HOMES = {
     "Event": "model.impacts",
     "VelocityJump": "model.impacts",
     "InverseKinematics": "analysis.inverse_kinematics",
+    "MotorLoads": "analysis.motor_loads",
+    "inverse_dynamics": "analysis.inverse_dynamics",
     "LinearModel": "model.linear_model",
     "MotorJacobian": "analysis.motor_jacobian",
     "RedundantConstraints": "analysis.redundant_constraints",

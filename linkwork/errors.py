@@ -75,6 +75,10 @@ class SolverError(Unfinished):
     """An integration stopped early; what had been computed is its `result`."""
 
 
+class LoadsError(Unfinished):
+    """Loads of motors that a motion needs do not exist from some time on; those before are its `result`."""
+
+
 class CosimError(Unfinished):
     """A system of FMUs cannot be run, or its run stopped early; what had been computed is its `result`."""
 

@@ -347,6 +347,38 @@ LW_API int32_t lw_independent_speeds(lw_state *state, int32_t cluster, int32_t *
  * Springs and applied wrenches do their part. With loops many loads do; these are the ones of least norm. */
 LW_API lw_status lw_inverse_dynamics(lw_state *state, const double *udot, double *tau);
 
+/* The loads of motors along a motion: request and result. With N a basis of the speeds that all constraints leave, one
+ * column for each degree of freedom, and motors that turn by B times the speeds of all joints, loads tau of the motors give
+ * the accelerations udot where
+ *   matrix tau = load,   matrix = N'B',   load = N'(M udot + h - f)
+ * with the loads f of springs, dampers, actuators and inputs. Forces of constraints and of prescribed motions do no work
+ * along N. Each row has a basis of its own. */
+typedef struct lw_load_equations {
+  int32_t rows, motors;
+  int32_t capacity;    /* rows of each matrix: at least the degrees of freedom */
+  const double *motor; /* [motors][nu + nu_cut]: the speed of a motor by the speeds of all joints */
+  const double *t;     /* [rows] */
+  const double *q;     /* [rows][nq] */
+  const double *u;     /* [rows][nu] */
+  const double *udot;  /* [rows][nu] */
+  const double
+      *turns; /* [rows][nq_cut]: coordinates next to which those of cut joints are; NULL: those of the row before */
+  const double *inputs; /* [rows][n]: the fields from tau to impulse, contiguous; NULL: those of the state */
+  double *matrix;       /* [rows][capacity][motors] */
+  double *load;         /* [rows][capacity] */
+  double *speed;        /* [rows][motors] */
+  /* [rows][3]: displacement [m], speed [m/s] and acceleration [m/s2] by which the motion misses the constraints, angles
+   * counted in a length of the mechanism. Small ones do little harm: loads are those along N alone. */
+  double *violation;
+  double *actuator; /* [rows][2][actuators]: length and force of each actuator by its input; NULL: not wanted */
+  int32_t dof;      /* degrees of freedom of the first row, which the others have as well */
+  int32_t done;     /* rows until a failure: all on success */
+} lw_load_equations;
+
+/* The state's q, u, time and, if given, inputs are overwritten; its parameters and modes are taken. LW_ERROR_SINGULAR: in row
+ * `done` the motion branches, or it has other degrees of freedom; LW_ERROR_USAGE: the capacity is too small. */
+LW_API lw_status lw_find_load_equations(lw_state *state, lw_load_equations *equations);
+
 /* Joint-space mass matrix of the spanning tree (loops open), nu x nu, row by row. */
 LW_API lw_status lw_mass_matrix(lw_state *state, double *matrix);
 

@@ -37,7 +37,9 @@ typedef enum lw_fault_kind {
   LW_FAULT_NO_BRANCH,           /* its speeds there lead along none */
   LW_FAULT_LOST_RANK,           /* multipliers do not ask about speeds there */
   LW_FAULT_NO_SENSITIVITY,      /* a cluster cannot stay closed along the seed */
-  LW_FAULT_NOT_ASSEMBLED        /* the speeds are not those that assembly finds */
+  LW_FAULT_NOT_ASSEMBLED,       /* the speeds are not those that assembly finds */
+  LW_FAULT_NO_LOADS,            /* a cluster is where its motion branches, and so are the loads that it needs */
+  LW_FAULT_MORE_DOF             /* than there were rows for */
 } lw_fault_kind;
 
 #define LW_OPEN_LOOP_LIMIT 0.05 /* gap of a loop, as part of its length, with which nothing is computed */
@@ -68,6 +70,15 @@ typedef struct lw_sensitivity_workspace {
   double scale;
 } lw_sensitivity_workspace;
 
+/* The equations of the loads of motors at one state; see lw_load_equations. */
+typedef struct lw_load_row {
+  int32_t motors, capacity;
+  int32_t dof;                   /* written */
+  const double *motor;           /* [motors][nu + nu_cut] */
+  double *matrix, *load, *speed; /* [capacity][motors], [capacity], [motors] */
+  double *violation;             /* [3] */
+} lw_load_row;
+
 typedef struct lw_kernels {
   lw_fault (*constants)(const lw_model *m, lw_block b);
   /* Degrees of freedom of regular poses around the start; double only. */
@@ -84,6 +95,8 @@ typedef struct lw_kernels {
   void (*locate_cuts)(const lw_model *m, lw_block b);
   /* Tree joint loads tau[nu] for udot[nu] at the present accelerations stage. */
   lw_fault (*inverse_dynamics)(const lw_model *m, lw_block b, const void *udot, void *tau);
+  /* The equations of motors for udot[nu]; needs constants, and leaves no later stage; double only. */
+  lw_fault (*load_equations)(const lw_model *m, lw_block b, const double *udot, lw_load_row *row);
   /* Loads that accelerate the tree at rest without gravity: a product with the mass matrix. */
   void (*mass_product)(const lw_model *m, lw_block b, const void *udot, void *tau);
   /* Of the equations with multipliers; needs constants, and leaves no later stage. */

@@ -213,6 +213,11 @@ static const struct {
         {LW_ERROR_USAGE, OF_NOTHING,
          "the states are not those that assembly finds from the present start values, parameters and "
          "inputs; assemble the mechanism first"},
+    [LW_FAULT_NO_LOADS] = {LW_ERROR_SINGULAR, OF_CLUSTER,
+                           "the loop closed by %s is in a singular pose, where its motion branches, and its loads are "
+                           "not determined; keep the motion away from this pose (1e-4 rad are enough)"},
+    [LW_FAULT_MORE_DOF] = {LW_ERROR_USAGE, OF_NOTHING,
+                           "the mechanism has more degrees of freedom than the capacity of its load equations"},
 };
 
 static message_text subject_name(const lw_state *s, lw_fault fault) {
@@ -285,7 +290,9 @@ lw_status lw_report(lw_state *s, lw_fault fault) {
     case LW_FAULT_NO_BRANCH:
     case LW_FAULT_COUPLINGS_IMMOBILE:
     case LW_FAULT_NO_SENSITIVITY:
-    case LW_FAULT_NOT_ASSEMBLED: return report_plain(s, fault);
+    case LW_FAULT_NOT_ASSEMBLED:
+    case LW_FAULT_NO_LOADS:
+    case LW_FAULT_MORE_DOF: return report_plain(s, fault);
   }
   return lw_fail(s, LW_ERROR_USAGE, "an unknown fault");
 }

@@ -60,6 +60,12 @@ COMMANDS = {
         "They are connected with its start.\nThe conditioning of its motors shows singular poses.",
         "linkwork workspace examples/four_bar.py --of 'coupler.r[1]' 'coupler.r[3]' --by A -o map.csv -o map.png",
     ),
+    "inverse-dynamics": Command(
+        "inverse_dynamics",
+        "find the loads of motors that a motion needs",
+        "The motion is a table of coordinates or\npoints over time, or of a simulation. Loops are closed.",
+        "linkwork inverse-dynamics examples/five_bar.py motion.csv --motor A --motor E -o loads.csv -o loads.png",
+    ),
     "view": Command(
         "view",
         "write a page that shows mechanisms and runs in motion",

@@ -78,6 +78,33 @@ class Jump:
     lack: float  # the largest speed by which a target was missed
 
 
+@dataclass(frozen=True)
+class LoadEquations:
+    """What loads of motors must satisfy in each row of a motion: matrix @ loads = load.
+
+    Attributes
+    ----------
+    matrix, load
+        (rows, dof, motors) and (rows, dof).
+    speed
+        Of the motors, (rows, motors).
+    length, force
+        Of the actuators by their inputs, (rows, actuators).
+    violation
+        Displacement, m, speed, m/s, and acceleration, m/s2, by which the motion misses the constraints, (rows, 3).
+    error
+        Why the rows end before the motion does; None: they do not.
+    """
+
+    matrix: FloatArray
+    load: FloatArray
+    speed: FloatArray
+    violation: FloatArray
+    length: FloatArray
+    force: FloatArray
+    error: LinkworkError | None
+
+
 class NativeModel:
     """A compiled model, const and shared by its blocks.
 
@@ -230,6 +257,51 @@ class Block:
         given = np.ascontiguousarray(udot, dtype=np.float64)
         self._check(lib.lw_inverse_dynamics(self.handle, _doubles(given), _doubles(tau)))
         return tau
+
+    def load_equations(
+        self,
+        motor: FloatArray,
+        t: FloatArray,
+        q: FloatArray,
+        u: FloatArray,
+        udot: FloatArray,
+        inputs: FloatArray,
+        turns: FloatArray | None,
+        capacity: int,
+    ) -> LoadEquations:
+        """Return what loads of motors must satisfy along a motion, as far as such equations exist.
+
+        Parameters
+        ----------
+        motor
+            Speed of each motor by the speeds of all joints, (motors, nu + nu_cut).
+        t, q, u, udot
+            The motion: (rows,), (rows, nq), (rows, nu) and (rows, nu).
+        inputs
+            (rows, n_inputs).
+        turns
+            Coordinates (rows, nq_cut) from which those of the cut joints are counted; None: each row goes on from the
+            one before.
+        capacity
+            Degrees of freedom that there are at most.
+        """
+        rows, motors, actuators = len(t), len(motor), self.model.sizes.actuators
+        matrix, load = np.empty((rows, capacity, motors)), np.empty((rows, capacity))
+        speed, actuator = np.empty((rows, motors)), np.empty((rows, 2, actuators))
+        violation = np.empty((rows, 3))
+        given = {"motor": motor, "t": t, "q": q, "u": u, "udot": udot, "inputs": inputs, "turns": turns}
+        arrays = {name: np.ascontiguousarray(x, np.float64) for name, x in given.items() if x is not None}
+        arrays |= {"matrix": matrix, "load": load, "speed": speed, "actuator": actuator, "violation": violation}
+        wanted = {"rows": rows, "motors": motors, "capacity": capacity}
+        of = ffi.new("lw_load_equations *", wanted | {name: _doubles(x) for name, x in arrays.items()})
+        error = None
+        try:
+            self._check(lib.lw_find_load_equations(self.handle, of))
+        except LinkworkError as failed:
+            error = failed
+        n, dof = of.done, of.dof
+        lengths, forces = actuator[:n, 0], actuator[:n, 1]
+        return LoadEquations(matrix[:n, :dof], load[:n, :dof], speed[:n], violation[:n], lengths, forces, error)
 
     def body_motion(self, body: int, point: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return position (3,), rotation (3, 3) and twist (6,) of a point (3,) of a body, -1 the ground."""

@@ -1,0 +1,55 @@
+/* The equations of the loads of motors, row by row along a motion. */
+#include "state/state.h"
+#include <string.h>
+
+/* NULL inputs: those of the state. */
+static void enter_row(lw_state *s, const lw_load_equations *of, int32_t row) {
+  const lw_model *m = s->model;
+  const lw_offsets *at = &m->at;
+  const size_t i = (size_t)row, nq = (size_t)m->size.nq, nu = (size_t)m->size.nu;
+  const size_t inputs = (size_t)(at->impulse - at->tau) + 6 * (size_t)m->size.transitions;
+  double *x = lw_reals(s);
+  x[at->time] = x[at->motion_time] = of->t[i];
+  memcpy(x + at->q, of->q + i * nq, sizeof(double) * nq);
+  memcpy(x + at->u, of->u + i * nu, sizeof(double) * nu);
+  if (of->turns)
+    memcpy(x + at->cut_reference, of->turns + i * (size_t)m->size.nq_cut, sizeof(double) * (size_t)m->size.nq_cut);
+  if (of->inputs) memcpy(x + at->tau, of->inputs + i * inputs, sizeof(double) * inputs);
+}
+
+static void report_actuators(lw_state *s, double *lengths) {
+  const size_t n = (size_t)s->model->size.actuators;
+  memcpy(lengths, lw_reals(s) + s->model->at.actuator_length, sizeof(double) * n);
+  memcpy(lengths + n, lw_reals(s) + s->model->at.actuator_force, sizeof(double) * n);
+}
+
+static lw_status find_row(lw_state *s, lw_load_equations *of, int32_t row) {
+  const size_t i = (size_t)row, capacity = (size_t)of->capacity, motors = (size_t)of->motors;
+  lw_load_row at = {.motors = of->motors,
+                    .capacity = of->capacity,
+                    .motor = of->motor,
+                    .matrix = of->matrix + i * capacity * motors,
+                    .load = of->load + i * capacity,
+                    .speed = of->speed + i * motors,
+                    .violation = of->violation + 3 * i};
+  enter_row(s, of, row);
+  const lw_status e =
+      lw_report(s, s->kernels->load_equations(s->model, s->block, of->udot + i * (size_t)s->model->size.nu, &at));
+  if (e) return e;
+  if (row == 0) of->dof = at.dof;
+  if (at.dof != of->dof)
+    return lw_fail(s, LW_ERROR_SINGULAR,
+                   "the mechanism has %d degrees of freedom here, and %d at the start of the motion: keep the motion "
+                   "away from poses in which they change",
+                   at.dof, of->dof);
+  if (of->actuator) report_actuators(s, of->actuator + 2 * i * (size_t)s->model->size.actuators);
+  return LW_OK;
+}
+
+lw_status lw_find_load_equations(lw_state *s, lw_load_equations *of) {
+  of->done = of->dof = 0;
+  lw_status e = lw_evaluate(s, LW_STAGE_CONSTANTS);
+  lw_state_changed(s, LW_STAGE_CONSTANTS);
+  for (; !e && of->done < of->rows; of->done += !e) e = find_row(s, of, of->done);
+  return e;
+}
