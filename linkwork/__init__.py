@@ -13,6 +13,7 @@ from linkwork.errors import (
     AssemblyError,
     CosimError,
     DegreesWarning,
+    EquilibriumError,
     ExportError,
     FmuError,
     InertiaWarning,
@@ -27,6 +28,8 @@ from linkwork.errors import (
 )
 
 if TYPE_CHECKING:
+    from linkwork.analysis.equilibrium import equilibria, equilibrium
+    from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
     from linkwork.fmu.check import check_fmu
@@ -89,6 +92,9 @@ __all__ = [
     "Crossing",
     "Cylindrical",
     "DegreesWarning",
+    "Equilibria",
+    "Equilibrium",
+    "EquilibriumError",
     "Event",
     "EventFunction",
     "ExportError",
@@ -135,6 +141,8 @@ __all__ = [
     "coarse_grain",
     "compare",
     "compile",
+    "equilibria",
+    "equilibrium",
     "export_fmu",
     "inertia",
     "linearize",
@@ -148,6 +156,10 @@ __all__ = [
 
 # Loaded when asked for: running FMUs needs no mechanics, computing no XML. What is not here is of the description.
 _HOMES = {
+    "Equilibria": "analysis.equilibrium_result",
+    "Equilibrium": "analysis.equilibrium_result",
+    "equilibria": "analysis.equilibrium",
+    "equilibrium": "analysis.equilibrium",
     "CoarseGrained": "coarse_graining",
     "Comparison": "comparison",
     "Event": "model.impacts",

@@ -75,6 +75,10 @@ class SolverError(Unfinished):
     """An integration stopped early; what had been computed is its `result`."""
 
 
+class EquilibriumError(Unfinished):
+    """There is no pose of rest, or the search found none; its `result` is the `Equilibrium` of the last pose, or None."""
+
+
 class CosimError(Unfinished):
     """A system of FMUs cannot be run, or its run stopped early; what had been computed is its `result`."""
 
