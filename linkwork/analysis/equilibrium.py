@@ -24,6 +24,7 @@ from linkwork.analysis.motor_loads import find_motor_loads
 from linkwork.analysis.pose_functions import PoseFunction, motor, pose_function
 from linkwork.analysis.rest_search import ACCEPTED, Bound, Held, Rest, RestSearch, Seek
 from linkwork.analysis.small_motions import small_motions
+from linkwork.core.native import Stage
 from linkwork.errors import AssemblyError, EquilibriumError, LinkworkError, MechanismError, SingularityError
 from linkwork.mechanism import Actuator, Mechanism, Stop
 from linkwork.mechanism.forces import of_kind
@@ -76,7 +77,8 @@ def equilibrium(
         are reported. Together with `loads` they are the pose wished.
     loads
         Names of motors, joints or actuators: their constant loads that hold the pose, the least where there are more
-        than needed. Without `hold` the start is kept whole.
+        than needed. Without `hold` the start is kept whole; else coordinates that are not held rest where they do
+        while the others are only held, if the motors allow it.
     speeds
         Constant speeds of coordinates on which no load depends, as ``{"shaft": 30.0}`` of a governor, rad/s or m/s.
     seek
@@ -254,8 +256,9 @@ class _Problem:
             coordinate = pose_function(self.space, label)
             at = float(np.atleast_1d(start[f"{joint.name}.q"])[one.action.element])
             wraps = joint.name in self.model.numbering.cut and coordinate.units[0] == "rad"
-            bounds = zip(limits, (1, -1), strict=True)
-            found += [Bound(name, coordinate, float(b), sign, at, wraps) for b, sign in bounds if np.isfinite(b)]
+            for given, value, sign in zip((one.action.lower, one.action.upper), limits, (1, -1), strict=True):
+                if given is not None:
+                    found.append(Bound(name, coordinate, float(value), sign, at, wraps))
         return found
 
     def _reached(self, q: FloatArray) -> FloatArray:
@@ -377,11 +380,12 @@ class _Problem:
     def _trim(self, seek: Seek) -> Equilibrium:
         """Return the pose that motors hold, with their loads."""
         assert self.motors is not None
-        q = self.start
-        if not self.fixed:
-            q = self._find(q, seek).q
+        q = self.start if self.fixed else self._find(self.start, seek).q
         self.search.forces = self._forces(self._steady_speeds(q))
-        trim = find_motor_loads(self.search, q, fixed=self.fixed)
+        trim = find_motor_loads(self.search, q, fixed=True)
+        if trim.lacking is not None and not self.fixed:  # what is not held may rest elsewhere under these motors
+            self.search.forces = self._forces(self.search.forces.u)
+            trim = find_motor_loads(self.search, q, fixed=False)
         by_name, first = {}, 0
         for name, one in self.motors.items():
             by_name[name] = trim.loads[first : first + one.size]
@@ -585,10 +589,12 @@ class _Problem:
         before = block.discrete_state if names else None
         if rest.contacts and not rest.failure:
             try:
+                self._touch(rest.contacts)
                 block.make_transitions([names.index(one.name) for one in rest.contacts])
             except LinkworkError:
                 assert before is not None
                 block.put_discrete_state(before)
+            self.space.enter_speeds(self.search.forces.u)
         try:
             state = self.model.state_of(block)
         except SingularityError:  # without the coordinates of cut joints, which then stay as at the start
@@ -599,6 +605,16 @@ class _Problem:
         if before is not None:
             block.put_discrete_state(before)
         return state
+
+    def _touch(self, contacts: Sequence[Bound]) -> None:
+        """Let the joints of stops approach their bounds, however slowly: of two bounds that is the one touched."""
+        space = self.space
+        rows = rows_of([one.coordinate for one in contacts], space)
+        approach = np.array([-1e-9 * one.sign for one in contacts])
+        jacobian = space.jacobian()
+        u = space.least_step(np.vstack([jacobian, rows]), np.concatenate([np.zeros(len(jacobian)), approach]))
+        space.block.put("restitution", 0.0, Stage.NONE)
+        space.enter_speeds(u)
 
     def _arrays(self, rest: Rest) -> tuple[tuple[FloatArray, JointArray], tuple[FloatArray, JointArray]]:
         return (rest.q, self.begin.q), (self.search.forces.u, self.begin.u)
