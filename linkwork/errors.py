@@ -76,7 +76,7 @@ class SolverError(Unfinished):
 
 
 class EquilibriumError(Unfinished):
-    """There is no pose of rest, or the search found none; its `result` is the `Equilibrium` of the last pose, or None."""
+    """There is no pose of rest, or none was found; its `result` is the `Equilibrium` of the last pose, or None."""
 
 
 class CosimError(Unfinished):

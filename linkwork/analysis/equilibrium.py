@@ -1,6 +1,6 @@
 """The user's `equilibrium` and `equilibria`: poses of rest, loads that hold a pose, steady motions.
 
-The equations are those of `force_balance`, the search that of `rest_search`, motor loads those of `motor_loads`.
+The equations are those of `force_balance`, the search that of `rest_search`, motor loads those of `trim`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from linkwork._util.units import LOADS
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
 from linkwork.analysis.force_balance import ForceBalance, rows_of
-from linkwork.analysis.motor_loads import find_motor_loads
 from linkwork.analysis.pose_functions import PoseFunction, motor, pose_function
 from linkwork.analysis.rest_search import ACCEPTED, Bound, Held, Rest, RestSearch, Seek
 from linkwork.analysis.small_motions import small_motions
+from linkwork.analysis.trim import find_motor_loads
 from linkwork.core.native import Stage
 from linkwork.errors import AssemblyError, EquilibriumError, LinkworkError, MechanismError, SingularityError
 from linkwork.mechanism import Actuator, Mechanism, Stop
@@ -50,7 +50,7 @@ def equilibrium(
     q: Mapping[str, ArrayLike] | None = None,
     inputs: Mapping[str, ArrayLike] | None = None,
     hold: Hold = None,
-    loads: Iterable[str] | None = None,
+    motors: Iterable[str] | None = None,
     speeds: Mapping[str, float] | None = None,
     seek: Literal["stable", "any"] = "stable",
     time: float | None = None,
@@ -74,8 +74,8 @@ def equilibrium(
     hold
         Coordinates that keep a value, as ``{"crank": 0.5}``; or names of those that stay where they are at the start.
         Names are those of functions of the pose: "crank", "U.q[2]", "hand.r[3]", "gap.length". Loads hold them, which
-        are reported. Together with `loads` they are the pose wished.
-    loads
+        are reported. Together with `motors` they are the pose wished.
+    motors
         Names of motors, joints or actuators: their constant loads that hold the pose, the least where there are more
         than needed. Without `hold` the start is kept whole; else coordinates that are not held rest where they do
         while the others are only held, if the motors allow it.
@@ -111,13 +111,13 @@ def equilibrium(
     >>> found = lw.equilibrium(mech)
     >>> found.state["A.q"], found.stable
     (1.5707963267948966, True)
-    >>> held = lw.equilibrium(mech, hold={"A": 0.0}, loads=["A"])
-    >>> round(held.loads["A"], 9)  # against m g l/2
+    >>> held = lw.equilibrium(mech, hold={"A": 0.0}, motors=["A"])
+    >>> round(held.motor_loads["A"], 9)  # against m g l/2
     -9.81
     """
     if seek not in ("stable", "any"):
         raise MechanismError(f'seek must be "stable" or "any", not {seek!r}')
-    problem = _Problem(mechanism, state, q, inputs, hold, loads, speeds, time)
+    problem = _Problem(mechanism, state, q, inputs, hold, motors, speeds, time)
     return problem.solve("minimum" if seek == "stable" else "any")
 
 
@@ -184,7 +184,7 @@ class _Problem:
         q: Mapping[str, ArrayLike] | None,
         inputs: Mapping[str, ArrayLike] | None,
         hold: Hold,
-        loads: Iterable[str] | None,
+        motors: Iterable[str] | None,
         speeds: Mapping[str, float] | None,
         time: float | None,
     ) -> None:
@@ -201,7 +201,7 @@ class _Problem:
         self.space = ConfigurationSpace(model, start)
         self.inputs = self._all_inputs(start, tau, motions)
         self.space.block.enter_inputs(self.inputs, self.time)
-        names = list(_listed(loads, "loads")) if loads is not None else None
+        names = _listed(motors, "motors") if motors is not None else None
         self.motors = None if names is None else {name: motor(self.space, name) for name in names}
         self.fixed = hold is None and names is not None
         self.held = self._held(hold)
@@ -398,17 +398,18 @@ class _Problem:
         balance = self.search.balance(trim.q, ())
         scale = max(trim.scale, self.search.forces.scale(balance))
         rest = Rest(trim.q, balance, [], scale, 0)
-        found = self._result(rest, inputs, {k: v if v.size > 1 else float(v[0]) for k, v in by_name.items()}, given)
+        loads = {name: load if load.size > 1 else float(load[0]) for name, load in by_name.items()}
+        found = self._result(rest, inputs, loads, given)
         if trim.lacking is not None:
             also = " at the pose wished" if self.held else ""
             raise EquilibriumError(
-                f"loads: {quoted(self.motors)} cannot hold the mechanism{also}: no motor works along "
+                f"motors: {quoted(self.motors)} cannot hold the mechanism{also}: no motor works along "
                 f"{self.space.label(trim.lacking)}; name a further motor, or hold less",
                 found,
             )
         self._check_limits(by_name, found)
         if not (trim.converged and found.residual <= ACCEPTED):
-            raise EquilibriumError("loads: no constant loads that hold the pose were found from this start", found)
+            raise EquilibriumError("motors: no constant loads that hold the pose were found from this start", found)
         return found
 
     def _with_motors(self, loads: Mapping[str, FloatArray]) -> tuple[FloatArray, dict[str, Any]]:
@@ -421,7 +422,9 @@ class _Problem:
             bare = name.removesuffix(".input")
             if bare in actuators:
                 if not gains[bare]:
-                    raise MechanismError(f"loads: actuator {bare!r} has a gain of zero, so that its input does nothing")
+                    raise MechanismError(
+                        f"motors: actuator {bare!r} has a gain of zero, so that its input does nothing"
+                    )
                 key, added = f"{bare}.input", load / gains[bare]
             else:
                 key, added = name.replace(".tau", "").replace(".u", ""), load
@@ -448,7 +451,7 @@ class _Problem:
                 over = bool(np.any(np.abs(found_inputs := np.atleast_1d(block["tau"][span])) > limit))
                 text = f"{_text(found_inputs)}"
             if over:
-                raise EquilibriumError(f"loads: {name!r} would have to give {text}, beyond its limits", found)
+                raise EquilibriumError(f"motors: {name!r} would have to give {text}, beyond its limits", found)
 
     def _full_force(self, actuator: str) -> float:
         """Return the force of an actuator without its limits."""
@@ -555,7 +558,7 @@ class _Problem:
             modes=modes / np.where(sizes > 0.0, sizes, 1.0),
             stiffness=stiffness,
             basis=basis,
-            loads=dict(loads),
+            motor_loads=dict(loads),
             holding=holding,
             contacts=contacts,
             inputs=self.given | dict(given),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.optional import optional_import
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _STABILITY = {True: "stable", False: "unstable", None: "marginal"}
 Loads = Mapping[str, float | FloatArray]
 
 
+@checks_keywords
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
     """A pose of rest, or a steady motion. `found[name]` is any variable in it, such as "A.q" or "coupler.r".
@@ -48,7 +50,7 @@ class Equilibrium:
         (dof, dof) along `basis`, with the curvature of the constraints, N/m.
     basis
         (nu, dof): motions of the tree joints, orthonormal with angles counted in lengths of the mechanism.
-    loads
+    motor_loads
         What the motors asked for must give, N or N m, by name; of an actuator the force of its input.
     holding
         Loads on the coordinates held, N or N m, that keep them in place, by name.
@@ -62,7 +64,7 @@ class Equilibrium:
     energy
         Potential energy of gravity and springs, J; None in a singular pose.
     units
-        Of `loads`, `holding` and `contacts`.
+        Of `motor_loads`, `holding` and `contacts`.
     """
 
     state: State
@@ -73,7 +75,7 @@ class Equilibrium:
     modes: FloatArray
     stiffness: FloatArray
     basis: FloatArray
-    loads: Loads
+    motor_loads: Loads
     holding: Loads
     contacts: Mapping[str, float]
     inputs: Mapping[str, Any]
@@ -107,7 +109,7 @@ class Equilibrium:
         head = f"{kind} of {self.model.mechanism.name!r}: {_STABILITY[self.stable]}, residual {self.residual:.1e}"
         rows = [(name, f"{value:.6g}") for name, value in zip(self.model.q_names, self.state.q, strict=True)]
         rows += [(name, f"{u:.6g}") for name, u in zip(self.model.u_names, self.state.u, strict=True) if u]
-        for what, loads in (("load of", self.loads), ("holds", self.holding), ("stop", self.contacts)):
+        for what, loads in (("motor", self.motor_loads), ("holds", self.holding), ("stop", self.contacts)):
             rows += [(f"{what} {name}", f"{_listed(load)} {self.units[name]}") for name, load in loads.items()]
         rows += [("free", text) for text in self.free]
         if self.frequencies.size:
@@ -117,6 +119,7 @@ class Equilibrium:
         return "\n".join([head, *(f"  {name:{width}}  {value}" for name, value in rows)])
 
 
+@checks_keywords
 class Equilibria(Sequence[Equilibrium]):
     """Distinct poses of rest, that of least energy first.
 

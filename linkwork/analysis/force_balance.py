@@ -27,12 +27,13 @@ from linkwork.analysis.configuration_space import RANK_TOLERANCE, Tangent
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
     from linkwork.analysis.pose_functions import PoseFunction
-    from linkwork.mechanism import Joint
 
 PROBE = 1e-5  # of a displacement, by which rows of functions are differenced: errors near 1e-10
 
-_FORCES = ("gravity", "body_mass", "load", "stiffness", "applied_force", "applied_torque")
-_FORCES = (*_FORCES, "spring_force", "spring_stiffness")
+_FORCES = (
+    *("gravity", "body_mass", "load", "stiffness"),
+    *("applied_force", "applied_torque", "spring_force", "spring_stiffness"),
+)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 
 
@@ -173,10 +174,9 @@ class ForceBalance:
         self.force()  # the block then has the forces of springs and joints
         values = {name: np.abs(block.reals[self.space.model.fields[name].span]) for name in _FORCES}
         weight = float(np.linalg.norm(values["gravity"]) * values["body_mass"].sum())
-        joints = self.space.model.mechanism.joints.values()
-        levers = {name: _levers(joint, length) for name, joint in zip(self.space.model.joint_names, joints, strict=True)}
-        n = self.space.model.numbering
-        lever = np.array([x for name in (*n.tree, *n.cut) for x in levers[name]])
+        joints, n = self.space.model.mechanism.joints, self.space.model.numbering
+        units = [unit for name in (*n.tree, *n.cut) for unit in joints[name].kind.motion_units]
+        lever = np.where([unit == "rad" for unit in units], length, 1.0)
         loads = np.concatenate([values["load"] / lever, 0.01 * length * values["stiffness"] / lever**2])
         springs = 0.01 * length * values["spring_stiffness"]
         others = (values["spring_force"], springs, values["applied_force"], values["applied_torque"] / length)
@@ -189,13 +189,15 @@ class ForceBalance:
         both = np.vstack([space.jacobian(), rows * scale])
         if not len(both):
             return np.zeros(0), np.zeros(0)
-        found = np.linalg.lstsq((both / space.weights).T, force / space.weights, rcond=RANK_TOLERANCE)[0]
+        balance = np.linalg.lstsq((both / space.weights).T, force / space.weights, rcond=RANK_TOLERANCE)[0]
+        found = balance.astype(np.float64)
         return found[: self._rows], found[self._rows :] * scale[:, 0]
 
     def _row_scale(self, rows: FloatArray) -> FloatArray:
         """Return (n, 1): factors that bring rows of functions to the size of those of constraints, m."""
         size = np.linalg.norm(rows / self.space.weights, axis=1, keepdims=True)
-        return 1.0 / np.where(size > 0.0, size, 1.0)
+        factor: FloatArray = 1.0 / np.where(size > 0.0, size, 1.0)
+        return factor
 
     def _unknowns(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return y and ydot of the core's equations with multipliers at the present pose, without accelerations."""
@@ -213,13 +215,10 @@ class ForceBalance:
         at, speeds = slice(space.nq, space.nq + space.nu), slice(space.nq, space.nq + space.nu)
         rates = -whole[: space.nq, speeds]  # qdot by u
         space.enter(q)
-        return whole[at, speeds], whole[at, : space.nq] @ rates
+        damping, stiffness = whole[at, speeds], whole[at, : space.nq] @ rates
+        return damping, stiffness
 
 
 def rows_of(functions: Sequence[PoseFunction], space: ConfigurationSpace) -> FloatArray:
     """Return the rows (n, nu) of functions one after another at the present pose."""
     return np.vstack([np.zeros((0, space.nu)), *(function.rows() for function in functions)])
-
-
-def _levers(joint: Joint, length: float) -> list[float]:
-    return [length if unit == "rad" else 1.0 for unit in joint.kind.motion_units]

@@ -20,7 +20,7 @@ from linkwork._util.checks import FloatArray
 from linkwork.analysis.pose_functions import PoseFunction
 
 if TYPE_CHECKING:
-    from linkwork.analysis.configuration_space import ConfigurationSpace, Task
+    from linkwork.analysis.configuration_space import Task
     from linkwork.analysis.force_balance import Balance, ForceBalance
 
 Seek = Literal["minimum", "maximum", "any"]
@@ -54,9 +54,7 @@ class Bound:
         The coordinate is known but for full revolutions.
     """
 
-    def __init__(
-        self, name: str, coordinate: PoseFunction, value: float, sign: int, start: float, wraps: bool
-    ) -> None:
+    def __init__(self, name: str, coordinate: PoseFunction, value: float, sign: int, start: float, wraps: bool) -> None:
         self.name, self.coordinate, self.value, self.sign = name, coordinate, value, sign
         self._wraps, self._reference = wraps, start
 
@@ -215,7 +213,7 @@ class _Run:
         hessian, slope = sign * 0.5 * (stiffness + stiffness.T), sign * gradient
         step = trust_region_step(hessian, slope, self.radius)
         if np.linalg.norm(step) < 0.99 * self.radius:  # the whole Newton step, also where forces have no potential
-            newton = np.linalg.lstsq(stiffness, -gradient, rcond=ZERO_STIFFNESS)[0]
+            newton = np.linalg.lstsq(stiffness, -gradient, rcond=ZERO_STIFFNESS)[0].astype(np.float64)
             step = newton if np.linalg.norm(newton) < self.radius else step
         step = self._limited(basis, step)
         return step, float(slope @ step + 0.5 * step @ hessian @ step)
@@ -372,8 +370,8 @@ def trust_region_step(hessian: FloatArray, slope: FloatArray, radius: float) -> 
     if values[0] > zero:
         step = -along / values
         if np.linalg.norm(step) <= radius:
-            found: FloatArray = vectors @ step
-            return found
+            newton: FloatArray = vectors @ step
+            return newton
 
     def at(shift: float) -> FloatArray:
         """The step of H + shift; without slope nothing."""
@@ -395,8 +393,8 @@ def trust_region_step(hessian: FloatArray, slope: FloatArray, radius: float) -> 
     rest = radius**2 - float(step @ step)
     if values[0] < zero and rest > 1e-6 * radius**2 and values[0] < -zero:
         step[0] += (1.0 if step[0] >= 0 else -1.0) * np.sqrt(rest)  # the slope has no part along it
-    found = vectors @ step
-    return found
+    moved: FloatArray = vectors @ step
+    return moved
 
 
 def _touching(bound: Bound) -> float:

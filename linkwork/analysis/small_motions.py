@@ -84,8 +84,8 @@ def _eigenvalues(mass: FloatArray, damping: FloatArray, stiffness: FloatArray) -
     if np.linalg.cond(mass) < 1e12:
         values = np.linalg.eigvals(np.linalg.solve(right, left)).astype(np.complex128)
     else:
-        values = scipy.linalg.eigvals(left, right)
-        values = values[np.isfinite(values)]
+        pencil = scipy.linalg.eigvals(left, right)
+        values = pencil[np.isfinite(pencil)].astype(np.complex128)
     return values[np.lexsort((values.imag, values.real, np.abs(values)))]
 
 

@@ -48,6 +48,12 @@ COMMANDS = {
         "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
         "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 -o out.csv -o out.png",
     ),
+    "equilibrium": Command(
+        "equilibrium",
+        "find poses of rest and the loads that hold a pose",
+        "Gravity, springs, constant loads\nand stops act on it; the search begins at the assembled start.",
+        "linkwork equilibrium examples/four_bar.py --hold A=0.3 --motor A -o rest.json",
+    ),
     "view": Command(
         "view",
         "write a page that shows mechanisms and runs in motion",

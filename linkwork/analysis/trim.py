@@ -102,7 +102,7 @@ def _solve(
     found: FloatArray = np.linalg.lstsq(left.T @ weighed, left.T @ force, rcond=RANK_TOLERANCE)[0] * lever
     missing = by_load @ found - force
     lack = left @ (left.T @ missing)
-    step = np.linalg.lstsq(by_pose, missing, rcond=RANK_TOLERANCE)[0]
+    step = np.linalg.lstsq(by_pose, missing, rcond=RANK_TOLERANCE)[0].astype(np.float64)
     size = float(np.abs(lack).max(initial=0.0))
     return step, found, lack / size if size > 1e-9 * scale else None
 
