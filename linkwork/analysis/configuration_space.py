@@ -233,9 +233,9 @@ class ConfigurationSpace:
         return near.q
 
     def random_pose(self, rng: np.random.Generator) -> FloatArray:
-        """Return coordinates (nq,) anywhere: angles in a turn, displacements within the size; loops are open."""
+        """Return coordinates (nq,): any angles, displacements within the size from the start; loops are open."""
         step = rng.uniform(-1.0, 1.0, self.nu) * np.where(self.is_rotation, np.pi, self.size)
-        pose = self.displaced(np.zeros(self.nq) if not self._quaternions else self.q, step)
+        pose = self.displaced(np.array(self.start.q), step)
         for turn, _ in self._quaternions:
             pose[turn] = rng.standard_normal(4)
             pose[turn] /= np.linalg.norm(pose[turn])

@@ -21,7 +21,7 @@ from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
 from linkwork.analysis.force_balance import ForceBalance, rows_of
 from linkwork.analysis.pose_functions import PoseFunction, motor, pose_function
-from linkwork.analysis.rest_search import ACCEPTED, Bound, Held, Rest, RestSearch, Seek
+from linkwork.analysis.rest_search import ACCEPTED, MOST_STEPS, ZERO_STIFFNESS, Bound, Held, Rest, RestSearch, Seek
 from linkwork.analysis.small_motions import small_motions
 from linkwork.analysis.trim import find_motor_loads
 from linkwork.core.native import Stage
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 Hold = Mapping[str, ArrayLike] | Iterable[str] | None
+MOST_SCATTERED = 100  # steps of a search from a random pose
 SAME = 1e-5  # of the length of the mechanism: poses that differ by less are one
 STEADY = 1e-7  # what a steady motion may change, relative
 WAY = 0.7  # rad or lengths of the mechanism: how far a steady motion is followed to see that it stays so
@@ -353,18 +354,20 @@ class _Problem:
         if self.motors is not None:
             return self._trim(seek)
         rest = self._find(self.start, seek)
+        if rest.failure and rest.runs_away is None and seek == "minimum":  # loads that have no potential
+            rest = self._find(self.start, "any")
         found = self._result(rest, self.inputs, {}, {})
         if rest.failure:
             raise EquilibriumError(self._why(rest), found)
         return found
 
-    def _find(self, q: FloatArray, seek: Seek) -> Rest:
+    def _find(self, q: FloatArray, seek: Seek, most_steps: int = MOST_STEPS) -> Rest:
         """Search from a closed pose; in a steady motion again where its speeds depend on the pose."""
         for _ in range(20):
             u = self._steady_speeds(q)
             self.search.forces = self._forces(u)
             self.space.enter(q)
-            rest = self.search.search(q, seek)
+            rest = self.search.search(q, seek, most_steps)
             again = self._steady_speeds(rest.q)
             if rest.failure or np.abs(again - u).max(initial=0.0) <= 1e-12 * np.abs(u).max(initial=0.0):
                 break
@@ -493,7 +496,7 @@ class _Problem:
         kinds: tuple[Seek, ...] = ("minimum", "any", "maximum")
         for seek in kinds:
             try:
-                rest = self._find(q, seek)
+                rest = self._find(q, seek, MOST_SCATTERED)
             except EquilibriumError:
                 continue
             if not rest.failure:
@@ -509,12 +512,22 @@ class _Problem:
         return self.start if near.found else None
 
     def _points(self, rest: Rest) -> FloatArray:
-        """Return points of all bodies, by which poses are compared: origins, and tips of their axes."""
+        """Return points of all bodies, by which poses are compared: centres of mass, and tips of axes around them.
+
+        Where something spins freely the centres alone are compared: one pose stands for all that it spins through.
+        """
+        functions = self.search.functions(rest.contacts)
+        basis = rest.balance.tangent.basis
+        stiffness = basis.T @ self.search.forces.stiffness(rest.q, rest.balance, functions) @ basis
+        stiff = np.linalg.svd(stiffness, compute_uv=False)
+        spins = stiff.min(initial=np.inf) <= ZERO_STIFFNESS * max(
+            stiff.max(initial=0.0), rest.scale / self.space.length
+        )
         self.space.enter(rest.q)
-        block, length = self.space.block, self.space.length
-        tips = np.vstack([np.zeros(3), length * np.eye(3)])
-        bodies = range(len(self.model.mechanism.bodies))
-        return np.array([block.body_motion(body, tip)[0] for body in bodies for tip in tips])
+        block = self.space.block
+        centres = block["body_com"].reshape(-1, 3)
+        around = np.zeros((4, 3)) if spins else np.vstack([np.zeros(3), self.space.length * np.eye(3)])
+        return np.array([block.body_motion(k, centre + tip)[0] for k, centre in enumerate(centres) for tip in around])
 
     # ---- results ----
 

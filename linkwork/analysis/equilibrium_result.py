@@ -41,11 +41,12 @@ class Equilibrium:
         True or False; None where small motions neither grow nor come back (`free` names such directions), and where a
         stop is touched without load.
     eigenvalues
-        Of small motions, 1/s, sorted by frequency: two for each degree of freedom that is not held.
+        Of small motions, 1/s, sorted by frequency: two for each degree of freedom that is not held and has mass.
     frequencies
-        Of the modes without damping, Hz, ascending; not a number where the stiffness is negative.
+        Of the modes without damping, Hz, ascending, one for each degree of freedom with mass; not a number where the
+        stiffness is negative.
     modes
-        (nu, dof), columns: speeds of the tree joints in each mode, the largest weighed one 1.
+        (nu, n), columns: speeds of the tree joints in each mode, the largest weighed one 1.
     stiffness
         (dof, dof) along `basis`, with the curvature of the constraints, N/m.
     basis
@@ -107,8 +108,8 @@ class Equilibrium:
     def __repr__(self) -> str:
         kind = "Equilibrium" if not np.any(self.state.u) else "Steady motion"
         head = f"{kind} of {self.model.mechanism.name!r}: {_STABILITY[self.stable]}, residual {self.residual:.1e}"
-        rows = [(name, f"{value:.6g}") for name, value in zip(self.model.q_names, self.state.q, strict=True)]
-        rows += [(name, f"{u:.6g}") for name, u in zip(self.model.u_names, self.state.u, strict=True) if u]
+        rows = [(name, _shown(value)) for name, value in zip(self.model.q_names, self.state.q, strict=True)]
+        rows += [(name, _shown(u)) for name, u in zip(self.model.u_names, self.state.u, strict=True) if u]
         for what, loads in (("motor", self.motor_loads), ("holds", self.holding), ("stop", self.contacts)):
             rows += [(f"{what} {name}", f"{_listed(load)} {self.units[name]}") for name, load in loads.items()]
         rows += [("free", text) for text in self.free]
@@ -176,14 +177,19 @@ class Equilibria(Sequence[Equilibrium]):
         rows = [["", "energy, J", "hits", *names]]
         for one, hits in zip(self._found, self.hits, strict=True):
             energy = "-" if one.energy is None else f"{one.energy:.6g}"
-            rows.append([_STABILITY[one.stable], energy, str(hits), *(f"{q:.6g}" for q in one.state.q[:6])])
+            rows.append([_STABILITY[one.stable], energy, str(hits), *map(_shown, one.state.q[:6])])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
         return "\n".join([head, *(f"  {line}" for line in lines)])
 
 
 def _listed(value: float | FloatArray) -> str:
-    return ", ".join(f"{one:.6g}" for one in np.atleast_1d(value))
+    return ", ".join(map(_shown, np.atleast_1d(value)))
+
+
+def _shown(value: float) -> str:
+    """Return a number for a table, without the digits of rounding."""
+    return f"{round(float(value), 12) + 0.0:.6g}"
 
 
 def _cell(value: Any) -> str:

@@ -152,9 +152,9 @@ class RestSearch:
         """Return the balance of forces at a pose."""
         return self.forces.at(q, self.functions(contacts))
 
-    def search(self, q: FloatArray, seek: Seek = "minimum") -> Rest:
+    def search(self, q: FloatArray, seek: Seek = "minimum", most_steps: int = MOST_STEPS) -> Rest:
         """Return where a search from a closed pose q leads."""
-        return _Run(self, q, seek).run()
+        return _Run(self, q, seek).run(most_steps)
 
 
 class _Run:
@@ -168,14 +168,17 @@ class _Run:
         self.radius = 0.3 * self.space.length
         self._accept(q, self._closed_at(q))
 
-    def run(self) -> Rest:
+    def run(self, most_steps: int) -> Rest:
         """Step until the forces are in balance or nothing helps."""
         best = np.inf
-        for _ in range(MOST_STEPS):
+        for _ in range(most_steps):
             if (far := self._runs_away()) is not None:
                 return self._rest("the search leads away without bound", far)
             if self.balance.residual <= RESIDUAL * self.scale or self._is_rounding(best):
-                if self._release():
+                if self._pulls():
+                    if self.releases > 20 + 2 * len(self.search.bounds):
+                        break
+                    self._release()
                     best = np.inf
                     continue
                 if not self._leave_unstable():
@@ -185,7 +188,7 @@ class _Run:
             best = min(best, self.balance.residual)
             if not self._step():
                 break
-        if self.balance.residual <= ACCEPTED * self.scale and not self._release():
+        if self.balance.residual <= ACCEPTED * self.scale and not self._pulls():
             return self._rest()
         return self._rest("the search came to an end without a pose of rest")
 
@@ -207,20 +210,32 @@ class _Run:
         basis = self.balance.tangent.basis
         if self.seek == "any":
             normal, slope = stiffness.T @ stiffness, stiffness.T @ gradient
-            step = self._limited(basis, trust_region_step(normal, slope, self.radius))
+            step = self._region_step(basis, normal, slope)
             return step, float(slope @ step + 0.5 * step @ normal @ step)
         sign = -1.0 if self.seek == "maximum" else 1.0
         hessian, slope = sign * 0.5 * (stiffness + stiffness.T), sign * gradient
-        step = trust_region_step(hessian, slope, self.radius)
+        step = self._region_step(basis, hessian, slope)
         if np.linalg.norm(step) < 0.99 * self.radius:  # the whole Newton step, also where forces have no potential
             newton = np.linalg.lstsq(stiffness, -gradient, rcond=ZERO_STIFFNESS)[0].astype(np.float64)
             step = newton if np.linalg.norm(newton) < self.radius else step
         step = self._limited(basis, step)
         return step, float(slope @ step + 0.5 * step @ hessian @ step)
 
+    def _region_step(self, basis: FloatArray, hessian: FloatArray, slope: FloatArray) -> FloatArray:
+        """Return the best step within the radius, which becomes less where the step would turn a joint too far."""
+        step = trust_region_step(hessian, slope, self.radius)
+        while (turn := self._turn(basis @ step)) > 1.5 * MOST_TURN:
+            self.radius = float(np.linalg.norm(step)) * max(MOST_TURN / turn, 0.1)
+            step = trust_region_step(hessian, slope, self.radius)
+        return step
+
+    def _turn(self, step: FloatArray) -> float:
+        """Return the largest rotation of a step (nu,), rad."""
+        return float(np.abs(step[self.space.is_rotation]).max(initial=0.0))
+
     def _limited(self, basis: FloatArray, step: FloatArray) -> FloatArray:
         """Return a step that turns no joint by more than `MOST_TURN`."""
-        turn = float(np.abs((basis @ step)[self.space.is_rotation]).max(initial=0.0))
+        turn = self._turn(basis @ step)
         return step * min(1.0, MOST_TURN / turn) if turn > 0.0 else step
 
     def _try(self, step: FloatArray, predicted: float, size: float) -> bool:
@@ -273,7 +288,8 @@ class _Run:
         stiffness = basis.T @ self.forces.stiffness(self.q, self.balance, self._functions()) @ basis
         values, vectors = np.linalg.eigh(0.5 * sign * (stiffness + stiffness.T))
         size = max(float(np.abs(values).max()), self.scale / self.space.length)
-        if values[0] >= -1e-8 * size:
+        has_potential = np.abs(stiffness - stiffness.T).max() <= 1e-6 * size
+        if values[0] >= -1e-8 * size or not has_potential:
             return False
         for fraction in (0.3, 0.1, 0.03, 0.01, 1e-3):
             for direction in (1.0, -1.0):
@@ -299,18 +315,20 @@ class _Run:
         fraction, bound = min(parts, key=lambda part: part[0])
         return bound, fraction
 
-    def _release(self) -> bool:
-        """Release the stop that would have to pull hardest; return whether there is one."""
-        if self.releases > 20 + 2 * len(self.search.bounds):
-            return False
+    def _pushes(self) -> list[float]:
+        """Return the loads by which the stops push, in the direction of each."""
         first = len(self.balance.loads) - len(self.contacts)
-        pushes = [bound.sign * load for bound, load in zip(self.contacts, self.balance.loads[first:], strict=True)]
-        if not pushes or min(pushes) >= -1e-9 * self.scale * self.space.length:
-            return False
-        self.contacts.pop(int(np.argmin(pushes)))
+        return [bound.sign * load for bound, load in zip(self.contacts, self.balance.loads[first:], strict=True)]
+
+    def _pulls(self) -> bool:
+        """Return whether a stop would have to pull."""
+        return min(self._pushes(), default=0.0) < -1e-9 * self.scale * self.space.length
+
+    def _release(self) -> None:
+        """Release the stop that would have to pull hardest."""
+        self.contacts.pop(int(np.argmin(self._pushes())))
         self.releases += 1
         self._accept(self.q, self.q)
-        return True
 
     # ---- poses ----
 

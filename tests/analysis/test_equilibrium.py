@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 import linkwork as lw
+from linkwork.analysis.small_motions import small_motions
 from support.joint_families import JOINT_FAMILIES
 from support.random_mechanisms import FAMILIES, well_posed
 
@@ -506,3 +507,94 @@ def test_unknown_names_and_values_that_cannot_be_are_refused() -> None:
     mech.add_transition("buffer", lw.Stop("A", upper=1.0))
     with pytest.raises(lw.MechanismError, match="beyond a bound of stop 'buffer'"):
         lw.equilibrium(mech, hold={"A": 1.5})
+
+
+def test_a_rod_on_a_ball_joint_spins_freely_and_hangs_or_stands() -> None:
+    mech = lw.Mechanism("ball")
+    mech.add_body("rod", mass=1.0, com=(0, 0, -0.5), inertia=lw.inertia.rod(1.0, 1.0, axis="z"))
+    mech.add_joint("S", lw.Spherical(), "ground", "rod", parent_frame=HERE)
+    mech.start(q={"S": (0.8, 0.6, 0, 0)})
+    found = lw.equilibrium(mech)
+    assert found.free == ("'S[3]'",)
+    assert found.stable is None
+    swing = np.sqrt(1.5 * G) / (2 * np.pi)
+    assert sorted(found.frequencies)[-2:] == pytest.approx([swing, swing])
+    both = lw.equilibria(mech, starts=8)
+    assert [one.energy for one in both] == pytest.approx([-0.5 * G, 0.5 * G])
+    assert both[1].stable is False
+    # a constant torque about an axis of the body has no potential: one pose balances it
+    turned = lw.equilibrium(mech, inputs={"S[1]": 1.0})
+    assert turned.residual < 1e-12
+    axis = turned.model.pose(turned.state, "rod").rotation[:, 2]
+    assert 0.5 * G * np.sqrt(1 - axis[2] ** 2) == pytest.approx(1.0)
+
+
+def test_what_has_no_mass_has_no_mode_of_its_own() -> None:
+    """A mass on two springs in series, of which the point between has no mass; a third direction has nothing at all."""
+    first, second = 30.0, 60.0
+    mass = np.diag([0.0, 2.0, 0.0])
+    stiffness = np.array([[first + second, -second, 0.0], [-second, second, 0.0], [0.0, 0.0, 0.0]])
+    found = small_motions(mass, np.zeros((3, 3)), stiffness, 1.0)
+    assert found.frequencies == pytest.approx([np.sqrt(20.0 / 2.0) / (2 * np.pi)])
+    np.testing.assert_allclose(found.eigenvalues.imag, [-np.sqrt(10), np.sqrt(10)])
+    np.testing.assert_allclose(found.modes[:, 0] / found.modes[1, 0], [2 / 3, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(np.abs(found.free[:, 0]), [0, 0, 1], atol=1e-12)
+    assert found.stable is None
+
+
+def test_gyroscopic_forces_keep_what_stands_on_a_hill() -> None:
+    """A point on a hill that turns: (s^2 - 2)^2 + 4 w^2 s^2 = 0; fast enough, it neither leaves nor comes back."""
+    for speed, stable in ((3.0, None), (1.2, False)):
+        damping = 2 * speed * np.array([[0.0, -1.0], [1.0, 0.0]])
+        found = small_motions(np.eye(2), damping, -2.0 * np.eye(2), 1.0)
+        roots = np.roots([1.0, 0.0, 4 * speed**2 - 4.0, 0.0, 4.0])
+        np.testing.assert_allclose(sorted(found.eigenvalues.imag), sorted(roots.imag), atol=1e-6)
+        np.testing.assert_allclose(sorted(found.eigenvalues.real), sorted(roots.real), atol=1e-6)
+        assert found.stable is stable
+
+
+def test_a_latch_that_is_closed_stays_closed() -> None:
+    mech = pendulum(2)
+    mech.start(q={"A0": 0.2, "A1": 0.7})
+    mech.add_transition("latch", lw.Lock("A1"), when=lw.Time(5.0))
+    model = lw.compile(mech)
+    locked = model.jump(model.assemble(), ["latch"]).state
+    found = lw.equilibrium(model, state=locked)
+    balanced(found)
+    first = found.state["A0.q"]
+    assert found.state["A1.q"] == pytest.approx(0.7)
+    assert 3.0 * np.cos(first) + np.cos(first + 0.7) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_two_stops_at_once_hold_what_a_simulation_leaves_at_rest() -> None:
+    mech = pendulum(2)
+    mech.start(q={"A0": 0.2, "A1": 0.4})
+    mech.add_transition("shoulder", lw.Stop("A0", upper=0.9))
+    mech.add_transition("elbow", lw.Stop("A1", lower=0.1, upper=0.5, restitution=0.4))
+    found = lw.equilibrium(mech)
+    balanced(found)
+    torques = 2.0 * G * 0.5 * np.array([3 * np.cos(0.9) + np.cos(1.4), np.cos(1.4)])
+    assert list(found.contacts.values()) == pytest.approx(list(-torques))
+    run = lw.simulate(found.model, 0.3, state=found.state)
+    assert np.ptp(run["A0.q"]) < 1e-12
+    assert np.ptp(run["A1.q"]) < 1e-12
+
+
+@pytest.mark.parametrize("name", ["RCCC", "closed_chain_8R", "stewart", "sarrus_6R", "tangled_2"])
+def test_a_damped_motion_ends_in_a_pose_that_the_search_keeps(name: str) -> None:
+    """A simulation with strong dampers knows nothing of the search."""
+    mech = tied(name, 5).mechanism
+    sprung = {getattr(force, "joint", None) for force in mech.forces}
+    for joint, one in mech.joints.items():
+        if one.kind.nu and joint not in sprung:
+            mech.add_force(lw.SpringDamper(joint, damping=[3.0] * one.kind.nu if one.kind.nu > 1 else 3.0))
+    run = lw.simulate(mech, 100.0, solver="Radau", rtol=1e-7, t_eval=[0.0, 100.0])
+    final = run.state(100.0)
+    model = run.model
+    found = lw.equilibrium(model, state=final)
+    balanced(found, 1e-9)
+    assert found.energy <= model.energy(final).potential + 1e-9
+    assert found.energy == pytest.approx(model.energy(final).potential, abs=1e-3)
+    for body in mech.bodies:
+        np.testing.assert_allclose(model.point(found.state, body), model.point(final, body), atol=1e-2)
+    assert found.eigenvalues.real.max() < 0.0
