@@ -1,6 +1,7 @@
 """The user's `equilibrium` and `equilibria`: poses of rest, loads that hold a pose, steady motions.
 
-The equations are those of `force_balance`, the search that of `rest_search`, motor loads those of `trim`.
+The equations are those of `force_balance`, the searches those of `rest_search` and `scattered_search`, motor loads
+those of `trim`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
 from linkwork.analysis.force_balance import ForceBalance, rows_of
 from linkwork.analysis.pose_functions import PoseFunction, motor, pose_function
-from linkwork.analysis.rest_search import ACCEPTED, MOST_STEPS, ZERO_STIFFNESS, Bound, Held, Rest, RestSearch, Seek
+from linkwork.analysis.rest_search import ACCEPTED, MOST_STEPS, Bound, Held, Rest, RestSearch, Seek
+from linkwork.analysis.scattered_search import ScatteredSearch
 from linkwork.analysis.small_motions import small_motions
 from linkwork.analysis.trim import find_motor_loads
 from linkwork.core.native import Stage
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from linkwork.model.state import State
 
 Hold = Mapping[str, ArrayLike] | Iterable[str] | None
-MOST_SCATTERED = 100  # steps of a search from a random pose
-SAME = 1e-5  # of the length of the mechanism: poses that differ by less are one
 STEADY = 1e-7  # what a steady motion may change, relative
 WAY = 0.7  # rad or lengths of the mechanism: how far a steady motion is followed to see that it stays so
 
@@ -137,7 +137,8 @@ def equilibria(
     """Find the poses of rest of a mechanism, stable and unstable ones, from scattered starts.
 
     From each start, a random closed pose, one search goes down, one goes up, and one goes to the nearest pose of rest
-    of any kind. There is no proof that all are found: `hits` of the result counts the searches that led to each.
+    of any kind; from poses found, others go down their slopes. There is no proof that all are found: `hits` of the
+    result counts the searches that led to each.
 
     Parameters
     ----------
@@ -361,13 +362,13 @@ class _Problem:
             raise EquilibriumError(self._why(rest), found)
         return found
 
-    def _find(self, q: FloatArray, seek: Seek, most_steps: int = MOST_STEPS) -> Rest:
+    def _find(self, q: FloatArray, seek: Seek, most_steps: int = MOST_STEPS, radius: float = 0.3) -> Rest:
         """Search from a closed pose; in a steady motion again where its speeds depend on the pose."""
         for _ in range(20):
             u = self._steady_speeds(q)
             self.search.forces = self._forces(u)
             self.space.enter(q)
-            rest = self.search.search(q, seek, most_steps)
+            rest = self.search.search(q, seek, most_steps, radius)
             again = self._steady_speeds(rest.q)
             if rest.failure or np.abs(again - u).max(initial=0.0) <= 1e-12 * np.abs(u).max(initial=0.0):
                 break
@@ -470,64 +471,26 @@ class _Problem:
 
     def scatter(self, starts: int, rng: np.random.Generator, progress: Progress) -> Equilibria:
         """Return the distinct poses of rest that searches from random poses reach."""
-        found: list[tuple[Rest, FloatArray, int]] = []
+        scattered = ScatteredSearch(self.search, self._rest_or_none)
         with progress:
             for count in range(1, starts + 1):
-                for rest in self._from(self._random_start(rng)):
-                    points = self._points(rest)
-                    for k, (other, at, hits) in enumerate(found):
-                        if np.abs(points - at).max(initial=0.0) <= SAME * self.space.length:
-                            better = rest if rest.balance.residual < other.balance.residual else other
-                            found[k] = better, at, hits + 1
-                            break
-                    else:
-                        found.append((rest, points, 1))
+                if (q := scattered.random_start(rng)) is not None:
+                    scattered.start_from(q)
                 if progress.due or count == starts:
                     progress.count(count, starts, self.model.mechanism.name)
-        results = [(self._result(rest, self.inputs, {}, {}), hits) for rest, _, hits in found]
+        results = []
+        for one in scattered.found:
+            self.search.forces = self._forces(self._steady_speeds(one.rest.q))
+            results.append((self._result(one.rest, self.inputs, {}, {}), one.hits))
         results.sort(key=lambda one: np.inf if one[0].energy is None else one[0].energy)
         return Equilibria([one for one, _ in results], [hits for _, hits in results], starts)
 
-    def _from(self, q: FloatArray | None) -> list[Rest]:
-        """Return where searches from a pose end at rest."""
-        if q is None:
-            return []
-        found = []
-        kinds: tuple[Seek, ...] = ("minimum", "any", "maximum")
-        for seek in kinds:
-            try:
-                rest = self._find(q, seek, MOST_SCATTERED)
-            except EquilibriumError:
-                continue
-            if not rest.failure:
-                found.append(rest)
-        return found
-
-    def _random_start(self, rng: np.random.Generator) -> FloatArray | None:
-        """Return a random closed pose within the bounds of stops, or None where there is none near enough."""
-        for _ in range(20):
-            near = self.space.closed(self.space.random_pose(rng), self.search.task(()))
-            if near.found and not any(bound.distance() < 0.0 for bound in self.search.bounds):
-                return near.q
-        return self.start if near.found else None
-
-    def _points(self, rest: Rest) -> FloatArray:
-        """Return points of all bodies, by which poses are compared: centres of mass, and tips of axes around them.
-
-        Where something spins freely the centres alone are compared: one pose stands for all that it spins through.
-        """
-        functions = self.search.functions(rest.contacts)
-        basis = rest.balance.tangent.basis
-        stiffness = basis.T @ self.search.forces.stiffness(rest.q, rest.balance, functions) @ basis
-        stiff = np.linalg.svd(stiffness, compute_uv=False)
-        spins = stiff.min(initial=np.inf) <= ZERO_STIFFNESS * max(
-            stiff.max(initial=0.0), rest.scale / self.space.length
-        )
-        self.space.enter(rest.q)
-        block = self.space.block
-        centres = block["body_com"].reshape(-1, 3)
-        around = np.zeros((4, 3)) if spins else np.vstack([np.zeros(3), self.space.length * np.eye(3)])
-        return np.array([block.body_motion(k, centre + tip)[0] for k, centre in enumerate(centres) for tip in around])
+    def _rest_or_none(self, q: FloatArray, seek: Seek, most_steps: int, radius: float) -> Rest | None:
+        try:
+            rest = self._find(q, seek, most_steps, radius)
+        except EquilibriumError:
+            return None
+        return None if rest.failure else rest
 
     # ---- results ----
 

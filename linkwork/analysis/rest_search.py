@@ -152,20 +152,20 @@ class RestSearch:
         """Return the balance of forces at a pose."""
         return self.forces.at(q, self.functions(contacts))
 
-    def search(self, q: FloatArray, seek: Seek = "minimum", most_steps: int = MOST_STEPS) -> Rest:
-        """Return where a search from a closed pose q leads."""
-        return _Run(self, q, seek).run(most_steps)
+    def search(self, q: FloatArray, seek: Seek = "minimum", most_steps: int = MOST_STEPS, radius: float = 0.3) -> Rest:
+        """Return where a search from a closed pose q leads; `radius` of the first step, in lengths of the mechanism."""
+        return _Run(self, q, seek, radius).run(most_steps)
 
 
 class _Run:
     """One search, with the pose that it has reached."""
 
-    def __init__(self, search: RestSearch, q: FloatArray, seek: Seek) -> None:
+    def __init__(self, search: RestSearch, q: FloatArray, seek: Seek, radius: float) -> None:
         self.search, self.space, self.forces, self.seek = search, search.space, search.forces, seek
         self.start = q
         self.contacts: list[Bound] = []
         self.steps, self.releases = 0, 0
-        self.radius = 0.3 * self.space.length
+        self.radius = radius * self.space.length
         self._accept(q, self._closed_at(q))
 
     def run(self, most_steps: int) -> Rest:
