@@ -13,6 +13,7 @@ from linkwork.errors import (
     AssemblyError,
     CosimError,
     DegreesWarning,
+    EquilibriumError,
     ExportError,
     FmuError,
     InertiaWarning,
@@ -29,6 +30,8 @@ from linkwork.errors import (
 )
 
 if TYPE_CHECKING:
+    from linkwork.analysis.equilibrium import equilibria, equilibrium
+    from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
     from linkwork.analysis.inverse_dynamics import inverse_dynamics
     from linkwork.analysis.inverse_kinematics import InverseKinematics, inverse_kinematics
     from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
@@ -97,6 +100,9 @@ __all__ = [
     "Crossing",
     "Cylindrical",
     "DegreesWarning",
+    "Equilibria",
+    "Equilibrium",
+    "EquilibriumError",
     "Event",
     "EventFunction",
     "ExportError",
@@ -150,6 +156,8 @@ __all__ = [
     "coarse_grain",
     "compare",
     "compile",
+    "equilibria",
+    "equilibrium",
     "export_fmu",
     "inertia",
     "inverse_dynamics",
@@ -168,6 +176,10 @@ __all__ = [
 
 # Loaded when asked for: running FMUs needs no mechanics, computing no XML. What is not here is of the description.
 _HOMES = {
+    "Equilibria": "analysis.equilibrium_result",
+    "Equilibrium": "analysis.equilibrium_result",
+    "equilibria": "analysis.equilibrium",
+    "equilibrium": "analysis.equilibrium",
     "CoarseGrained": "coarse_graining",
     "Comparison": "comparison",
     "Event": "model.impacts",

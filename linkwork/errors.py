@@ -79,6 +79,10 @@ class LoadsError(Unfinished):
     """Loads of motors that a motion needs do not exist from some time on; those before are its `result`."""
 
 
+class EquilibriumError(Unfinished):
+    """There is no pose of rest, or none was found; its `result` is the `Equilibrium` of the last pose, or None."""
+
+
 class CosimError(Unfinished):
     """A system of FMUs cannot be run, or its run stopped early; what had been computed is its `result`."""
 

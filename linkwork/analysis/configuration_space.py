@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from linkwork._util.checks import FloatArray, number
+from linkwork._util.names import quoted
 from linkwork.errors import AssemblyError, MechanismError
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class ConfigurationSpace:
         self._q = self.block.reals[model.fields["q"].span][: self.nq]
         self._quaternions = []  # (coordinates, speeds)
         self._positions = []  # of free joints: coordinates, speeds, coordinates of the orientation
+        self._free_turns = []  # of them: as quaternions
         plain: list[tuple[int, int]] = []
         rotations = np.zeros(self.nu, dtype=bool)
         for name in n.tree:
@@ -106,6 +108,7 @@ class ConfigurationSpace:
             self._quaternions.append((at, slice(u.start, u.start + 3)))
             if kind.nq == 7:
                 self._positions.append((slice(q.start, q.start + 3), slice(u.start + 3, u.stop), at))
+                self._free_turns.append(self._quaternions[-1])
         self._plain = np.array(plain, dtype=int).reshape(-1, 2).T
         self.is_rotation = rotations
         self.weigh(self._length())
@@ -147,6 +150,14 @@ class ConfigurationSpace:
         for turn, angular in self._quaternions:
             moved[turn] = _turned(q[turn], step[angular])
         return moved
+
+    def rates_along(self, step: FloatArray, fraction: float) -> FloatArray:
+        """Return the speeds (nu,) of the motion displaced(q, x step) at x = fraction, in unit time."""
+        speeds = step.copy()
+        for (_, linear, _), (_, angular) in zip(self._positions, self._free_turns, strict=True):
+            back = _turned(np.array([1.0, 0.0, 0.0, 0.0]), -fraction * step[angular])
+            speeds[linear] = _rotated(back, step[linear])
+        return speeds
 
     def difference(self, to: FloatArray, origin: FloatArray) -> FloatArray:
         """Return the displacement s with origin + s = to; of a rotation the shortest."""
@@ -226,6 +237,21 @@ class ConfigurationSpace:
         if not near.found:
             raise AssemblyError(f"{what}: no closed pose was found; constraints miss by {near.violation:.3g} m")
         return near.q
+
+    def random_pose(self, rng: np.random.Generator) -> FloatArray:
+        """Return coordinates (nq,): any angles, displacements within the size from the start; loops are open."""
+        step = rng.uniform(-1.0, 1.0, self.nu) * np.where(self.is_rotation, np.pi, self.size)
+        pose = self.displaced(np.array(self.start.q), step)
+        for turn, _ in self._quaternions:
+            pose[turn] = rng.standard_normal(4)
+            pose[turn] /= np.linalg.norm(pose[turn])
+        return pose
+
+    def label(self, direction: FloatArray) -> str:
+        """Return the names of the coordinates that a direction (nu,) moves most, for messages."""
+        parts = np.abs(self.weights * direction)
+        most = [k for k in np.argsort(-parts, kind="stable")[:3] if parts[k] > 0.3 * parts.max(initial=0.0)]
+        return quoted(self.model.u_names[k].replace(".u", "") for k in most)
 
     # ---- motion ----
 

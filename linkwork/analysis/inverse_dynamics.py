@@ -147,7 +147,9 @@ def _motor_names(model: Model, motors: str | Sequence[str] | None) -> Sequence[s
     if motors is None:
         motors = [one.name for one in of_kind(model.mechanism.forces, Actuator)]
         if not motors:
-            raise MechanismError("motors: the mechanism has no actuators: name the joints that are driven, motors=['A']")
+            raise MechanismError(
+                "motors: the mechanism has no actuators: name the joints that are driven, motors=['A']"
+            )
     if isinstance(motors, str):
         return [motors]
     if isinstance(motors, Mapping) or not isinstance(motors, Sequence) or not motors:
@@ -161,7 +163,9 @@ def _refuse_inputs_of_motors(model: Model, motors: Motors, inputs: Mapping[str, 
     for name, span in spans.items():
         for at in range(span.start, span.stop):
             if at in places:
-                raise MechanismError(f"inputs: {name!r} drives the motor {places[at]!r}, whose load is unknown: leave it out")
+                raise MechanismError(
+                    f"inputs: {name!r} drives the motor {places[at]!r}, whose load is unknown: leave it out"
+                )
 
 
 def _motion_rows(
@@ -266,9 +270,7 @@ def _equations(space: ConfigurationSpace, motors: Motors, rows: MotionRows, segm
 Refusal = tuple[int, LinkworkError]
 
 
-def _impossible(
-    space: ConfigurationSpace, rows: MotionRows, segment: slice, found: LoadEquations
-) -> Refusal | None:
+def _impossible(space: ConfigurationSpace, rows: MotionRows, segment: slice, found: LoadEquations) -> Refusal | None:
     """Return the first row in which loops, couplings or motions prevent the motion, and what to do."""
     if not found.violation.size:
         return None

@@ -211,7 +211,7 @@ class Course:
     def _sampled(self, function: Callable[[float], Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
         n, times = self.function.size, self._t
         first = self._numbers(function, float(times[0]))
-        if first.shape == (3,) and n == 1 or first.shape == (3, n):
+        if (first.shape == (3,) and n == 1) or first.shape == (3, n):
             found = np.array([self._numbers(function, float(t)).reshape(3, n) for t in times])
             return found[:, 0], found[:, 1], found[:, 2]
         if len(times) < 2:
@@ -255,9 +255,7 @@ class PrescribedMotion:
         (rows, n_inputs).
     """
 
-    def __init__(
-        self, space: ConfigurationSpace, motion: Mapping[str, Any], t: FloatArray, inputs: FloatArray
-    ) -> None:
+    def __init__(self, space: ConfigurationSpace, motion: Mapping[str, Any], t: FloatArray, inputs: FloatArray) -> None:
         self._space, self._t, self._inputs = space, t, inputs
         self._courses = [self._course(name, given) for name, given in motion.items()]
         self._enter_time(0, 0, 0.0)
@@ -303,9 +301,7 @@ class PrescribedMotion:
         done, parts = 0.0, 1.0
         while done < 1.0:
             part = min(1.0, done + 1.0 / parts)
-            wanted = [
-                value + part * (one.value[row] - value) for one, value in zip(self._courses, start, strict=True)
-            ]
+            wanted = [value + part * (one.value[row] - value) for one, value in zip(self._courses, start, strict=True)]
             self._enter_time(last, row, part)
             q = space.q
             if self._step(q, wanted):

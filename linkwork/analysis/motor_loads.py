@@ -294,7 +294,9 @@ class MotorLoads(ResultBase):
         return type(self)(self.model, self._of, joined, self._rows.followed(rest._rows))
 
     def _page_part(self, request: PageRequest) -> PagePart:
-        raise MechanismError("loads have no scene: make a page of a simulation, simulate(..., inputs=loads.inputs()).page()")
+        raise MechanismError(
+            "loads have no scene: make a page of a simulation, simulate(..., inputs=loads.inputs()).page()"
+        )
 
     # ---- to look at ----
 

@@ -40,10 +40,13 @@ class PoseFunction(ABC):
     ----------
     names, units
         Of its values, as "hand.r[1]", and "m" or "rad"; of a rotation vector for an orientation.
+    is_linear
+        Its rows are the same in all poses.
     """
 
     names: tuple[str, ...]
     units: tuple[str, ...]
+    is_linear = False
 
     def __init__(self, space: ConfigurationSpace, names: Sequence[str], units: Sequence[str]) -> None:
         self.space = space
@@ -80,6 +83,8 @@ class PoseFunction(ABC):
 
 class _Coordinates(PoseFunction):
     """Coordinates of a tree joint whose rates are its speeds."""
+
+    is_linear = True
 
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         kind, n = joint.kind, space.model.numbering
@@ -340,6 +345,7 @@ class _Elements(PoseFunction):
     def __init__(self, whole: PoseFunction, chosen: Sequence[int]) -> None:
         super().__init__(whole.space, [whole.names[k] for k in chosen], [whole.units[k] for k in chosen])
         self._whole, self._chosen = whole, list(chosen)
+        self.is_linear = whole.is_linear
 
     def value(self) -> FloatArray:
         return self._whole.value()[self._chosen]

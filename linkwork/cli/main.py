@@ -66,6 +66,12 @@ COMMANDS = {
         "The motion is a table of coordinates or\npoints over time, or of a simulation. Loops are closed.",
         "linkwork inverse-dynamics examples/five_bar.py motion.csv --motor A --motor E -o loads.csv -o loads.png",
     ),
+    "equilibrium": Command(
+        "equilibrium",
+        "find poses of rest and the loads that hold a pose",
+        "Gravity, springs, constant loads\nand stops act on it; the search begins at the assembled start.",
+        "linkwork equilibrium examples/four_bar.py --hold A=0.3 --motor A -o rest.json",
+    ),
     "view": Command(
         "view",
         "write a page that shows mechanisms and runs in motion",

@@ -1,0 +1,224 @@
+"""Balance of forces at a pose: where no acceleration is left, and how the forces change with the pose.
+
+With all loops open the tree obeys M udot + h(q, u, t) = J'lambda. Here h holds gravity, springs, actuators, constant
+loads and, in a steady motion, what follows from the speeds u. In equilibrium
+
+    h = J'lambda + H'mu,    Phi(q) = 0
+
+where J = dPhi/ds are the rows of the constraints and H those of coordinates that are held or rest on stops. With a
+basis T of the motions that J and H leave, T'h = 0. Around the equilibrium these motions c obey
+
+    T'M T c'' + T'D T c' + T'K T c = 0,    D = dh/du,    K = d(h - J'lambda - H'mu)/ds
+
+with the multipliers constant, so that the curvature of the constraints is part of the stiffness. All of it comes from
+the equations with multipliers of the core, with derivatives by complex step, and exists in singular poses as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.analysis.configuration_space import RANK_TOLERANCE, Tangent
+
+if TYPE_CHECKING:
+    from linkwork.analysis.configuration_space import ConfigurationSpace
+    from linkwork.analysis.pose_functions import PoseFunction
+
+PROBE = 1e-5  # of a displacement, by which rows of functions are differenced: errors near 1e-10
+
+_FORCES = (
+    *("gravity", "body_mass", "load", "stiffness"),
+    *("applied_force", "applied_torque", "spring_force", "spring_stiffness"),
+)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
+
+
+class Balance(NamedTuple):
+    """Forces at a pose, and what keeps them in balance as far as it can.
+
+    Attributes
+    ----------
+    force
+        h (nu,), by which the loads fall short: M udot + h = J'lambda.
+    tangent
+        The motions that constraints and held functions leave.
+    multipliers
+        lambda (rows,) of least norm.
+    loads
+        mu, one number for each row of the held functions.
+    gradient
+        T'h (dof,), N: the slope of the potential energy along the basis, where there is one.
+    """
+
+    force: FloatArray
+    tangent: Tangent
+    multipliers: FloatArray
+    loads: FloatArray
+    gradient: FloatArray
+
+    @property
+    def residual(self) -> float:
+        """The largest force that is left, N."""
+        return float(np.abs(self.gradient).max(initial=0.0))
+
+
+class Linear(NamedTuple):
+    """Mass, damping and stiffness (nu, nu) of small motions at constant multipliers."""
+
+    mass: FloatArray
+    damping: FloatArray
+    stiffness: FloatArray
+
+
+class ForceBalance:
+    """Forces at the poses of a configuration space, whose block has the inputs.
+
+    Parameters
+    ----------
+    space
+        Of the mechanism.
+    speeds
+        (nu,) of a steady motion; at rest zero.
+    motors
+        Functions along which further loads act.
+
+    Attributes
+    ----------
+    motor_loads
+        These loads, one after another; at first zero.
+    """
+
+    def __init__(
+        self, space: ConfigurationSpace, speeds: FloatArray | None = None, motors: Sequence[PoseFunction] = ()
+    ) -> None:
+        self.space, self.motors = space, motors
+        self.motor_loads = np.zeros(sum(one.size for one in motors))
+        self.u = np.zeros(space.nu) if speeds is None else speeds
+        self._time = float(space.block["time"][0])
+        self._rows = space.block.model.constraint_rows
+        self._relaxation = np.zeros(2 * self._rows)
+
+    def force(self) -> FloatArray:
+        """Return h (nu,) at the present pose."""
+        y, ydot = self._unknowns(np.zeros(self._rows))
+        residual = self.space.block.dae_residual(self._time, y, ydot, self._relaxation)
+        force = residual[self.space.nq : self.space.nq + self.space.nu]
+        if self.motor_loads.any():
+            force = force - rows_of(self.motors, self.space).T @ self.motor_loads
+        return force
+
+    def at(self, q: FloatArray, held: Sequence[PoseFunction] = ()) -> Balance:
+        """Return the balance at a pose, where functions are held."""
+        space = self.space
+        space.enter(q)
+        rows = rows_of(held, space)
+        tangent = space.tangent(rows * self._row_scale(rows))
+        force = self.force()
+        multipliers, loads = self._multipliers(force, rows)
+        return Balance(force, tangent, multipliers, loads, tangent.basis.T @ force)
+
+    def stiffness(self, q: FloatArray, balance: Balance, held: Sequence[PoseFunction] = ()) -> FloatArray:
+        """Return K (nu, nu) at a pose."""
+        stiffness = self._matrices(q, balance.multipliers, 0.0)[1] - self._curvature(q, held, balance.loads)
+        return stiffness - self._curvature(q, self.motors, self.motor_loads)
+
+    def linear(self, q: FloatArray, balance: Balance, held: Sequence[PoseFunction] = ()) -> Linear:
+        """Return mass, damping and stiffness at a pose."""
+        damping = self._matrices(q, balance.multipliers, 0.0)[0]
+        both = self._matrices(q, balance.multipliers, 1.0)[0]
+        return Linear(both - damping, damping, self.stiffness(q, balance, held))
+
+    def _curvature(self, q: FloatArray, functions: Sequence[PoseFunction], loads: FloatArray) -> FloatArray:
+        """Return d(H'mu)/ds (nu, nu) of functions of the pose at constant loads along them."""
+        space = self.space
+        matrix, first = np.zeros((space.nu, space.nu)), 0
+        for function in functions:
+            part = loads[first : first + function.size]
+            first += function.size
+            if function.is_linear or not part.any():
+                continue
+            for k, step in enumerate(np.eye(space.nu) * PROBE / space.weights * space.length):
+                ends = []
+                for sign in (1.0, -1.0):
+                    space.enter(space.displaced(q, sign * step))
+                    ends.append(function.rows().T @ part)
+                matrix[:, k] += (ends[0] - ends[1]) / (2.0 * step[k])
+        space.enter(q)
+        return matrix
+
+    def work(self, q: FloatArray, to: FloatArray) -> float:
+        """Return the work against the forces on the straight way between two poses, J.
+
+        The way is that of the tree, on which constraint forces do no part of h. Where the forces have a potential it
+        is the difference of the potentials, to the accuracy of the forces and not of the energies.
+        """
+        space, step = self.space, self.space.difference(to, q)
+        total = 0.0
+        for node, weight in zip(_NODES, _WEIGHTS, strict=True):
+            fraction = 0.5 * (1.0 + node)
+            space.enter(space.displaced(q, fraction * step))
+            total += 0.5 * weight * float(self.force() @ space.rates_along(step, fraction))
+        return total
+
+    def scale(self, balance: Balance) -> float:
+        """Return the size of the forces at the present pose, N: what residuals are compared with.
+
+        The largest of the weight of all bodies, the forces of springs between points, the loads of joints, applied
+        wrenches, h, and what springs exert when displaced by a hundredth of the mechanism's length.
+        """
+        block, length = self.space.block, self.space.length
+        self.force()  # the block then has the forces of springs and joints
+        values = {name: np.abs(block.reals[self.space.model.fields[name].span]) for name in _FORCES}
+        weight = float(np.linalg.norm(values["gravity"]) * values["body_mass"].sum())
+        joints, n = self.space.model.mechanism.joints, self.space.model.numbering
+        units = [unit for name in (*n.tree, *n.cut) for unit in joints[name].kind.motion_units]
+        lever = np.where([unit == "rad" for unit in units], length, 1.0)
+        loads = np.concatenate([values["load"] / lever, 0.01 * length * values["stiffness"] / lever**2])
+        springs = 0.01 * length * values["spring_stiffness"]
+        others = (values["spring_force"], springs, values["applied_force"], values["applied_torque"] / length)
+        sizes = (weight, *loads, *np.concatenate(others), *np.abs(balance.force / self.space.weights))
+        return float(max(sizes, default=0.0))
+
+    def _multipliers(self, force: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return lambda and mu of least norm that balance forces (nu,) best."""
+        space, scale = self.space, self._row_scale(rows)
+        both = np.vstack([space.jacobian(), rows * scale])
+        if not len(both):
+            return np.zeros(0), np.zeros(0)
+        balance = np.linalg.lstsq((both / space.weights).T, force / space.weights, rcond=RANK_TOLERANCE)[0]
+        found = balance.astype(np.float64)
+        return found[: self._rows], found[self._rows :] * scale[:, 0]
+
+    def _row_scale(self, rows: FloatArray) -> FloatArray:
+        """Return (n, 1): factors that bring rows of functions to the size of those of constraints, m."""
+        size = np.linalg.norm(rows / self.space.weights, axis=1, keepdims=True)
+        factor: FloatArray = 1.0 / np.where(size > 0.0, size, 1.0)
+        return factor
+
+    def _unknowns(self, multipliers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return y and ydot of the core's equations with multipliers at the present pose, without accelerations."""
+        none = np.zeros(2 * self._rows)
+        y = np.concatenate([self.space.q, self.u, none])
+        ydot = np.concatenate([np.zeros(self.space.nq + self.space.nu), multipliers, none[: self._rows]])
+        return y, ydot
+
+    def _matrices(self, q: FloatArray, multipliers: FloatArray, cj: float) -> tuple[FloatArray, FloatArray]:
+        """Return D + cj M and d(h - J'lambda)/ds (nu, nu)."""
+        space = self.space
+        space.enter(q)
+        y, ydot = self._unknowns(multipliers)
+        whole = space.block.dae_jacobian(self._time, y, ydot, self._relaxation, cj)
+        at, speeds = slice(space.nq, space.nq + space.nu), slice(space.nq, space.nq + space.nu)
+        rates = -whole[: space.nq, speeds]  # qdot by u
+        space.enter(q)
+        damping, stiffness = whole[at, speeds], whole[at, : space.nq] @ rates
+        return damping, stiffness
+
+
+def rows_of(functions: Sequence[PoseFunction], space: ConfigurationSpace) -> FloatArray:
+    """Return the rows (n, nu) of functions one after another at the present pose."""
+    return np.vstack([np.zeros((0, space.nu)), *(function.rows() for function in functions)])

@@ -1,0 +1,116 @@
+"""Constant motor loads that keep a wished pose: trim.
+
+Motors load the tree with B'f, B the rows of their coordinates or lengths. With the basis T of all motions that the
+constraints leave, and S of those that also keep the coordinates held, the pose S c and the loads f obey
+
+    T'h + T'K S c = T'B' f
+
+Where there are more motors than needed f is the least, a force counted in N times a length of the mechanism against
+torques in N m. Where the equations have no solution, a direction is left in which no motor works.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork.analysis.configuration_space import RANK_TOLERANCE
+from linkwork.analysis.force_balance import rows_of
+from linkwork.analysis.rest_search import ACCEPTED, RESIDUAL
+
+if TYPE_CHECKING:
+    from linkwork.analysis.rest_search import RestSearch
+
+MOST_STEPS = 60
+
+
+class Trim(NamedTuple):
+    """A pose and the loads of motors that hold it.
+
+    Attributes
+    ----------
+    q, loads
+        Coordinates (nq,), and loads of all motors, one after another.
+    scale
+        Size of the forces, N.
+    lacking
+        The motion (nu,) that no motor holds, or None.
+    converged
+        The forces are in balance.
+    """
+
+    q: FloatArray
+    loads: FloatArray
+    scale: float
+    lacking: FloatArray | None
+    converged: bool
+
+
+def find_motor_loads(search: RestSearch, q: FloatArray, *, fixed: bool) -> Trim:
+    """Return loads of the motors of the forces that hold the coordinates held, from a closed pose that has them.
+
+    Parameters
+    ----------
+    search
+        With the coordinates held.
+    q
+        The pose to begin at; `fixed`: to be kept whole.
+    """
+    space, forces = search.space, search.forces
+    lever = np.array([space.length if unit == "rad" else 1.0 for one in forces.motors for unit in one.units])
+    best: Trim | None = None
+    least = np.inf
+    for _ in range(MOST_STEPS):
+        balance = forces.at(q)
+        basis, scale = balance.tangent.basis, forces.scale(balance)
+        kept = basis[:, :0] if fixed else search.balance(q, ()).tangent.basis
+        stiffness = basis.T @ forces.stiffness(q, balance) @ kept
+        by_load = basis.T @ rows_of(forces.motors, space).T
+        step, loads, lacking = _solve(stiffness, by_load, lever, by_load @ forces.motor_loads + balance.gradient, scale)
+        if lacking is not None:
+            return Trim(q, loads, scale, basis @ lacking, converged=False)
+        forces.motor_loads = loads
+        q = _moved(search, q, kept @ step)
+        residual = forces.at(q).residual
+        if residual < least:
+            best, least = Trim(q, loads, scale, None, bool(residual <= ACCEPTED * scale)), residual
+        elif best is not None and best.converged:
+            break
+        if fixed or residual <= 0.1 * RESIDUAL * scale:
+            break
+    assert best is not None
+    return best
+
+
+def _moved(search: RestSearch, q: FloatArray, step: FloatArray) -> FloatArray:
+    """Return the closed pose after a step (nu,), which is shortened to half the size of the mechanism."""
+    if not step.any():
+        return q
+    space = search.space
+    size = float(np.abs(space.weights * step).max())
+    return space.closed(space.displaced(q, step * min(1.0, 0.5 * space.length / size)), search.task(())).q
+
+
+def _solve(
+    by_pose: FloatArray, by_load: FloatArray, lever: FloatArray, force: FloatArray, scale: float
+) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Return c and the least f with by_pose c - by_load f + force = 0, and the direction that is left, or None."""
+    weighed = by_load * lever  # f = lever x (f / lever): a torque counts divided by the length
+    left = _left_null(by_pose)
+    found: FloatArray = np.linalg.lstsq(left.T @ weighed, left.T @ force, rcond=RANK_TOLERANCE)[0] * lever
+    missing = by_load @ found - force
+    lack = left @ (left.T @ missing)
+    step = np.linalg.lstsq(by_pose, missing, rcond=RANK_TOLERANCE)[0].astype(np.float64)
+    size = float(np.abs(lack).max(initial=0.0))
+    return step, found, lack / size if size > 1e-9 * scale else None
+
+
+def _left_null(matrix: FloatArray) -> FloatArray:
+    """Return (n, k), orthonormal: combinations of the rows of a matrix that vanish."""
+    if not matrix.shape[1]:
+        return np.eye(len(matrix))
+    left, values, _ = np.linalg.svd(matrix)
+    rank = int(np.sum(values > RANK_TOLERANCE * max(float(values.max(initial=0.0)), 1e-300)))
+    return left[:, rank:]
