@@ -27,6 +27,9 @@ from linkwork.errors import (
 )
 
 if TYPE_CHECKING:
+    from linkwork.analysis.assembly_modes import AssemblyModes, assembly_modes
+    from linkwork.analysis.kinematic_result import KinematicResult, SpecialPose
+    from linkwork.analysis.kinematics import kinematics
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
     from linkwork.fmu.check import check_fmu
@@ -81,6 +84,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Actuator",
     "AssemblyError",
+    "AssemblyModes",
     "CoarseGrained",
     "Command",
     "Comparison",
@@ -99,6 +103,7 @@ __all__ = [
     "Impulse",
     "InertiaWarning",
     "JointFrameWarning",
+    "KinematicResult",
     "LinearModel",
     "LinkworkError",
     "LinkworkWarning",
@@ -119,6 +124,7 @@ __all__ = [
     "Screw",
     "SingularityError",
     "SolverError",
+    "SpecialPose",
     "Spherical",
     "SpringDamper",
     "SpringWarning",
@@ -131,12 +137,14 @@ __all__ = [
     "Unlock",
     "VelocityJump",
     "Wrench",
+    "assembly_modes",
     "check_fmu",
     "coarse_grain",
     "compare",
     "compile",
     "export_fmu",
     "inertia",
+    "kinematics",
     "linearize",
     "load",
     "page",
@@ -164,6 +172,11 @@ _HOMES = {
     "RunningState": "simulation.running_state",
     "compile": "model.compile",
     "export_fmu": "fmu.export",
+    "AssemblyModes": "analysis.assembly_modes",
+    "assembly_modes": "analysis.assembly_modes",
+    "KinematicResult": "analysis.kinematic_result",
+    "SpecialPose": "analysis.kinematic_result",
+    "kinematics": "analysis.kinematics",
     "linearize": "model.linearize",
     "load": "formats.files",
     "page": "view.page",
