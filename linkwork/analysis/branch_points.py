@@ -12,12 +12,13 @@ no inverse there. The directions d of the branches are those with d' H d = 0, H 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from linkwork._util.checks import FloatArray
-from linkwork.analysis.continuation import CLOSED, CONTRACTION, FARTHEST, Curve, LostBranchError, Point
+from linkwork.analysis.continuation import CONTRACTION, FARTHEST, Curve, LostBranchError, Point
 
 NEAR = 0.2  # regularity, relative to the largest on the branch, from which on a branch point is looked for
 MOST_STEPS = 30
@@ -28,7 +29,10 @@ SECOND_KERNEL = 1e-5  # regularity of the next singular value, below which more 
 LEAST_SADDLE = 1e-4  # smaller eigenvalue of H relative to the larger: below, the branches touch
 ALIGNED = 0.98  # least cosine between the incoming tangent and the direction in which it is continued
 DISTINCT = 0.95  # largest cosine between the two directions
-CENTRE = 1e-7  # of the mechanism's length: nearer to a branch point the curve is taken straight
+MET = 2e-14  # m for a mechanism of 1 m: violation at a branch point; more is a gap between branches that pass
+EXTRAPOLATED = 1e-5, 0.03  # regularity of points from which a branch point of higher order is extrapolated
+EXTRAPOLATION_POINTS = 6
+CENTRE = 1e-6  # of the mechanism's length: nearer to a branch point the curve is taken straight
 
 
 @dataclass(frozen=True)
@@ -134,13 +138,39 @@ def branch_point(curve: Curve, near: Point) -> BranchPoint | None:
     return None
 
 
+def limit_point(curve: Curve, approach: Sequence[Point]) -> BranchPoint | None:
+    """Return the pose where A drops in rank by more than one, to which points of a branch converge; no way across.
+
+    The smallest singular value falls to zero linearly along the branch: the pose is extrapolated to zero by Neville's
+    scheme over it.
+    """
+    near = [one for one in approach if EXTRAPOLATED[0] < one.regularity < EXTRAPOLATED[1]][-EXTRAPOLATION_POINTS:]
+    if len(near) < EXTRAPOLATION_POINTS:
+        return None
+    origin = near[-1].q
+    values = [one.regularity for one in near]
+    table = [curve.between(one.q, origin) for one in near]
+    for order in range(1, len(near)):
+        table = [
+            (values[k] * table[k + 1] - values[k + order] * table[k]) / (values[k] - values[k + order])
+            for k in range(len(table) - 1)
+        ]
+    q = curve.moved(origin, table[0])
+    curve.space.enter(q)
+    left, rows = curve.equations()
+    found = Point(q, np.full(curve.space.nu, np.nan), rows, *np.linalg.svd(rows, full_matrices=False), 0.0)
+    if np.abs(left).max() > 1e-11 * curve.scale or found.regularity > SINGULAR:
+        return None
+    return BranchPoint(q, np.empty((0, curve.space.nu)), found)
+
+
 def _checked(curve: Curve, reduced: _Reduced, y: FloatArray, q: FloatArray, hessian: FloatArray) -> BranchPoint | None:
     """Return the branch point at a critical point of b, or None where the mechanism is open there."""
     curve.space.enter(q)
     left, rows = curve.equations()
     nowhere = np.full(curve.space.nu, np.nan)
     found = Point(q, nowhere, rows, *np.linalg.svd(rows, full_matrices=False), 0.0)
-    if np.abs(left).max() > 10 * CLOSED * curve.scale or found.regularity > SINGULAR:
+    if np.abs(left).max() > MET * curve.scale or found.regularity > SINGULAR:
         return None
     values, vectors = np.linalg.eigh(hessian)
     is_saddle = values[0] * values[1] < 0 and np.abs(values).min() > LEAST_SADDLE * np.abs(values).max()

@@ -175,7 +175,7 @@ class KinematicResult:
         return units
 
     def _function_units(self) -> dict[str, str]:
-        units = {}
+        units: dict[str, str] = {}
         for name, unit in self._functions.items():
             top = "" if unit == "1" else unit
             of = (unit, f"{top or '1'}/s", f"{top or '1'}/s2")

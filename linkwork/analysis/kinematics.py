@@ -12,6 +12,7 @@ from `continuation`, which proves each step, and those where that is impossible 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,7 @@ from linkwork.analysis.special_poses import Piece, Trace, Tracked
 from linkwork.errors import AssemblyError, MechanismError, SingularityError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
+from linkwork.model.state import JointArray
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 STILL = 1e-9  # slope of a coordinate, in metres by metre, that counts as none
 PROBE = 0.05  # of the mechanism's length: a step that shows whether a coordinate rests or only turns back
 SAME = 1e-13  # relative difference of values of the swept coordinate that are the same
+FAR = 10.0  # sizes of the mechanism from the start: displacements that end a branch there grow without bound
 DEAD = 1e-13  # conditioning below which speeds do not exist
 
 
@@ -212,8 +215,11 @@ class _Sweep:
         held = [one.function.rows() for one in self.curve.held]
         tangent = self.space.tangent(np.vstack(held) if held else None)
         if tangent.dof == 0:
-            free = self.space.tangent().dof
-            why = "hold leaves it none: hold fewer coordinates" if free else "its constraints leave it none"
+            why = (
+                "hold leaves it none: hold fewer coordinates"
+                if self.space.tangent().dof
+                else "its constraints leave it none"
+            )
             raise MechanismError(f"{self.name!r} does not move: the mechanism has no degree of freedom; {why}")
         if tangent.dof == 1:
             return
@@ -250,7 +256,8 @@ class _Sweep:
 
     def _free_coordinates(self, basis: FloatArray, swept: FloatArray, count: int) -> list[str]:
         """Return names of independent coordinates besides the swept one."""
-        names, rows = [], []
+        names: list[str] = []
+        rows = []
         for joint in self.model.mechanism.joints.values():
             if joint.kind.nu and joint.kind.quaternion is None:
                 function = joint_rates(self.space, joint.name)
@@ -355,6 +362,9 @@ class _Sweep:
                 yield piece
                 self._track(piece.segment.last)
         except LostBranchError as lost:
+            size = self.curve.space.size
+            if self.curve.space.distance(lost.point.q, self.space.start.q) > FAR * size:
+                raise self._refused(lost.point, "displacements grow without bound there") from lost
             why = (
                 "no step can be proven to stay on the branch: other branches are as near as rounding; "
                 "sweep up to there, or change a dimension slightly"
@@ -408,8 +418,20 @@ class _Sweep:
         self.result.special_poses.append(pose)
 
     def _state(self, speeds: FloatArray) -> State:
-        self.space.block.count_revolutions(self.cut_values)
-        return self.space.state(speeds)
+        """Return the present pose as a state; where accelerations are not unique, from the pose functions alone."""
+        space, n = self.space, self.model.numbering
+        space.block.count_revolutions(self.cut_values)
+        try:
+            return space.state(speeds)
+        except SingularityError:
+            q, u = np.full(n.nq_all, np.nan), np.concatenate([speeds, np.zeros(n.nu_cut)])
+            q[: space.nq] = space.q
+            for span, _ in self.cut:
+                q[span] = self.cut_values[span.start - n.nq : span.stop - n.nq]
+            for name in n.cut:
+                if name in self.joints:
+                    u[n.u[name]] = self.joints[name].rows() @ speeds
+            return replace(space.start, q=JointArray.split(q, n.nq), u=JointArray.split(u, n.nu))
 
     def _row(self, point: Point, value: float) -> KinematicRow:
         """Return coordinates, speeds and accelerations at a point, where the block is."""

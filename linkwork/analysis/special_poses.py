@@ -14,14 +14,15 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
-from linkwork.analysis.branch_points import NEAR, branch_point, crossing
-from linkwork.analysis.continuation import Curve, Point, Segment, next_length, next_step
+from linkwork.analysis.branch_points import NEAR, branch_point, crossing, limit_point
+from linkwork.analysis.continuation import Curve, LostBranchError, Point, Segment, next_length, next_step
 from linkwork.analysis.pose_functions import PoseFunction, joint_rates
 from linkwork.mechanism.actions import Stop
 
 Kind = Literal["dead point", "limit", "branch point"]
 FIRST_STEP = 0.05  # of the mechanism's length
 NEXT_TO = 1e-5  # of the mechanism's length: a branch that is not continued is left this near to its branch point
+MOST_KEPT = 60  # points of a branch, from which a branch point of higher order is found
 INSIDE = 1e-12  # by which a bound may be violated at the start
 
 
@@ -159,6 +160,7 @@ class Trace:
     def _segments(self, here: Point) -> Iterator[Segment | Point]:
         """Yield steps and ways across branch points; at last a branch point that cannot be crossed."""
         curve, length, best = self.curve, FIRST_STEP * self.curve.scale, here.regularity
+        approach: list[Point] = []
         tried = np.inf  # regularity at which a branch point was looked for last
         while True:
             approaches = here.regularity < min(NEAR * best, 0.6 * tried)
@@ -174,7 +176,14 @@ class Trace:
                         return
             if approaches:
                 tried = here.regularity
-            step = next_step(curve, here, length)
+            approach = [*approach[-MOST_KEPT:], here]
+            try:
+                step = next_step(curve, here, length)
+            except LostBranchError:
+                if (centre := limit_point(curve, approach)) is None:
+                    raise
+                yield centre.point
+                return
             yield step
             tried = np.inf if step.last.regularity > here.regularity else tried
             here, length, best = step.last, next_length(curve, step), max(best, step.last.regularity)
