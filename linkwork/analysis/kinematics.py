@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 STILL = 1e-9  # slope of a coordinate, in metres by metre, that counts as none
 PROBE = 0.05  # of the mechanism's length: a step that shows whether a coordinate rests or only turns back
 SAME = 1e-13  # relative difference of values of the swept coordinate that are the same
-FAR = 10.0  # sizes of the mechanism from the start: displacements that end a branch there grow without bound
+FAR = 10.0, 300.0  # displacements of joints, in sizes of the mechanism, where a lost branch, or any, goes to infinity
+FAR_STILL = 1e-4  # slope of the swept coordinate there, in metres by metre
 DEAD = 1e-13  # conditioning below which speeds do not exist
 
 
@@ -361,15 +362,26 @@ class _Sweep:
                     raise self._refused(piece.segment.first, "max_steps is reached; give more")
                 yield piece
                 self._track(piece.segment.last)
+                if self._grows(piece):
+                    raise LostBranchError(piece.segment.last)
         except LostBranchError as lost:
-            size = self.curve.space.size
-            if self.curve.space.distance(lost.point.q, self.space.start.q) > FAR * size:
+            if self._distance(lost.point) > FAR[0]:
                 raise self._refused(lost.point, "displacements grow without bound there") from lost
             why = (
                 "no step can be proven to stay on the branch: other branches are as near as rounding; "
                 "sweep up to there, or change a dimension slightly"
             )
             raise self._refused(lost.point, why) from lost
+
+    def _distance(self, point: Point) -> float:
+        """Return the largest displacement of a joint since the start, in sizes of the mechanism."""
+        moved = np.abs(self.space.difference(point.q, self.space.start.q))[~self.space.is_rotation]
+        return float(moved.max(initial=0.0)) / self.space.size
+
+    def _grows(self, piece: Piece) -> bool:
+        """Whether displacements run off while the swept coordinate hardly moves."""
+        is_still = abs(piece.last - piece.first) * self.metres < FAR_STILL * (piece.upper - piece.lower)
+        return is_still and self._distance(piece.segment.last) > FAR[1]
 
     def _refused(self, point: Point, why: str) -> SolverError:
         self.result.ended = "refused"

@@ -190,7 +190,8 @@ class Trace:
 
     def _split(self, segment: Segment) -> Iterator[Piece]:
         """Yield the pieces of a segment between its marks."""
-        marks = self._dead_points(segment) + self._limits(segment)
+        marks = [Mark(parameter, "dead point") for parameter in self._turning(segment, self.swept)]
+        marks += self._limits(segment)
         if segment.lower < 0.0 < segment.upper:
             marks.append(Mark(0.0, "branch point"))
         lower, first = segment.lower, self._carried
@@ -204,17 +205,19 @@ class Trace:
         self._carried = self.value(segment.last)
         yield Piece(segment, lower, segment.upper, first, self._carried, None, ends=False)
 
-    def _dead_points(self, segment: Segment) -> list[Mark]:
-        """Return where the swept coordinate turns back: one root of p', or two with an extremum of p' between."""
+    def _turning(self, segment: Segment, coordinate: Tracked) -> list[float]:
+        """Return where a coordinate turns back: at a root of its slope, or at two with an extremum of it between."""
 
         def slope(parameter: float) -> float:
-            return self.slope(segment.at(parameter))
+            point = segment.at(parameter)
+            self.curve.space.enter(point.q)
+            return coordinate.slope(point)
 
         ends = segment.lower, segment.upper
         middle = 0.5 * sum(ends)
         first, last = slope(ends[0]), slope(ends[1])
         if first * last < 0:
-            return [Mark(root(slope, *ends), "dead point")]
+            return [root(slope, *ends)]
         bend = first - 2.0 * (between := slope(middle)) + last
         position = -0.25 * (last - first) / bend if bend else np.inf  # of the parabola's extremum, half at the ends
         turn = middle + position * (ends[1] - ends[0])
@@ -222,10 +225,10 @@ class Trace:
             turn = middle
         elif abs(position) >= 0.5 or slope(turn) * first >= 0:
             return []
-        return [Mark(root(slope, ends[0], turn), "dead point"), Mark(root(slope, turn, ends[1]), "dead point")]
+        return [root(slope, ends[0], turn), root(slope, turn, ends[1])]
 
     def _limits(self, segment: Segment) -> list[Mark]:
-        """Return where bounds of stops are reached; the first ends the motion."""
+        """Return where bounds of stops are reached first; each ends the motion."""
         found = []
         for limit in self.limits:
 
@@ -233,10 +236,13 @@ class Trace:
                 self.curve.space.enter(segment.at(parameter).q)
                 return limit.inside()
 
-            if inside(segment.upper) < 0:
-                begins_inside = inside(segment.lower) > INSIDE
-                where = root(inside, segment.lower, segment.upper) if begins_inside else segment.lower
-                found.append(Mark(where, "limit", limit.name))
+            before = segment.lower
+            for parameter in (*self._turning(segment, limit.coordinate), segment.upper):
+                if inside(parameter) < 0:
+                    where = root(inside, before, parameter) if inside(before) > INSIDE else before
+                    found.append(Mark(where, "limit", limit.name))
+                    break
+                before = parameter
         return found
 
     def where(self, piece: Piece, value: float) -> Point:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
@@ -60,11 +61,11 @@ def test_a_six_bar_has_its_closed_form_in_all_assembly_modes(signs: tuple[int, i
     lengths = (1.4, 1.5)
     form = six_bar_form(*lengths, signs)
     mech = six_bar(*lengths, start_of(form, 1.0, "ABCPQ"))
-    fine, coarse = (lw.kinematics(mech, "A.q", 1.0, 7.5, rows=rows) for rows in (101, 3))
+    fine, coarse = (lw.kinematics(mech, "A.q", 1.0, 7.5, rows=rows) for rows in (41, 3))
     assert fine.ended == coarse.ended == "end of the range"
     check(fine, form, "ABCDPQE")
     check(coarse, form, "ABCDPQE")
-    np.testing.assert_allclose(coarse["Q.q"], fine["Q.q"][::50], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(coarse["Q.q"], fine["Q.q"][::20], rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -79,7 +80,7 @@ def test_a_six_bar_turns_back_where_its_dyad_is_stretched(
     gap = np.array([dyad_reach(angle) - sum(lengths) for angle in angles])
     k = int(np.argmax(gap > 0))
     dead = brentq(lambda angle: dyad_reach(angle) - sum(lengths), *sorted(angles[k - 1 : k + 1]), xtol=1e-15)
-    for rows in (4, 200):
+    for rows in (4, 60):
         result = lw.kinematics(mech, "A.q", 1.0, 1.0 + 5 * direction, rows=rows)
         assert result.ended == "dead point"
         assert [pose.kind for pose in result.special_poses] == ["dead point"]
@@ -150,8 +151,8 @@ def test_through_both_dead_points_the_curve_closes() -> None:
 
 def test_a_rocker_as_the_input_turns_back_where_crank_and_coupler_are_in_line() -> None:
     a, b, c, d = CRANK_ROCKER
-    found = [lw.kinematics(crank_rocker(), "D.q", 1.5, end).special_poses[0].value for end in (0.0, 3.0)]
-    expected = [np.arccos((c**2 + d**2 - (b + sign * a) ** 2) / (2 * c * d)) for sign in (1, -1)]
+    found = [lw.kinematics(crank_rocker(-1), "D.q", 1.5, end).special_poses[0].value for end in (0.0, 3.0)]
+    expected = [np.arccos((c**2 + d**2 - (b + sign * a) ** 2) / (2 * c * d)) for sign in (-1, 1)]
     assert np.abs(np.cos(found)) == pytest.approx(np.abs(np.cos(expected)), abs=1e-12)
     assert found[0] < 1.5 < found[1]
 
@@ -173,7 +174,7 @@ def test_a_parallelogram_passes_its_change_points_on_the_smooth_branch(sign: int
     lengths = (0.4, 1.0, 0.4, 1.0)
     form = four_bar_form(*lengths, sign)
     mech = four_bar(*lengths, start_of(form, 1.0, "ABC"))
-    result = lw.kinematics(mech, "A.q", 1.0, 7.0, rows=41)
+    result = lw.kinematics(mech, "A.q", 1.0, 7.0, rows=21)
     assert result.ended == "end of the range"
     assert [pose.kind for pose in result.special_poses] == ["branch point"] * 2
     np.testing.assert_allclose([pose.value for pose in result.special_poses], [np.pi, 2 * np.pi], rtol=0, atol=1e-10)
@@ -188,14 +189,14 @@ def test_a_parallelogram_passes_its_change_points_on_the_smooth_branch(sign: int
             assert result[f"{name}.a"][k] == pytest.approx(exact[name].second.real, abs=1e-10)
 
 
-@pytest.mark.parametrize("gap", [1e-1, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-13])
+@pytest.mark.parametrize("gap", [1e-1, 1e-4, 1e-7, 1e-10, 1e-13])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_branches_that_nearly_cross_are_not_confused(gap: float, sign: int) -> None:
     """Nearly a parallelogram: its branches pass at about the root of the gap, and the right one makes a sharp bend."""
     lengths = (0.4, 1.0, 0.4 + gap, 1.0)
     form = four_bar_form(*lengths, sign)
     mech = four_bar(*lengths, start_of(form, 1.0, "ABC"))
-    for rows in (4, 40):
+    for rows in (3, 16):
         result = lw.kinematics(mech, "A.q", 1.0, 6.0, rows=rows)
         assert not result.special_poses
         left = differences_from(form, result, "ABCD").max(axis=0)
@@ -347,15 +348,20 @@ def test_prescribed_motions_rest_while_another_coordinate_is_swept() -> None:
 
 def test_a_stop_ends_the_sweep() -> None:
     mech = crank_rocker()
-    mech.add_transition("bumper", lw.Stop("D", upper=1.9, lower=-3.0))
-    result = lw.kinematics(mech, "A.q", 1.0, 6.5, rows=200)
+    mech.add_transition("bumper", lw.Stop("D", upper=0.0, lower=-1.9))
+    result = lw.kinematics(mech, "A.q", 1.0, 6.5, rows=30)
     form = four_bar_form(*CRANK_ROCKER, 1)
     d = result.special_poses[0].state["D.q"]
     assert result.ended == "limit"
     assert result.special_poses[0].name == "bumper"
-    assert d == pytest.approx(1.9, abs=1e-12)
-    assert form(result.special_poses[0].value)["D"].value.real == pytest.approx(1.9, abs=1e-12)
-    assert (result["D.q"] <= 1.9).all()
+    assert d == pytest.approx(-1.9, abs=1e-12)
+    assert form(result.special_poses[0].value)["D"].value.real == pytest.approx(-1.9, abs=1e-12)
+    assert (result["D.q"] >= -1.9).all()
+    least = -np.arccos((0.8**2 + 0.9**2 - 1.4**2) / (2 * 0.8 * 0.9))
+    for gap, ended in ((1e-6, "limit"), (-1e-6, "end of the range")):  # beyond its bound at the end of the swing alone
+        touched = crank_rocker()
+        touched.add_transition("bumper", lw.Stop("D", lower=least + gap))
+        assert lw.kinematics(touched, "A.q", 1.0, 6.5, rows=2).ended == ended
 
 
 # ---- transmission ----
@@ -407,9 +413,9 @@ def test_functions_of_the_pose_are_recorded_with_their_rates(tmp_path) -> None:
     assert result.units["der(pin.r[1],2)"] == "m/s2"
     result.to_csv(tmp_path / "out.csv")
     table = result.to_dataframe()
-    read = np.genfromtxt(tmp_path / "out.csv", delimiter=",", names=True, deletechars="")
-    assert read.dtype.names[0] == "A.q"
-    np.testing.assert_array_equal(read["A.q"], result.values)
+    read = pd.read_csv(tmp_path / "out.csv")
+    assert next(iter(read)) == "A.q"
+    np.testing.assert_array_equal(read["der(pin.r[1],2)"], result["der(pin.r[1],2)"])
     np.testing.assert_array_equal(table["S.u"], result["S.u"])
     assert table.index.name == "A.q"
     figure = result.plot(["*.q", "S.u"], tmp_path / "out.png")
@@ -477,7 +483,7 @@ def test_coordinates_that_do_not_move_are_named_with_the_cause() -> None:
 
 def test_an_open_or_singular_start_and_one_at_a_dead_point_are_refused() -> None:
     model = lw.compile(crank_rocker())
-    open_state = model.state([1.0, 0.2, 0.3], np.zeros(3))
+    open_state = model.state(model.assemble().q + np.array([0.0, 0.0, 1e-3]), np.zeros(3))
     refused("open by .* m: close it first", "A.q", 0, 1, mech=model, state=open_state, error=lw.AssemblyError)
     flat = lw.compile(four_bar(0.4, 1.0, 0.4, 1.0, {}))
     refused("singular pose", "A.q", 0, 1, mech=flat, state=flat.state([np.pi, -np.pi, 0.0], np.zeros(3)))
