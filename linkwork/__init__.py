@@ -30,10 +30,13 @@ from linkwork.errors import (
 )
 
 if TYPE_CHECKING:
+    from linkwork.analysis.assembly_modes import AssemblyModes, assembly_modes
     from linkwork.analysis.equilibrium import equilibria, equilibrium
     from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
     from linkwork.analysis.inverse_dynamics import inverse_dynamics
     from linkwork.analysis.inverse_kinematics import InverseKinematics, inverse_kinematics
+    from linkwork.analysis.kinematic_result import KinematicResult, SpecialPose
+    from linkwork.analysis.kinematics import kinematics
     from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
     from linkwork.analysis.motor_loads import MotorLoads
     from linkwork.analysis.redundant_constraints import RedundantConstraints, redundant_constraints
@@ -92,6 +95,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Actuator",
     "AssemblyError",
+    "AssemblyModes",
     "CoarseGrained",
     "Command",
     "Comparison",
@@ -114,6 +118,7 @@ __all__ = [
     "InertiaWarning",
     "InverseKinematics",
     "JointFrameWarning",
+    "KinematicResult",
     "LinearModel",
     "LinkworkError",
     "LinkworkWarning",
@@ -138,6 +143,7 @@ __all__ = [
     "Screw",
     "SingularityError",
     "SolverError",
+    "SpecialPose",
     "Spherical",
     "SpringDamper",
     "SpringWarning",
@@ -152,6 +158,7 @@ __all__ = [
     "VelocityJump",
     "Workspace",
     "Wrench",
+    "assembly_modes",
     "check_fmu",
     "coarse_grain",
     "compare",
@@ -162,6 +169,7 @@ __all__ = [
     "inertia",
     "inverse_dynamics",
     "inverse_kinematics",
+    "kinematics",
     "linearize",
     "load",
     "motor_jacobian",
@@ -203,6 +211,11 @@ _HOMES = {
     "compile": "model.compile",
     "export_fmu": "fmu.export",
     "inverse_kinematics": "analysis.inverse_kinematics",
+    "AssemblyModes": "analysis.assembly_modes",
+    "assembly_modes": "analysis.assembly_modes",
+    "KinematicResult": "analysis.kinematic_result",
+    "SpecialPose": "analysis.kinematic_result",
+    "kinematics": "analysis.kinematics",
     "linearize": "model.linearize",
     "load": "formats.files",
     "motor_jacobian": "analysis.motor_jacobian",

@@ -42,6 +42,12 @@ COMMANDS = {
         "It starts from the start values of its\ndescription, after its loops have been closed.",
         "linkwork simulate examples/four_bar.py --t-end 5 --columns A.q coupler.r -o out.csv -o out.png",
     ),
+    "kinematics": Command(
+        "kinematics",
+        "sweep one coordinate of a mechanism through its range",
+        "It gives coordinates, speeds and\naccelerations of all joints, dead points, limits and change points.",
+        "linkwork kinematics examples/four_bar.py A.q -1 5.28 -o out.csv -o out.png",
+    ),
     "compare": Command(
         "compare",
         "compare formulations and solvers on a mechanism",

@@ -1,0 +1,354 @@
+"""The result of a kinematic analysis: rows over the swept coordinate, special poses, transmission ratios and angles."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork._util.files import atomic_path
+from linkwork._util.names import suggest, verbatim
+from linkwork._util.optional import optional_import
+from linkwork.analysis.pose_functions import numbered
+from linkwork.errors import MechanismNameError
+from linkwork.results.selection import fitting, is_pattern
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+MOST_SHOWN = 8  # special poses in a repr
+Columns = str | Iterable[str] | None
+
+
+class KinematicRow(NamedTuple):
+    """The motion at one value of the swept coordinate."""
+
+    value: float
+    state: State
+    speeds: dict[str, FloatArray]  # by joint
+    accelerations: dict[str, FloatArray]  # by joint
+    functions: dict[str, tuple[float, float, float]]  # value, rate and second rate by name
+    conditioning: float
+
+
+@dataclass(frozen=True)
+class SpecialPose:
+    """A pose at which the swept coordinate turns back, stops or may change its branch.
+
+    Attributes
+    ----------
+    kind
+        "dead point": the coordinate turns back; held there, it does not hold the mechanism. "limit": a bound of a
+        `Stop`. "branch point": branches of the motion cross (change point).
+    coordinate, value
+        Name of the swept coordinate and its value, rad or m.
+    state
+        The pose, at rest.
+    name
+        Of the transition whose bound it is; else empty.
+    """
+
+    kind: str
+    coordinate: str
+    value: float
+    state: State
+    name: str = ""
+
+    def __str__(self) -> str:
+        of = f" of {self.name!r}" if self.name else ""
+        value = self.value if abs(self.value) > 1e-14 else 0.0
+        return f"{self.kind}{of} at {self.coordinate} = {value:.9g}"
+
+
+class KinematicResult:
+    """Coordinates, speeds and accelerations over a swept coordinate, which moves at a constant speed.
+
+    `result[name]` is a column (rows,): "A.q", "A.u" and "A.a" of every joint, tree and cut; the value of each recorded
+    function, as "tip.r[1]", its rate "der(tip.r[1])" and second rate "der(tip.r[1],2)"; and "conditioning", the
+    smallest singular value over the largest of the constraint Jacobian with the swept coordinate held, which is 0 at
+    dead points and branch points. Numbers that do not exist are NaN. A loop over the result gives the names, `len` the
+    rows.
+
+    Attributes
+    ----------
+    name
+        Of the mechanism.
+    coordinate
+        Name of the swept coordinate.
+    u
+        Its speed, rad/s or m/s.
+    special_poses
+        Dead points, limits and branch points, in the order in which they were reached.
+    ended
+        "end of the range", "closed curve", "dead point", "limit" or "branch point"; on the result of an error
+        "start not reached" or "refused".
+    units
+        Of each column.
+    """
+
+    def __init__(self, model: ModelBase, coordinate: str, unit: str, u: float, functions: Mapping[str, str]) -> None:
+        self.model, self.name, self.coordinate, self.u = model, model.mechanism.name, coordinate, u
+        self.special_poses: list[SpecialPose] = []
+        self.ended = ""
+        self._rows: list[KinematicRow] = []
+        self._functions = dict(functions)
+        self.units = {coordinate: unit} | self._joint_units() | self._function_units() | {"conditioning": "1"}
+
+    def append(self, row: KinematicRow) -> None:
+        """Add a row."""
+        self._rows.append(row)
+        self.__dict__.pop("_columns", None)
+
+    # ---- columns ----
+
+    @property
+    def values(self) -> FloatArray:
+        """The swept coordinate (rows,)."""
+        return np.array([row.value for row in self._rows])
+
+    @property
+    def states(self) -> list[State]:
+        """The state of each row; its speeds are those of the columns, zero where they do not exist."""
+        return [row.state for row in self._rows]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all columns."""
+        return list(self.units)
+
+    def __getitem__(self, name: str) -> FloatArray:
+        if not isinstance(name, str) or name not in self.units:
+            raise MechanismNameError(f"there is no column {name!r}: {suggest(name, self.units)}")
+        return self._columns[name].copy()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.units
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.units)
+
+    @cached_property
+    def _columns(self) -> dict[str, FloatArray]:
+        n, rows = self.model.numbering, self._rows
+        found = {self.coordinate: self.values}
+        for name in (*n.tree, *n.cut):
+            kind = self.model.mechanism.joints[name].kind
+            if not kind.nu:
+                continue
+            q = n.q[name]
+            whole_q = np.array([np.concatenate([row.state.q, row.state.q.cut])[q] for row in rows])
+            whole_u = np.array([row.speeds[name] for row in rows])
+            whole_a = np.array([row.accelerations[name] for row in rows])
+            for letter, values, count in (("q", whole_q, kind.nq), ("u", whole_u, kind.nu), ("a", whole_a, kind.nu)):
+                columns = values.reshape(len(rows), count).T
+                found |= dict(zip(numbered(f"{name}.{letter}", count), columns, strict=True))
+        for name in self._functions:
+            parts = np.array([row.functions[name] for row in rows]).reshape(len(rows), 3).T
+            found |= dict(zip(_derivatives(name), parts, strict=True))
+        found["conditioning"] = np.array([row.conditioning for row in rows])
+        return found
+
+    def _joint_units(self) -> dict[str, str]:
+        units: dict[str, str] = {}
+        n = self.model.numbering
+        for name in (*n.tree, *n.cut):
+            kind = self.model.mechanism.joints[name].kind
+            if kind.nu:
+                units |= dict(zip(numbered(f"{name}.q", kind.nq), kind.coordinate_units, strict=True))
+                for letter, per in (("u", "s"), ("a", "s2")):
+                    of = [f"{unit}/{per}" for unit in kind.motion_units]
+                    units |= dict(zip(numbered(f"{name}.{letter}", kind.nu), of, strict=True))
+        return units
+
+    def _function_units(self) -> dict[str, str]:
+        units: dict[str, str] = {}
+        for name, unit in self._functions.items():
+            top = "" if unit == "1" else unit
+            of = (unit, f"{top or '1'}/s", f"{top or '1'}/s2")
+            units |= dict(zip(_derivatives(name), of, strict=True))
+        return units
+
+    # ---- transmission ----
+
+    def transmission_ratio(self, name: str) -> FloatArray:
+        """Return the speed of another coordinate or function over that of the swept coordinate, (rows,).
+
+        Parameters
+        ----------
+        name
+            "B" or "B.q" of a joint, or a recorded function such as "tip.r[1]".
+
+        Raises
+        ------
+        MechanismError
+            On an unknown name.
+        """
+        return self[self._rate_of(name)] / self.u
+
+    def mechanical_advantage(self, name: str) -> FloatArray:
+        """Return the load along another coordinate that a unit load along the swept one balances, (rows,).
+
+        Without friction and other loads the virtual work of both is zero: the load that the mechanism exerts along the
+        output, over that applied along the input, is the speed of the input over that of the output. It is infinite
+        where the output turns back.
+
+        Parameters
+        ----------
+        name
+            "B" or "B.q" of a joint, or a recorded function such as "tip.r[1]".
+
+        Raises
+        ------
+        MechanismError
+            On an unknown name.
+        """
+        with np.errstate(divide="ignore"):
+            return 1.0 / self.transmission_ratio(name)
+
+    def _rate_of(self, name: str) -> str:
+        base, bracket, element = name.partition("[")
+        joint = base.removesuffix(".q")
+        kind = self.model.mechanism.joints[joint].kind if joint in self.model.mechanism.joints else None
+        if kind is not None and kind.quaternion is None and f"{joint}.u{bracket}{element}" in self.units:
+            return f"{joint}.u{bracket}{element}"
+        if name in self._functions:
+            return f"der({name})"
+        known = [*(one for one in self.units if one.endswith(".q") or ".q[" in one), *self._functions]
+        raise MechanismNameError(f"there is no coordinate or recorded function {name!r}: {suggest(name, known)}")
+
+    def transmission_angle(self, first: str, second: str, output: str) -> FloatArray:
+        """Return the transmission angle between a coupler and the joint that it drives, (rows,), rad, 0 to pi/2.
+
+        The coupler reaches from joint `first` to joint `second` and carries no load of its own, so that its force acts
+        along the line between the two. The transmission angle is pi/2 less the angle between this line and the
+        direction in which `second` moves when joint `output` alone moves (its pressure angle). At pi/2 the whole force
+        drives the output, at 0 none of it. Of a four-bar linkage this is the acute angle between coupler and rocker.
+
+        Parameters
+        ----------
+        first, second
+            Names of the joints at the ends of the coupler.
+        output
+            Name of the driven joint, with one coordinate: a Revolute, Prismatic or Screw.
+
+        Raises
+        ------
+        MechanismError
+            On an unknown joint, and on an output of several coordinates.
+        """
+        from linkwork.analysis.transmission import transmission_angle
+
+        return transmission_angle(self.model, self.states, first, second, output)
+
+    # ---- files, tables and plots ----
+
+    def _selected(self, columns: Columns) -> list[str]:
+        if columns is None:
+            return [name for name in self.names if name != self.coordinate]
+        found: dict[str, None] = {}
+        for one in [columns] if isinstance(columns, str) else columns:
+            chosen = [one] if one in self.units else fitting(one, self.names) if is_pattern(one) else []
+            if not chosen:
+                raise MechanismNameError(f"there is no column {one!r}: {suggest(one, self.units)}")
+            found |= dict.fromkeys(chosen)
+        found.pop(self.coordinate, None)
+        return list(found)
+
+    def to_dataframe(self, columns: Columns = None) -> pd.DataFrame:
+        """Return columns as a pandas table over the swept coordinate; `attrs["units"]` has the units.
+
+        Parameters
+        ----------
+        columns
+            Names or patterns such as ``*.q``; by default all.
+        """
+        with optional_import("tables", "pandas", "viz"):
+            import pandas as pd
+        chosen = self._selected(columns)
+        table = pd.DataFrame({name: self[name] for name in chosen}, index=pd.Index(self.values, name=self.coordinate))
+        table.attrs["units"] = {name: self.units[name] for name in chosen}
+        return table
+
+    def to_csv(self, path: str | os.PathLike[str], columns: Columns = None) -> None:
+        """Write columns as CSV, the swept coordinate first, with all digits; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        columns
+            Names or patterns such as ``*.q``; by default all.
+        """
+        chosen = [self.coordinate, *self._selected(columns)]
+        with atomic_path(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(chosen)
+            writer.writerows(np.array([self[name] for name in chosen]).T.tolist())
+
+    def plot(self, columns: Columns = None, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Plot columns over the swept coordinate, a panel for each unit and magnitude; special poses are marked.
+
+        Parameters
+        ----------
+        columns
+            Names or patterns such as ``*.q``; by default coordinates, speeds and the conditioning.
+        path
+            Where to save the picture, if anywhere: .png, .svg or .pdf.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            With one axes object for each panel.
+        """
+        from linkwork.draw.plotting import DOTS_PER_INCH, GREY, INK, plot_columns
+
+        chosen = self._selected(columns) if columns is not None else self._plotted()
+        values = {name: self[name] for name in chosen}
+        figure = plot_columns(self.values, values, self.units, self.name, None, [p.value for p in self.special_poses])
+        figure.axes[-1].set_xlabel(f"{verbatim(self.coordinate)} [{self.units[self.coordinate]}]", color=INK)
+        for pose in self.special_poses:
+            place = (pose.value, 1.0)
+            axes = figure.axes[0]
+            axes.annotate(
+                pose.kind, place, xycoords=("data", "axes fraction"), rotation=90, ha="right", va="top",
+                fontsize="x-small", color=GREY,
+            )  # fmt: skip
+        if path is not None:
+            with atomic_path(path) as part:
+                figure.savefig(part, dpi=DOTS_PER_INCH)
+        return figure
+
+    def _plotted(self) -> list[str]:
+        kinds = (".q", ".u")
+        joints = [name for name in self._selected(None) if name.partition("[")[0].endswith(kinds)]
+        return [*joints, *self._functions, "conditioning"]
+
+    def __repr__(self) -> str:
+        unit, count = self.units[self.coordinate], len(self)
+        span = f"{self._rows[0].value:.6g} to {self._rows[-1].value:.6g} {unit}, " if count else ""
+        lines = [
+            f"KinematicResult({self.name!r}: {self.coordinate} {span}{count} row{'s' * (count != 1)}; {self.ended})"
+        ]
+        lines += [f"  {pose}" for pose in self.special_poses[:MOST_SHOWN]]
+        if (more := len(self.special_poses) - MOST_SHOWN) > 0:
+            lines.append(f"  ... ({more} more)")
+        return "\n".join(lines)
+
+
+def _derivatives(name: str) -> tuple[str, str, str]:
+    """Return the names of a value, its rate and its second rate, as FMI writes them."""
+    return name, f"der({name})", f"der({name},2)"

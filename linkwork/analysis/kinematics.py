@@ -1,0 +1,510 @@
+"""Kinematic analysis: one coordinate is swept through its range, and the pose follows on its branch.
+
+With the swept coordinate p at the constant speed u, and other coordinates y held, all speeds and accelerations follow
+from the constraints alone, without masses and loads:
+
+    [J; dy/ds; dp/ds] u = [0; 0; u_p],      [J; dy/ds; dp/ds] udot = [c; -y_b; -p_b]
+
+J udot = c are the constraints in accelerations, and y_b, p_b the second rates at zero accelerations. The poses come
+from `continuation`, which proves each step, and those where that is impossible from `special_poses`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import qr
+
+from linkwork._util.checks import FloatArray, number
+from linkwork._util.keywords import checks_keywords
+from linkwork._util.names import quoted
+from linkwork._util.progress import Progress, ProgressOption
+from linkwork.analysis.configuration_space import ConfigurationSpace
+from linkwork.analysis.continuation import CLOSED, Curve, Held, LostBranchError, Point, next_step
+from linkwork.analysis.kinematic_result import KinematicResult, KinematicRow, SpecialPose
+from linkwork.analysis.pose_functions import PoseFunction, joint_rates, pose_function
+from linkwork.analysis.special_poses import Piece, Trace, Tracked
+from linkwork.errors import AssemblyError, MechanismError, SingularityError, SolverError
+from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
+from linkwork.model.state import JointArray
+
+if TYPE_CHECKING:
+    from linkwork.model.base import ModelBase
+    from linkwork.model.state import State
+
+STILL = 1e-9  # slope of a coordinate, in metres by metre, that counts as none
+PROBE = 0.05  # of the mechanism's length: a step that shows whether a coordinate rests or only turns back
+SAME = 1e-13  # relative difference of values of the swept coordinate that are the same
+FAR = 10.0, 300.0  # displacements of joints, in sizes of the mechanism, where a lost branch, or any, goes to infinity
+FAR_STILL = 1e-4  # slope of the swept coordinate there, in metres by metre
+DEAD = 1e-13  # conditioning below which speeds do not exist
+
+
+@checks_keywords
+def kinematics(
+    mechanism: Mechanism | ModelBase,
+    coordinate: str,
+    q_start: float,
+    q_end: float,
+    *,
+    state: State | None = None,
+    rows: int = 101,
+    columns: str | Sequence[str] = (),
+    u: float = 1.0,
+    hold: str | Sequence[str] = (),
+    through: bool = False,
+    max_steps: int = 100_000,
+    progress: ProgressOption = None,
+) -> KinematicResult:
+    """Sweep one coordinate through a range and return the motion of all others.
+
+    The pose is moved along its branch: each step is proven to stay on it. The sweep ends before `q_end` where the
+    coordinate turns back (dead point), at a bound of a `Stop` (limit), and at a change point (branch point) that has no
+    unique smooth continuation; `result.ended` and `result.special_poses` name it.
+
+    Parameters
+    ----------
+    mechanism
+        Or a compiled model.
+    coordinate
+        A function of the pose with one value: "A.q" of any joint, "U.q[2]", "motor.length" of an actuator, "gap.length"
+        or "opening.angle" of a measure, "hand.r[3]" of a body or point.
+    q_start, q_end
+        Its range, rad or m, in either direction. An angle counts full revolutions.
+    state
+        Closed pose on the branch, from which `q_start` is reached; by default the assembled start.
+    rows
+        Number of output poses, at equal distances from `q_start` to `q_end`.
+    columns
+        Further functions of the pose to record, such as "tip.r" or "opening.angle".
+    u
+        Speed of the coordinate, which is constant, rad/s or m/s.
+    hold
+        Functions of the pose that keep their values, so that one degree of freedom remains.
+    through
+        Continue around dead points, until the coordinate leaves the range or the curve is closed.
+    max_steps
+        Largest number of steps.
+    progress
+        True, False, None (only on a terminal) or a function.
+
+    Returns
+    -------
+    KinematicResult
+        Columns by name over the coordinate, special poses, and how the sweep ended.
+
+    Raises
+    ------
+    MechanismError
+        On an unknown name, a coordinate that does not move, too many degrees of freedom, or a range of no length.
+    AssemblyError
+        If the state is not closed.
+    SolverError
+        If `q_start` is not reached, or no step can be proven to stay on the branch; its `result` has the rows so far.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("slider_crank")
+    >>> mech.add_body("crank", mass=1.0, com=(0.1, 0, 0), inertia=lw.inertia.rod(1.0, 0.2))
+    >>> mech.add_body("rod", mass=1.0, com=(0.3, 0, 0), inertia=lw.inertia.rod(1.0, 0.6))
+    >>> mech.add_body("piston", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.05))
+    >>> hinge = lw.Revolute((0, 0, 1))
+    >>> mech.add_joint("A", hinge, "ground", "crank", at=(0, 0, 0))
+    >>> mech.add_joint("B", hinge, "crank", "rod", parent_frame=lw.Frame((0.2, 0, 0)))
+    >>> mech.add_joint("C", hinge, "rod", "piston", parent_frame=lw.Frame((0.6, 0, 0)))
+    >>> mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "piston", parent_frame=lw.Frame())
+    >>> mech.start(q={"A": 0.5})
+    >>> result = lw.kinematics(mech, "A.q", 0.0, 3.0, rows=4)
+    >>> result.ended
+    'end of the range'
+    >>> result["S.q"].round(6)
+    array([0.8     , 0.683975, 0.488546, 0.401337])
+    """
+    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    values = _output_values(q_start, q_end, rows)
+    if not isinstance(max_steps, int) or max_steps < 1:
+        raise MechanismError(f"max_steps must be a positive whole number, not {max_steps!r}")
+    sweep = _Sweep(model, state, coordinate, names_of(hold, "hold"), names_of(columns, "columns"), number(u, "u"))
+    return sweep.run(values, through, max_steps, progress)
+
+
+def _output_values(q_start: float, q_end: float, rows: int) -> FloatArray:
+    ends = number(q_start, "q_start"), number(q_end, "q_end")
+    if ends[0] == ends[1]:
+        raise MechanismError(f"the range from q_start to q_end has no length: both are {ends[0]:g}")
+    if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 2:
+        raise MechanismError(f"rows must be a whole number of at least 2, not {rows!r}")
+    return np.linspace(*ends, int(rows))
+
+
+def names_of(names: str | Sequence[str], what: str) -> list[str]:
+    """Return names that are given as one or several."""
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, Sequence) or not all(isinstance(name, str) for name in listed):
+        raise MechanismError(f"{what} must be names such as ['B.q'], not {names!r}")
+    return list(listed)
+
+
+class _Sweep:
+    """A sweep: its curve, the swept coordinate and the functions that are recorded."""
+
+    def __init__(
+        self, model: ModelBase, state: State | None, coordinate: str, hold: list[str], columns: list[str], u: float
+    ) -> None:
+        if u == 0.0:
+            raise MechanismError("u, the speed of the swept coordinate, must not be zero")
+        self.model, self.u = model, u
+        self.space = ConfigurationSpace(model, state)
+        joints = model.mechanism.joints
+        function = pose_function(self.space, coordinate)
+        if function.size != 1:
+            raise MechanismError(
+                f"{coordinate!r} has {function.size} values: sweep one of them, such as {function.names[0]!r}"
+            )
+        if columns or hold:
+            self._check_distinct(function, hold)
+        self.function, self.name = function, function.names[0]
+        held = [pose_function(self.space, name) for name in hold]
+        self.recorded = [pose_function(self.space, name) for name in columns]
+        if orientations := [
+            name for one, name in zip(self.recorded, columns, strict=True) if len(one.value()) != one.size
+        ]:
+            raise MechanismError(
+                f"{orientations[0]!r} is an orientation and has no derivatives: record the direction at a point"
+            )
+        self.joints = {name: joint_rates(self.space, name) for name, joint in joints.items() if joint.kind.nu}
+        self.curve = Curve(self.space, [Held(one, one.value()) for one in held])
+        self.trace = Trace(self.curve, Tracked(self.curve, function))
+        self.metres = float(self.curve.metres(function)[0])
+        self.cut = [
+            (span, joint_rates(self.space, name))
+            for name, span in ((name, model.numbering.q[name]) for name in model.numbering.cut)
+            if model.mechanism.joints[name].kind.quaternion is None and span.stop > span.start
+        ]
+        self.cut_values = np.array(self.space.start.q.cut)
+
+    @staticmethod
+    def _check_distinct(function: PoseFunction, hold: list[str]) -> None:
+        if function.names[0] in hold or function.names[0].removesuffix(".q") in hold:
+            raise MechanismError(f"{function.names[0]!r} is swept and cannot be held: leave it out of hold")
+
+    # ---- the start ----
+
+    def first_point(self) -> Point:
+        """Return the start as a point of the curve."""
+        space, scale = self.space, self.curve.scale
+        violation = float(np.abs(space.violation()).max(initial=0.0))
+        if violation > 1e4 * CLOSED * scale:
+            raise AssemblyError(
+                f"the state to begin at is open by {violation:.3g} m: close it first by model.assemble(q=...)"
+            )
+        self._check_degrees_of_freedom()
+        point = self.curve.point(space.q)
+        if point is None:
+            raise AssemblyError("the state to begin at is not closed: close it first by model.assemble(q=...)")
+        self._check_movement(point)
+        return point
+
+    def _check_degrees_of_freedom(self) -> None:
+        """Refuse mechanisms without a degree of freedom and with more than one, and singular starts."""
+        rows = [self.function.rows() * self.metres / self.space.weights]
+        held = [one.function.rows() for one in self.curve.held]
+        tangent = self.space.tangent(np.vstack(held) if held else None)
+        if tangent.dof == 0:
+            why = (
+                "hold leaves it none: hold fewer coordinates"
+                if self.space.tangent().dof
+                else "its constraints leave it none"
+            )
+            raise MechanismError(f"{self.name!r} does not move: the mechanism has no degree of freedom; {why}")
+        if tangent.dof == 1:
+            return
+        if self._is_singular(tangent.basis):
+            raise MechanismError(
+                "the start is a singular pose, where branches of the motion cross: begin in another one, by "
+                f"state=model.assemble(q=...) or Mechanism.start; {self.name!r} may pass through it"
+            )
+        basis = tangent.basis / np.linalg.norm(self.space.weights[:, None] * tangent.basis, axis=0)
+        swept = rows[0] @ (self.space.weights[:, None] * basis)
+        if np.abs(swept).max() < STILL:
+            raise MechanismError(f"{self.name!r} does not move: {self._why_still()}")
+        free = self._free_coordinates(basis, swept, tangent.dof - 1)
+        raise MechanismError(
+            f"{tangent.dof} degrees of freedom remain, and one is swept: hold {tangent.dof - 1} more, "
+            f"such as hold=[{quoted(free)}]" + ("" if free else " (they belong to joints without coordinates)")
+        )
+
+    def _is_singular(self, basis: FloatArray) -> bool:
+        """Whether a pose nearby has fewer degrees of freedom."""
+        origin, rng = self.space.q, np.random.default_rng(0)
+        step = basis @ rng.standard_normal(basis.shape[1])
+        step *= 0.01 * self.curve.scale / np.linalg.norm(self.space.weights * step)
+        near = self.space.closed(self.space.displaced(origin, step), self._held_task)
+        held = [one.function.rows() for one in self.curve.held]
+        count = self.space.tangent(np.vstack(held) if held else None, 1e-6).dof
+        self.space.enter(origin)
+        return near.found and count < basis.shape[1]
+
+    def _held_task(self) -> tuple[FloatArray, FloatArray]:
+        left = [np.zeros(0)] + [-self.curve.metres(f) * f.difference(values) for f, values in self.curve.held]
+        rows = [np.zeros((0, self.space.nu))] + [self.curve.metres(f)[:, None] * f.rows() for f, _ in self.curve.held]
+        return np.concatenate(left), np.vstack(rows)
+
+    def _free_coordinates(self, basis: FloatArray, swept: FloatArray, count: int) -> list[str]:
+        """Return names of independent coordinates besides the swept one."""
+        names: list[str] = []
+        rows = []
+        for joint in self.model.mechanism.joints.values():
+            if joint.kind.nu and joint.kind.quaternion is None:
+                function = joint_rates(self.space, joint.name)
+                names += function.names
+                rows.append(self.curve.metres(function)[:, None] * function.rows() @ basis)
+        if not names:
+            return []
+        along = np.vstack(rows) - np.outer(np.vstack(rows) @ swept.T, swept) / float(np.sum(swept**2))
+        _, values, order = qr(along.T, mode="economic", pivoting=True)
+        rank = int(np.sum(np.abs(np.diag(values)) > 1e-9))
+        return [names[k] for k in order[: min(rank, count)]]
+
+    def _check_movement(self, point: Point) -> None:
+        """Refuse a swept coordinate that rests on the whole curve, and a start at a dead point."""
+        self.space.enter(point.q)
+        if abs(self.trace.swept.slope(point)) * self.metres > STILL:
+            return
+        before = self.trace.value(point)
+        ahead = next_step(self.curve, point, PROBE * self.curve.scale).last
+        if abs(self.trace.value(ahead) - before) * self.metres < STILL * self.curve.scale:
+            raise MechanismError(f"{self.name!r} does not move: {self._why_still()}")
+        raise MechanismError(
+            f"the start is a dead point of {self.name!r}, where it turns back at {before:.9g}: begin on the branch "
+            "to sweep, by state=model.assemble(q=...)"
+        )
+
+    def _why_still(self) -> str:
+        mech, joint = self.model.mechanism, self.name.split(".")[0]
+        if joint in mech.joints:
+            for name in self.model.numbering.motions:
+                if joint in {term.split("[")[0] for term in mech.couplings[name].terms}:
+                    return f"the motion {name!r} prescribes it"
+            discrete = self.space.start.discrete_state
+            if discrete.size and not np.array_equal(discrete, self.model.initial_discrete_state):
+                return "a lock or a closed pin may hold it in this state, or the constraints do"
+        return "the constraints and the held coordinates keep it, while others move"
+
+    # ---- the sweep ----
+
+    def run(self, values: FloatArray, through: bool, max_steps: int, progress: ProgressOption) -> KinematicResult:
+        """Return the rows at values of the swept coordinate."""
+        functions = {name: unit for one in self.recorded for name, unit in zip(one.names, one.units, strict=True)}
+        self.result = KinematicResult(self.model, self.name, self.function.units[0], self.u, functions)
+        point = self.first_point()
+        self.left = max_steps
+        with Progress(progress) as shown:
+            point = self._reach(point, float(values[0]))
+            self._record(point, float(values[0]))
+            self._follow(point, values, through, shown)
+        return self.result
+
+    def _reach(self, point: Point, value: float) -> Point:
+        """Return the point with the first value, on the branch of the start."""
+        before = self.trace.value(point)
+        if _same(before, value):
+            return point
+        ended = ""
+        for piece in self._pieces(self._towards(point, value)):
+            if _contains(piece, value):
+                return self._at(piece, value)
+            if piece.mark and piece.ends:
+                self._mark(piece)
+                ended = f": {self.result.special_poses[-1]}"
+        self.result.ended = "start not reached"
+        raise SolverError(
+            f"{self.name!r} does not reach {value:.9g} from the start at {before:.9g}{ended}: sweep within its range, "
+            "or begin on another branch by state=model.assemble(q=...)",
+            self.result,
+        )
+
+    def _follow(self, point: Point, values: FloatArray, through: bool, shown: Progress) -> None:
+        """Record rows and special poses from the first value on, until the sweep ends."""
+        self.trace.through = through
+        begin, latest = self._towards(point, float(values[-1])), float(values[0])
+        for count, piece in enumerate(self._pieces(begin)):
+            if through and count > 1 and self._closes(piece, begin):
+                self.result.ended = "closed curve"
+                return
+            for value in _inside(piece, values):
+                if _same(value, latest):
+                    continue
+                latest = value
+                self._record(self._at(piece, value), value)
+                if shown.due:
+                    shown.count(len(self.result), len(values), f"{self.name} = {value:.6g}")
+            if _contains(piece, float(values[-1])) or (count and _contains(piece, float(values[0]))):
+                self.result.ended = "end of the range"
+                return
+            if piece.mark:
+                self._mark(piece)
+                if piece.ends:
+                    self.result.ended = piece.mark.kind
+                    return
+
+    def _pieces(self, point: Point) -> Iterator[Piece]:
+        """Yield the pieces from a point on; SolverError, with the rows so far, where they end without a reason."""
+        try:
+            for piece in self.trace.pieces(point):
+                self.left -= 1
+                if self.left < 0:
+                    raise self._refused(piece.segment.first, "max_steps is reached; give more")
+                yield piece
+                self._track(piece.segment.last)
+                if self._grows(piece):
+                    raise LostBranchError(piece.segment.last)
+        except LostBranchError as lost:
+            if self._distance(lost.point) > FAR[0]:
+                raise self._refused(lost.point, "displacements grow without bound there") from lost
+            why = (
+                "no step can be proven to stay on the branch: other branches are as near as rounding; "
+                "sweep up to there, or change a dimension slightly"
+            )
+            raise self._refused(lost.point, why) from lost
+
+    def _distance(self, point: Point) -> float:
+        """Return the largest displacement of a joint since the start, in sizes of the mechanism."""
+        moved = np.abs(self.space.difference(point.q, self.space.start.q))[~self.space.is_rotation]
+        return float(moved.max(initial=0.0)) / self.space.size
+
+    def _grows(self, piece: Piece) -> bool:
+        """Whether displacements run off while the swept coordinate hardly moves."""
+        is_still = abs(piece.last - piece.first) * self.metres < FAR_STILL * (piece.upper - piece.lower)
+        return is_still and self._distance(piece.segment.last) > FAR[1]
+
+    def _refused(self, point: Point, why: str) -> SolverError:
+        self.result.ended = "refused"
+        at = self.trace.value(point)
+        return SolverError(f"the sweep ended at {self.name} = {at:.9g}: {why}", self.result)
+
+    def _towards(self, point: Point, value: float) -> Point:
+        """Return a point whose tangent moves the swept coordinate towards a value."""
+        change = value - self.trace.value(point)
+        slope = self.trace.slope(point)
+        return point.along(point.tangent * np.sign(slope * change))
+
+    def _at(self, piece: Piece, value: float) -> Point:
+        point = self.trace.where(piece, value)
+        for one in self.trace.tracked:
+            one.track()
+        self._track(point)
+        return point
+
+    def _track(self, point: Point) -> None:
+        """Count revolutions of the joints that close loops."""
+        self.space.enter(point.q)
+        for span, function in self.cut:
+            at = slice(span.start - self.model.numbering.nq, span.stop - self.model.numbering.nq)
+            self.cut_values[at] -= function.difference(self.cut_values[at])
+
+    def _closes(self, piece: Piece, begin: Point) -> bool:
+        """Whether a piece comes back to the pose where the sweep began."""
+        if not _contains(piece, value := self.trace.value(begin)):
+            return False
+        found = self.trace.where(piece, value)
+        is_near = np.linalg.norm(self.curve.between(found.q, begin.q)) < 1e-7 * self.curve.scale
+        return bool(is_near and found.tangent @ begin.tangent > 0)
+
+    # ---- rows ----
+
+    def _record(self, point: Point, value: float) -> None:
+        self.result.append(self._row(point, value))
+
+    def _mark(self, piece: Piece) -> None:
+        assert piece.mark is not None
+        point = piece.segment.at(piece.mark.parameter)
+        self._track(point)
+        state = self._state(np.zeros(self.space.nu))
+        pose = SpecialPose(piece.mark.kind, self.name, self.trace.value(point), state, piece.mark.name)
+        self.result.special_poses.append(pose)
+
+    def _state(self, speeds: FloatArray) -> State:
+        """Return the present pose as a state; where accelerations are not unique, from the pose functions alone."""
+        space, n = self.space, self.model.numbering
+        space.block.count_revolutions(self.cut_values)
+        try:
+            return space.state(speeds)
+        except SingularityError:
+            q, u = np.full(n.nq_all, np.nan), np.concatenate([speeds, np.zeros(n.nu_cut)])
+            q[: space.nq] = space.q
+            for span, _ in self.cut:
+                q[span] = self.cut_values[span.start - n.nq : span.stop - n.nq]
+            for name in n.cut:
+                if name in self.joints:
+                    u[n.u[name]] = self.joints[name].rows() @ speeds
+            return replace(space.start, q=JointArray.split(q, n.nq), u=JointArray.split(u, n.nu))
+
+    def _row(self, point: Point, value: float) -> KinematicRow:
+        """Return coordinates, speeds and accelerations at a point, where the block is."""
+        space = self.space
+        self._track(point)
+        swept = self.metres * self.function.rows()[0] / space.weights
+        left, values, right = np.linalg.svd(np.vstack([point.rows, swept]), full_matrices=False)
+        conditioning = float(values[-1] / values[0])
+        speeds = accelerations = np.full(space.nu, np.nan)
+        slope = float(swept @ point.tangent) / self.metres
+        if abs(slope) * self.metres > STILL:
+            speeds = point.tangent / space.weights * (self.u / slope)
+        state = self._state(np.nan_to_num(speeds))
+        bias = self._bias(speeds) if conditioning > DEAD and np.isfinite(slope) else None
+        if bias is not None:
+            accelerations = right.T @ (left.T @ bias / values) / space.weights
+        rates = {name: self._rates(one, speeds, accelerations) for name, one in self.joints.items()}
+        functions: dict[str, tuple[float, float, float]] = {}
+        for one in self.recorded:
+            parts = zip(one.value(), *self._rates(one, speeds, accelerations), strict=True)
+            functions |= dict(zip(one.names, parts, strict=True))
+        of_speeds, of_accelerations = ({name: pair[k] for name, pair in rates.items()} for k in (0, 1))
+        return KinematicRow(value, state, of_speeds, of_accelerations, functions, conditioning)
+
+    def _rates(
+        self, function: PoseFunction, speeds: FloatArray, accelerations: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return rate and second rate (n,) of a function; the block has the speeds."""
+        rows = function.rows()
+        if not np.isfinite(accelerations).all():
+            return rows @ speeds, np.full(function.size, np.nan)
+        return rows @ speeds, rows @ accelerations + function.bias()
+
+    def _bias(self, speeds: FloatArray) -> FloatArray | None:
+        """Return what rows of A and the swept coordinate's row give for accelerations; the block has these speeds."""
+        space = self.space
+        try:
+            space.enter_speeds(speeds)
+            constraints = space.kinematic_bias()
+            held = [-self.curve.metres(f) * f.bias() for f, _ in self.curve.held]
+            swept = -self.metres * self.function.bias()
+            if self.model.numbering.n_motion:  # prescribed motions stay where they are
+                space.enter_speeds(np.zeros(space.nu))
+                constraints = constraints - space.kinematic_bias()
+                space.enter_speeds(speeds)
+        except SingularityError:
+            return None
+        padding = np.zeros(max(0, space.nu - len(constraints) - sum(map(len, held))))  # as in Curve.equations
+        return np.concatenate([constraints, *held, padding, swept])
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) <= SAME * max(1.0, abs(other))
+
+
+def _contains(piece: Piece, value: float) -> bool:
+    """Whether the swept coordinate passes a value on a piece, its beginning excluded."""
+    return min(piece.first, piece.last) <= value <= max(piece.first, piece.last) and value != piece.first
+
+
+def _inside(piece: Piece, values: FloatArray) -> list[float]:
+    """Return the values that a piece passes, in their order on it."""
+    found = [value for value in values.tolist() if _contains(piece, value)]
+    return sorted(found, reverse=piece.last < piece.first)

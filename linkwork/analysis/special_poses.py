@@ -1,0 +1,280 @@
+"""Special poses of a sweep: dead points, limits and branch points, and the monotonic pieces of the curve between them.
+
+Along the curve the swept coordinate p(s) has the slope p' = (dp/dz) t. It turns back where p' = 0, a dead point: with
+p held, the constraints lose rank there. A limit is a bound of a `Stop`. Both are roots along a segment, found to
+rounding by Brent's method on points that the corrector has put on the curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+
+from linkwork.analysis.branch_points import NEAR, branch_point, crossing, limit_point
+from linkwork.analysis.continuation import Curve, LostBranchError, Point, Segment, next_length, next_step
+from linkwork.analysis.pose_functions import PoseFunction, joint_rates
+from linkwork.mechanism.actions import Stop
+
+Kind = Literal["dead point", "limit", "branch point"]
+FIRST_STEP = 0.05  # of the mechanism's length
+NEXT_TO = 1e-5  # of the mechanism's length: a branch that is not continued is left this near to its branch point
+MOST_KEPT = 60  # points of a branch, from which a branch point of higher order is found
+INSIDE = 1e-12  # by which a bound may be violated at the start
+
+
+class Tracked:
+    """A function of the pose with one value, whose angle is continued over full revolutions.
+
+    Parameters
+    ----------
+    function
+        Of the space of the curve.
+    element
+        Which of its values.
+    """
+
+    def __init__(self, curve: Curve, function: PoseFunction, element: int = 0) -> None:
+        self.function, self.element = function, element
+        self._weights = curve.space.weights
+        self.reference = float(function.value()[element])
+
+    def value(self) -> float:
+        """Return the value at the present pose, next to that of the pose tracked last."""
+        reference = self.function.value()
+        reference[self.element] = self.reference
+        return self.reference - float(self.function.difference(reference)[self.element])
+
+    def slope(self, point: Point) -> float:
+        """Return its derivative along the tangent of a point, at which the present pose is, per metre."""
+        return float(self.function.rows()[self.element] / self._weights @ point.tangent)
+
+    def track(self) -> None:
+        """Count revolutions from the present pose on."""
+        self.reference = self.value()
+
+
+class Limit(NamedTuple):
+    """A bound of a `Stop`: the transition, its coordinate, and the bound with the sign of the way in."""
+
+    name: str
+    coordinate: Tracked
+    bound: float
+    sign: float
+
+    def inside(self) -> float:
+        """Return the distance from the bound at the present pose."""
+        return self.sign * (self.coordinate.value() - self.bound)
+
+
+def limits_of(curve: Curve) -> list[Limit]:
+    """Return the bounds of all stops."""
+    found = []
+    for name, transition in curve.space.model.mechanism.transitions.items():
+        if isinstance(stop := transition.action, Stop):
+            for bound, sign in ((stop.lower, 1.0), (stop.upper, -1.0)):
+                if bound is not None:
+                    tracked = Tracked(curve, joint_rates(curve.space, stop.joint), stop.element)
+                    found.append(Limit(name, tracked, bound, sign))
+    return found
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Where on a segment something special is: its parameter, kind and, for a limit, the transition."""
+
+    parameter: float
+    kind: Kind
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a segment on which the swept coordinate is monotonic, from one value to another.
+
+    `mark` is at its end; the motion `ends` there if it is not continued.
+    """
+
+    segment: Segment
+    lower: float
+    upper: float
+    first: float
+    last: float
+    mark: Mark | None
+    ends: bool
+
+
+class Trace:
+    """The way along a curve, in pieces.
+
+    Parameters
+    ----------
+    curve
+        With the degree of freedom that is swept.
+    swept
+        The swept coordinate.
+    through
+        Continue around dead points.
+    """
+
+    def __init__(self, curve: Curve, swept: Tracked, *, through: bool = False) -> None:
+        self.curve, self.swept, self.through = curve, swept, through
+        self.limits = limits_of(curve)
+        self.tracked = [swept, *(limit.coordinate for limit in self.limits)]
+
+    def value(self, point: Point) -> float:
+        """Return the swept coordinate at a point, the block there."""
+        self.curve.space.enter(point.q)
+        return self.swept.value()
+
+    def slope(self, point: Point) -> float:
+        """Return p' at a point, the block there."""
+        self.curve.space.enter(point.q)
+        return self.swept.slope(point)
+
+    def pieces(self, first: Point) -> Iterator[Piece]:
+        """Yield pieces from a point on, along its tangent, until the motion ends.
+
+        Raises
+        ------
+        LostBranchError
+            Where no step can be proven to stay on the branch.
+        """
+        self._carried = self.value(first)  # exactly the same at the end of a piece and at the beginning of the next
+        for segment in self._segments(first):
+            if isinstance(segment, Point):  # a branch point that is not crossed
+                value = self.value(segment)
+                yield Piece(_AtPoint(segment), 0.0, 0.0, value, value, Mark(0.0, "branch point"), ends=True)
+                return
+            for piece in self._split(segment):
+                yield piece
+                if piece.ends:
+                    return
+            self.curve.space.enter(segment.last.q)
+            for one in self.tracked:
+                one.track()
+
+    def _segments(self, here: Point) -> Iterator[Segment | Point]:
+        """Yield steps and ways across branch points; at last a branch point that cannot be crossed."""
+        curve, length, best = self.curve, FIRST_STEP * self.curve.scale, here.regularity
+        approach: list[Point] = []
+        tried = np.inf  # regularity at which a branch point was looked for last
+        while True:
+            approaches = here.regularity < min(NEAR * best, 0.6 * tried)
+            if approaches and (centre := branch_point(curve, here)) is not None:
+                chord = curve.between(centre.q, here.q)
+                if chord @ here.tangent > 0:
+                    if (way := crossing(curve, here, centre)) is not None:
+                        yield way
+                        here, length, tried = way.last, way.upper, np.inf
+                        continue
+                    if np.linalg.norm(chord) < NEXT_TO * curve.scale:
+                        yield centre.point
+                        return
+            if approaches:
+                tried = here.regularity
+            approach = [*approach[-MOST_KEPT:], here]
+            try:
+                step = next_step(curve, here, length)
+            except LostBranchError:
+                if (centre := limit_point(curve, approach)) is None:
+                    raise
+                yield centre.point
+                return
+            yield step
+            tried = np.inf if step.last.regularity > here.regularity else tried
+            here, length, best = step.last, next_length(curve, step), max(best, step.last.regularity)
+
+    def _split(self, segment: Segment) -> Iterator[Piece]:
+        """Yield the pieces of a segment between its marks."""
+        marks = [Mark(parameter, "dead point") for parameter in self._turning(segment, self.swept)]
+        marks += self._limits(segment)
+        if segment.lower < 0.0 < segment.upper:
+            marks.append(Mark(0.0, "branch point"))
+        lower, first = segment.lower, self._carried
+        for mark in sorted(marks, key=lambda one: one.parameter):
+            last = self.value(segment.at(mark.parameter))
+            ends = mark.kind == "limit" or (mark.kind == "dead point" and not self.through)
+            yield Piece(segment, lower, mark.parameter, first, last, mark, ends)
+            if ends:
+                return
+            lower, first = mark.parameter, last
+        self._carried = self.value(segment.last)
+        yield Piece(segment, lower, segment.upper, first, self._carried, None, ends=False)
+
+    def _turning(self, segment: Segment, coordinate: Tracked) -> list[float]:
+        """Return where a coordinate turns back: at a root of its slope, or at two with an extremum of it between."""
+
+        def slope(parameter: float) -> float:
+            point = segment.at(parameter)
+            self.curve.space.enter(point.q)
+            return coordinate.slope(point)
+
+        ends = segment.lower, segment.upper
+        middle = 0.5 * sum(ends)
+        first, last = slope(ends[0]), slope(ends[1])
+        if first * last < 0:
+            return [root(slope, *ends)]
+        bend = first - 2.0 * (between := slope(middle)) + last
+        position = -0.25 * (last - first) / bend if bend else np.inf  # of the parabola's extremum, half at the ends
+        turn = middle + position * (ends[1] - ends[0])
+        if between * first < 0:
+            turn = middle
+        elif abs(position) >= 0.5 or slope(turn) * first >= 0:
+            return []
+        return [root(slope, ends[0], turn), root(slope, turn, ends[1])]
+
+    def _limits(self, segment: Segment) -> list[Mark]:
+        """Return where bounds of stops are reached first; each ends the motion."""
+        found = []
+        for limit in self.limits:
+
+            def inside(parameter: float, limit: Limit = limit) -> float:
+                self.curve.space.enter(segment.at(parameter).q)
+                return limit.inside()
+
+            before = segment.lower
+            for parameter in (*self._turning(segment, limit.coordinate), segment.upper):
+                if inside(parameter) < 0:
+                    where = root(inside, before, parameter) if inside(before) > INSIDE else before
+                    found.append(Mark(where, "limit", limit.name))
+                    break
+                before = parameter
+        return found
+
+    def where(self, piece: Piece, value: float) -> Point:
+        """Return the point of a piece with a value of the swept coordinate, the block there."""
+
+        def left(parameter: float) -> float:
+            return self.value(piece.segment.at(parameter)) - value
+
+        ends = piece.lower, piece.upper
+        if piece.first == value or piece.last == value:
+            parameter = ends[0] if piece.first == value else ends[1]
+        else:
+            parameter = root(left, *ends)
+        found = piece.segment.at(parameter)
+        self.curve.space.enter(found.q)
+        return found
+
+
+class _AtPoint:
+    """A segment of one point."""
+
+    lower = upper = 0.0
+
+    def __init__(self, point: Point) -> None:
+        self.first = self.last = point
+
+    def at(self, parameter: float) -> Point:
+        return self.first
+
+
+def root(function: Callable[[float], float], lower: float, upper: float) -> float:
+    """Return the root of a function that changes sign between two parameters, to rounding."""
+    if (at_lower := function(lower)) == 0.0 or at_lower * function(upper) > 0:  # the latter by rounding at an end
+        return lower
+    return float(brentq(function, lower, upper, xtol=1e-300, rtol=4 * np.finfo(float).eps))

@@ -1,0 +1,103 @@
+"""Sweeps of random mechanisms against simulations in which a prescribed motion drives the swept coordinate."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from support.driven import elements, movable
+from support.gear_families import GEAR_FAMILIES
+from support.joint_families import JOINT_FAMILIES
+from support.random_mechanisms import FAMILIES, well_posed
+
+ALL = FAMILIES | JOINT_FAMILIES | GEAR_FAMILIES
+ONE_DOF = sorted(name for name, (_, dof) in ALL.items() if dof == 1)
+
+
+def case(family: str, seed: int) -> tuple[lw.Model, str, float] | None:
+    """A model in its closed pose, one of its coordinates that move, and its value."""
+    scene, rng = well_posed(ALL[family][0], seed), np.random.default_rng(seed)
+    joints = movable(scene)
+    if not joints:
+        return None
+    joint = str(rng.choice(joints))
+    moving = np.flatnonzero(np.abs(np.atleast_1d(scene.u[joint])) > 0.05)
+    _, coordinate = elements(scene.mechanism, joint)[int(rng.choice(moving))]
+    mech = copy.deepcopy(scene.mechanism)
+    mech.start(q=scene.q)
+    model = lw.compile(mech)
+    name = coordinate.replace(joint, f"{joint}.q", 1)
+    return model, name, float(model.value(name, model.assemble()))
+
+
+def driven(model: lw.Model, coordinate: str, value: float, result: lw.KinematicResult) -> lw.Result:
+    """The same motion by a drive, rows at the same values."""
+    mech = copy.deepcopy(model.mechanism)
+    times = np.abs(result.values - value)
+    mech.prescribe(coordinate.replace(".q", "", 1), lw.Motion((value, float(np.sign(result.values[-1] - value)))))
+    return lw.simulate(mech, float(times[-1]), rtol=1e-10, t_eval=times, progress=False)
+
+
+def compare(family: str, seed: int) -> None:
+    made = case(family, seed)
+    if made is None:
+        return
+    model, coordinate, value = made
+    end = value + float(np.random.default_rng(seed + 1).choice([-1.5, 1.5]))
+    try:
+        result = lw.kinematics(model, coordinate, value, end, rows=7)
+    except lw.SolverError as refused:  # slides of axes that become parallel
+        if "grow without bound" not in str(refused):
+            raise
+        result = refused.result
+    assert len(result) == 7 or result.ended in ("dead point", "branch point", "refused")
+    if len(result) < 2:
+        return
+    simulated = driven(model, coordinate, value, result)
+    sign = np.sign(end - value)
+    for name, joint in model.mechanism.joints.items():
+        if joint.kind.nu == 0:
+            continue
+        for letter, of_sign in (("q", 1.0), ("u", sign), ("a", 1.0)):
+            if letter == "q" and joint.kind.quaternion is not None:
+                continue
+            names = [one for one in result if one == f"{name}.{letter}" or one.startswith(f"{name}.{letter}[")]
+            assert names
+            for one in names:
+                first = 0 if letter == "q" else 1  # the drive starts from rest
+                found, expected = result[one][first:], of_sign * simulated[one][first:]
+                assert np.abs(found - expected).max() < 1e-7 * (1.0 + np.abs(expected).max()), (family, seed, one)
+
+
+@pytest.mark.parametrize("family", ONE_DOF)
+@pytest.mark.thin(3)
+def test_a_sweep_is_the_motion_under_a_drive(family: str) -> None:
+    compare(family, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 20))
+def test_sweeps_of_a_thousand_mechanisms_are_the_motions_under_drives(seed: int) -> None:
+    for family in ONE_DOF:
+        compare(family, seed)
+
+
+@pytest.mark.parametrize("family", ["spatial_7R", "bennett_4R", "spherical_tree", "gear_in_loop"])
+def test_all_rows_are_closed_and_speeds_are_slopes(family: str) -> None:
+    made = case(family, 2)
+    assert made is not None
+    model, coordinate, value = made
+    h = 1e-3
+    result = lw.kinematics(model, coordinate, value, value + 4 * h, rows=5)
+    for state in result.states:
+        assert model.loop_residual(state).max(initial=0.0) < 1e-12
+    for name, joint in model.mechanism.joints.items():
+        if joint.kind.nu == 1:
+            q = result[f"{name}.q"]
+            slope = (q[0] - 8 * q[1] + 8 * q[3] - q[4]) / (12 * h)
+            bend = (-q[0] + 16 * q[1] - 30 * q[2] + 16 * q[3] - q[4]) / (12 * h * h)
+            assert slope == pytest.approx(result[f"{name}.u"][2], abs=1e-8)
+            assert bend == pytest.approx(result[f"{name}.a"][2], abs=1e-5)
