@@ -27,6 +27,9 @@ from linkwork.errors import (
 )
 
 if TYPE_CHECKING:
+    from linkwork.analysis.design import Design, design
+    from linkwork.analysis.identify import BaseParameters, Identification, base_parameters, identify
+    from linkwork.analysis.parameter_jacobian import ParameterJacobian, parameter_jacobian
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
     from linkwork.fmu.check import check_fmu
@@ -81,6 +84,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Actuator",
     "AssemblyError",
+    "BaseParameters",
     "CoarseGrained",
     "Command",
     "Comparison",
@@ -89,6 +93,7 @@ __all__ = [
     "Crossing",
     "Cylindrical",
     "DegreesWarning",
+    "Design",
     "Event",
     "EventFunction",
     "ExportError",
@@ -96,6 +101,7 @@ __all__ = [
     "FmuError",
     "Frame",
     "Free",
+    "Identification",
     "Impulse",
     "InertiaWarning",
     "JointFrameWarning",
@@ -107,6 +113,7 @@ __all__ = [
     "MechanismError",
     "Model",
     "Motion",
+    "ParameterJacobian",
     "Pin",
     "PinInSlot",
     "Planar",
@@ -131,15 +138,19 @@ __all__ = [
     "Unlock",
     "VelocityJump",
     "Wrench",
+    "base_parameters",
     "check_fmu",
     "coarse_grain",
     "compare",
     "compile",
+    "design",
     "export_fmu",
+    "identify",
     "inertia",
     "linearize",
     "load",
     "page",
+    "parameter_jacobian",
     "save",
     "shape",
     "simulate",
@@ -148,6 +159,14 @@ __all__ = [
 
 # Loaded when asked for: running FMUs needs no mechanics, computing no XML. What is not here is of the description.
 _HOMES = {
+    "Design": "analysis.design",
+    "design": "analysis.design",
+    "BaseParameters": "analysis.identify",
+    "Identification": "analysis.identify",
+    "base_parameters": "analysis.identify",
+    "identify": "analysis.identify",
+    "ParameterJacobian": "analysis.parameter_jacobian",
+    "parameter_jacobian": "analysis.parameter_jacobian",
     "CoarseGrained": "coarse_graining",
     "Comparison": "comparison",
     "Event": "model.impacts",
