@@ -28,7 +28,7 @@ from linkwork._util.optional import optional_import
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.load_regressor import Samples, Unknowns, load_columns
 from linkwork.analysis.measured_motion import Measured, measured
-from linkwork.errors import AssemblyError, MechanismError, MechanismNameError, SolverError
+from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError
 from linkwork.mechanism import Mechanism
 from linkwork.model.compile import compile
 
@@ -134,7 +134,10 @@ class Identification:
     motors
         Names of the loads.
     model
-        The mechanism with the parameters identified.
+        The mechanism with the parameters identified; mass and moments of inertia on which no load depends are enlarged
+        where a rigid body needs it. None if no rigid body has these numbers: ask for fewer of them, or begin with others.
+    name
+        Of the mechanism.
     """
 
     parameters: dict[str, float]
@@ -149,7 +152,8 @@ class Identification:
     t: FloatArray
     residuals: FloatArray
     motors: tuple[str, ...]
-    model: ModelBase
+    model: ModelBase | None
+    name: str
     units: dict[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> float:
@@ -177,7 +181,7 @@ class Identification:
         names = [*self.motors, *(f"{UNACTUATED} {k + 1}" for k in range(self.residuals.shape[1] - len(self.motors)))]
         columns = {f"residual of {name}": self.residuals[:, k] for k, name in enumerate(names)}
         units = {f"residual of {name}": self.units.get(name, "1") for name in names}
-        return plot_columns(self.t, columns, units, f"Residuals of {self.model.mechanism.name}", path)
+        return plot_columns(self.t, columns, units, f"Residuals of {self.name}", path)
 
     def __repr__(self) -> str:
         n, r = len(self.t), len(self.combinations)
@@ -279,7 +283,7 @@ def identify(
     Raises
     ------
     MechanismError
-        On unknown names, on rows that are not finite, and on data that do not determine what other motions would; the
+        On unknown names, on parameters without influence, on rows that are not finite, and on data that do not determine what other motions would; the
         text names these combinations.
     AssemblyError
         If no closed pose is near a measured one.
@@ -304,6 +308,11 @@ def identify(
     unknowns = Unknowns(model, parameters)
     space = ConfigurationSpace(model)
     possible = _base(unknowns, _random_regression(space, unknowns, seed))
+    idle = [name for name in possible.idle if name in unknowns.explicit]
+    if idle:
+        raise MechanismError(f"parameters: no load depends on {quoted(idle)}, whatever the motion: leave them out")
+    if not len(possible):
+        raise MechanismError(f"parameters: no load depends on any of {quoted(unknowns.names)}, whatever the motion")
     data = measured(space, measurements, motors, smoothing)
     regression = _Regression(unknowns, data)
     regression.check(possible)
@@ -443,7 +452,8 @@ class _Regression:
             data.t,
             self._residuals(p),
             data.motors,
-            _with(model, unknowns.physical(p)),
+            _with(model, unknowns.physical(p, base.idle)),
+            model.mechanism.name,
             units | dict(zip(unknowns.names, unknowns.units, strict=True)),
         )
 
@@ -550,9 +560,11 @@ def _labels(motors: Sequence[str], dof: int) -> list[str]:
     return [*motors, *[UNACTUATED] * (dof - len(motors))]
 
 
-def _with(model: ModelBase, parameters: Mapping[str, float]) -> ModelBase:
-    """Return the model with values by name; the one given where the model cannot have them, such as a mass below zero."""
+def _with(model: ModelBase, parameters: Mapping[str, float]) -> ModelBase | None:
+    """Return the model with values by name; None where no rigid body has them."""
     try:
-        return model.with_parameters(parameters)
-    except MechanismError:
-        return model
+        changed = model.with_parameters(parameters)
+        changed.assemble()
+    except LinkworkError:
+        return None
+    return changed

@@ -12,7 +12,7 @@ its loops, J'lambda; these drop out on the motions N that the loops leave, N' ta
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
 
 _PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+_DIAGONAL = (4, 7, 9)  # of the ten numbers of a body
 _SPRINGS = (("stiffness", "free_coordinate"), ("spring_stiffness", "spring_free_length"))
 STEP = 0.25  # of a linear number: a body of 1 kg and 1 kg.m2 remains one that can be
 _PLAIN = ("damping", "spring_damping", "reflected_inertia")
@@ -190,6 +191,8 @@ class Unknowns:
         Those with an unknown.
     start
         Values (p,) of the model.
+    explicit
+        Those that were named one by one, not by a body or a group.
     is_linear
         Whether phi is linear in p.
     """
@@ -202,6 +205,7 @@ class Unknowns:
         chosen = [one for name in names for one in _chosen(model, groups, name)]
         if not chosen:
             raise MechanismError("parameters is empty: name at least one, such as 'crank.m', or a body")
+        self.explicit = {one for one in names if any(one in (*g.physical, *g.linear) for g in groups)}
         unique = dict.fromkeys((id(group), is_linear, k) for group, is_linear, k in chosen)
         by_id = {id(group): group for group in groups}
         order = {id(group): k for k, group in enumerate(groups)}
@@ -257,8 +261,11 @@ class Unknowns:
             row, column = row + len(x), column + len(members)
         return found
 
-    def physical(self, p: FloatArray) -> dict[str, float]:
-        """Return values of the model's parameters by name, those of bodies without mass left out."""
+    def physical(self, p: FloatArray, free: Collection[str] = ()) -> dict[str, float]:
+        """Return values of the model's parameters by name, those of bodies without mass left out.
+
+        Mass and moments of inertia among the `free` linear numbers are enlarged where else no rigid body had them.
+        """
         found: dict[str, float] = {}
         for group, is_linear, x, members, part in self._each(p):
             values = (group.phi(x) if is_linear else x).copy()
@@ -266,12 +273,37 @@ class Unknowns:
             if is_linear:
                 if values[0] == 0.0 and len(values) > 1:
                     continue
+                if isinstance(group, BodyGroup):
+                    values = _rigid(group, values, [k for k, name in enumerate(group.linear) if name in free])
                 values = group.physical_of(values)
             found |= dict(zip(group.physical, values.tolist(), strict=True))
         return found
 
     def _each(self, p: FloatArray) -> list[tuple[Group, bool, FloatArray, list[int], FloatArray]]:
         return list(zip(self.groups, self._modes, self._base, self._members, self._parts(p), strict=True))
+
+
+def _rigid(group: BodyGroup, phi: FloatArray, free: Sequence[int]) -> FloatArray:
+    """Return the linear numbers of a body, the free ones as large as a rigid body needs."""
+    if _is_rigid(group.physical_of(phi)):
+        return phi
+    found = phi.copy()
+    if 0 in free:
+        found[0] = max(phi[0], 2.0 * float(phi[1:4] @ phi[1:4]) / max(phi[list(_DIAGONAL)].max(), 1e-300))
+    largest = group.physical_of(found)[list(_DIAGONAL)].max()
+    own = found[list(_DIAGONAL)] - group.physical_of(found)[list(_DIAGONAL)]  # of the mass out of the origin
+    for k, of_mass in zip(_DIAGONAL, own, strict=True):
+        if k in free:
+            found[k] = largest + of_mass
+    return found
+
+
+def _is_rigid(x: FloatArray) -> bool:
+    matrix = np.empty((3, 3))
+    for value, (i, j) in zip(x[4:], _PAIRS, strict=True):
+        matrix[i, j] = matrix[j, i] = value
+    least, middle, largest = np.linalg.eigvalsh(matrix)
+    return bool(x[0] >= 0.0 and least >= 0.0 and largest <= (1.0 + 1e-9) * (least + middle))
 
 
 def load_columns(unknowns: Unknowns, samples: Samples) -> tuple[FloatArray, FloatArray]:

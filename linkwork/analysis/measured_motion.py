@@ -359,7 +359,8 @@ def _closed(
             assert start is not None
             found = space.closed(start, task)
             if not found.found:
-                raise AssemblyError(f"measurements: row {k + 1}: no closed pose has the measured coordinates")
+                raise AssemblyError(f"measurements: row {k + 1}: no closed pose near the row before has the measured "
+                    "coordinates, or these do not determine it; measure more joints, or at shorter intervals")
             near = found.q
         elif has_loops:
             found = space.closed(q[k])
