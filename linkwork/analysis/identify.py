@@ -174,6 +174,20 @@ class Identification:
         """Write the same as a CSV file."""
         self.to_dataframe().to_csv(path, index_label="combination")
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return parameters, combinations, residuals' deviations and the condition as plain data."""
+        rows = zip(self.combinations, self.values.tolist(), self.deviations.tolist(), strict=True)
+        return {
+            "parameters": self.parameters,
+            "combinations": [
+                {"weights": one.weights, "value": value, "std": std, "unit": one.unit} for one, value, std in rows
+            ],
+            "without_influence": list(self.idle),
+            "residual_std": self.residual_std,
+            "condition": self.condition,
+            "rows": len(self.t),
+        }
+
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Plot the residuals of the loads over time; save the picture if a path is given."""
         from linkwork.draw.plotting import plot_columns

@@ -48,6 +48,12 @@ COMMANDS = {
         "It prints error, loop residuals,\nenergy drift, steps, evaluations and CPU time at each tolerance.",
         "linkwork compare examples/four_bar.py --t-end 1 --runs rcr/dopri5 DOP853 -o out.csv -o out.png",
     ),
+    "identify": Command(
+        "identify",
+        "identify masses, springs and frictions from measured motions and loads",
+        "It prints parameters,\nor combinations of them where the loads determine no more, with standard deviations.",
+        "linkwork identify examples/five_bar.py data.csv --parameter proximal_l.m --parameter L.d -o found.csv",
+    ),
     "view": Command(
         "view",
         "write a page that shows mechanisms and runs in motion",
