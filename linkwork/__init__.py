@@ -31,14 +31,17 @@ from linkwork.errors import (
 
 if TYPE_CHECKING:
     from linkwork.analysis.assembly_modes import AssemblyModes, assembly_modes
+    from linkwork.analysis.design import Design, design
     from linkwork.analysis.equilibrium import equilibria, equilibrium
     from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
+    from linkwork.analysis.identify import BaseParameters, Identification, base_parameters, identify
     from linkwork.analysis.inverse_dynamics import inverse_dynamics
     from linkwork.analysis.inverse_kinematics import InverseKinematics, inverse_kinematics
     from linkwork.analysis.kinematic_result import KinematicResult, SpecialPose
     from linkwork.analysis.kinematics import kinematics
     from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
     from linkwork.analysis.motor_loads import MotorLoads
+    from linkwork.analysis.parameter_jacobian import ParameterJacobian, parameter_jacobian
     from linkwork.analysis.redundant_constraints import RedundantConstraints, redundant_constraints
     from linkwork.analysis.workspace import Workspace, workspace
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
@@ -96,6 +99,7 @@ __all__ = [
     "Actuator",
     "AssemblyError",
     "AssemblyModes",
+    "BaseParameters",
     "CoarseGrained",
     "Command",
     "Comparison",
@@ -104,6 +108,7 @@ __all__ = [
     "Crossing",
     "Cylindrical",
     "DegreesWarning",
+    "Design",
     "Equilibria",
     "Equilibrium",
     "EquilibriumError",
@@ -114,6 +119,7 @@ __all__ = [
     "FmuError",
     "Frame",
     "Free",
+    "Identification",
     "Impulse",
     "InertiaWarning",
     "InverseKinematics",
@@ -130,6 +136,7 @@ __all__ = [
     "Motion",
     "MotorJacobian",
     "MotorLoads",
+    "ParameterJacobian",
     "Pin",
     "PinInSlot",
     "Planar",
@@ -159,13 +166,16 @@ __all__ = [
     "Workspace",
     "Wrench",
     "assembly_modes",
+    "base_parameters",
     "check_fmu",
     "coarse_grain",
     "compare",
     "compile",
+    "design",
     "equilibria",
     "equilibrium",
     "export_fmu",
+    "identify",
     "inertia",
     "inverse_dynamics",
     "inverse_kinematics",
@@ -174,6 +184,7 @@ __all__ = [
     "load",
     "motor_jacobian",
     "page",
+    "parameter_jacobian",
     "redundant_constraints",
     "save",
     "shape",
@@ -188,6 +199,14 @@ _HOMES = {
     "Equilibrium": "analysis.equilibrium_result",
     "equilibria": "analysis.equilibrium",
     "equilibrium": "analysis.equilibrium",
+    "Design": "analysis.design",
+    "design": "analysis.design",
+    "BaseParameters": "analysis.identify",
+    "Identification": "analysis.identify",
+    "base_parameters": "analysis.identify",
+    "identify": "analysis.identify",
+    "ParameterJacobian": "analysis.parameter_jacobian",
+    "parameter_jacobian": "analysis.parameter_jacobian",
     "CoarseGrained": "coarse_graining",
     "Comparison": "comparison",
     "Event": "model.impacts",

@@ -78,6 +78,12 @@ COMMANDS = {
         "Gravity, springs, constant loads\nand stops act on it; the search begins at the assembled start.",
         "linkwork equilibrium examples/four_bar.py --hold A=0.3 --motor A -o rest.json",
     ),
+    "identify": Command(
+        "identify",
+        "identify masses, springs and frictions from measured motions and loads",
+        "It prints parameters,\nor combinations of them where the loads determine no more, with standard deviations.",
+        "linkwork identify examples/five_bar.py data.csv --parameter proximal_l.m --parameter L.d -o found.csv",
+    ),
     "view": Command(
         "view",
         "write a page that shows mechanisms and runs in motion",

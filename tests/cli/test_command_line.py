@@ -54,6 +54,7 @@ NEAR = {
     "export": ("--stop-tiem", "--stop-time"),
     "import": ("--limtis", "--limits"),
     "convert": ("--ouptut", "--output"),
+    "identify": ("--paramter", "--parameter"),
     "schema": ("--hlep", "--help"),
     "check": ("--time-limits", "--time-limit"),
     "controller": ("--resuorce", "--resource"),

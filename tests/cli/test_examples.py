@@ -91,6 +91,14 @@ def test_biped_leg(example, tmp_path, needs):
     np.testing.assert_allclose(result["knee.q"], result["knee_motor.q"], atol=1e-7)
 
 
+def test_path_generator(example, tmp_path, needs):
+    needs("matplotlib")
+    module = example("path_generator")
+    design = module.main(tmp_path)
+    assert (tmp_path / "path_generator.png").is_file()
+    assert design.parameters == pytest.approx(module.KNOWN, abs=1e-8)
+
+
 def test_five_bar(example, tmp_path, needs):
     needs("matplotlib")
     module = example("five_bar")

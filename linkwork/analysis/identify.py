@@ -1,0 +1,589 @@
+"""Parameters of a mechanism from measured motions and loads.
+
+At each instant the loads f of motors along rows B balance those of the motion, up to forces of the loops, which drop out
+on the motions N that the loops leave:
+    (N' B') f = N' (tau + Y (phi(p) - phi)),
+tau those of the model as it is and Y the columns of `load_regressor`. Solved for the loads, so that their noise stays
+as it is, the rows of all instants are a regression: linear for masses, moments, springs and dampers, else by
+Gauss-Newton over phi(p), both after one QR of Y. Each motor has its own standard deviation, estimated from residuals
+(weighted least squares, Gautier 1997). Motions without a motor give rows without loads.
+
+Columns that follow from earlier ones in all motions are not identified alone: the earlier ones are, in combinations
+with them, the base parameters (Gautier and Khalil 1990; Mayeda, Yoshida and Osuka 1990).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from linkwork._util.checks import FloatArray
+from linkwork._util.keywords import checks_keywords
+from linkwork._util.names import quoted, suggest
+from linkwork._util.optional import optional_import
+from linkwork.analysis.configuration_space import ConfigurationSpace
+from linkwork.analysis.load_regressor import Samples, Unknowns, load_columns
+from linkwork.analysis.measured_motion import Measured, measured
+from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError
+from linkwork.mechanism import Mechanism
+from linkwork.model.compile import compile
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from linkwork.model.base import ModelBase
+
+RANK_TOLERANCE = 1e-8  # of what is left of a column after earlier ones, relative to it
+IDLE = 1e-9  # of a column, relative to the loads of 1 kg or 1 N, that counts as zero
+RANDOM_POSES = 4  # for each unknown, at least
+MOST_ITERATIONS = 3  # of the standard deviations of the motors
+SHOWN = 1e-6  # of a weight in a combination, relative to the largest
+UNACTUATED = "without motor"
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A linear combination of parameters that loads determine.
+
+    Attributes
+    ----------
+    weights
+        By parameter, that of the first is 1.
+    unit
+        Of the combination.
+    """
+
+    weights: dict[str, float]
+    unit: str
+
+    def __str__(self) -> str:
+        terms = []
+        for name, weight in self.weights.items():
+            sign = "-" if weight < 0 else "+" if terms else ""
+            size = "" if abs(abs(weight) - 1.0) < 1e-9 else f"{abs(weight):.6g} "
+            terms.append(f"{sign}{' ' if terms else ''}{size}{name}")
+        return " ".join(terms)
+
+    def value(self, parameters: Mapping[str, float]) -> float:
+        """Return its value at values of the parameters by name."""
+        return sum(weight * parameters[name] for name, weight in self.weights.items())
+
+
+@dataclass(frozen=True, repr=False)
+class BaseParameters:
+    """What loads determine of the parameters of a mechanism, whatever its motion.
+
+    `len` is the number of combinations; a loop gives them.
+
+    Attributes
+    ----------
+    combinations
+        Each `Combination`; one of a single parameter is that parameter.
+    idle
+        Parameters that no load depends on.
+    parameters
+        All that were asked for.
+    """
+
+    combinations: tuple[Combination, ...]
+    idle: tuple[str, ...]
+    parameters: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.combinations)
+
+    def __iter__(self) -> Iterator[Combination]:
+        return iter(self.combinations)
+
+    def __repr__(self) -> str:
+        head = f"BaseParameters: {len(self)} combinations of {len(self.parameters)} parameters"
+        lines = [head, *(f"  {combination}  [{combination.unit}]" for combination in self)]
+        return "\n".join([*lines, f"  without influence: {', '.join(self.idle)}"] if self.idle else lines)
+
+
+@dataclass(frozen=True, repr=False)
+class Identification:
+    """Parameters that were identified.
+
+    Attributes
+    ----------
+    parameters
+        Values by name. Those that are identified only in combinations are such that the combinations have their
+        values; the later ones in a combination are the model's.
+    std
+        Standard deviations by name; NaN of a parameter that is identified only in combinations.
+    combinations
+        What is identified.
+    values, deviations
+        Of the combinations and their standard deviations, (r,).
+    covariance
+        Of the combinations, (r, r).
+    idle
+        Parameters that no load depends on; they are the model's.
+    condition
+        Of the regression, columns of length one: digits that the data may lose.
+    residual_std
+        Standard deviation of the loads of each motor, N m or N, as estimated from the residuals.
+    t, residuals
+        Times (n,), s, and measured loads less those of the model identified, (n, motors).
+    motors
+        Names of the loads.
+    model
+        The mechanism with the parameters identified; mass and moments of inertia on which no load depends are enlarged
+        where a rigid body needs it. None if no rigid body has these numbers: ask for fewer of them, or begin with others.
+    name
+        Of the mechanism.
+    """
+
+    parameters: dict[str, float]
+    std: dict[str, float]
+    combinations: tuple[Combination, ...]
+    values: FloatArray
+    deviations: FloatArray
+    covariance: FloatArray
+    idle: tuple[str, ...]
+    condition: float
+    residual_std: dict[str, float]
+    t: FloatArray
+    residuals: FloatArray
+    motors: tuple[str, ...]
+    model: ModelBase | None
+    name: str
+    units: dict[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> float:
+        """Return the value of a parameter."""
+        if name not in self.parameters:
+            raise MechanismNameError(f"no parameter {name!r} was identified: {suggest(name, self.parameters)}")
+        return self.parameters[name]
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a pandas DataFrame with a row for each combination: value, standard deviation, unit."""
+        with optional_import("tables", "pandas", "viz"):
+            import pandas as pd
+        units = [combination.unit for combination in self.combinations]
+        data = {"value": self.values, "std": self.deviations, "unit": units}
+        return pd.DataFrame(data, index=[str(combination) for combination in self.combinations])
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the same as a CSV file."""
+        self.to_dataframe().to_csv(path, index_label="combination")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return parameters, combinations, residuals' deviations and the condition as plain data."""
+        rows = zip(self.combinations, self.values.tolist(), self.deviations.tolist(), strict=True)
+        return {
+            "parameters": self.parameters,
+            "combinations": [
+                {"weights": one.weights, "value": value, "std": std, "unit": one.unit} for one, value, std in rows
+            ],
+            "without_influence": list(self.idle),
+            "residual_std": self.residual_std,
+            "condition": self.condition,
+            "rows": len(self.t),
+        }
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Plot the residuals of the loads over time; save the picture if a path is given."""
+        from linkwork.draw.plotting import plot_columns
+
+        names = [*self.motors, *(f"{UNACTUATED} {k + 1}" for k in range(self.residuals.shape[1] - len(self.motors)))]
+        columns = {f"residual of {name}": self.residuals[:, k] for k, name in enumerate(names)}
+        units = {f"residual of {name}": self.units.get(name, "1") for name in names}
+        return plot_columns(self.t, columns, units, f"Residuals of {self.name}", path)
+
+    def __repr__(self) -> str:
+        n, r = len(self.t), len(self.combinations)
+        head = f"Identification: {r} of {len(self.parameters)} from {n} rows, condition {self.condition:.3g}"
+        labels = [str(combination) for combination in self.combinations]
+        width = min(60, max(map(len, labels), default=0))
+        lines = [head, f"  {'':{width}} {'value':>12} {'std':>10}"]
+        for label, combination, value, std in zip(labels, self.combinations, self.values, self.deviations, strict=True):
+            lines.append(f"  {label:{width}} {value:>12.6g} {std:>10.2g} {combination.unit}")
+        lines += [
+            f"  residual of {name}: {std:.3g} {self.units.get(name, '')}".rstrip()
+            for name, std in self.residual_std.items()
+        ]
+        return "\n".join([*lines, f"  without influence: {', '.join(self.idle)}"] if self.idle else lines)
+
+
+@checks_keywords
+def base_parameters(
+    mechanism: Mechanism | ModelBase, parameters: Sequence[str] | None = None, *, seed: int = 0
+) -> BaseParameters:
+    """Return which combinations of parameters the loads of motors determine, in any motion.
+
+    Parameters
+    ----------
+    mechanism
+        Or a compiled model.
+    parameters
+        As of `identify`; by default all bodies.
+    seed
+        Of the random motions at which the columns of the regression are compared.
+
+    Returns
+    -------
+    BaseParameters
+        The combinations, and the parameters without influence.
+
+    Raises
+    ------
+    MechanismError
+        On an unknown name and on a parameter that loads do not determine, such as geometry.
+
+    Examples
+    --------
+    >>> import linkwork as lw
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> lw.base_parameters(mech)
+    BaseParameters: 3 combinations of 10 parameters
+      rod.IO[2,2]  [kg.m2]
+      rod.mc[1]  [kg.m]
+      rod.mc[3]  [kg.m]
+      without influence: rod.IO[1,1], rod.IO[1,2], rod.IO[1,3], rod.IO[2,3], rod.IO[3,3], rod.mc[2], rod.m
+    """
+    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    unknowns = Unknowns(model, parameters)
+    space = ConfigurationSpace(model)
+    return _base(unknowns, _random_regression(space, unknowns, seed))
+
+
+@checks_keywords
+def identify(
+    mechanism: Mechanism | ModelBase,
+    measurements: Any,
+    parameters: Sequence[str] | None = None,
+    *,
+    motors: Sequence[str] | None = None,
+    smoothing: float | Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> Identification:
+    """Identify masses, centres of mass, inertias, springs and dampers from measured motions and loads.
+
+    Parameters
+    ----------
+    mechanism
+        Or a compiled model, whose geometry is right. Its values of the parameters are where a nonlinear search begins,
+        and what remains where data do not determine a parameter.
+    measurements
+        A `Result`, a pandas DataFrame, the path of a CSV file, or a dictionary of arrays, with columns by name:
+        ``"time"`` (or ``"t"``), coordinates ``"A.q"``, speeds ``"A.u"``, accelerations ``"A.a"``, loads of motors
+        ``"A.tau"`` or ``"motor.input"``, and applied wrenches ``"push.F[1]"``. Coordinates are those of all tree
+        joints, or of as many joints as degrees of freedom. ``"q"``, ``"u"``, ``"udot"`` and ``"tau"`` are arrays over
+        the tree joints. Speeds and accelerations that are absent are found by splines.
+    parameters
+        ``"crank.m"``, ``"crank.r_cm"``, ``"crank.I[2,2]"``, ``"A.d"``, ``"A.c"``, ``"A.q_free"``, ``"A.J"``; first
+        moments m c ``"crank.mc"`` and moments of inertia about the origin of the body's frame ``"crank.IO"``; a body
+        for its mass and all of these moments. By default all bodies.
+    motors
+        Joints and actuators whose loads were measured; by default those with a column that is not zero. All others have
+        no load.
+    smoothing
+        Standard deviation of the measured coordinates, or by name of a column, for splines; by default they
+        interpolate. Three rows at each end are left out where splines are used.
+    seed
+        Of the random motions by which the combinations are found.
+
+    Returns
+    -------
+    Identification
+        Values with their standard deviations, which count noise of the loads, and what is identified.
+
+    Raises
+    ------
+    MechanismError
+        On unknown names, on parameters without influence, on rows that are not finite, and on data that do not determine what other motions would; the
+        text names these combinations.
+    AssemblyError
+        If no closed pose is near a measured one.
+    SolverError
+        If a nonlinear search does not converge; its `result` is the best `Identification`.
+
+    Examples
+    --------
+    >>> import linkwork as lw, numpy as np
+    >>> mech = lw.Mechanism("pendulum")
+    >>> mech.add_body("rod", mass=3.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(3.0, 1.0))
+    >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    >>> t = np.linspace(0.0, 2.0, 50)
+    >>> q, u, a = np.sin(3 * t), 3 * np.cos(3 * t), -9 * np.sin(3 * t)
+    >>> tau = 2.0 * a + 0.3 * u - 12.0 * np.cos(q)
+    >>> data = {"t": t, "A.q": q, "A.u": u, "A.a": a, "A.tau": tau}
+    >>> found = lw.identify(mech, data, ["rod.IO[2,2]", "rod.mc[1]", "A.d"])
+    >>> {name: round(value, 6) for name, value in found.parameters.items()}
+    {'rod.IO[2,2]': 2.0, 'rod.mc[1]': 1.223242, 'A.d': 0.3}
+    """
+    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    unknowns = Unknowns(model, parameters)
+    space = ConfigurationSpace(model)
+    possible = _base(unknowns, _random_regression(space, unknowns, seed))
+    idle = [name for name in possible.idle if name in unknowns.explicit]
+    if idle:
+        raise MechanismError(f"parameters: no load depends on {quoted(idle)}, whatever the motion: leave them out")
+    if not len(possible):
+        raise MechanismError(f"parameters: no load depends on any of {quoted(unknowns.names)}, whatever the motion")
+    data = measured(space, measurements, motors, smoothing)
+    regression = _Regression(unknowns, data)
+    regression.check(possible)
+    return regression.solved()
+
+
+class _Regression:
+    """Rows of all instants, those of each motor together: weights (Y phi - b) is to be least."""
+
+    def __init__(self, unknowns: Unknowns, data: Measured) -> None:
+        self.unknowns, self.data = unknowns, data
+        columns, loads = load_columns(unknowns, data.samples)
+        n, _, dof = data.bases.shape
+        by_rate = np.einsum("nud,nuk->ndk", data.bases, columns)
+        rest = np.einsum("nud,nu->nd", data.bases, loads)
+        acting = np.einsum("nud,nmu->ndm", data.bases, data.rows)
+        transforms, measured_loads = np.empty((n, dof, dof)), np.zeros((n, dof))
+        self.labels = _labels(data.motors, dof)
+        for k in range(n):
+            transforms[k], measured_loads[k] = _solved_for_loads(acting[k], data.loads[k])
+        reference = unknowns.phi(unknowns.start)
+        self.Y = transforms @ by_rate  # (n, rows, K)
+        self.b = measured_loads - np.einsum("nrd,nd->nr", transforms, rest) + self.Y @ reference
+
+    def check(self, possible: BaseParameters) -> None:
+        """Refuse data that do not determine what other motions would."""
+        slope = self.unknowns.slope(self.unknowns.start)
+        rows = (self.Y @ slope).reshape(-1, slope.shape[1])
+        kept, _, _ = independent_columns(rows)
+        names = [next(iter(combination.weights)) for combination in possible]
+        at = [self.unknowns.names.index(name) for name in names]
+        lost = [combination for combination, k in zip(possible, at, strict=True) if k not in kept]
+        if len(rows) < len(possible) or lost:
+            found = min(len(kept), len(rows))
+            what = quoted(str(combination) for combination in (lost or possible))
+            raise MechanismError(
+                f"the data ({len(self.data.t)} rows) determine {found} of {len(possible)} combinations; not "
+                f"determined: {what}; measure a motion that moves all joints independently, or ask for fewer parameters"
+            )
+
+    def solved(self) -> Identification:
+        """Return parameters for which the weighted sum of squares is least, and the weights that follow from it."""
+        weights = np.ones(self.b.shape[1])
+        p = self.unknowns.start.copy()
+        for _ in range(MOST_ITERATIONS):
+            p, kept, converged = self._least(p, weights)
+            left = self._residuals(p)
+            # Each class of rows bears its part of the parameters.
+            free = max(left.size - len(kept), 1) / left.size
+            spread = np.sqrt((left**2).mean(axis=0) / free)
+            spread = np.array([np.sqrt((spread[self._class(k)] ** 2).mean()) for k in range(len(spread))])
+            if not spread.max() > 0.0:
+                break
+            weights = 1.0 / np.maximum(spread, 1e-9 * spread.max())
+        found = self._identification(p, kept, spread)
+        if not converged:
+            raise SolverError(
+                "the search did not converge: begin with model.with_parameters(...) nearer to the result, or ask for "
+                "moments ('mc', 'IO'), in which it is linear",
+                found,
+            )
+        return found
+
+    def _class(self, row: int) -> list[int]:
+        return [k for k, label in enumerate(self.labels) if label == self.labels[row]]
+
+    def _residuals(self, p: FloatArray) -> FloatArray:
+        left: FloatArray = self.b - self.Y @ self.unknowns.phi(p)
+        return left
+
+    def _least(self, p: FloatArray, weights: FloatArray) -> tuple[FloatArray, list[int], bool]:
+        """Return the parameters, those that are identified, and whether the search converged."""
+        K = self.Y.shape[-1]
+        rows = np.concatenate([self.Y, self.b[..., None]], axis=-1) * weights[:, None]
+        reduced = np.linalg.qr(rows.reshape(-1, K + 1), mode="r")
+        Y, b = reduced[:, :K], reduced[:, K]
+
+        def left(values: FloatArray) -> FloatArray:
+            found: FloatArray = Y @ self.unknowns.phi(values) - b
+            return found
+
+        kept = independent_columns(Y @ self.unknowns.slope(p))[0]
+        if self.unknowns.is_linear:
+            found = p.copy()
+            slope = Y @ self.unknowns.slope(p)
+            size = np.linalg.norm(slope[:, kept], axis=0)
+            found[kept] -= np.linalg.lstsq(slope[:, kept] / size, left(p), rcond=None)[0] / size
+            return found, kept, True
+        from scipy.optimize import least_squares
+
+        def inserted(some: FloatArray) -> FloatArray:
+            values = p.copy()
+            values[kept] = some
+            return values
+
+        solution = least_squares(
+            lambda some: left(inserted(some)),
+            p[kept],
+            lambda some: (Y @ self.unknowns.slope(inserted(some)))[:, kept],
+            x_scale="jac",
+            method="trf",
+            ftol=1e-15,
+            xtol=1e-15,
+            gtol=None,
+            max_nfev=200,
+        )
+        return inserted(solution.x), kept, bool(solution.success)
+
+    def _identification(self, p: FloatArray, kept: list[int], spread: FloatArray) -> Identification:
+        unknowns, data = self.unknowns, self.data
+        slope = self.Y @ unknowns.slope(p)
+        base = _base(unknowns, slope.reshape(-1, slope.shape[-1]))
+        weighted = (slope / np.maximum(spread, np.finfo(float).tiny)[:, None]).reshape(-1, slope.shape[-1])[:, kept]
+        size = np.linalg.norm(weighted, axis=0)
+        _, singular, right = np.linalg.svd(weighted / size, full_matrices=False)
+        covariance = (right.T / singular**2) @ right / np.outer(size, size)
+        deviations = np.sqrt(np.diag(covariance))
+        values = dict(zip(unknowns.names, p.tolist(), strict=True))
+        combined = {name for one in base for name in one.weights if len(one.weights) > 1}
+        std = dict.fromkeys(unknowns.names, np.nan)
+        for one, deviation in zip(base, deviations, strict=True):
+            name = next(iter(one.weights))
+            if name not in combined:
+                std[name] = float(deviation)
+        model = unknowns.model
+        units = {v.name: v.unit for v in model.variables if v.name in data.motors}
+        return Identification(
+            values,
+            std,
+            base.combinations,
+            np.array([one.value(values) for one in base]),
+            deviations,
+            covariance,
+            base.idle,
+            float(singular[0] / singular[-1]),
+            {label: float(spread[k]) for k, label in enumerate(self.labels)},
+            data.t,
+            self._residuals(p),
+            data.motors,
+            _with(model, unknowns.physical(p, base.idle)),
+            model.mechanism.name,
+            units | dict(zip(unknowns.names, unknowns.units, strict=True)),
+        )
+
+
+def independent_columns(matrix: FloatArray) -> tuple[list[int], FloatArray, list[int]]:
+    """Return columns that do not follow from those before, how the others follow (kept, n), and those that are zero.
+
+    By Gram and Schmidt, twice, on columns of length one.
+    """
+    size = np.linalg.norm(matrix, axis=0)
+    largest = size.max(initial=0.0)
+    idle = [k for k in range(matrix.shape[1]) if not size[k] > IDLE * max(largest, np.finfo(float).tiny)]
+    kept: list[int] = []
+    basis = np.zeros((len(matrix), 0))
+    for k in range(matrix.shape[1]):
+        if k in idle:
+            continue
+        rest = matrix[:, k] / size[k]
+        for _ in range(2):
+            rest = rest - basis @ (basis.T @ rest)
+        norm = float(np.linalg.norm(rest))
+        if norm > RANK_TOLERANCE and len(kept) < len(matrix):
+            kept.append(k)
+            basis = np.column_stack([basis, rest / norm])
+    if not kept:
+        return kept, np.zeros((0, matrix.shape[1])), idle
+    weights = np.linalg.lstsq(matrix[:, kept] / size[kept], matrix, rcond=None)[0] / size[kept][:, None]
+    return kept, weights, idle
+
+
+def _base(unknowns: Unknowns, rows: FloatArray) -> BaseParameters:
+    """Return the combinations that rows (n, p) of the loads by the parameters determine."""
+    kept, weights, idle = independent_columns(rows)
+    scale = np.linalg.norm(rows, axis=0)
+    found = []
+    for row, k in enumerate(kept):
+        # compared by the load that each parameter's share makes
+        share = np.abs(weights[row]) * scale[k] / np.where(scale > 0.0, scale, 1.0)
+        members = [j for j in range(rows.shape[1]) if j not in kept and j not in idle and share[j] > SHOWN]
+        found.append(
+            Combination(
+                {unknowns.names[k]: 1.0} | {unknowns.names[j]: float(weights[row, j]) for j in members},
+                unknowns.units[k],
+            )
+        )
+    return BaseParameters(tuple(found), tuple(unknowns.names[k] for k in idle), tuple(unknowns.names))
+
+
+def _random_regression(space: ConfigurationSpace, unknowns: Unknowns, seed: int) -> FloatArray:
+    """Return the loads by the parameters (rows, p) in random motions around the start."""
+    rng = np.random.default_rng(seed)
+    count = max(12, RANDOM_POSES * len(unknowns.names))
+    states: list[FloatArray] = []
+    speeds, accelerations, bases = [], [], []
+    origin = space.start.q[: space.nq]
+    turn = np.where(space.is_rotation, 0.7, 0.5 * space.length)
+    regular = np.inf
+    for _ in range(20 * count):
+        if len(states) == count:
+            break
+        found = space.closed(space.displaced(origin, turn * rng.standard_normal(space.nu)))
+        if not found.found:
+            continue
+        basis = space.tangent().basis
+        if basis.shape[1] > regular:
+            continue
+        if basis.shape[1] < regular:
+            regular, states, speeds, accelerations, bases = basis.shape[1], [], [], [], []
+        u = basis @ rng.standard_normal(basis.shape[1]) * space.length
+        space.enter_speeds(u)
+        part = np.array(space.block["acceleration"][: space.nu])
+        states.append(found.q)
+        speeds.append(u)
+        accelerations.append(part + basis @ rng.standard_normal(basis.shape[1]) * space.length * 9.81)
+        bases.append(basis)
+    if not states:
+        raise AssemblyError("no closed pose was found around the start of the mechanism")
+    if not bases[0].size:
+        raise MechanismError(
+            "the mechanism has no degrees of freedom: its prescribed motions leave nothing to identify"
+        )
+    inputs = np.tile(unknowns.model.arguments.no_inputs, (len(states), 1))
+    samples = Samples(np.array(states), np.array(speeds), np.array(accelerations), inputs)
+    columns, _ = load_columns(unknowns, samples)
+    rows = np.einsum("nud,nuk->ndk", np.array(bases), columns) @ unknowns.slope(unknowns.start)
+    flat: FloatArray = rows.reshape(-1, rows.shape[-1])
+    return flat
+
+
+def _solved_for_loads(acting: FloatArray, loads: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return T (dof, dof) with rows T N' tau = loads, of motors first, and these measured loads (dof,)."""
+    dof, m = acting.shape
+    left, values, right = np.linalg.svd(acting, full_matrices=True)
+    rank = int(np.sum(values > 1e-9 * values.max(initial=0.0)))
+    outside = left[:, rank:].T
+    inverse = left[:, :rank].T / values[:rank, None]
+    if rank == m:
+        return np.vstack([right.T @ inverse, outside]), np.concatenate([loads, np.zeros(dof - m)])
+    return np.vstack([inverse, outside]), np.concatenate([right[:rank] @ loads, np.zeros(dof - rank)])
+
+
+def _labels(motors: Sequence[str], dof: int) -> list[str]:
+    """Return what each row belongs to: a motor, all of more motors than degrees of freedom, or none."""
+    if len(motors) > dof:
+        return ["motors"] * dof
+    return [*motors, *[UNACTUATED] * (dof - len(motors))]
+
+
+def _with(model: ModelBase, parameters: Mapping[str, float]) -> ModelBase | None:
+    """Return the model with values by name; None where no rigid body has them."""
+    try:
+        changed = model.with_parameters(parameters)
+        changed.assemble()
+    except LinkworkError:
+        return None
+    return changed

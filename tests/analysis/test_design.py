@@ -1,0 +1,176 @@
+"""Designs: targets of a known linkage in closed form are found again, and what goes wrong is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.analysis.design import Design
+from support.coupler_point import MEMBERS, STEP, four_bar, tip_of_four_bar
+
+ANGLES = np.linspace(-1.0, -1.0 + 2 * np.pi, 24, endpoint=False)
+KNOWN = {"crank": 0.35, "coupler": 1.1, "rocker": 0.75, "px": 0.6, "pz": 0.2}
+PARAMETERS = {"crank": (0.1, 0.8), "coupler": (0.5, 1.5), "rocker": (0.3, 1.5), "px": None, "pz": (-0.5, 0.9)}
+
+
+TARGET = np.array([tip_of_four_bar(angle, 0.0, base=0.9, **KNOWN)[:2] for angle in ANGLES])
+
+
+def residuals(values):
+    return (values["tip.r"][:, [0, 2]] - TARGET).ravel()
+
+
+def found_by(objective, parameters=PARAMETERS, mech=None, **options) -> Design:
+    made = four_bar() if mech is None else mech
+    options = {"of": ["tip.r"], "q": {"A": ANGLES}, "combinations": MEMBERS} | options
+    return lw.design(made, parameters, objective, **options)
+
+
+def test_the_linkage_of_target_points_is_found_again() -> None:
+    found = found_by(residuals)
+    np.testing.assert_allclose([found[name] for name in KNOWN], list(KNOWN.values()), atol=1e-8)
+    assert found.converged and found.gradient == "complex step"
+    np.testing.assert_allclose(found.outputs["tip.r"][:, [0, 2]], TARGET, atol=1e-12)
+    assert found.cost < 1e-20
+
+
+def test_one_number_has_the_same_least() -> None:
+    found = found_by(lambda values: (residuals(values) ** 2).sum(), rtol=1e-15)
+    np.testing.assert_allclose([found[name] for name in KNOWN], list(KNOWN.values()), atol=1e-5)
+
+
+def test_the_model_found_is_one_with_these_parameters() -> None:
+    found = found_by(residuals)
+    state = found.model.assemble(q={"A": -1.0})
+    np.testing.assert_allclose(found.model.value("tip.r", state)[[0, 2]], TARGET[0], atol=1e-8)
+    assert found.model.parameters["C.parent_frame.r[1]"] == pytest.approx(1.1, abs=1e-8)
+    assert found.model.parameters["coupler.r_cm[1]"] == pytest.approx(0.55, abs=1e-8)
+
+
+def test_the_jacobian_of_the_poses_is_that_of_the_closed_form() -> None:
+    found = found_by(residuals, max_evaluations=1)
+    for k, name in enumerate(PARAMETERS):
+        lengths = {"base": 0.9} | found.parameters | {name: found[name] + 1j * STEP}
+        exact = [tip_of_four_bar(angle, 0.0, **lengths)[:2].imag / STEP for angle in ANGLES]
+        np.testing.assert_allclose(found.jacobian[:, [0, 2], k], exact, atol=1e-11, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", ["real only", "gradient"])
+def test_other_gradients_lead_to_the_same_design(kind: str) -> None:
+    def gradient(values):
+        by_tip = np.zeros((2 * len(ANGLES), len(ANGLES), 3))
+        by_tip[np.arange(0, 48, 2), np.arange(24), 0] = by_tip[np.arange(1, 48, 2), np.arange(24), 2] = 1.0
+        return {"tip.r": by_tip}
+
+    if kind == "gradient":
+        found = found_by(residuals, gradient=gradient)
+        assert found.gradient == "given"
+    else:
+        found = found_by(lambda values: (values["tip.r"].real[:, [0, 2]] - TARGET).ravel())
+        assert found.gradient == "differences"
+    np.testing.assert_allclose([found[name] for name in KNOWN], list(KNOWN.values()), atol=1e-8)
+
+
+def test_the_longest_crank_that_turns_is_that_of_grashof() -> None:
+    """Shortest and longest link together are at most as long as the others: 0.7 + 1.0 = 0.8 + 0.9."""
+    found = found_by(lambda values: -values.parameters["crank"], {"crank": (0.1, 2.0)}, q={"A": np.linspace(-1, 5.3, 64)})
+    assert found["crank"] == pytest.approx(0.7, abs=1e-6)
+    assert found.refused > 0 and np.isinf(found.costs).sum() == found.refused
+
+
+def test_trials_out_of_reach_are_refused_on_the_way_to_the_least() -> None:
+    start = lw.compile(four_bar()).with_parameters({"B.parent_frame.r[1]": 0.69, "crank.r_cm[1]": 0.345})
+    seen = []
+
+    def objective(values):
+        seen.append(values.parameters["crank"])
+        return np.array([values.parameters["crank"] - 0.9]) * 1.0
+
+    found = found_by(objective, {"crank": (0.1, 2.0)}, start)
+    assert found.refused > 0
+    assert 0.69 < found["crank"] <= 0.701  # poses next to the longest reach, not in it
+    assert max(np.real(seen)) <= 0.701
+
+
+def test_accelerations_and_reactions_may_be_objectives() -> None:
+    """A balanced crank: the reaction in its bearing vanishes with the centre of mass on the axis."""
+    mech = lw.Mechanism("rotor")
+    mech.add_body("rotor", mass=2.0, com=(0.1, 0.05, 0), inertia=np.diag([0.1, 0.1, 0.2]))
+    mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "rotor", at=(0, 0, 0))
+    found = lw.design(
+        mech,
+        {"rotor.r_cm[1]": (-1, 1), "rotor.r_cm[2]": (-1, 1)},
+        lambda values: values["A.f"][:, :2].ravel(),
+        of=["A.f"],
+        q={"A": [0.0, 1.0]},
+        u={"A": 3.0},
+    )
+    np.testing.assert_allclose(list(found.parameters.values()), 0.0, atol=1e-12)
+
+
+def test_a_nan_names_the_parameters_and_keeps_the_best_design() -> None:
+    calls = []
+
+    def objective(values):
+        calls.append(1)
+        left = residuals(values)
+        return left * np.nan if values.parameters["crank"].real < 0.37 else left
+
+    with pytest.raises(lw.SolverError, match=r"objective is not finite with crank = 0\.3\d* m, coupler") as caught:
+        found_by(objective)
+    best = caught.value.result
+    assert isinstance(best, Design) and best["crank"] >= 0.37 and not best.converged
+    assert np.isfinite(best.cost)
+
+
+def test_results_are_shown_and_written(tmp_path, needs) -> None:
+    found = found_by(residuals)
+    frame = found.to_dataframe()
+    assert list(frame.columns) == [*PARAMETERS, "cost"] and len(frame) == len(found.costs)
+    found.to_csv(tmp_path / "d.csv")
+    assert "crank" in repr(found) and "0.35" in repr(found)
+    needs("matplotlib")
+    found.plot(tmp_path / "d.png")
+    assert (tmp_path / "d.png").is_file()
+    with pytest.raises(lw.UnknownNameError, match="did you mean 'crank'"):
+        _ = found["cranck"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "options", "text"),
+    [
+        ({"cranc": None}, {}, "parameters: .*'cranc'"),
+        ({"crank": (0.8, 0.1)}, {}, r"bounds of 'crank' are in the wrong order: \(0\.8, 0\.1\)"),
+        ({"crank": (0.5, 0.8)}, {}, r"'crank' starts at 0\.4 m, out of its bounds"),
+        ({"crank": (1, 2, 3)}, {}, "must have .lower, upper."),
+        ({"crank": None, "crank.I[1,1]": None}, {}, r"without influence .*'crank\.I\[1,1\]'"),
+        ({}, {}, "parameters must be a dictionary"),
+        ({"crank": None}, {"q": {}}, "q must be a dictionary"),
+        ({"crank": None}, {"q": {"AA": [0.0]}}, "did you mean 'A'"),
+        ({"crank": None}, {"q": {"A": [0.0, np.nan]}}, "not finite at pose 2"),
+        ({"crank": None}, {"q": {"A": [0.0], "B": [0.0]}}, "1 degree|degrees of freedom"),
+        ({"crank": None}, {"u": {"B": 1.0}}, "u of joint 'B' follows"),
+        ({"crank": None}, {"u": {"A": [1.0, 2.0]}}, "one speed or 24"),
+        ({"crank": None}, {"of": ["tip.rr"]}, "did you mean"),
+        ({"crank": None}, {"rtol": 2.0}, "rtol must be"),
+        ({"crank": None}, {"gradient": lambda values: {"tip.r": 1.0}}, "gradient: 'tip.r' has shape"),
+        ({"crank": None}, {"gradient": lambda values: {"tip.x": 1.0}}, "gradient: .*'tip.x'"),
+    ],
+)
+def test_bad_input_is_named(parameters, options, text) -> None:
+    with pytest.raises(lw.MechanismError, match=text):
+        found_by(residuals, parameters, **options)
+
+
+def test_a_start_out_of_reach_names_the_pose() -> None:
+    with pytest.raises((lw.SingularityError, lw.AssemblyError), match=r"does not reach all poses .* pose \d+ of 24"):
+        found_by(residuals, {"crank": 0.9})
+
+
+def test_an_objective_of_the_wrong_kind_is_named() -> None:
+    for objective in (lambda values: "none", lambda values: values["tip.r"]):
+        with pytest.raises(lw.MechanismError, match="must return one number or residuals"):
+            found_by(objective)
+    with pytest.raises(lw.UnknownNameError, match="did you mean 'tip.r'"):
+        found_by(lambda values: values["tip.rr"].ravel())

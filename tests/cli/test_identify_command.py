@@ -1,0 +1,49 @@
+"""`linkwork identify`: a CSV file of a simulated experiment in, the parameters of the mechanism out."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork.cli.main import main
+
+
+@pytest.fixture
+def files(tmp_path):
+    mech = lw.Mechanism("arm")
+    mech.add_body("arm", mass=2.0, com=(0.3, 0, 0), inertia=lw.inertia.rod(2.0, 0.6))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "arm", at=(0, 0, 0))
+    mech.add_force(lw.SpringDamper("A", stiffness=0.0, damping=0.4))
+    mech.save(tmp_path / "arm.json")
+    t = np.linspace(0.0, 2.0, 41)
+    run = lw.simulate(mech, 2.0, inputs={"A": lambda t: 5 * np.sin(4 * t)}, t_eval=t, rtol=1e-10)
+    run.to_csv(tmp_path / "data.csv")
+    return [str(tmp_path / "arm.json"), str(tmp_path / "data.csv")]
+
+
+def test_parameters_are_printed_and_written(files, tmp_path, capsys, needs):
+    needs("pandas")
+    table = tmp_path / "found.csv"
+    assert main(["identify", *files, "--parameter", "arm.m", "--parameter", "A.d", "-o", str(table)]) == 0
+    out = capsys.readouterr().out
+    assert "Identification: 2 of 2" in out and f"wrote {table}" in out
+    assert table.read_text().startswith("combination,value,std,unit\narm.m,2.0")
+
+
+def test_json_has_the_combinations(files, tmp_path, capsys):
+    assert main(["identify", *files, "--parameter", "arm", "--json", "-o", str(tmp_path / "found.json")]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((tmp_path / "found.json").read_text())
+    values = {next(iter(one["weights"])): one["value"] for one in printed["combinations"]}
+    assert values == pytest.approx({"arm.IO[2,2]": 2.0 * 0.6**2 / 3, "arm.mc[1]": 0.6, "arm.mc[3]": 0.0}, abs=1e-9)
+    assert "arm.m" in printed["without_influence"]
+
+
+def test_failures_give_the_reason_in_one_line(files, capsys):
+    assert main(["identify", *files, "--parameter", "arm.mm"]) == 1
+    assert "did you mean 'arm.m'" in capsys.readouterr().err
+    assert main(["identify", files[0], files[1] + ".csv"]) == 1
+    assert "cannot be read" in capsys.readouterr().err
