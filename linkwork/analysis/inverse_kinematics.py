@@ -143,9 +143,10 @@ class PoseSolver:
         return FOUND * self.length
 
     def newton(self, wanted: Sequence[FloatArray] | None, q: FloatArray) -> Attempt:
-        """Return where steps from q end; without targets in a closed pose."""
+        """Return where steps from q end; without targets in a closed pose, whatever the limits."""
         space, block, k = self.space, self.space.block, self._constraints
         rows, left = (self._rows, self._left) if wanted is not None else (self._rows[:k], self._left[:k])
+        limits = None if wanted is None else self.limits
         best, least, far = q, np.inf, np.inf
         is_redundant = wanted is not None and (self._is_redundant or self._preferred is not None)
         preference = _Preference(space, q, self._preferred) if is_redundant else None
@@ -157,7 +158,7 @@ class PoseSolver:
             if wanted is not None:
                 left[k:] = self._weights * self._lacking(wanted)
             size = float(max(left.max(initial=0.0), -left.min(initial=0.0)))
-            outside = self.limits.excess() if self.limits is not None else 0.0
+            outside = limits.excess() if limits is not None else 0.0
             if max(size, outside) < least or (is_redundant and max(size, outside) <= self._tolerance):
                 best, least, far = q, max(size, outside), float(np.sqrt(left[k:] @ left[k:]))
             if (size <= CLOSED * self.length and settled and outside <= CLOSED * self.length) or count == _MOST_STEPS:
@@ -167,7 +168,7 @@ class PoseSolver:
                 np.multiply(self._weights[:, None] * self.functions.rows(), self._shrink, out=rows[k:])
             if preference is not None:
                 preference.enter(q, rows, learns=size < _NEAR * self.length)
-            step, loads = self._step(rows, -left[:k], left[k:], preference)
+            step, loads = self._step(rows, -left[:k], left[k:], preference, limits)
             norm = float(np.sqrt(step @ step))
             settled = settled or (size <= self._tolerance and norm <= _SETTLED * self.length)
             if size <= self._tolerance and norm <= _ROUNDING * self.length:
@@ -188,17 +189,22 @@ class PoseSolver:
         return np.concatenate([part.difference(value) for part, value in zip(parts, wanted, strict=True)])
 
     def _step(
-        self, rows: FloatArray, closing: FloatArray, lacking: FloatArray, preference: _Preference | None
+        self,
+        rows: FloatArray,
+        closing: FloatArray,
+        lacking: FloatArray,
+        preference: _Preference | None,
+        limits: Limits | None,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the weighted step, and the multipliers of the rows."""
         values = np.concatenate([closing, lacking])
         damping = float(values @ values) / self.length**2
         preferred, metric = (None, None) if preference is None else (preference.step, preference.metric)
         step, loads = self._least(rows, values, preferred, metric, damping)
-        if self.limits is None:
+        if limits is None:
             return step, loads
-        at, limited = self.limits.values(), self.limits.rows() * self._shrink
-        lower, upper = self.limits.lower - at, self.limits.upper - at
+        at, limited = limits.values(), limits.rows() * self._shrink
+        lower, upper = limits.lower - at, limits.upper - at
         bound: dict[int, float] = {}  # by limit: where the step must end
         for _ in range(2 * len(at) + 2):
             ahead = limited @ step
@@ -263,7 +269,7 @@ class PoseSolver:
         for _ in range(_MOST_CHARTS):
             chart = _Chart(self, q)
             options: dict[str, Any] = {"method": "SLSQP", "jac": True, "args": (wanted,)}
-            options |= {"bounds": [(-_REACH, _REACH)] * chart.dof, "options": {"ftol": 1e-18, "maxiter": 100}}
+            options |= {"bounds": [(-_REACH, _REACH)] * chart.dof, "options": {"ftol": 1e-13, "maxiter": 50}}
             if self.limits is not None:
                 options["constraints"] = {"type": "ineq", "fun": chart.room, "jac": chart.room_rows}
             found = minimize(chart.cost, np.zeros(chart.dof), **options)
@@ -348,10 +354,15 @@ class _Chart:
         self._basis = self._space.tangent().basis * solver.length
         self._project = (self._space.weights[:, None] ** 2 * self._basis / solver.length**2).T
         self.dof = self._basis.shape[1]
+        self._at: tuple[FloatArray, Attempt, FloatArray] | None = None  # z, pose, speeds by rates of z
 
     def at(self, z: FloatArray) -> Attempt:
         """Return the pose, where the block then is."""
-        return self._solver.newton(None, self._space.displaced(self._origin, self._basis @ z))
+        if self._at is None or not np.array_equal(z, self._at[0]):
+            found = self._solver.newton(None, self._space.displaced(self._origin, self._basis @ z))
+            basis = self._space.tangent().basis
+            self._at = z.copy(), found, basis @ np.linalg.pinv(self._project @ basis)
+        return self._at[1]
 
     def cost(self, z: FloatArray, wanted: Sequence[FloatArray]) -> tuple[float, FloatArray]:
         """Return half the square of the relative distance from the targets, and its slope."""
@@ -379,9 +390,8 @@ class _Chart:
 
     def _moves(self) -> FloatArray:
         """Return speeds by rates of z in the present pose."""
-        basis = self._space.tangent().basis
-        found: FloatArray = basis @ np.linalg.pinv(self._project @ basis)
-        return found
+        assert self._at is not None
+        return self._at[2]
 
 
 # ---- for users ----
