@@ -124,7 +124,7 @@ class PoseSolver:
             return first
         failures, steps = [first], first.steps
         for start in self._starts(q, starts):
-            one = self.newton(wanted, start)
+            one = self.newton(wanted, start, near=q)
             steps += one.steps
             if one.found:
                 return one._replace(steps=steps)
@@ -133,7 +133,7 @@ class PoseSolver:
         if nearest:
             ends = [self._nearest(wanted, start) for start in (q, best.q)]
             best = min(ends, key=lambda one: (one.violation > self._tolerance, one.distance))
-            closer = self.newton(wanted, best.q)
+            closer = self.newton(wanted, best.q, near=q)
             best = closer if closer.found else best
         self.space.enter(best.q)
         return best._replace(steps=steps)
@@ -142,14 +142,17 @@ class PoseSolver:
     def _tolerance(self) -> float:
         return FOUND * self.length
 
-    def newton(self, wanted: Sequence[FloatArray] | None, q: FloatArray) -> Attempt:
-        """Return where steps from q end; without targets in a closed pose, whatever the limits."""
+    def newton(self, wanted: Sequence[FloatArray] | None, q: FloatArray, near: FloatArray | None = None) -> Attempt:
+        """Return where steps from q end; without targets in a closed pose, whatever the limits.
+
+        What targets leave open is next to `near`, by default q.
+        """
         space, block, k = self.space, self.space.block, self._constraints
         rows, left = (self._rows, self._left) if wanted is not None else (self._rows[:k], self._left[:k])
         limits = None if wanted is None else self.limits
         best, least, far = q, np.inf, np.inf
         is_redundant = wanted is not None and (self._is_redundant or self._preferred is not None)
-        preference = _Preference(space, q, self._preferred) if is_redundant else None
+        preference = _Preference(space, q if near is None else near, self._preferred) if is_redundant else None
         settled = not is_redundant
         count = 0
         for count in range(_MOST_STEPS + 1):

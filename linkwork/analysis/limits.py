@@ -58,6 +58,13 @@ class Limits:
         for k, function in zip(self._others, self._functions, strict=True):
             self._weights[k] = 1.0 if function.units[0] == "m" else space.length
 
+        # An angle of a joint that closes a loop is known but for full revolutions: it is counted next to its bounds.
+        closing = [k for k in self._others if self.names[k].split(".q")[0] in n.cut]
+        angles = [self._functions[self._others.index(k)].units[0] == "rad" for k in closing]
+        middle = 0.5 * (self.lower + self.upper)
+        self._turning = [k for k, is_angle in zip(closing, angles, strict=True) if is_angle and np.isfinite(middle[k])]
+        self._middle = middle[self._turning]
+
     @classmethod
     def of(cls, space: ConfigurationSpace, given: Mapping[str, Bounds] | None) -> Limits | None:
         """Return the bounds of stops, those that are given in their place, or None if there are none.
@@ -86,6 +93,8 @@ class Limits:
         found[self._tree] = self._space.q[self._q]
         for k, function in zip(self._others, self._functions, strict=True):
             found[k] = function.value()[0]
+        if self._turning:
+            found[self._turning] += 2.0 * np.pi * np.round((self._middle - found[self._turning]) / (2.0 * np.pi))
         return found
 
     def rows(self) -> FloatArray:

@@ -208,6 +208,10 @@ def test_limits_of_the_joint_that_closes_a_loop_hold() -> None:
     assert found.found
     assert found.state["E.q"] == pytest.approx(lower, abs=1e-9)
     assert found.state["tip.r"][0] == pytest.approx(0.05, abs=1e-10)
+    turn = 2 * np.pi
+    again = lw.inverse_kinematics(model, targets, limits={"E": (lower - turn, lower + 1.0 - turn)})
+    assert again.found
+    np.testing.assert_allclose(again.q, found.q, atol=1e-9)
 
 
 @pytest.mark.parametrize("goal", [(2.0, 0.3), (-1.0, 1.5), (0.3, 2.0)])
