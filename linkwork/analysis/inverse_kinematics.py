@@ -161,7 +161,8 @@ class PoseSolver:
             if wanted is not None:
                 left[k:] = self._weights * self._lacking(wanted)
             size = float(max(left.max(initial=0.0), -left.min(initial=0.0)))
-            outside = limits.excess() if limits is not None else 0.0
+            at = limits.values() if limits is not None else None
+            outside = limits.excess(at) if limits is not None else 0.0
             if max(size, outside) < least or (is_redundant and max(size, outside) <= self._tolerance):
                 best, least, far = q, max(size, outside), float(np.sqrt(left[k:] @ left[k:]))
             if (size <= CLOSED * self.length and settled and outside <= CLOSED * self.length) or count == _MOST_STEPS:
@@ -171,7 +172,7 @@ class PoseSolver:
                 np.multiply(self._weights[:, None] * self.functions.rows(), self._shrink, out=rows[k:])
             if preference is not None:
                 preference.enter(q, rows, learns=size < _NEAR * self.length)
-            step, loads = self._step(rows, -left[:k], left[k:], preference, limits)
+            step, loads = self._step(rows, -left[:k], left[k:], preference, at)
             norm = float(np.sqrt(step @ step))
             settled = settled or (size <= self._tolerance and norm <= _SETTLED * self.length)
             if size <= self._tolerance and norm <= _ROUNDING * self.length:
@@ -197,32 +198,34 @@ class PoseSolver:
         closing: FloatArray,
         lacking: FloatArray,
         preference: _Preference | None,
-        limits: Limits | None,
+        at: FloatArray | None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the weighted step, and the multipliers of the rows."""
+        """Return the weighted step, and the multipliers of the rows; `at` are the values of limits that hold."""
         values = np.concatenate([closing, lacking])
         damping = float(values @ values) / self.length**2
         preferred, metric = (None, None) if preference is None else (preference.step, preference.metric)
         step, loads = self._least(rows, values, preferred, metric, damping)
-        if limits is None:
+        if self.limits is None or at is None:
             return step, loads
-        at, limited = limits.values(), limits.rows() * self._shrink
-        lower, upper = limits.lower - at, limits.upper - at
+        limited, lower, upper = self.limits.weighted_rows(), self.limits.lower - at, self.limits.upper - at
         bound: dict[int, float] = {}  # by limit: where the step must end
         for _ in range(2 * len(at) + 2):
             ahead = limited @ step
             beyond = np.maximum(lower - ahead, ahead - upper)
-            beyond[list(bound)] = -np.inf
+            if bound:
+                beyond[list(bound)] = -np.inf
             worst = int(np.argmax(beyond))
             if beyond[worst] > _BEYOND:
                 bound[worst] = float(lower[worst] if ahead[worst] < lower[worst] else upper[worst])
+            elif not bound:
+                break
             else:
                 ends = zip(bound.items(), loads[len(values) :], strict=True)
                 inwards = [
                     abs(load) if lower[one] == upper[one] else load if end == lower[one] else -load
                     for (one, end), load in ends
                 ]
-                if not inwards or min(inwards) >= -_BEYOND:
+                if min(inwards) >= -_BEYOND:
                     break
                 del bound[list(bound)[int(np.argmin(inwards))]]
             more = np.vstack([rows, limited[list(bound)]])
