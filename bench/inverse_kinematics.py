@@ -13,16 +13,18 @@ from bench.mechanisms import CHECKOUT
 from bench.report import Goal, Report
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.inverse_kinematics import Attempt, PoseSolver, checked_targets
+from linkwork.analysis.limits import Limits
 
 POSES = 1000
 TIME_AIM = 1.0  # ms
 ERROR_AIM = 1e-10  # m
 METHOD = """\
 CPU time of one pose in ms on one core, the best of {rounds} rounds for each pose, of {poses} random reachable poses. A
-platform of six UPS limbs is displaced by up to 0.15 m along each axis and turned by up to 0.5 rad about each; a limb of
-a robot (hip and five-bar, one loop) has random angles of its three motors. Targets are position and orientation of the
-platform, and the position of the foot. Each search begins at the pose before, as along a path, or at the assembled
-start. The error is what constraints and targets miss in the end, m, angles times the length of the mechanism."""
+platform of six UPS limbs is displaced by up to 0.15 m along each axis and turned by up to 0.5 rad about each, without
+and with stops of its six struts; a limb of a robot (hip and five-bar, one loop) has random angles of its three motors.
+Targets are position and orientation of the platform, and the position of the foot. Each search begins at the pose
+before, as along a path, or at the assembled start. The error is what constraints and targets miss in the end, m, angles
+times the length of the mechanism."""
 
 
 def main(options: argparse.Namespace) -> None:
@@ -35,6 +37,7 @@ def main(options: argparse.Namespace) -> None:
     rows, goals = [], []
     for name, model, targets in (
         ("platform", lw.compile(stewart()), platform_targets()),
+        ("platform with stops", lw.compile(stewart(limits=(-0.4, 0.4))), platform_targets()),
         ("limb", lw.compile(limb()), limb_targets(lw.compile(limb()))),
     ):
         for start in ("the pose before", "the assembled start"):
@@ -80,7 +83,7 @@ def measured(
     """Return CPU times (poses,), ms, and how the searches ended."""
     space = ConfigurationSpace(model)
     functions, values, _ = checked_targets(space, targets, "targets")
-    solver, start = PoseSolver(space, functions), space.q
+    solver, start = PoseSolver(space, functions, Limits.of(space, None)), space.q
     times = np.full(POSES, np.inf)
     for _ in range(rounds):
         q, ends = start, []

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray, number
 from linkwork._util.names import quoted
@@ -126,6 +127,10 @@ class ConfigurationSpace:
     def q(self) -> FloatArray:
         """The present coordinates (nq,), a copy."""
         return self._q.copy()
+
+    def coordinates(self, which: NDArray[np.intp]) -> FloatArray:
+        """Return some of the present coordinates, by number."""
+        return self._q[which]
 
     def enter(self, q: FloatArray) -> None:
         """Bring the block to a pose; the speeds stay."""

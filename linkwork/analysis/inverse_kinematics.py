@@ -124,7 +124,7 @@ class PoseSolver:
             return first
         failures, steps = [first], first.steps
         for start in self._starts(q, starts):
-            one = self.newton(wanted, start)
+            one = self.newton(wanted, start, near=q)
             steps += one.steps
             if one.found:
                 return one._replace(steps=steps)
@@ -133,7 +133,7 @@ class PoseSolver:
         if nearest:
             ends = [self._nearest(wanted, start) for start in (q, best.q)]
             best = min(ends, key=lambda one: (one.violation > self._tolerance, one.distance))
-            closer = self.newton(wanted, best.q)
+            closer = self.newton(wanted, best.q, near=q)
             best = closer if closer.found else best
         self.space.enter(best.q)
         return best._replace(steps=steps)
@@ -142,13 +142,17 @@ class PoseSolver:
     def _tolerance(self) -> float:
         return FOUND * self.length
 
-    def newton(self, wanted: Sequence[FloatArray] | None, q: FloatArray) -> Attempt:
-        """Return where steps from q end; without targets in a closed pose."""
+    def newton(self, wanted: Sequence[FloatArray] | None, q: FloatArray, near: FloatArray | None = None) -> Attempt:
+        """Return where steps from q end; without targets in a closed pose, whatever the limits.
+
+        What targets leave open is next to `near`, by default q.
+        """
         space, block, k = self.space, self.space.block, self._constraints
         rows, left = (self._rows, self._left) if wanted is not None else (self._rows[:k], self._left[:k])
+        limits = None if wanted is None else self.limits
         best, least, far = q, np.inf, np.inf
         is_redundant = wanted is not None and (self._is_redundant or self._preferred is not None)
-        preference = _Preference(space, q, self._preferred) if is_redundant else None
+        preference = _Preference(space, q if near is None else near, self._preferred) if is_redundant else None
         settled = not is_redundant
         count = 0
         for count in range(_MOST_STEPS + 1):
@@ -157,7 +161,8 @@ class PoseSolver:
             if wanted is not None:
                 left[k:] = self._weights * self._lacking(wanted)
             size = float(max(left.max(initial=0.0), -left.min(initial=0.0)))
-            outside = self.limits.excess() if self.limits is not None else 0.0
+            at = limits.values() if limits is not None else None
+            outside = limits.excess(at) if limits is not None else 0.0
             if max(size, outside) < least or (is_redundant and max(size, outside) <= self._tolerance):
                 best, least, far = q, max(size, outside), float(np.sqrt(left[k:] @ left[k:]))
             if (size <= CLOSED * self.length and settled and outside <= CLOSED * self.length) or count == _MOST_STEPS:
@@ -167,7 +172,7 @@ class PoseSolver:
                 np.multiply(self._weights[:, None] * self.functions.rows(), self._shrink, out=rows[k:])
             if preference is not None:
                 preference.enter(q, rows, learns=size < _NEAR * self.length)
-            step, loads = self._step(rows, -left[:k], left[k:], preference)
+            step, loads = self._step(rows, -left[:k], left[k:], preference, at)
             norm = float(np.sqrt(step @ step))
             settled = settled or (size <= self._tolerance and norm <= _SETTLED * self.length)
             if size <= self._tolerance and norm <= _ROUNDING * self.length:
@@ -188,32 +193,39 @@ class PoseSolver:
         return np.concatenate([part.difference(value) for part, value in zip(parts, wanted, strict=True)])
 
     def _step(
-        self, rows: FloatArray, closing: FloatArray, lacking: FloatArray, preference: _Preference | None
+        self,
+        rows: FloatArray,
+        closing: FloatArray,
+        lacking: FloatArray,
+        preference: _Preference | None,
+        at: FloatArray | None,
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the weighted step, and the multipliers of the rows."""
+        """Return the weighted step, and the multipliers of the rows; `at` are the values of limits that hold."""
         values = np.concatenate([closing, lacking])
         damping = float(values @ values) / self.length**2
         preferred, metric = (None, None) if preference is None else (preference.step, preference.metric)
         step, loads = self._least(rows, values, preferred, metric, damping)
-        if self.limits is None:
+        if self.limits is None or at is None:
             return step, loads
-        at, limited = self.limits.values(), self.limits.rows() * self._shrink
-        lower, upper = self.limits.lower - at, self.limits.upper - at
+        limited, lower, upper = self.limits.weighted_rows(), self.limits.lower - at, self.limits.upper - at
         bound: dict[int, float] = {}  # by limit: where the step must end
         for _ in range(2 * len(at) + 2):
             ahead = limited @ step
             beyond = np.maximum(lower - ahead, ahead - upper)
-            beyond[list(bound)] = -np.inf
+            if bound:
+                beyond[list(bound)] = -np.inf
             worst = int(np.argmax(beyond))
             if beyond[worst] > _BEYOND:
                 bound[worst] = float(lower[worst] if ahead[worst] < lower[worst] else upper[worst])
+            elif not bound:
+                break
             else:
                 ends = zip(bound.items(), loads[len(values) :], strict=True)
                 inwards = [
                     abs(load) if lower[one] == upper[one] else load if end == lower[one] else -load
                     for (one, end), load in ends
                 ]
-                if not inwards or min(inwards) >= -_BEYOND:
+                if min(inwards) >= -_BEYOND:
                     break
                 del bound[list(bound)[int(np.argmin(inwards))]]
             more = np.vstack([rows, limited[list(bound)]])
@@ -263,7 +275,7 @@ class PoseSolver:
         for _ in range(_MOST_CHARTS):
             chart = _Chart(self, q)
             options: dict[str, Any] = {"method": "SLSQP", "jac": True, "args": (wanted,)}
-            options |= {"bounds": [(-_REACH, _REACH)] * chart.dof, "options": {"ftol": 1e-18, "maxiter": 100}}
+            options |= {"bounds": [(-_REACH, _REACH)] * chart.dof, "options": {"ftol": 1e-13, "maxiter": 50}}
             if self.limits is not None:
                 options["constraints"] = {"type": "ineq", "fun": chart.room, "jac": chart.room_rows}
             found = minimize(chart.cost, np.zeros(chart.dof), **options)
@@ -348,10 +360,15 @@ class _Chart:
         self._basis = self._space.tangent().basis * solver.length
         self._project = (self._space.weights[:, None] ** 2 * self._basis / solver.length**2).T
         self.dof = self._basis.shape[1]
+        self._at: tuple[FloatArray, Attempt, FloatArray] | None = None  # z, pose, speeds by rates of z
 
     def at(self, z: FloatArray) -> Attempt:
         """Return the pose, where the block then is."""
-        return self._solver.newton(None, self._space.displaced(self._origin, self._basis @ z))
+        if self._at is None or not np.array_equal(z, self._at[0]):
+            found = self._solver.newton(None, self._space.displaced(self._origin, self._basis @ z))
+            basis = self._space.tangent().basis
+            self._at = z.copy(), found, basis @ np.linalg.pinv(self._project @ basis)
+        return self._at[1]
 
     def cost(self, z: FloatArray, wanted: Sequence[FloatArray]) -> tuple[float, FloatArray]:
         """Return half the square of the relative distance from the targets, and its slope."""
@@ -379,9 +396,8 @@ class _Chart:
 
     def _moves(self) -> FloatArray:
         """Return speeds by rates of z in the present pose."""
-        basis = self._space.tangent().basis
-        found: FloatArray = basis @ np.linalg.pinv(self._project @ basis)
-        return found
+        assert self._at is not None
+        return self._at[2]
 
 
 # ---- for users ----

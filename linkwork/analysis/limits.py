@@ -52,11 +52,19 @@ class Limits:
         self._q = at[:, 0]
         self._rows = np.zeros((len(bounds), space.nu))
         self._rows[self._tree, at[:, 1]] = 1.0
+        self._weighted: FloatArray | None = None
         weighted = [space.weights[u] for u in at[:, 1]]
         self._weights = np.ones(len(bounds))
         self._weights[self._tree] = weighted
         for k, function in zip(self._others, self._functions, strict=True):
             self._weights[k] = 1.0 if function.units[0] == "m" else space.length
+
+        # An angle of a joint that closes a loop is known but for full revolutions: it is counted next to its bounds.
+        closing = [k for k in self._others if self.names[k].split(".q")[0] in n.cut]
+        angles = [self._functions[self._others.index(k)].units[0] == "rad" for k in closing]
+        middle = 0.5 * (self.lower + self.upper)
+        self._turning = [k for k, is_angle in zip(closing, angles, strict=True) if is_angle and np.isfinite(middle[k])]
+        self._middle = middle[self._turning]
 
     @classmethod
     def of(cls, space: ConfigurationSpace, given: Mapping[str, Bounds] | None) -> Limits | None:
@@ -83,9 +91,11 @@ class Limits:
     def values(self) -> FloatArray:
         """Return the values (n,) at the present pose."""
         found = np.empty(len(self.names))
-        found[self._tree] = self._space.q[self._q]
+        found[self._tree] = self._space.coordinates(self._q)
         for k, function in zip(self._others, self._functions, strict=True):
             found[k] = function.value()[0]
+        if self._turning:
+            found[self._turning] += 2.0 * np.pi * np.round((self._middle - found[self._turning]) / (2.0 * np.pi))
         return found
 
     def rows(self) -> FloatArray:
@@ -94,9 +104,18 @@ class Limits:
             self._rows[k] = function.rows()[0]
         return self._rows
 
-    def excess(self) -> float:
-        """Return by how much the present pose is beyond a bound, m, angles times the length; 0 within all."""
-        value = self.values()
+    def weighted_rows(self) -> FloatArray:
+        """Return (n, nu) at the present pose, by weighted speeds."""
+        if self._others or self._weighted is None:
+            self._weighted = self.rows() / self._space.weights
+        return self._weighted
+
+    def excess(self, values: FloatArray | None = None) -> float:
+        """Return by how much values, by default those of the present pose, are beyond a bound; 0 within all.
+
+        In m, angles times the length.
+        """
+        value = self.values() if values is None else values
         beyond = np.maximum(self.lower - value, value - self.upper) * self._weights
         return max(float(beyond.max()), 0.0)
 

@@ -109,6 +109,25 @@ def test_what_targets_leave_open_stays_next_to_the_start() -> None:
     np.testing.assert_allclose(found.q, expected.x, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pose_next_to_the_start_is_stationary_after_few_steps(seed: int) -> None:
+    rng, joints = np.random.default_rng(seed), 8
+    start = rng.uniform(-0.6, 0.6, joints)
+    goal = tip_of(start + rng.uniform(-0.4, 0.4, joints))
+    model = lw.compile(arm(joints))
+    found = lw.inverse_kinematics(
+        model, {"tip.r[1]": goal[0], "tip.r[2]": goal[1]}, state=model.state(start, np.zeros(joints))
+    )
+    assert found.found
+    assert found.steps < 16
+    total = np.cumsum(found.q)
+    by_links = np.array([-np.sin(total), np.cos(total)])
+    rows = np.cumsum(by_links[:, ::-1], axis=1)[:, ::-1]  # of the tip by the angles
+    moved = found.q - start
+    multipliers = np.linalg.lstsq(rows.T, moved, rcond=None)[0]
+    np.testing.assert_allclose(rows.T @ multipliers, moved, atol=1e-6)  # no motion that keeps the tip shortens it
+
+
 def test_preferred_values_are_kept_where_targets_allow() -> None:
     found = lw.inverse_kinematics(arm(), {"tip.r[1]": 1.2, "tip.r[2]": 1.7}, prefer={"J1": 0.2})
     assert found.found
@@ -154,6 +173,31 @@ def test_stops_are_the_limits_by_default_and_those_given_replace_them() -> None:
     assert held["J2.q"] == pytest.approx(0.1, abs=1e-9)
 
 
+def test_a_start_outside_of_the_limits_comes_within() -> None:
+    found = lw.inverse_kinematics(arm(), {"tip.r[1]": 1.2}, limits={f"J{k}": (0.3, 1.0) for k in (1, 2, 3)})
+    assert found.found
+    assert found.q.min() >= 0.3 - 1e-10
+    assert found.q.max() <= 1.0 + 1e-10
+    held = lw.inverse_kinematics(arm(), {"tip.r[1]": 1.2}, limits={"J1": (0.5, 0.5)})
+    assert held.found
+    assert held["J1.q"] == pytest.approx(0.5, abs=1e-10)
+
+
+def test_an_unreachable_target_within_limits_ends_where_scipy_ends() -> None:
+    goal, bounds = np.array([-2.0, 0.5]), [(0.0, 1.2), (0.1, 0.9), (-0.5, 0.5)]
+    limits = {f"J{k + 1}": pair for k, pair in enumerate(bounds)}
+    found = lw.inverse_kinematics(arm(), {"tip.r[1]": goal[0], "tip.r[2]": goal[1]}, limits=limits)
+    assert not found.found
+    ends = [
+        minimize(
+            lambda q: np.sum((tip_of(q) - goal) ** 2), start, method="SLSQP", bounds=bounds, options={"ftol": 1e-16}
+        )
+        for start in ([0.5, 0.5, 0.0], [1.2, 0.9, 0.5], [1.2, 0.1, -0.5])
+    ]
+    assert found.distance == pytest.approx(np.sqrt(min(end.fun for end in ends)), abs=1e-8)
+    np.testing.assert_allclose(np.clip(found.q, *np.array(bounds).T), found.q, atol=1e-9)
+
+
 def test_limits_of_the_joint_that_closes_a_loop_hold() -> None:
     mech = five_bar()
     model = lw.compile(mech)
@@ -164,6 +208,10 @@ def test_limits_of_the_joint_that_closes_a_loop_hold() -> None:
     assert found.found
     assert found.state["E.q"] == pytest.approx(lower, abs=1e-9)
     assert found.state["tip.r"][0] == pytest.approx(0.05, abs=1e-10)
+    turn = 2 * np.pi
+    again = lw.inverse_kinematics(model, targets, limits={"E": (lower - turn, lower + 1.0 - turn)})
+    assert again.found
+    np.testing.assert_allclose(again.q, found.q, atol=1e-9)
 
 
 @pytest.mark.parametrize("goal", [(2.0, 0.3), (-1.0, 1.5), (0.3, 2.0)])
