@@ -1,5 +1,6 @@
 """A four-bar whose coupler point passes through target points: its lengths are found by exact derivatives."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -53,8 +54,9 @@ def coupler_point(crank: float, coupler: float, rocker: float, along: float, acr
 def found(targets: np.ndarray) -> lw.Design:
     """Find the lengths for which the coupler point passes through the targets."""
 
-    def distances(values):
-        return (values["tip.r"][:, [0, 2]] - targets).ravel()
+    def distances(values: Mapping[str, np.ndarray]) -> np.ndarray:
+        left: np.ndarray = values["tip.r"][:, [0, 2]] - targets
+        return left.ravel()
 
     return lw.design(mechanism(), BOUNDS, distances, of=["tip.r"], q={"A": ANGLES}, combinations=LENGTHS)
 

@@ -1,7 +1,7 @@
 """Measured motions: columns by name from results, tables and files, completed to states that keep the loops closed.
 
-Coordinates that are measured give the closed pose nearest by, or, where they are as many as degrees of freedom, the pose
-that has them. Speeds and accelerations are those that the loops allow, nearest to the measured ones. What is not
+Coordinates that are measured give the closed pose nearest by, or, where they are as many as degrees of freedom, the
+pose that has them. Speeds and accelerations are those that the loops allow, nearest to the measured ones. What is not
 measured is the derivative of a quintic spline.
 """
 
@@ -11,7 +11,7 @@ import csv
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from linkwork.mechanism.forces import of_kind
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
 
-DEGREE = 5  # of splines
+DEGREE: Literal[5] = 5  # of splines
 ENDS = 3  # rows at each end, where derivatives of splines are poor
 _TIMES = ("time", "t")
 
@@ -90,7 +90,7 @@ class Columns:
         if bad.size:
             rows = ", ".join(str(k + 1) for k in bad[:5]) + (", ..." if bad.size > 5 else "")
             raise MechanismError(
-                f"measurements: {name!r} is not finite in {bad.size} of {len(values)} rows ({rows}): leave these rows out"
+                f"measurements: {name!r} is not finite in {bad.size} of {len(values)} rows ({rows}): leave them out"
             )
 
     def __contains__(self, name: str) -> bool:
@@ -165,7 +165,9 @@ def _read(path: Path) -> dict[str, FloatArray]:
     head, *body = rows
     wrong = [k for k, row in enumerate(body) if len(row) != len(head)]
     if wrong:
-        raise MechanismError(f"measurements: {path}: row {wrong[0] + 1} has {len(body[wrong[0]])} of {len(head)} columns")
+        raise MechanismError(
+            f"measurements: {path}: row {wrong[0] + 1} has {len(body[wrong[0]])} of {len(head)} columns"
+        )
     return {name.strip(): np.array([_number(row[k]) for row in body]) for k, name in enumerate(head)}
 
 
@@ -199,7 +201,9 @@ def _motors(
         named = []
         for given in [motors] if isinstance(motors, str) else motors:
             motor(space, given)  # its errors name the nearest
-            fitting = [n for n in possible if n in (given, f"{given}.tau", f"{given}.input") or n.startswith(f"{given}.tau[")]
+            fitting = [
+                n for n in possible if n in (given, f"{given}.tau", f"{given}.input") or n.startswith(f"{given}.tau[")
+            ]
             absent = [name for name in fitting if name not in columns]
             if absent:
                 raise MechanismNameError(f"measurements have no {absent[0]!r}: {suggest(absent[0], columns)}")
@@ -237,18 +241,16 @@ class _Scaled(PoseFunction):
         return self._factor * self._function.acceleration()
 
 
-def _known_loads(
-    space: ConfigurationSpace, columns: Columns, chosen: Sequence[tuple[PoseFunction, str]]
-) -> FloatArray:
+def _known_loads(space: ConfigurationSpace, columns: Columns, chosen: Sequence[tuple[PoseFunction, str]]) -> FloatArray:
     """Return all inputs (n, n_inputs): applied wrenches as measured, all else at rest."""
     model, motors = space.model, {name for _, name in chosen}
     span = slice(model.fields["tau"].first, model.fields["impulse"].span.stop)
     rest = np.tile(model.arguments.no_inputs, (len(columns.t), 1))
     for variable in model.variables:
         name = variable.name
-        if variable.kind == "input" and not variable.discrete and name in columns and name not in motors:
-            if ".tau" not in name:
-                rest[:, variable.reference - span.start] = columns[name]
+        is_load = variable.kind == "input" and not variable.discrete and ".tau" not in name
+        if is_load and name in columns and name not in motors:
+            rest[:, variable.reference - span.start] = columns[name]
     return rest
 
 
@@ -262,7 +264,9 @@ def _positions(space: ConfigurationSpace, columns: Columns) -> list[PoseFunction
         return []
     found = []
     for joint in model.mechanism.joints.values():
-        names = [f"{joint.name}.q"] if joint.kind.nq == 1 else [f"{joint.name}.q[{k + 1}]" for k in range(joint.kind.nq)]
+        names = (
+            [f"{joint.name}.q"] if joint.kind.nq == 1 else [f"{joint.name}.q[{k + 1}]" for k in range(joint.kind.nq)]
+        )
         if joint.kind.nq and joint.kind.quaternion is None and all(name in columns for name in names):
             found.append(joint_rates(space, joint.name))
     dof, count = space.tangent().dof, sum(function.size for function in found)
@@ -359,8 +363,10 @@ def _closed(
             assert start is not None
             found = space.closed(start, task)
             if not found.found:
-                raise AssemblyError(f"measurements: row {k + 1}: no closed pose near the row before has the measured "
-                    "coordinates, or these do not determine it; measure more joints, or at shorter intervals")
+                raise AssemblyError(
+                    f"measurements: row {k + 1}: no closed pose near the row before has the measured "
+                    "coordinates, or these do not determine it; measure more joints, or at shorter intervals"
+                )
             near = found.q
         elif has_loops:
             found = space.closed(q[k])

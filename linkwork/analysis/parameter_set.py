@@ -140,7 +140,9 @@ def _checked(combinations: Combinations | None) -> dict[str, dict[str, float]]:
     for name, weights in (combinations or {}).items():
         if not isinstance(weights, Mapping) or not weights:
             raise MechanismError(f"combinations: {name!r} must have weights by parameter, not {weights!r}")
-        found[name] = {member: number(weight, f"weight of {member!r} in {name!r}") for member, weight in weights.items()}
+        found[name] = {
+            member: number(weight, f"weight of {member!r} in {name!r}") for member, weight in weights.items()
+        }
         if not next(iter(found[name].values())):
             raise MechanismError(f"combinations: the first weight of {name!r} is zero, which gives it no value")
     return found
