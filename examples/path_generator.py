@@ -14,7 +14,7 @@ POINT = (0.5, 0.3)  # m, along the coupler and across it
 ANGLES = np.linspace(-1.0, -1.0 + 2 * np.pi, 24, endpoint=False)  # of the crank at the targets, rad
 KNOWN = {"crank": 0.35, "coupler": 1.1, "rocker": 0.75, "along": 0.6, "across": 0.2}  # m, the linkage of the targets
 
-LENGTHS = {  # what moves with each length
+LENGTHS = {  # the parameters that each length moves
     "crank": {"B.parent_frame.r[1]": 1.0, "crank.r_cm[1]": 0.5},
     "coupler": {"C.parent_frame.r[1]": 1.0, "coupler.r_cm[1]": 0.5},
     "rocker": {"D.child_frame.r[1]": 1.0, "rocker.r_cm[1]": 0.5},

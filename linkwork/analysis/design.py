@@ -90,6 +90,7 @@ class PoseValues(Mapping[str, NDArray[Any]]):
         return len(self._names)
 
 
+@checks_keywords
 @dataclass(frozen=True, repr=False)
 class Design:
     """Parameters for which an objective is least.

@@ -74,6 +74,7 @@ class Combination:
         return sum(weight * parameters[name] for name, weight in self.weights.items())
 
 
+@checks_keywords
 @dataclass(frozen=True, repr=False)
 class BaseParameters:
     """What loads determine of the parameters of a mechanism, whatever its motion.
@@ -106,6 +107,7 @@ class BaseParameters:
         return "\n".join([*lines, f"  without influence: {', '.join(self.idle)}"] if self.idle else lines)
 
 
+@checks_keywords
 @dataclass(frozen=True, repr=False)
 class Identification:
     """Parameters that were identified.
