@@ -329,7 +329,10 @@ def identify(
     possible = _base(unknowns, _random_regression(space, unknowns, seed))
     idle = [name for name in possible.idle if name in unknowns.explicit]
     if idle:
-        raise MechanismError(f"parameters: no load depends on {quoted(idle)}, whatever the motion: leave them out")
+        where = "" if unknowns.is_linear else " at the model's values, where a mass or stiffness may be zero"
+        raise MechanismError(
+            f"parameters: no load depends on {quoted(idle)}{where}, whatever the motion: leave them out"
+        )
     if not len(possible):
         raise MechanismError(f"parameters: no load depends on any of {quoted(unknowns.names)}, whatever the motion")
     data = measured(space, measurements, motors, smoothing)

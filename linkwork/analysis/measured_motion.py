@@ -139,7 +139,8 @@ def _table(measurements: Any, names: Sequence[str]) -> dict[str, FloatArray]:
     if isinstance(measurements, str | os.PathLike):
         return _read(Path(measurements))
     if isinstance(measurements, Mapping) or hasattr(measurements, "columns"):
-        found = {}
+        index: Any = getattr(measurements, "index", None)  # of a table of pandas
+        found = {str(index.name): np.asarray(index, float)} if getattr(index, "name", None) in _TIMES else {}
         for name in measurements:
             try:
                 found[str(name)] = np.asarray(measurements[name], dtype=float)
@@ -208,7 +209,7 @@ def _motors(
             if absent:
                 raise MechanismNameError(f"measurements have no {absent[0]!r}: {suggest(absent[0], columns)}")
             named += fitting
-    gains = dict(zip(sorted_actuators(space), space.block["actuator_gain"], strict=False))
+    gains = dict(zip(_actuator_inputs(space), space.block["actuator_gain"], strict=False))
     found: list[tuple[PoseFunction, str]] = []
     for name in named:
         function = motor(space, name)
@@ -216,7 +217,7 @@ def _motors(
     return found
 
 
-def sorted_actuators(space: ConfigurationSpace) -> list[str]:
+def _actuator_inputs(space: ConfigurationSpace) -> list[str]:
     """Return names of the inputs of actuators in the order of the block."""
     return [f"{a.name}.input" for a in of_kind(space.model.mechanism.forces, Actuator)]
 

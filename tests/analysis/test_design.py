@@ -57,6 +57,15 @@ def test_the_jacobian_of_the_poses_is_that_of_the_closed_form() -> None:
         np.testing.assert_allclose(found.jacobian[:, [0, 2], k], exact, atol=1e-11, err_msg=name)
 
 
+def test_the_jacobian_is_that_of_assembly_at_the_same_pose() -> None:
+    """The core differentiates both by complex steps, one through all columns of assembly, one through some."""
+    found = found_by(residuals, max_evaluations=1)
+    assembled = lw.parameter_jacobian(
+        found.model, list(PARAMETERS), ["tip.r"], q={"A": ANGLES[0]}, combinations=MEMBERS
+    ).matrix
+    np.testing.assert_allclose(found.jacobian[0], assembled, atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", ["real only", "gradient"])
 def test_other_gradients_lead_to_the_same_design(kind: str) -> None:
     def gradient(values):

@@ -274,6 +274,22 @@ def test_an_arm_without_a_motor_in_one_joint() -> None:
     assert set(found.residual_std) == {"A.tau", "without motor"}
 
 
+def test_a_spherical_joint_and_a_table_of_pandas(needs) -> None:
+    needs("pandas")
+    mech = lw.Mechanism("top")
+    mech.add_body("top", mass=1.2, com=(0.1, 0.05, -0.3), inertia=np.diag([0.02, 0.03, 0.015]))
+    mech.add_joint("S", lw.Spherical(), "ground", "top", at=(0, 0, 0))
+    torques = {"S": lambda t: (np.sin(3 * t), np.cos(5 * t), 0.3 * np.sin(8 * t))}
+    run = lw.simulate(mech, 2.0, inputs=torques, t_eval=np.linspace(0, 2, 50), solver="DOP853", rtol=1e-11)
+    found = lw.identify(mech, run.to_dataframe(), ["top"])
+    com = np.array([0.1, 0.05, -0.3])
+    about = np.diag([0.02, 0.03, 0.015]) + 1.2 * (com @ com * np.eye(3) - np.outer(com, com))
+    true = {f"top.mc[{k + 1}]": 1.2 * com[k] for k in range(3)}
+    true |= {f"top.IO[{i + 1},{j + 1}]": about[i, j] for i in range(3) for j in range(i, 3)}
+    assert {name: found[name] for name in true} == pytest.approx(true, abs=1e-9)
+    assert found.idle == ("top.m",)
+
+
 def test_actuators_with_gears_are_motors() -> None:
     mech = two_r()
     mech.add_force(lw.Actuator("drive", {"A": 5.0}, gain=2.0))
