@@ -1,5 +1,6 @@
 """A four-bar whose coupler point passes through target points: its lengths are found by exact derivatives."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ POINT = (0.5, 0.3)  # m, along the coupler and across it
 ANGLES = np.linspace(-1.0, -1.0 + 2 * np.pi, 24, endpoint=False)  # of the crank at the targets, rad
 KNOWN = {"crank": 0.35, "coupler": 1.1, "rocker": 0.75, "along": 0.6, "across": 0.2}  # m, the linkage of the targets
 
-LENGTHS = {  # what moves with each length
+LENGTHS = {  # the parameters that each length moves
     "crank": {"B.parent_frame.r[1]": 1.0, "crank.r_cm[1]": 0.5},
     "coupler": {"C.parent_frame.r[1]": 1.0, "coupler.r_cm[1]": 0.5},
     "rocker": {"D.child_frame.r[1]": 1.0, "rocker.r_cm[1]": 0.5},
@@ -53,8 +54,9 @@ def coupler_point(crank: float, coupler: float, rocker: float, along: float, acr
 def found(targets: np.ndarray) -> lw.Design:
     """Find the lengths for which the coupler point passes through the targets."""
 
-    def distances(values):
-        return (values["tip.r"][:, [0, 2]] - targets).ravel()
+    def distances(values: Mapping[str, np.ndarray]) -> np.ndarray:
+        left: np.ndarray = values["tip.r"][:, [0, 2]] - targets
+        return left.ravel()
 
     return lw.design(mechanism(), BOUNDS, distances, of=["tip.r"], q={"A": ANGLES}, combinations=LENGTHS)
 

@@ -4,11 +4,11 @@ The quantities y (poses, n) follow from the parameters p through the closed loop
 the first one from that of the parameters before, the others from pose to pose, each step one at which Newton's method
 cannot come to another branch. Their derivative dy/dp at fixed independent coordinates is exact, by a complex step in
 the core. The derivative of the objective f(y, p) along each parameter is the imaginary part of
-f(y + i h dy/dp_j, p + i h e_j)/h, h = 1e-30, without an error of differences, where the objective takes complex numbers.
-The least is found by scipy: residuals by trust regions (`least_squares`), a single value by `SLSQP`.
+f(y + i h dy/dp_j, p + i h e_j)/h, h = 1e-30, without an error of differences, where f takes complex numbers.
+The least is found by scipy: residuals by trust regions (`least_squares`), one number by `SLSQP`.
 
-Trial parameters with which the mechanism does not reach a pose are refused: the optimiser is given an infinite value and
-takes a shorter step.
+Trial parameters with which the mechanism does not reach a pose are refused: the optimiser is given an infinite value
+and takes a shorter step.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from linkwork.model.arguments import Loads
-    from linkwork.model.base import ModelBase
+    from linkwork.model.model import Model
 
 STEP = 1e-30  # of complex steps: its square vanishes
 AGREEMENT = 1e-4  # of a complex step with differences, relative, where the objective takes complex numbers properly
@@ -90,6 +90,7 @@ class PoseValues(Mapping[str, NDArray[Any]]):
         return len(self._names)
 
 
+@checks_keywords
 @dataclass(frozen=True, repr=False)
 class Design:
     """Parameters for which an objective is least.
@@ -123,7 +124,7 @@ class Design:
     objective: FloatArray | float
     outputs: PoseValues
     jacobian: FloatArray
-    model: ModelBase
+    model: Model
     history: FloatArray
     costs: FloatArray
     converged: bool
@@ -188,7 +189,7 @@ class _Poses:
 
     def __init__(
         self,
-        model: ModelBase,
+        model: Model,
         parameters: ParameterSet,
         of: Sequence[str],
         q: Mapping[str, ArrayLike],
@@ -410,7 +411,7 @@ class _Cost:
 
 @checks_keywords
 def design(
-    mechanism: Mechanism | ModelBase,
+    mechanism: Mechanism | Model,
     parameters: Mapping[str, Bounds],
     objective: Objective,
     *,
@@ -521,17 +522,16 @@ def _least_squares(
 ) -> tuple[bool, str]:
     from scipy.optimize import least_squares
 
-    found = least_squares(
-        lambda x: cost.at(x)[0],
-        start,
-        lambda x: cost.at(x)[1],
-        bounds=(lower, upper),
-        x_scale=cost.scale,
-        ftol=max(rtol, 1e-15),
-        xtol=max(rtol, 1e-15),
-        gtol=None,
-        max_nfev=most,
-    )
+    def residuals(x: FloatArray) -> FloatArray:
+        return cost.at(x)[0]
+
+    def slope(x: FloatArray) -> FloatArray:
+        return cost.at(x)[1]
+
+    accuracy = max(rtol, 1e-15)
+    options: dict[str, Any] = {"x_scale": cost.scale, "ftol": accuracy, "xtol": accuracy, "gtol": None}
+    with np.errstate(invalid="ignore", divide="ignore"):  # of scipy, at a least without residuals
+        found = least_squares(residuals, start, slope, bounds=(lower, upper), max_nfev=most, **options)
     return bool(found.success), str(found.message)
 
 
@@ -540,19 +540,19 @@ def _minimize(
 ) -> tuple[bool, str]:
     from scipy.optimize import minimize
 
-    first = max(abs(cost.best[0]), np.abs(cost.at(start)[1] * cost.scale).max()) or 1.0
-    found = minimize(
-        lambda x: (cost.at(x * cost.scale)[0][0] / first, cost.at(x * cost.scale)[1][0] * cost.scale / first),
-        start / cost.scale,
-        jac=True,
-        method="SLSQP",
-        bounds=list(zip(lower / cost.scale, upper / cost.scale, strict=True)),
-        options={"ftol": rtol, "maxiter": most},
-    )
+    size = max(abs(cost.best[0]), float(np.abs(cost.at(start)[1] * cost.scale).max())) or 1.0
+
+    def scaled(x: FloatArray) -> tuple[float, FloatArray]:
+        f, df = cost.at(x * cost.scale)
+        return float(f[0]) / size, df[0] * cost.scale / size
+
+    bounds = list(zip((lower / cost.scale).tolist(), (upper / cost.scale).tolist(), strict=True))
+    options: Any = {"ftol": rtol, "maxiter": most}
+    found = minimize(scaled, start / cost.scale, jac=True, method="SLSQP", bounds=bounds, options=options)
     return bool(found.success), str(found.message)
 
 
-def _design(cost: _Cost, model: ModelBase, start: FloatArray, converged: bool, message: str) -> Design:
+def _design(cost: _Cost, model: Model, start: FloatArray, converged: bool, message: str) -> Design:
     chosen, values = cost.parameters, cost.best[1]
     y, dy = cost.poses.at(values)
     names = dict(zip(chosen.names, values.tolist(), strict=True))
@@ -613,7 +613,7 @@ def _scale(start: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArra
     return np.where(width > 0.0, width, 1.0)
 
 
-def _over_poses(model: ModelBase, given: Mapping[str, ArrayLike], what: str) -> tuple[dict[str, FloatArray], int]:
+def _over_poses(model: Model, given: Mapping[str, ArrayLike], what: str) -> tuple[dict[str, FloatArray], int]:
     """Return values (poses, size of the joint) by joint name, and the number of poses."""
     if not isinstance(given, Mapping) or not given:
         raise MechanismError(f"{what} must be a dictionary by joint name such as {{'A': angles}}, not {given!r}")
@@ -637,7 +637,7 @@ def _over_poses(model: ModelBase, given: Mapping[str, ArrayLike], what: str) -> 
     return found, next(iter(counts.values()))
 
 
-def _requested(model: ModelBase, coordinates: Mapping[str, FloatArray]) -> list[str]:
+def _requested(model: Model, coordinates: Mapping[str, FloatArray]) -> list[str]:
     names: list[str] = []
     for name, values in coordinates.items():
         kind = model.mechanism.joints[name].kind
@@ -647,7 +647,7 @@ def _requested(model: ModelBase, coordinates: Mapping[str, FloatArray]) -> list[
 
 
 def _independent(
-    model: ModelBase,
+    model: Model,
     chosen: IndependentCoordinates,
     coordinates: Mapping[str, FloatArray],
     u: Mapping[str, ArrayLike] | None,

@@ -1,7 +1,7 @@
 """Parameters of a mechanism from measured motions and loads.
 
-At each instant the loads f of motors along rows B balance those of the motion, up to forces of the loops, which drop out
-on the motions N that the loops leave:
+At each instant the loads f of motors along rows B balance those of the motion, up to forces of the loops, which drop
+out on the motions N that the loops leave:
     (N' B') f = N' (tau + Y (phi(p) - phi)),
 tau those of the model as it is and Y the columns of `load_regressor`. Solved for the loads, so that their noise stays
 as it is, the rows of all instants are a regression: linear for masses, moments, springs and dampers, else by
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from linkwork.model.base import ModelBase
+    from linkwork.model.model import Model
 
 RANK_TOLERANCE = 1e-8  # of what is left of a column after earlier ones, relative to it
 IDLE = 1e-9  # of a column, relative to the loads of 1 kg or 1 N, that counts as zero
@@ -62,7 +62,7 @@ class Combination:
     unit: str
 
     def __str__(self) -> str:
-        terms = []
+        terms: list[str] = []
         for name, weight in self.weights.items():
             sign = "-" if weight < 0 else "+" if terms else ""
             size = "" if abs(abs(weight) - 1.0) < 1e-9 else f"{abs(weight):.6g} "
@@ -74,6 +74,7 @@ class Combination:
         return sum(weight * parameters[name] for name, weight in self.weights.items())
 
 
+@checks_keywords
 @dataclass(frozen=True, repr=False)
 class BaseParameters:
     """What loads determine of the parameters of a mechanism, whatever its motion.
@@ -106,6 +107,7 @@ class BaseParameters:
         return "\n".join([*lines, f"  without influence: {', '.join(self.idle)}"] if self.idle else lines)
 
 
+@checks_keywords
 @dataclass(frozen=True, repr=False)
 class Identification:
     """Parameters that were identified.
@@ -135,7 +137,7 @@ class Identification:
         Names of the loads.
     model
         The mechanism with the parameters identified; mass and moments of inertia on which no load depends are enlarged
-        where a rigid body needs it. None if no rigid body has these numbers: ask for fewer of them, or begin with others.
+        where a rigid body needs it. None if no rigid body has these numbers: ask for fewer, or begin with others.
     name
         Of the mechanism.
     """
@@ -152,7 +154,7 @@ class Identification:
     t: FloatArray
     residuals: FloatArray
     motors: tuple[str, ...]
-    model: ModelBase | None
+    model: Model | None
     name: str
     units: dict[str, str] = field(default_factory=dict)
 
@@ -214,7 +216,7 @@ class Identification:
 
 @checks_keywords
 def base_parameters(
-    mechanism: Mechanism | ModelBase, parameters: Sequence[str] | None = None, *, seed: int = 0
+    mechanism: Mechanism | Model, parameters: Sequence[str] | None = None, *, seed: int = 0
 ) -> BaseParameters:
     """Return which combinations of parameters the loads of motors determine, in any motion.
 
@@ -258,7 +260,7 @@ def base_parameters(
 
 @checks_keywords
 def identify(
-    mechanism: Mechanism | ModelBase,
+    mechanism: Mechanism | Model,
     measurements: Any,
     parameters: Sequence[str] | None = None,
     *,
@@ -300,8 +302,8 @@ def identify(
     Raises
     ------
     MechanismError
-        On unknown names, on parameters without influence, on rows that are not finite, and on data that do not determine what other motions would; the
-        text names these combinations.
+        On unknown names, on parameters without influence, on rows that are not finite, and on data that do not
+        determine what other motions would; the text names these combinations.
     AssemblyError
         If no closed pose is near a measured one.
     SolverError
@@ -327,7 +329,10 @@ def identify(
     possible = _base(unknowns, _random_regression(space, unknowns, seed))
     idle = [name for name in possible.idle if name in unknowns.explicit]
     if idle:
-        raise MechanismError(f"parameters: no load depends on {quoted(idle)}, whatever the motion: leave them out")
+        where = "" if unknowns.is_linear else " at the model's values, where a mass or stiffness may be zero"
+        raise MechanismError(
+            f"parameters: no load depends on {quoted(idle)}{where}, whatever the motion: leave them out"
+        )
     if not len(possible):
         raise MechanismError(f"parameters: no load depends on any of {quoted(unknowns.names)}, whatever the motion")
     data = measured(space, measurements, motors, smoothing)
@@ -404,7 +409,7 @@ class _Regression:
         """Return the parameters, those that are identified, and whether the search converged."""
         K = self.Y.shape[-1]
         rows = np.concatenate([self.Y, self.b[..., None]], axis=-1) * weights[:, None]
-        reduced = np.linalg.qr(rows.reshape(-1, K + 1), mode="r")
+        reduced = np.asarray(np.linalg.qr(rows.reshape(-1, K + 1), mode="r"))
         Y, b = reduced[:, :K], reduced[:, K]
 
         def left(values: FloatArray) -> FloatArray:
@@ -425,17 +430,16 @@ class _Regression:
             values[kept] = some
             return values
 
-        solution = least_squares(
-            lambda some: left(inserted(some)),
-            p[kept],
-            lambda some: (Y @ self.unknowns.slope(inserted(some)))[:, kept],
-            x_scale="jac",
-            method="trf",
-            ftol=1e-15,
-            xtol=1e-15,
-            gtol=None,
-            max_nfev=200,
-        )
+        def residuals(some: FloatArray) -> FloatArray:
+            return left(inserted(some))
+
+        def slopes(some: FloatArray) -> FloatArray:
+            found: FloatArray = (Y @ self.unknowns.slope(inserted(some)))[:, kept]
+            return found
+
+        options: dict[str, Any] = {"x_scale": "jac", "ftol": 1e-15, "xtol": 1e-15, "gtol": None}
+        with np.errstate(invalid="ignore", divide="ignore"):  # of scipy, at a least without residuals
+            solution = least_squares(residuals, p[kept], slopes, method="trf", max_nfev=200, **options)
         return inserted(solution.x), kept, bool(solution.success)
 
     def _identification(self, p: FloatArray, kept: list[int], spread: FloatArray) -> Identification:
@@ -524,7 +528,9 @@ def _random_regression(space: ConfigurationSpace, unknowns: Unknowns, seed: int)
     rng = np.random.default_rng(seed)
     count = max(12, RANDOM_POSES * len(unknowns.names))
     states: list[FloatArray] = []
-    speeds, accelerations, bases = [], [], []
+    speeds: list[FloatArray] = []
+    accelerations: list[FloatArray] = []
+    bases: list[FloatArray] = []
     origin = space.start.q[: space.nq]
     turn = np.where(space.is_rotation, 0.7, 0.5 * space.length)
     regular = np.inf
@@ -579,7 +585,7 @@ def _labels(motors: Sequence[str], dof: int) -> list[str]:
     return [*motors, *[UNACTUATED] * (dof - len(motors))]
 
 
-def _with(model: ModelBase, parameters: Mapping[str, float]) -> ModelBase | None:
+def _with(model: Model, parameters: Mapping[str, float]) -> Model | None:
     """Return the model with values by name; None where no rigid body has them."""
     try:
         changed = model.with_parameters(parameters)

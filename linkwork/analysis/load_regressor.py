@@ -21,12 +21,13 @@ from linkwork._util.checks import FloatArray
 from linkwork._util.names import quoted, suggest
 from linkwork.core.native import Block, OffsetArray, Stage
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.variables.schema import Variable, matching
+from linkwork.variables.schema import Kind, Variable, matching
 
 if TYPE_CHECKING:
-    from linkwork.model.base import ModelBase
+    from linkwork.model.model import Model
 
 _PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+_PARAMETERS: tuple[Kind, ...] = ("parameter",)
 _DIAGONAL = (4, 7, 9)  # of the ten numbers of a body
 _SPRINGS = (("stiffness", "free_coordinate"), ("spring_stiffness", "spring_free_length"))
 STEP = 0.25  # of a linear number: a body of 1 kg and 1 kg.m2 remains one that can be
@@ -82,7 +83,7 @@ class Group(ABC):
 class BodyGroup(Group):
     """Mass, centre of mass and moments of inertia of a body; phi = m, m c, I_O."""
 
-    def __init__(self, model: ModelBase, body: str) -> None:
+    def __init__(self, model: Model, body: str) -> None:
         number = model.body_numbers[body]
         first = {name: model.fields[name].first for name in ("body_mass", "body_com", "body_inertia")}
         com, inertia = first["body_com"] + 3 * number, first["body_inertia"] + 6 * number
@@ -197,7 +198,7 @@ class Unknowns:
         Whether phi is linear in p.
     """
 
-    def __init__(self, model: ModelBase, parameters: Sequence[str] | None) -> None:
+    def __init__(self, model: Model, parameters: Sequence[str] | None) -> None:
         self.model = model
         groups = _groups(model)
         listed = list(model.mechanism.bodies) if parameters is None else parameters
@@ -335,7 +336,7 @@ def _inverse_dynamics(block: Block, samples: Samples) -> FloatArray:
     return found
 
 
-def _groups(model: ModelBase) -> list[Group]:
+def _groups(model: Model) -> list[Group]:
     by_offset = {v.reference: v for v in model.variables if v.kind == "parameter"}
     found: list[Group] = [BodyGroup(model, body) for body in model.mechanism.bodies]
     for stiffness, free in _SPRINGS:
@@ -349,7 +350,7 @@ def _groups(model: ModelBase) -> list[Group]:
     return found
 
 
-def _chosen(model: ModelBase, groups: Sequence[Group], name: str) -> list[tuple[Group, bool, int]]:
+def _chosen(model: Model, groups: Sequence[Group], name: str) -> list[tuple[Group, bool, int]]:
     """Return group, whether by a linear name, and place of each number that a name stands for."""
     if not isinstance(name, str):
         raise MechanismError(f"parameters must be names such as 'crank.m', not {name!r}")
@@ -369,12 +370,12 @@ def _chosen(model: ModelBase, groups: Sequence[Group], name: str) -> list[tuple[
         known = [one for group in groups for one in (*group.physical, *group.linear)]
         vectors = [one.split("[")[0] for one in known]
         raise MechanismNameError(f"parameters: there is no {name!r}: {suggest(name, [*known, *vectors, *bodies])}")
-    wanted = {v.name for v in matching(model.variables, name, ("parameter",), "parameters")}
+    wanted = {v.name for v in matching(model.variables, name, _PARAMETERS, "parameters")}
     found = [(group, False, k) for group in groups for k, one in enumerate(group.physical) if one in wanted]
     if not found:
         raise MechanismError(
-            f"parameters: {name!r} is not identified from loads: masses, centres of mass, inertias, stiffness, damping, "
-            "free coordinates and reflected inertias are; geometry is found by linkwork.design"
+            f"parameters: {name!r} is not identified from loads: masses, centres of mass, inertias, stiffness, "
+            "damping, free coordinates and reflected inertias are; geometry is found by linkwork.design"
         )
     return list(found)
 

@@ -1,7 +1,7 @@
 """Measured motions: columns by name from results, tables and files, completed to states that keep the loops closed.
 
-Coordinates that are measured give the closed pose nearest by, or, where they are as many as degrees of freedom, the pose
-that has them. Speeds and accelerations are those that the loops allow, nearest to the measured ones. What is not
+Coordinates that are measured give the closed pose nearest by, or, where they are as many as degrees of freedom, the
+pose that has them. Speeds and accelerations are those that the loops allow, nearest to the measured ones. What is not
 measured is the derivative of a quintic spline.
 """
 
@@ -11,7 +11,7 @@ import csv
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from linkwork.mechanism.forces import of_kind
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
 
-DEGREE = 5  # of splines
+DEGREE: Literal[5] = 5  # of splines
 ENDS = 3  # rows at each end, where derivatives of splines are poor
 _TIMES = ("time", "t")
 
@@ -90,7 +90,7 @@ class Columns:
         if bad.size:
             rows = ", ".join(str(k + 1) for k in bad[:5]) + (", ..." if bad.size > 5 else "")
             raise MechanismError(
-                f"measurements: {name!r} is not finite in {bad.size} of {len(values)} rows ({rows}): leave these rows out"
+                f"measurements: {name!r} is not finite in {bad.size} of {len(values)} rows ({rows}): leave them out"
             )
 
     def __contains__(self, name: str) -> bool:
@@ -139,7 +139,8 @@ def _table(measurements: Any, names: Sequence[str]) -> dict[str, FloatArray]:
     if isinstance(measurements, str | os.PathLike):
         return _read(Path(measurements))
     if isinstance(measurements, Mapping) or hasattr(measurements, "columns"):
-        found = {}
+        index: Any = getattr(measurements, "index", None)  # of a table of pandas
+        found = {str(index.name): np.asarray(index, float)} if getattr(index, "name", None) in _TIMES else {}
         for name in measurements:
             try:
                 found[str(name)] = np.asarray(measurements[name], dtype=float)
@@ -208,7 +209,7 @@ def _motors(
             if absent:
                 raise MechanismNameError(f"measurements have no {absent[0]!r}: {suggest(absent[0], columns)}")
             named += fitting
-    gains = dict(zip(sorted_actuators(space), space.block["actuator_gain"], strict=False))
+    gains = dict(zip(_actuator_inputs(space), space.block["actuator_gain"], strict=False))
     found: list[tuple[PoseFunction, str]] = []
     for name in named:
         function = motor(space, name)
@@ -216,7 +217,7 @@ def _motors(
     return found
 
 
-def sorted_actuators(space: ConfigurationSpace) -> list[str]:
+def _actuator_inputs(space: ConfigurationSpace) -> list[str]:
     """Return names of the inputs of actuators in the order of the block."""
     return [f"{a.name}.input" for a in of_kind(space.model.mechanism.forces, Actuator)]
 
@@ -248,9 +249,9 @@ def _known_loads(space: ConfigurationSpace, columns: Columns, chosen: Sequence[t
     rest = np.tile(model.arguments.no_inputs, (len(columns.t), 1))
     for variable in model.variables:
         name = variable.name
-        if variable.kind == "input" and not variable.discrete and name in columns and name not in motors:
-            if ".tau" not in name:
-                rest[:, variable.reference - span.start] = columns[name]
+        is_load = variable.kind == "input" and not variable.discrete and ".tau" not in name
+        if is_load and name in columns and name not in motors:
+            rest[:, variable.reference - span.start] = columns[name]
     return rest
 
 

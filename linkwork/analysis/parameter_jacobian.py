@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
 
 
+@checks_keywords
 @dataclass(frozen=True, repr=False)
 class ParameterJacobian:
     """Derivatives of computed quantities by parameters.

@@ -103,7 +103,8 @@ def test_the_puma_560_has_36_base_parameters() -> None:
     by_first = {next(iter(one.weights)): one.weights for one in found}
     assert by_first["l2.mc[1]"] == pytest.approx({"l2.mc[1]": 1} | {f"l{k}.m": 0.4318 for k in (3, 4, 5, 6)})
     assert by_first["l5.IO[3,3]"] == pytest.approx({"l5.IO[3,3]": 1.0, "l6.IO[2,2]": 1.0})
-    assert set(found.idle) >= {"l1.m", "l1.mc[1]", "l1.IO[1,1]"} and "36 combinations of 60" in repr(found)
+    assert set(found.idle) >= {"l1.m", "l1.mc[1]", "l1.IO[1,1]"}
+    assert "36 combinations of 60" in repr(found)
 
 
 # ---- the regressor ----
@@ -138,7 +139,8 @@ def test_slopes_of_the_linear_numbers() -> None:
     step = rng.normal(size=len(unknowns.start))
     near = (unknowns.phi(unknowns.start + h * step) - unknowns.phi(unknowns.start - h * step)) / (2 * h)
     np.testing.assert_allclose(unknowns.slope(unknowns.start) @ step, near, atol=1e-8)
-    assert not unknowns.is_linear and Unknowns(unknowns.model, ["p1", "R.d", "L.c"]).is_linear
+    assert not unknowns.is_linear
+    assert Unknowns(unknowns.model, ["p1", "R.d", "L.c"]).is_linear
 
 
 # ---- experiments ----
@@ -152,7 +154,8 @@ def test_exact_loads_of_lagrange_give_exact_parameters() -> None:
     model = lw.compile(two_r()).with_parameters({"l1.m": 1.0, "l2.r_cm[1]": 0.3, "A.d": 0.0, "B.d": 0.0})
     found = lw.identify(model, measured_two_r(np.random.default_rng(0)), ["l1", "l2", "A.d", "B.d"])
     np.testing.assert_allclose(found.values, truth(found, TRUE_TWO_R), atol=1e-12)
-    assert np.isnan(found.std["l2.m"]) and found["A.d"] == pytest.approx(0.3, abs=1e-12)
+    assert np.isnan(found.std["l2.m"])
+    assert found["A.d"] == pytest.approx(0.3, abs=1e-12)
     # The combinations alone make the loads, so that the model found repeats the experiment.
     data = measured_two_r(np.random.default_rng(9))
     assert found.model is not None
@@ -256,7 +259,8 @@ def test_more_motors_than_degrees_of_freedom_and_fewer(run: lw.Result) -> None:
     more["L.tau"], more["R.tau"] = (data[f"{j}.tau"] - by[:, row, k] * inner for k, j in enumerate("LR"))
     true = {"p1.m": 0.5, "d2.m": 0.3, "L.d": 0.1}
     found = lw.identify(five_bar(), more, list(true))
-    assert found.parameters == pytest.approx(true, abs=1e-9) and set(found.residual_std) == {"motors"}
+    assert found.parameters == pytest.approx(true, abs=1e-9)
+    assert set(found.residual_std) == {"motors"}
     one = lw.identify(five_bar(), data | {"R.tau": 0 * run.t} | {"R.tau": data["R.tau"]}, list(true), motors=["L", "R"])
     assert one.parameters == pytest.approx(true, abs=1e-9)
 
@@ -268,6 +272,22 @@ def test_an_arm_without_a_motor_in_one_joint() -> None:
     found = lw.identify(mech, run, ["l1.m", "l2.m", "B.d"])
     assert found.parameters == pytest.approx({"l1.m": 2.0, "l2.m": 1.5, "B.d": 0.2}, abs=1e-9)
     assert set(found.residual_std) == {"A.tau", "without motor"}
+
+
+def test_a_spherical_joint_and_a_table_of_pandas(needs) -> None:
+    needs("pandas")
+    mech = lw.Mechanism("top")
+    mech.add_body("top", mass=1.2, com=(0.1, 0.05, -0.3), inertia=np.diag([0.02, 0.03, 0.015]))
+    mech.add_joint("S", lw.Spherical(), "ground", "top", at=(0, 0, 0))
+    torques = {"S": lambda t: (np.sin(3 * t), np.cos(5 * t), 0.3 * np.sin(8 * t))}
+    run = lw.simulate(mech, 2.0, inputs=torques, t_eval=np.linspace(0, 2, 50), solver="DOP853", rtol=1e-11)
+    found = lw.identify(mech, run.to_dataframe(), ["top"])
+    com = np.array([0.1, 0.05, -0.3])
+    about = np.diag([0.02, 0.03, 0.015]) + 1.2 * (com @ com * np.eye(3) - np.outer(com, com))
+    true = {f"top.mc[{k + 1}]": 1.2 * com[k] for k in range(3)}
+    true |= {f"top.IO[{i + 1},{j + 1}]": about[i, j] for i in range(3) for j in range(i, 3)}
+    assert {name: found[name] for name in true} == pytest.approx(true, abs=1e-9)
+    assert found.idle == ("top.m",)
 
 
 def test_actuators_with_gears_are_motors() -> None:
@@ -287,10 +307,12 @@ def test_data_that_do_not_suffice_name_the_combinations() -> None:
     data = measured_two_r(np.random.default_rng(0))
     still = data | {"u": 0 * data["u"], "udot": 0 * data["udot"]}
     still["tau"] = loads_of_two_r(still["q"], still["u"], still["udot"])
-    with pytest.raises(lw.MechanismError, match=r"determine 4 of 6 comb.*'l1\.IO\[3,3\] \+ 0\.25 l2\.m'.*'l2\.IO\[3,3\]'"):
+    with pytest.raises(
+        lw.MechanismError, match=r"determine 4 of 6 comb.*'l1\.IO\[3,3\] \+ 0\.25 l2\.m'.*'l2\.IO\[3,3\]'"
+    ):
         lw.identify(two_r(), still, ["l1", "l2"])
     few = {name: values[:2] for name, values in data.items()}
-    with pytest.raises(lw.MechanismError, match="2 rows.*determine 4 of 6"):
+    with pytest.raises(lw.MechanismError, match=r"2 rows.*determine 4 of 6"):
         lw.identify(two_r(), few, ["l1", "l2"])
 
 
@@ -334,7 +356,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path) -> None:
 
 def test_results_are_shown_and_written(tmp_path, needs) -> None:
     found = lw.identify(two_r(), measured_two_r(np.random.default_rng(0), 0.1), ["l1", "l2"])
-    assert "l1.IO[3,3] + 0.25 l2.m" in repr(found) and "without influence: l1.IO[1,1]" in repr(found)
+    assert "l1.IO[3,3] + 0.25 l2.m" in repr(found)
+    assert "without influence: l1.IO[1,1]" in repr(found)
     with pytest.raises(lw.UnknownNameError, match="did you mean"):
         _ = found["l2.mm"]
     needs("pandas")

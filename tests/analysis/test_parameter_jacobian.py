@@ -11,6 +11,7 @@ from support.differences import slope
 from support.joint_families import JOINT_FAMILIES
 from support.random_mechanisms import FAMILIES, well_posed
 
+
 def test_coupler_point_of_a_four_bar_in_closed_form() -> None:
     of = ["tip.r[1]", "tip.r[3]", "tip.v[1]", "tip.v[3]"]
     found = lw.parameter_jacobian(four_bar(), list(MEMBERS), of, q={"A": -1.0}, u={"A": -2.0}, combinations=MEMBERS)
@@ -50,7 +51,12 @@ def crank_acceleration(angle, rate, torque, radius, rod, mass, inertia):
 
 
 def test_acceleration_and_stroke_of_a_slider_crank_in_closed_form() -> None:
-    names = {"radius": "B.parent_frame.r[1]", "rod": "C.parent_frame.r[1]", "mass": "piston.m", "inertia": "crank.I[2,2]"}
+    names = {
+        "radius": "B.parent_frame.r[1]",
+        "rod": "C.parent_frame.r[1]",
+        "mass": "piston.m",
+        "inertia": "crank.I[2,2]",
+    }
     values = {"radius": 0.1, "rod": 0.3, "mass": 0.7, "inertia": 0.02}
     start = {"q": {"A": 0.7}, "u": {"A": 5.0}, "tau": {"A": 0.4}}
     found = lw.parameter_jacobian(slider_crank(), list(names.values()), ["A.a", "S.q"], **start)
@@ -92,7 +98,8 @@ def test_random_mechanisms_against_differences_of_models_with_other_parameters(f
 
 def test_results_have_names_and_tables(tmp_path) -> None:
     found = lw.parameter_jacobian(four_bar(), ["crank.m", "base"], ["tip.r", "C.q"], combinations=MEMBERS)
-    assert found.of == ("tip.r[1]", "tip.r[2]", "tip.r[3]", "C.q") and found.units["base"] == "m"
+    assert found.of == ("tip.r[1]", "tip.r[2]", "tip.r[3]", "C.q")
+    assert found.units["base"] == "m"
     frame = found.to_dataframe()
     assert frame.loc["C.q", "base"] == found["C.q", "base"]
     found.to_csv(tmp_path / "j.csv")

@@ -29,7 +29,8 @@ def test_parameters_are_printed_and_written(files, tmp_path, capsys, needs):
     table = tmp_path / "found.csv"
     assert main(["identify", *files, "--parameter", "arm.m", "--parameter", "A.d", "-o", str(table)]) == 0
     out = capsys.readouterr().out
-    assert "Identification: 2 of 2" in out and f"wrote {table}" in out
+    assert "Identification: 2 of 2" in out
+    assert f"wrote {table}" in out
     assert table.read_text().startswith("combination,value,std,unit\narm.m,2.0")
 
 

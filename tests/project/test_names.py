@@ -95,7 +95,8 @@ def is_right(owner: str, name: str) -> bool:
 
 def is_result(owner: str) -> bool:
     """Results are made by the package; their constructors are no interface."""
-    return owner in ("linkwork.Result", "linkwork.cosim.Result", "linkwork.Study")
+    found_by_analysis = {f"linkwork.{name}" for name in ("Design", "Identification", "ParameterJacobian")}
+    return owner in {"linkwork.Result", "linkwork.cosim.Result", "linkwork.Study"} | found_by_analysis
 
 
 def test_the_table_is_found():

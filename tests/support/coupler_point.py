@@ -26,7 +26,9 @@ def four_bar() -> lw.Mechanism:
     mech.add_joint("A", hinge, "ground", "crank", parent_frame=lw.Frame())
     mech.add_joint("B", hinge, "crank", "coupler", parent_frame=lw.Frame((0.4, 0, 0)))
     mech.add_joint("C", hinge, "coupler", "rocker", parent_frame=lw.Frame((1.0, 0, 0)))
-    mech.add_joint("D", hinge, "ground", "rocker", parent_frame=lw.Frame((0.9, 0, 0)), child_frame=lw.Frame((0.8, 0, 0)))
+    mech.add_joint(
+        "D", hinge, "ground", "rocker", parent_frame=lw.Frame((0.9, 0, 0)), child_frame=lw.Frame((0.8, 0, 0))
+    )
     mech.add_point("tip", "coupler", (0.5, 0.0, 0.3))
     mech.start(q={"A": -1.0, "B": 0.6, "C": 1.9})
     return mech
