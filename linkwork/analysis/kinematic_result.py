@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest, verbatim
 from linkwork._util.optional import optional_import
 from linkwork.analysis.pose_functions import numbered
@@ -41,6 +42,7 @@ class KinematicRow(NamedTuple):
     conditioning: float
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class SpecialPose:
     """A pose at which the swept coordinate turns back, stops or may change its branch.
@@ -70,6 +72,7 @@ class SpecialPose:
         return f"{self.kind}{of} at {self.coordinate} = {value:.9g}"
 
 
+@checks_keywords
 class KinematicResult:
     """Coordinates, speeds and accelerations over a swept coordinate, which moves at a constant speed.
 
@@ -230,17 +233,17 @@ class KinematicResult:
         known = [*(one for one in self.units if one.endswith(".q") or ".q[" in one), *self._functions]
         raise MechanismNameError(f"there is no coordinate or recorded function {name!r}: {suggest(name, known)}")
 
-    def transmission_angle(self, first: str, second: str, output: str) -> FloatArray:
+    def transmission_angle(self, proximal: str, distal: str, output: str) -> FloatArray:
         """Return the transmission angle between a coupler and the joint that it drives, (rows,), rad, 0 to pi/2.
 
-        The coupler reaches from joint `first` to joint `second` and carries no load of its own, so that its force acts
+        The coupler reaches from joint `proximal` to joint `distal` and carries no load of its own, so that its force acts
         along the line between the two. The transmission angle is pi/2 less the angle between this line and the
-        direction in which `second` moves when joint `output` alone moves (its pressure angle). At pi/2 the whole force
+        direction in which `distal` moves when joint `output` alone moves (its pressure angle). At pi/2 the whole force
         drives the output, at 0 none of it. Of a four-bar linkage this is the acute angle between coupler and rocker.
 
         Parameters
         ----------
-        first, second
+        proximal, distal
             Names of the joints at the ends of the coupler.
         output
             Name of the driven joint, with one coordinate: a Revolute, Prismatic or Screw.
@@ -252,7 +255,7 @@ class KinematicResult:
         """
         from linkwork.analysis.transmission import transmission_angle
 
-        return transmission_angle(self.model, self.states, first, second, output)
+        return transmission_angle(self.model, self.states, proximal, distal, output)
 
     # ---- files, tables and plots ----
 
