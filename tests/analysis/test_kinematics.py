@@ -135,18 +135,16 @@ def test_through_a_dead_point_the_other_branch_is_reached() -> None:
             assert result[f"{name}.u"][k] == pytest.approx(exact[name].first.real, rel=1e-10)
 
 
-def test_through_both_dead_points_the_curve_closes() -> None:
-    lengths = (1.0, 0.8, 0.8, 1.2)
-    mech = four_bar(*lengths, start_of(four_bar_form(*lengths, 1), 1.0, "ABC"))
-    trace = lw.kinematics(mech, "A.q", -1.5, 3.0, rows=10, through=True)
-    dead = collinear(*lengths)
-    assert [round(pose.value / dead, 11) for pose in trace.special_poses] == [1.0]
-    model = lw.compile(mech)
-    inner = model.assemble(q={"A": -1.6})  # within the range on the way, not at its beginning
-    around = lw.kinematics(model, "A.q", -1.6, 3.0, rows=24, through=True, state=inner)
-    assert around.ended == "end of the range"
-    coupler = lw.kinematics(mech, "C.q", *(start_of(four_bar_form(*lengths, 1), 1.0, "C")["C"] + np.array([0, 20.0])))
-    assert coupler.ended == "dead point"
+def test_the_angle_of_a_coupler_turns_back_where_crank_and_base_are_in_line() -> None:
+    """It swings there and back while the crank turns once: poses of the mirrored crank have the same angle."""
+    mech = crank_rocker(-1)
+    value = start_of(four_bar_form(*CRANK_ROCKER, -1), 1.0, "C")["C"]
+    least = np.arccos((1.0 + 0.8**2 - 0.5**2) / (2 * 0.8)) - np.pi  # crank and base in line, folded
+    result = lw.kinematics(mech, "C.q", value, np.sign(value) * np.pi, rows=9, through=True)
+    assert [pose.kind for pose in result.special_poses] == ["dead point"]
+    assert abs(np.cos(result.special_poses[0].value)) == pytest.approx(abs(np.cos(least)), abs=1e-12)
+    assert result["A.q"][-1] != pytest.approx(1.0, abs=0.1)
+    assert np.cos(result["A.q"][-1]) == pytest.approx(np.cos(1.0), abs=1e-12)  # the mirrored crank
 
 
 def test_a_rocker_as_the_input_turns_back_where_crank_and_coupler_are_in_line() -> None:
