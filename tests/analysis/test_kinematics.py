@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 import linkwork as lw
-from support.builder import cut_at
+from support.builder import cut_at, scaled
 from support.linkages import (
     differences_from,
     dyad_reach,
@@ -94,6 +94,25 @@ def test_a_six_bar_turns_back_where_its_dyad_is_stretched(
         assert ill < 20 * np.sqrt(distance)
         left = differences_from(form, near, "ABCDPQE")[-1]
         assert (left < 1e-14 / np.array([ill, ill**2, ill**2])).all()  # speeds as 1 / conditioning relative to values
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3, 1e6])
+def test_the_size_of_a_mechanism_does_not_matter(size: float) -> None:
+    result = lw.kinematics(scaled(crank_rocker(), size), "A.q", 1.0, 7.0, rows=9)
+    check(result, four_bar_form(*CRANK_ROCKER, 1), "ABCD")
+    lengths = (0.4, 1.0, 0.4, 1.0)
+    parallelogram = scaled(four_bar(*lengths, start_of(four_bar_form(*lengths, 1), 1.0, "ABC")), size)
+    poses = lw.kinematics(parallelogram, "A.q", 1.0, 7.0, rows=3).special_poses
+    np.testing.assert_allclose([pose.value for pose in poses], [np.pi, 2 * np.pi], rtol=0, atol=1e-10)
+
+
+def test_a_rhombus_stays_a_rhombus() -> None:
+    lengths = (1.0, 1.0, 1.0, 1.0)
+    mech = four_bar(*lengths, start_of(four_bar_form(*lengths, 1), 1.0, "ABC"))
+    result = lw.kinematics(mech, "A.q", 1.0, 7.0, rows=10)
+    assert [pose.kind for pose in result.special_poses] == ["branch point"] * 2
+    np.testing.assert_allclose(result["B.q"] + result["A.q"], 0.0, atol=1e-12)  # the coupler stays parallel to the base
+    np.testing.assert_allclose(result["D.u"], 1.0, atol=1e-11)
 
 
 # ---- dead points ----
