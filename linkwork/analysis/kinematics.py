@@ -142,6 +142,16 @@ def _output_values(q_start: float, q_end: float, rows: int) -> FloatArray:
     return np.linspace(*ends, int(rows))
 
 
+def _refuse_orientations(names: Sequence[str]) -> None:
+    """Refuse "hand.Q", whose rates are an angular velocity and not derivatives of its values."""
+    for name in names:
+        if name.partition("[")[0].endswith(".Q"):
+            raise MechanismError(
+                f"{name!r} is an orientation, whose rates are no derivatives: take a direction, as 'tip.e', "
+                "or the angle of a measure"
+            )
+
+
 def names_of(names: str | Sequence[str], what: str) -> list[str]:
     """Return names that are given as one or several."""
     listed = [names] if isinstance(names, str) else names
@@ -162,6 +172,7 @@ class _Sweep:
         self.space = ConfigurationSpace(model, state)
         joints = model.mechanism.joints
         function = pose_function(self.space, coordinate)
+        _refuse_orientations([coordinate, *columns, *(name for name in hold if "[" in name)])
         if function.size != 1:
             raise MechanismError(
                 f"{coordinate!r} has {function.size} values: sweep one of them, such as {function.names[0]!r}"
@@ -171,12 +182,6 @@ class _Sweep:
         self.function, self.name = function, function.names[0]
         held = [pose_function(self.space, name) for name in hold]
         self.recorded = [pose_function(self.space, name) for name in columns]
-        if orientations := [
-            name for one, name in zip(self.recorded, columns, strict=True) if len(one.value()) != one.size
-        ]:
-            raise MechanismError(
-                f"{orientations[0]!r} is an orientation and has no derivatives: record the direction at a point"
-            )
         self.joints = {name: joint_rates(self.space, name) for name, joint in joints.items() if joint.kind.nu}
         self.curve = Curve(self.space, [Held(one, one.value()) for one in held])
         self.trace = Trace(self.curve, Tracked(self.curve, function))
@@ -234,7 +239,7 @@ class _Sweep:
         free = self._free_coordinates(tangent.basis, swept, tangent.dof - 1)
         raise MechanismError(
             f"{tangent.dof} degrees of freedom remain, and one is swept: hold {tangent.dof - 1} more, "
-            f"such as hold=[{quoted(free)}]" + ("" if free else " (they belong to joints without coordinates)")
+            + (f"such as hold=[{quoted(free)}]" if free else "such as points and orientations of bodies")
         )
 
     def _is_singular(self, basis: FloatArray) -> bool:

@@ -476,6 +476,15 @@ def test_bad_input_is_refused_with_the_remedy() -> None:
     refused("did you mean 'B.q'", "A.q", 0, 1, hold=["B.qq"])
     refused("hold must be names", "A.q", 0, 1, hold=3)
     refused("is an orientation", "A.q", 0, 1, columns="coupler.Q")
+    refused("is an orientation", "coupler.Q[2]", 0, 1)
+    refused("is an orientation", "A.q", 0, 1, hold="coupler.Q[1]")
+    ball = lw.Mechanism("ball")
+    ball.add_body("b", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    ball.add_joint("F", lw.Free(), "ground", "b", at=(0, 0, 0))
+    refused("6 degrees of freedom remain.*points and orientations of bodies", "b.r[1]", 0, 1, mech=ball)
+    held = lw.kinematics(ball, "b.r[1]", 0, 1, rows=3, hold=["b.r[2]", "b.r[3]", "b.Q"])
+    np.testing.assert_allclose(held["F.q[1]"], [0, 0.5, 1], atol=1e-15)
+    np.testing.assert_allclose(held["F.u[4]"], 1.0, atol=1e-14)
     refused("did you mean 'rows'", "A.q", 0, 1, rowz=3, error=TypeError)
 
 
