@@ -37,6 +37,7 @@ MOST_STEPS = 60
 REGULAR = 1e-8  # smallest singular value over the largest; smaller ones belong to poses that can move
 
 
+@checks_keywords
 class AssemblyModes(Sequence["State"]):
     """Closed poses with the same held coordinates, as states at rest, sorted by their coordinates.
 
@@ -89,10 +90,9 @@ class AssemblyModes(Sequence["State"]):
         count = len(self)
         growth = ", ".join(f"{modes} after {starts}" for starts, modes in self.growth)
         lines = [f"AssemblyModes({count} mode{'s' * (count != 1)}; found by starts: {growth})"]
-        lines += [
-            f"  {number}: {state!r}, {hits} hits"
-            for number, (state, hits) in enumerate(zip(self, self.hits, strict=True))
-        ]
+        for k, (state, hits) in enumerate(zip(self, self.hits, strict=True)):
+            q = ", ".join(f"{name} = {value:.6g}" for name, value in zip(state.model.q_names, state.q, strict=True))
+            lines.append(f"  {k}: {q}; {hits} hits")
         return "\n".join(lines)
 
 

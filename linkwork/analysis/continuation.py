@@ -14,7 +14,7 @@ Numerical Continuation Methods, chapters 2, 3 and 6). A step that fails is repea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -240,11 +240,3 @@ def next_length(curve: Curve, step: Step) -> float:
     """Return the length to try after a step."""
     growth = np.clip(TARGET / max(step.contraction, 1e-9), 0.3, 2.0)
     return float(min(growth * step.upper, LONGEST * curve.scale))
-
-
-def steps(curve: Curve, first: Point, length: float) -> Iterator[Step]:
-    """Yield steps from a point on, along its tangent; LostBranchError where no step is proven."""
-    while True:
-        step = next_step(curve, first, length)
-        yield step
-        first, length = step.last, next_length(curve, step)

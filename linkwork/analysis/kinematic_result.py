@@ -13,9 +13,10 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
+from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest, verbatim
 from linkwork._util.optional import optional_import
-from linkwork.analysis.pose_functions import numbered
+from linkwork.compiler.numbering import suffixes
 from linkwork.errors import MechanismNameError
 from linkwork.results.selection import fitting, is_pattern
 
@@ -41,6 +42,7 @@ class KinematicRow(NamedTuple):
     conditioning: float
 
 
+@checks_keywords
 @dataclass(frozen=True)
 class SpecialPose:
     """A pose at which the swept coordinate turns back, stops or may change its branch.
@@ -70,6 +72,7 @@ class SpecialPose:
         return f"{self.kind}{of} at {self.coordinate} = {value:.9g}"
 
 
+@checks_keywords
 class KinematicResult:
     """Coordinates, speeds and accelerations over a swept coordinate, which moves at a constant speed.
 
@@ -90,7 +93,7 @@ class KinematicResult:
     special_poses
         Dead points, limits and branch points, in the order in which they were reached.
     ended
-        "end of the range", "closed curve", "dead point", "limit" or "branch point"; on the result of an error
+        "end of the range", "dead point", "limit" or "branch point"; on the result of an error
         "start not reached" or "refused".
     units
         Of each column.
@@ -155,7 +158,7 @@ class KinematicResult:
             whole_a = np.array([row.accelerations[name] for row in rows])
             for letter, values, count in (("q", whole_q, kind.nq), ("u", whole_u, kind.nu), ("a", whole_a, kind.nu)):
                 columns = values.reshape(len(rows), count).T
-                found |= dict(zip(numbered(f"{name}.{letter}", count), columns, strict=True))
+                found |= dict(zip(_numbered(f"{name}.{letter}", count), columns, strict=True))
         for name in self._functions:
             parts = np.array([row.functions[name] for row in rows]).reshape(len(rows), 3).T
             found |= dict(zip(_derivatives(name), parts, strict=True))
@@ -168,10 +171,10 @@ class KinematicResult:
         for name in (*n.tree, *n.cut):
             kind = self.model.mechanism.joints[name].kind
             if kind.nu:
-                units |= dict(zip(numbered(f"{name}.q", kind.nq), kind.coordinate_units, strict=True))
+                units |= dict(zip(_numbered(f"{name}.q", kind.nq), kind.coordinate_units, strict=True))
                 for letter, per in (("u", "s"), ("a", "s2")):
                     of = [f"{unit}/{per}" for unit in kind.motion_units]
-                    units |= dict(zip(numbered(f"{name}.{letter}", kind.nu), of, strict=True))
+                    units |= dict(zip(_numbered(f"{name}.{letter}", kind.nu), of, strict=True))
         return units
 
     def _function_units(self) -> dict[str, str]:
@@ -230,17 +233,17 @@ class KinematicResult:
         known = [*(one for one in self.units if one.endswith(".q") or ".q[" in one), *self._functions]
         raise MechanismNameError(f"there is no coordinate or recorded function {name!r}: {suggest(name, known)}")
 
-    def transmission_angle(self, first: str, second: str, output: str) -> FloatArray:
+    def transmission_angle(self, proximal: str, distal: str, output: str) -> FloatArray:
         """Return the transmission angle between a coupler and the joint that it drives, (rows,), rad, 0 to pi/2.
 
-        The coupler reaches from joint `first` to joint `second` and carries no load of its own, so that its force acts
-        along the line between the two. The transmission angle is pi/2 less the angle between this line and the
-        direction in which `second` moves when joint `output` alone moves (its pressure angle). At pi/2 the whole force
+        The coupler reaches from joint `proximal` to joint `distal` and carries no load of its own, so that its force
+        acts along the line between the two. The transmission angle is pi/2 less the angle between this line and the
+        direction in which `distal` moves when joint `output` alone moves (its pressure angle). At pi/2 the whole force
         drives the output, at 0 none of it. Of a four-bar linkage this is the acute angle between coupler and rocker.
 
         Parameters
         ----------
-        first, second
+        proximal, distal
             Names of the joints at the ends of the coupler.
         output
             Name of the driven joint, with one coordinate: a Revolute, Prismatic or Screw.
@@ -252,7 +255,7 @@ class KinematicResult:
         """
         from linkwork.analysis.transmission import transmission_angle
 
-        return transmission_angle(self.model, self.states, first, second, output)
+        return transmission_angle(self.model, self.states, proximal, distal, output)
 
     # ---- files, tables and plots ----
 
@@ -347,6 +350,10 @@ class KinematicResult:
         if (more := len(self.special_poses) - MOST_SHOWN) > 0:
             lines.append(f"  ... ({more} more)")
         return "\n".join(lines)
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    return [f"{name}{suffix}" for suffix in suffixes(count)]
 
 
 def _derivatives(name: str) -> tuple[str, str, str]:

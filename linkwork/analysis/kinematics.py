@@ -86,7 +86,7 @@ def kinematics(
     hold
         Functions of the pose that keep their values, so that one degree of freedom remains.
     through
-        Continue around dead points, until the coordinate leaves the range or the curve is closed.
+        Continue around dead points, until the coordinate leaves the range at either end.
     max_steps
         Largest number of steps.
     progress
@@ -142,6 +142,16 @@ def _output_values(q_start: float, q_end: float, rows: int) -> FloatArray:
     return np.linspace(*ends, int(rows))
 
 
+def _refuse_orientations(names: Sequence[str]) -> None:
+    """Refuse "hand.Q", whose rates are an angular velocity and not derivatives of its values."""
+    for name in names:
+        if name.partition("[")[0].endswith(".Q"):
+            raise MechanismError(
+                f"{name!r} is an orientation, whose rates are no derivatives: take a direction, as 'tip.e', "
+                "or the angle of a measure"
+            )
+
+
 def names_of(names: str | Sequence[str], what: str) -> list[str]:
     """Return names that are given as one or several."""
     listed = [names] if isinstance(names, str) else names
@@ -162,6 +172,7 @@ class _Sweep:
         self.space = ConfigurationSpace(model, state)
         joints = model.mechanism.joints
         function = pose_function(self.space, coordinate)
+        _refuse_orientations([coordinate, *columns, *(name for name in hold if "[" in name)])
         if function.size != 1:
             raise MechanismError(
                 f"{coordinate!r} has {function.size} values: sweep one of them, such as {function.names[0]!r}"
@@ -171,12 +182,6 @@ class _Sweep:
         self.function, self.name = function, function.names[0]
         held = [pose_function(self.space, name) for name in hold]
         self.recorded = [pose_function(self.space, name) for name in columns]
-        if orientations := [
-            name for one, name in zip(self.recorded, columns, strict=True) if len(one.value()) != one.size
-        ]:
-            raise MechanismError(
-                f"{orientations[0]!r} is an orientation and has no derivatives: record the direction at a point"
-            )
         self.joints = {name: joint_rates(self.space, name) for name, joint in joints.items() if joint.kind.nu}
         self.curve = Curve(self.space, [Held(one, one.value()) for one in held])
         self.trace = Trace(self.curve, Tracked(self.curve, function))
@@ -212,7 +217,6 @@ class _Sweep:
 
     def _check_degrees_of_freedom(self) -> None:
         """Refuse mechanisms without a degree of freedom and with more than one, and singular starts."""
-        rows = [self.function.rows() * self.metres / self.space.weights]
         held = [one.function.rows() for one in self.curve.held]
         tangent = self.space.tangent(np.vstack(held) if held else None)
         if tangent.dof == 0:
@@ -229,14 +233,13 @@ class _Sweep:
                 "the start is a singular pose, where branches of the motion cross: begin in another one, by "
                 f"state=model.assemble(q=...) or Mechanism.start; {self.name!r} may pass through it"
             )
-        basis = tangent.basis / np.linalg.norm(self.space.weights[:, None] * tangent.basis, axis=0)
-        swept = rows[0] @ (self.space.weights[:, None] * basis)
+        swept = self.metres * self.function.rows()[0] @ tangent.basis
         if np.abs(swept).max() < STILL:
             raise MechanismError(f"{self.name!r} does not move: {self._why_still()}")
-        free = self._free_coordinates(basis, swept, tangent.dof - 1)
+        free = self._free_coordinates(tangent.basis, swept, tangent.dof - 1)
         raise MechanismError(
             f"{tangent.dof} degrees of freedom remain, and one is swept: hold {tangent.dof - 1} more, "
-            f"such as hold=[{quoted(free)}]" + ("" if free else " (they belong to joints without coordinates)")
+            + (f"such as hold=[{quoted(free)}]" if free else "such as points and orientations of bodies")
         )
 
     def _is_singular(self, basis: FloatArray) -> bool:
@@ -266,7 +269,7 @@ class _Sweep:
                 rows.append(self.curve.metres(function)[:, None] * function.rows() @ basis)
         if not names:
             return []
-        along = np.vstack(rows) - np.outer(np.vstack(rows) @ swept.T, swept) / float(np.sum(swept**2))
+        along = np.vstack(rows) - np.outer(np.vstack(rows) @ swept, swept) / (swept @ swept)
         _, values, order = qr(along.T, mode="economic", pivoting=True)
         rank = int(np.sum(np.abs(np.diag(values)) > 1e-9))
         return [names[k] for k in order[: min(rank, count)]]
@@ -302,12 +305,15 @@ class _Sweep:
         """Return the rows at values of the swept coordinate."""
         functions = {name: unit for one in self.recorded for name, unit in zip(one.names, one.units, strict=True)}
         self.result = KinematicResult(self.model, self.name, self.function.units[0], self.u, functions)
-        point = self.first_point()
         self.left = max_steps
-        with Progress(progress) as shown:
-            point = self._reach(point, float(values[0]))
-            self._record(point, float(values[0]))
-            self._follow(point, values, through, shown)
+        try:
+            point = self.first_point()
+            with Progress(progress) as shown:
+                point = self._reach(point, float(values[0]))
+                self._record(point, float(values[0]))
+                self._follow(point, values, through, shown)
+        except LostBranchError as lost:
+            raise self._refused(lost.point, self._why_lost(lost.point)) from lost
         return self.result
 
     def _reach(self, point: Point, value: float) -> Point:
@@ -332,11 +338,8 @@ class _Sweep:
     def _follow(self, point: Point, values: FloatArray, through: bool, shown: Progress) -> None:
         """Record rows and special poses from the first value on, until the sweep ends."""
         self.trace.through = through
-        begin, latest = self._towards(point, float(values[-1])), float(values[0])
-        for count, piece in enumerate(self._pieces(begin)):
-            if through and count > 1 and self._closes(piece, begin):
-                self.result.ended = "closed curve"
-                return
+        latest = float(values[0])
+        for count, piece in enumerate(self._pieces(self._towards(point, float(values[-1])))):
             for value in _inside(piece, values):
                 if _same(value, latest):
                     continue
@@ -354,24 +357,23 @@ class _Sweep:
                     return
 
     def _pieces(self, point: Point) -> Iterator[Piece]:
-        """Yield the pieces from a point on; SolverError, with the rows so far, where they end without a reason."""
-        try:
-            for piece in self.trace.pieces(point):
-                self.left -= 1
-                if self.left < 0:
-                    raise self._refused(piece.segment.first, "max_steps is reached; give more")
-                yield piece
-                self._track(piece.segment.last)
-                if self._grows(piece):
-                    raise LostBranchError(piece.segment.last)
-        except LostBranchError as lost:
-            if self._distance(lost.point) > FAR[0]:
-                raise self._refused(lost.point, "displacements grow without bound there") from lost
-            why = (
-                "no step can be proven to stay on the branch: other branches are as near as rounding; "
-                "sweep up to there, or change a dimension slightly"
-            )
-            raise self._refused(lost.point, why) from lost
+        """Yield the pieces from a point on, at most `max_steps` in all."""
+        for piece in self.trace.pieces(point):
+            self.left -= 1
+            if self.left < 0:
+                raise self._refused(piece.segment.first, "max_steps is reached; give more")
+            yield piece
+            self._track(piece.segment.last)
+            if self._grows(piece):
+                raise LostBranchError(piece.segment.last)
+
+    def _why_lost(self, point: Point) -> str:
+        if self._distance(point) > FAR[0]:
+            return "displacements grow without bound there"
+        return (
+            "no step can be proven to stay on the branch: other branches are as near as rounding; "
+            "sweep up to there, or change a dimension slightly"
+        )
 
     def _distance(self, point: Point) -> float:
         """Return the largest displacement of a joint since the start, in sizes of the mechanism."""
@@ -407,14 +409,6 @@ class _Sweep:
         for span, function in self.cut:
             at = slice(span.start - self.model.numbering.nq, span.stop - self.model.numbering.nq)
             self.cut_values[at] -= function.difference(self.cut_values[at])
-
-    def _closes(self, piece: Piece, begin: Point) -> bool:
-        """Whether a piece comes back to the pose where the sweep began."""
-        if not _contains(piece, value := self.trace.value(begin)):
-            return False
-        found = self.trace.where(piece, value)
-        is_near = np.linalg.norm(self.curve.between(found.q, begin.q)) < 1e-7 * self.curve.scale
-        return bool(is_near and found.tangent @ begin.tangent > 0)
 
     # ---- rows ----
 

@@ -88,7 +88,7 @@ class _Coordinates(PoseFunction):
 
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         kind, n = joint.kind, space.model.numbering
-        super().__init__(space, numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
+        super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
         self._q, self._u = n.q[joint.name], n.u[joint.name]
         self._rows = np.eye(space.nu)[self._u]
 
@@ -159,7 +159,7 @@ class _CutCoordinates(PoseFunction):
 
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         kind = joint.kind
-        super().__init__(space, numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
+        super().__init__(space, _numbered(f"{joint.name}.q", kind.nq), kind.coordinate_units)
         self._joint, self._coordinates = joint, _RELATIVE.get(kind.type_name, _fixed)
         self._frames = ClosingFrames(space, joint)
         n = space.model.numbering
@@ -192,7 +192,7 @@ class _Point(PoseFunction):
     """Position of a point of a body."""
 
     def __init__(self, space: ConfigurationSpace, label: str, body: str, point: FloatArray) -> None:
-        super().__init__(space, numbered(f"{label}.r", 3), ("m",) * 3)
+        super().__init__(space, _numbered(f"{label}.r", 3), ("m",) * 3)
         self._body, self._point = _body_number(space, body), np.asarray(point, dtype=np.float64)
 
     def value(self) -> FloatArray:
@@ -209,7 +209,7 @@ class _Orientation(PoseFunction):
     """Orientation of a body; rates are its angular velocity in world axes."""
 
     def __init__(self, space: ConfigurationSpace, body: str) -> None:
-        super().__init__(space, numbered(f"{body}.Q", 3), ("rad",) * 3)
+        super().__init__(space, _numbered(f"{body}.Q", 3), ("rad",) * 3)
         self._body = _body_number(space, body)
 
     def value(self) -> FloatArray:
@@ -242,7 +242,7 @@ class _Direction(PoseFunction):
     """Direction at a point of interest, a unit vector."""
 
     def __init__(self, space: ConfigurationSpace, point: PointOfInterest) -> None:
-        super().__init__(space, numbered(f"{point.name}.e", 3), ("1",) * 3)
+        super().__init__(space, _numbered(f"{point.name}.e", 3), ("1",) * 3)
         self._body, self._axis = _body_number(space, point.body), np.asarray(point.axis)
 
     def value(self) -> FloatArray:
@@ -401,7 +401,7 @@ class _Speeds(_Coordinates):
 
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         super().__init__(space, joint)
-        self.names = tuple(numbered(f"{joint.name}.u", joint.kind.nu))
+        self.names = tuple(_numbered(f"{joint.name}.u", joint.kind.nu))
         self.units = joint.kind.motion_units
 
     def value(self) -> FloatArray:
@@ -413,7 +413,7 @@ class _CutSpeeds(_CutCoordinates):
 
     def __init__(self, space: ConfigurationSpace, joint: Joint) -> None:
         super().__init__(space, joint)
-        self.names = tuple(numbered(f"{joint.name}.u", joint.kind.nu))
+        self.names = tuple(_numbered(f"{joint.name}.u", joint.kind.nu))
         self.units = joint.kind.motion_units
 
     def value(self) -> FloatArray:
@@ -595,8 +595,7 @@ def _body_number(space: ConfigurationSpace, body: str) -> int:
     return -1 if body == GROUND else space.model.body_numbers[body]
 
 
-def numbered(name: str, count: int) -> list[str]:
-    """Return the names of the elements of a quantity: "A.q", or "S.q[1]" and so on."""
+def _numbered(name: str, count: int) -> list[str]:
     return [name] if count == 1 else [f"{name}[{k + 1}]" for k in range(count)]
 
 

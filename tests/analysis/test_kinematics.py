@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import brentq
 
 import linkwork as lw
-from support.builder import cut_at
+from support.builder import cut_at, scaled
 from support.linkages import (
     differences_from,
     dyad_reach,
@@ -96,6 +96,25 @@ def test_a_six_bar_turns_back_where_its_dyad_is_stretched(
         assert (left < 1e-14 / np.array([ill, ill**2, ill**2])).all()  # speeds as 1 / conditioning relative to values
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1e3, 1e6])
+def test_the_size_of_a_mechanism_does_not_matter(size: float) -> None:
+    result = lw.kinematics(scaled(crank_rocker(), size), "A.q", 1.0, 7.0, rows=9)
+    check(result, four_bar_form(*CRANK_ROCKER, 1), "ABCD")
+    lengths = (0.4, 1.0, 0.4, 1.0)
+    parallelogram = scaled(four_bar(*lengths, start_of(four_bar_form(*lengths, 1), 1.0, "ABC")), size)
+    poses = lw.kinematics(parallelogram, "A.q", 1.0, 7.0, rows=3).special_poses
+    np.testing.assert_allclose([pose.value for pose in poses], [np.pi, 2 * np.pi], rtol=0, atol=1e-10)
+
+
+def test_a_rhombus_stays_a_rhombus() -> None:
+    lengths = (1.0, 1.0, 1.0, 1.0)
+    mech = four_bar(*lengths, start_of(four_bar_form(*lengths, 1), 1.0, "ABC"))
+    result = lw.kinematics(mech, "A.q", 1.0, 7.0, rows=10)
+    assert [pose.kind for pose in result.special_poses] == ["branch point"] * 2
+    np.testing.assert_allclose(result["B.q"] + result["A.q"], 0.0, atol=1e-12)  # the coupler stays parallel to the base
+    np.testing.assert_allclose(result["D.u"], 1.0, atol=1e-11)
+
+
 # ---- dead points ----
 
 
@@ -135,18 +154,16 @@ def test_through_a_dead_point_the_other_branch_is_reached() -> None:
             assert result[f"{name}.u"][k] == pytest.approx(exact[name].first.real, rel=1e-10)
 
 
-def test_through_both_dead_points_the_curve_closes() -> None:
-    lengths = (1.0, 0.8, 0.8, 1.2)
-    mech = four_bar(*lengths, start_of(four_bar_form(*lengths, 1), 1.0, "ABC"))
-    trace = lw.kinematics(mech, "A.q", -1.5, 3.0, rows=10, through=True)
-    dead = collinear(*lengths)
-    assert [round(pose.value / dead, 11) for pose in trace.special_poses] == [1.0]
-    model = lw.compile(mech)
-    inner = model.assemble(q={"A": -1.6})  # within the range on the way, not at its beginning
-    around = lw.kinematics(model, "A.q", -1.6, 3.0, rows=24, through=True, state=inner)
-    assert around.ended == "end of the range"
-    coupler = lw.kinematics(mech, "C.q", *(start_of(four_bar_form(*lengths, 1), 1.0, "C")["C"] + np.array([0, 20.0])))
-    assert coupler.ended == "dead point"
+def test_the_angle_of_a_coupler_turns_back_where_crank_and_base_are_in_line() -> None:
+    """It swings there and back while the crank turns once: poses of the mirrored crank have the same angle."""
+    mech = crank_rocker(-1)
+    value = start_of(four_bar_form(*CRANK_ROCKER, -1), 1.0, "C")["C"]
+    least = np.arccos((1.0 + 0.8**2 - 0.5**2) / (2 * 0.8)) - np.pi  # crank and base in line, folded
+    result = lw.kinematics(mech, "C.q", value, np.sign(value) * np.pi, rows=9, through=True)
+    assert [pose.kind for pose in result.special_poses] == ["dead point"]
+    assert abs(np.cos(result.special_poses[0].value)) == pytest.approx(abs(np.cos(least)), abs=1e-12)
+    assert result["A.q"][-1] != pytest.approx(1.0, abs=0.1)
+    assert np.cos(result["A.q"][-1]) == pytest.approx(np.cos(1.0), abs=1e-12)  # the mirrored crank
 
 
 def test_a_rocker_as_the_input_turns_back_where_crank_and_coupler_are_in_line() -> None:
@@ -459,6 +476,15 @@ def test_bad_input_is_refused_with_the_remedy() -> None:
     refused("did you mean 'B.q'", "A.q", 0, 1, hold=["B.qq"])
     refused("hold must be names", "A.q", 0, 1, hold=3)
     refused("is an orientation", "A.q", 0, 1, columns="coupler.Q")
+    refused("is an orientation", "coupler.Q[2]", 0, 1)
+    refused("is an orientation", "A.q", 0, 1, hold="coupler.Q[1]")
+    ball = lw.Mechanism("ball")
+    ball.add_body("b", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    ball.add_joint("F", lw.Free(), "ground", "b", at=(0, 0, 0))
+    refused("6 degrees of freedom remain.*points and orientations of bodies", "b.r[1]", 0, 1, mech=ball)
+    held = lw.kinematics(ball, "b.r[1]", 0, 1, rows=3, hold=["b.r[2]", "b.r[3]", "b.Q"])
+    np.testing.assert_allclose(held["F.q[1]"], [0, 0.5, 1], atol=1e-15)
+    np.testing.assert_allclose(held["F.u[4]"], 1.0, atol=1e-14)
     refused("did you mean 'rows'", "A.q", 0, 1, rowz=3, error=TypeError)
 
 
