@@ -325,16 +325,12 @@ class _Problem:
         """Refuse a motion whose forces change as it goes on."""
         if not u.any():
             return
-        space, forces = self.space, self.search.forces
+        space = self.space
         duration = WAY * space.length / float(np.abs(space.weights * u).max())
         q = space.displaced(rest.q, u * duration)
         space.block.put_motion(self.time + duration, self.inputs[self.model.numbering.driven])
-        later = ForceBalance(space, u)
-        later.motors, later.motor_loads = forces.motors, forces.motor_loads
-        free = [one.function for one in self.held.values()] + [one.coordinate for one in rest.contacts]
-        free += [function for function in self.turning.values() if not function.is_linear]
-        spun = [function for function in self.turning.values() if function.is_linear]
-        balance = later.at(q, [*free, *spun])
+        later = ForceBalance(space, u)  # at the later time
+        balance = later.at(q, self.search.functions(rest.contacts))
         space.enter_speeds(u)
         gap, rate = space.block.constraints()
         space.block.put_motion(self.time, self.inputs[self.model.numbering.driven])

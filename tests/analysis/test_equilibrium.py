@@ -61,7 +61,7 @@ def test_all_four_poses_of_a_double_pendulum_are_found() -> None:
     assert [one.stable for one in found] == [True, False, False, False]
     for one in found:
         balanced(one)
-    assert sum(found.hits) <= 3 * found.starts
+    assert found.starts == 20
     assert "4 equilibria" in repr(found)
     assert list(found.to_dataframe()["stable"]) == [True, False, False, False]
 
