@@ -48,6 +48,7 @@ NEAR = {
     "info": ("--explian", "--explain"),
     "simulate": ("--t-ned", "--t-end"),
     "compare": ("--repaet", "--repeat"),
+    "equilibrium": ("--sttarts", "--starts"),
     "view": ("--max-orws", "--max-rows"),
     "export": ("--stop-tiem", "--stop-time"),
     "import": ("--limtis", "--limits"),
