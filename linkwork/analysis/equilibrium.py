@@ -353,7 +353,7 @@ class _Problem:
         rest = self._find(self.start, seek)
         if rest.failure and rest.runs_away is None and seek == "minimum":  # loads that have no potential
             rest = self._find(self.start, "any")
-        found = self._result(rest, self.inputs, {}, {})
+        found = self._result(rest, self.inputs, {}, self.given)
         if rest.failure:
             raise EquilibriumError(self._why(rest), found)
         return found
@@ -413,8 +413,8 @@ class _Problem:
         return found
 
     def _with_motors(self, loads: Mapping[str, FloatArray]) -> tuple[FloatArray, dict[str, Any]]:
-        """Return all inputs with loads of motors added, and those that these set, by name."""
-        inputs, given = self.inputs.copy(), {}
+        """Return all inputs with loads of motors added, and these inputs by name."""
+        inputs, keys = self.inputs.copy(), dict(self.model.numbering.input_spans(self.given, "inputs"))
         n = self.model.numbering
         actuators = {one.name: one for one in of_kind(self.model.mechanism.forces, Actuator)}
         gains = dict(zip(n.actuators, self.space.block["actuator_gain"], strict=True))
@@ -430,8 +430,14 @@ class _Problem:
                 key, added = name.replace(".tau", "").replace(".u", ""), load
             span = n.inputs[key]
             inputs[span] += added
-            given[key] = float(inputs[span][0]) if load.size == 1 else inputs[span].copy()
-        return inputs, given
+            within = {one for one, at in keys.items() if span.start <= at.start and at.stop <= span.stop}
+            if within or not any(at.start <= span.start and span.stop <= at.stop for at in keys.values()):
+                keys = {one: at for one, at in keys.items() if one not in within} | {key: span}
+        named = {one: at for one, at in keys.items() if at.start < n.n_loads}
+        values = {
+            one: inputs[at].copy() if at.stop - at.start > 1 else float(inputs[at][0]) for one, at in named.items()
+        }
+        return inputs, {one: value for one, value in self.given.items() if one in n.motions} | values
 
     def _check_limits(self, loads: Mapping[str, FloatArray], found: Equilibrium) -> None:
         """Refuse loads beyond the limits of motors."""
@@ -440,7 +446,7 @@ class _Problem:
             bare = name.removesuffix(".input")
             if bare in n.actuators:
                 actuator = next(one for one in of_kind(mech.forces, Actuator) if one.name == bare)
-                value, limits = float(np.atleast_1d(found.inputs[f"{bare}.input"])[0]), actuator.input_range
+                value, limits = float(block["actuator_input"][n.actuators.index(bare)]), actuator.input_range
                 over = limits is not None and not limits[0] <= value <= limits[1]
                 force, range_ = self._full_force(bare), actuator.force_range
                 over = over or (range_ is not None and not range_[0] <= force <= range_[1])
@@ -477,7 +483,7 @@ class _Problem:
         results = []
         for one in scattered.found:
             self.search.forces = self._forces(self._steady_speeds(one.rest.q))
-            results.append((self._result(one.rest, self.inputs, {}, {}), one.hits))
+            results.append((self._result(one.rest, self.inputs, {}, self.given), one.hits))
         results.sort(key=lambda one: np.inf if one[0].energy is None else one[0].energy)
         return Equilibria([one for one, _ in results], [hits for _, hits in results], starts)
 
@@ -533,7 +539,7 @@ class _Problem:
             motor_loads=dict(loads),
             holding=holding,
             contacts=contacts,
-            inputs=self.given | dict(given),
+            inputs=dict(given),
             free=tuple(space.label(direction) for direction in (basis @ motions.free).T),
             energy=self._energy(state),
             units=units,
