@@ -75,7 +75,7 @@ def equilibrium(
     hold
         Coordinates that keep a value, as ``{"crank": 0.5}``; or names of those that stay where they are at the start.
         Names are those of functions of the pose: "crank", "U.q[2]", "hand.r[3]", "gap.length". Loads hold them, which
-        are reported. Together with `motors` they are the pose wished.
+        are reported. Together with `motors` they are the pose requested.
     motors
         Names of motors, joints or actuators: their constant loads that hold the pose, the least where there are more
         than needed. Without `hold` the start is kept whole; else coordinates that are not held rest where they do
@@ -401,7 +401,7 @@ class _Problem:
         loads = {name: load if load.size > 1 else float(load[0]) for name, load in by_name.items()}
         found = self._result(rest, inputs, loads, given)
         if trim.lacking is not None:
-            also = " at the pose wished" if self.held else ""
+            also = " at the pose requested" if self.held else ""
             raise EquilibriumError(
                 f"motors: {quoted(self.motors)} cannot hold the mechanism{also}: no motor works along "
                 f"{self.space.label(trim.lacking)}; name a further motor, or hold less",
