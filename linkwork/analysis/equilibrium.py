@@ -75,7 +75,7 @@ def equilibrium(
     hold
         Coordinates that keep a value, as ``{"crank": 0.5}``; or names of those that stay where they are at the start.
         Names are those of functions of the pose: "crank", "U.q[2]", "hand.r[3]", "gap.length". Loads hold them, which
-        are reported. Together with `motors` they are the pose wished.
+        are reported. Together with `motors` they are the pose requested.
     motors
         Names of motors, joints or actuators: their constant loads that hold the pose, the least where there are more
         than needed. Without `hold` the start is kept whole; else coordinates that are not held rest where they do
@@ -325,16 +325,12 @@ class _Problem:
         """Refuse a motion whose forces change as it goes on."""
         if not u.any():
             return
-        space, forces = self.space, self.search.forces
+        space = self.space
         duration = WAY * space.length / float(np.abs(space.weights * u).max())
         q = space.displaced(rest.q, u * duration)
         space.block.put_motion(self.time + duration, self.inputs[self.model.numbering.driven])
-        later = ForceBalance(space, u)
-        later.motors, later.motor_loads = forces.motors, forces.motor_loads
-        free = [one.function for one in self.held.values()] + [one.coordinate for one in rest.contacts]
-        free += [function for function in self.turning.values() if not function.is_linear]
-        spun = [function for function in self.turning.values() if function.is_linear]
-        balance = later.at(q, [*free, *spun])
+        later = ForceBalance(space, u)  # at the later time
+        balance = later.at(q, self.search.functions(rest.contacts))
         space.enter_speeds(u)
         gap, rate = space.block.constraints()
         space.block.put_motion(self.time, self.inputs[self.model.numbering.driven])
@@ -357,7 +353,7 @@ class _Problem:
         rest = self._find(self.start, seek)
         if rest.failure and rest.runs_away is None and seek == "minimum":  # loads that have no potential
             rest = self._find(self.start, "any")
-        found = self._result(rest, self.inputs, {}, {})
+        found = self._result(rest, self.inputs, {}, self.given)
         if rest.failure:
             raise EquilibriumError(self._why(rest), found)
         return found
@@ -405,7 +401,7 @@ class _Problem:
         loads = {name: load if load.size > 1 else float(load[0]) for name, load in by_name.items()}
         found = self._result(rest, inputs, loads, given)
         if trim.lacking is not None:
-            also = " at the pose wished" if self.held else ""
+            also = " at the pose requested" if self.held else ""
             raise EquilibriumError(
                 f"motors: {quoted(self.motors)} cannot hold the mechanism{also}: no motor works along "
                 f"{self.space.label(trim.lacking)}; name a further motor, or hold less",
@@ -417,8 +413,8 @@ class _Problem:
         return found
 
     def _with_motors(self, loads: Mapping[str, FloatArray]) -> tuple[FloatArray, dict[str, Any]]:
-        """Return all inputs with loads of motors added, and those that these set, by name."""
-        inputs, given = self.inputs.copy(), {}
+        """Return all inputs with loads of motors added, and these inputs by name."""
+        inputs, keys = self.inputs.copy(), dict(self.model.numbering.input_spans(self.given, "inputs"))
         n = self.model.numbering
         actuators = {one.name: one for one in of_kind(self.model.mechanism.forces, Actuator)}
         gains = dict(zip(n.actuators, self.space.block["actuator_gain"], strict=True))
@@ -434,8 +430,14 @@ class _Problem:
                 key, added = name.replace(".tau", "").replace(".u", ""), load
             span = n.inputs[key]
             inputs[span] += added
-            given[key] = float(inputs[span][0]) if load.size == 1 else inputs[span].copy()
-        return inputs, given
+            within = {one for one, at in keys.items() if span.start <= at.start and at.stop <= span.stop}
+            if within or not any(at.start <= span.start and span.stop <= at.stop for at in keys.values()):
+                keys = {one: at for one, at in keys.items() if one not in within} | {key: span}
+        named = {one: at for one, at in keys.items() if at.start < n.n_loads}
+        values = {
+            one: inputs[at].copy() if at.stop - at.start > 1 else float(inputs[at][0]) for one, at in named.items()
+        }
+        return inputs, {one: value for one, value in self.given.items() if one in n.motions} | values
 
     def _check_limits(self, loads: Mapping[str, FloatArray], found: Equilibrium) -> None:
         """Refuse loads beyond the limits of motors."""
@@ -444,7 +446,7 @@ class _Problem:
             bare = name.removesuffix(".input")
             if bare in n.actuators:
                 actuator = next(one for one in of_kind(mech.forces, Actuator) if one.name == bare)
-                value, limits = float(np.atleast_1d(found.inputs[f"{bare}.input"])[0]), actuator.input_range
+                value, limits = float(block["actuator_input"][n.actuators.index(bare)]), actuator.input_range
                 over = limits is not None and not limits[0] <= value <= limits[1]
                 force, range_ = self._full_force(bare), actuator.force_range
                 over = over or (range_ is not None and not range_[0] <= force <= range_[1])
@@ -481,7 +483,7 @@ class _Problem:
         results = []
         for one in scattered.found:
             self.search.forces = self._forces(self._steady_speeds(one.rest.q))
-            results.append((self._result(one.rest, self.inputs, {}, {}), one.hits))
+            results.append((self._result(one.rest, self.inputs, {}, self.given), one.hits))
         results.sort(key=lambda one: np.inf if one[0].energy is None else one[0].energy)
         return Equilibria([one for one, _ in results], [hits for _, hits in results], starts)
 
@@ -537,7 +539,7 @@ class _Problem:
             motor_loads=dict(loads),
             holding=holding,
             contacts=contacts,
-            inputs=self.given | dict(given),
+            inputs=dict(given),
             free=tuple(space.label(direction) for direction in (basis @ motions.free).T),
             energy=self._energy(state),
             units=units,

@@ -1,4 +1,4 @@
-"""Constant motor loads that keep a wished pose: trim.
+"""Constant motor loads that keep a requested pose: trim.
 
 Motors load the tree with B'f, B the rows of their coordinates or lengths. With the basis T of all motions that the
 constraints leave, and S of those that also keep the coordinates held, the pose S c and the loads f obey

@@ -48,6 +48,7 @@ NEAR = {
     "info": ("--explian", "--explain"),
     "simulate": ("--t-ned", "--t-end"),
     "compare": ("--repaet", "--repeat"),
+    "equilibrium": ("--sttarts", "--starts"),
     "view": ("--max-orws", "--max-rows"),
     "inverse-kinematics": ("--limti", "--limit"),
     "workspace": ("--fixd", "--fixed"),
