@@ -4,8 +4,8 @@ With N a basis of the speeds that all constraints leave at a row of the motion, 
 
     N' B' tau = N' (M udot + h - f),
 
-where f are the loads of springs, dampers, actuators that are no motors, and inputs. Constraints, prescribed motions among
-them, do no work along N, so that their forces do not occur: Y. Nakamura and M. Ghodoussi, Dynamics computation of
+where f are the loads of springs, dampers, actuators that are no motors, and inputs. Constraints, prescribed motions
+among them, do no work along N, so that their forces do not occur: Y. Nakamura and M. Ghodoussi, Dynamics computation of
 closed-link robot mechanisms with nonredundant and redundant actuators, IEEE Trans. Robotics and Automation 5 (1989)
 294-302. The core computes these equations for all rows at once.
 """
@@ -63,8 +63,8 @@ def inverse_dynamics(
 ) -> MotorLoads:
     """Return the loads of motors that give a mechanism a motion, closed loops included.
 
-    Where the motors drive each degree of freedom once, the loads are exact. Where there are more motors, they are those of
-    least norm: the sum of weight times load squared is least in each row, N m and N counted alike. Springs, dampers,
+    Where the motors drive each degree of freedom once, the loads are exact. Where there are more motors, they are those
+    of least norm: the sum of weight times load squared is least in each row, N m and N counted alike. Springs, dampers,
     couplings, reflected inertia, prescribed motions and inputs all count.
 
     Parameters
@@ -73,9 +73,10 @@ def inverse_dynamics(
         Or a compiled model.
     motion
         One of: a mapping from functions of the pose, such as "A", "U.q[2]", "hand.r[1]" or "grip.length", as many as
-        degrees of freedom, to their values; the result of a simulation; arrays (q, u, udot) of the tree joints, (rows, nq),
-        (rows, nu) and (rows, nu). Values are arrays (rows,), which splines of degree 5 interpolate for the derivatives;
-        triples of arrays (value, rate, acceleration); or functions of time that return a value or such a triple.
+        degrees of freedom, to their values; the result of a simulation; arrays (q, u, udot) of the tree joints, (rows,
+        nq), (rows, nu) and (rows, nu). Values are arrays (rows,), which splines of degree 5 interpolate for the
+        derivatives; triples of arrays (value, rate, acceleration); or functions of time that return a value or such a
+        triple.
     motors
         Names of joints, cut ones too, "A", of single speeds, "U[2]", and of actuators; by default all actuators.
     t_eval
@@ -86,8 +87,8 @@ def inverse_dynamics(
     weights
         By motor, in the norm; 1 by default.
     max_load
-        Limits of the loads, by motor or for all: a number for both signs, or (lower, upper). True, and motors that are not
-        named: `max_load` of the joints, ranges of the actuators. By default no limits.
+        Limits of the loads, by motor or for all: a number for both signs, or (lower, upper). True, and motors that are
+        not named: `max_load` of the joints, ranges of the actuators. By default no limits.
     state
         A pose of the branch from which functions of the pose are followed; by default the assembled start.
 
@@ -99,11 +100,11 @@ def inverse_dynamics(
     Raises
     ------
     MechanismError
-        On an unknown name, arrays of the wrong shape or not finite, times that do not ascend, and functions that are not as
-        many as degrees of freedom.
+        On an unknown name, arrays of the wrong shape or not finite, times that do not ascend, and functions that are
+        not as many as degrees of freedom.
     LoadsError
-        Where the motors do not drive a degree of freedom that the motion needs, naming it and the time; in a singular pose;
-        where the loops cannot follow; where limits are too low. The rows before are its `result`.
+        Where the motors do not drive a degree of freedom that the motion needs, naming it and the time; in a singular
+        pose; where the loops cannot follow; where limits are too low. The rows before are its `result`.
 
     Examples
     --------
@@ -147,7 +148,9 @@ def _motor_names(model: Model, motors: str | Sequence[str] | None) -> Sequence[s
     if motors is None:
         motors = [one.name for one in of_kind(model.mechanism.forces, Actuator)]
         if not motors:
-            raise MechanismError("motors: the mechanism has no actuators: name the joints that are driven, motors=['A']")
+            raise MechanismError(
+                "motors: the mechanism has no actuators: name the joints that are driven, motors=['A']"
+            )
     if isinstance(motors, str):
         return [motors]
     if isinstance(motors, Mapping) or not isinstance(motors, Sequence) or not motors:
@@ -161,7 +164,9 @@ def _refuse_inputs_of_motors(model: Model, motors: Motors, inputs: Mapping[str, 
     for name, span in spans.items():
         for at in range(span.start, span.stop):
             if at in places:
-                raise MechanismError(f"inputs: {name!r} drives the motor {places[at]!r}, whose load is unknown: leave it out")
+                raise MechanismError(
+                    f"inputs: {name!r} drives the motor {places[at]!r}, whose load is unknown: leave it out"
+                )
 
 
 def _motion_rows(
@@ -185,7 +190,8 @@ def _motion_rows(
         rows = rows_of_arrays(model, motion, t, input_rows(model, inputs, t))
     else:
         raise MechanismError(
-            "motion must be a dictionary such as {'A': values}, the result of a simulation, or arrays (q, u, udot), not "
+            "motion must be a dictionary such as {'A': values}, the result of a simulation, or arrays (q, u, udot), "
+            "not "
             f"{motion!r:.80}"
         )
     add_inputs_of_state(model, inputs, rows, space)
@@ -266,9 +272,7 @@ def _equations(space: ConfigurationSpace, motors: Motors, rows: MotionRows, segm
 Refusal = tuple[int, LinkworkError]
 
 
-def _impossible(
-    space: ConfigurationSpace, rows: MotionRows, segment: slice, found: LoadEquations
-) -> Refusal | None:
+def _impossible(space: ConfigurationSpace, rows: MotionRows, segment: slice, found: LoadEquations) -> Refusal | None:
     """Return the first row in which loops, couplings or motions prevent the motion, and what to do."""
     if not found.violation.size:
         return None
@@ -283,8 +287,10 @@ def _impossible(
     kind = ("coordinates", "speeds", "accelerations")[what]
     by = f"{found.violation[row, what]:.3g} m{('', '/s', '/s2')[what]}"
     return row, MechanismError(
-        f"motion: at t = {rows.t[segment][row]:.6g} s the {kind} are impossible: they miss loops, couplings or prescribed "
-        f"motions by {by}; take q, u and udot of a simulation, or give functions of the pose, from which all others follow"
+        f"motion: at t = {rows.t[segment][row]:.6g} s the {kind} are impossible: they miss loops, couplings or "
+        "prescribed "
+        f"motions by {by}; take q, u and udot of a simulation, or give functions of the pose, from which all others "
+        "follow"
     )
 
 
@@ -355,8 +361,10 @@ def _limit(
             k = int(np.argmax(excess))
             limit = upper[row, k] if loads[row, k] > upper[row, k] else lower[row, k]
             return int(row), MechanismError(
-                f"max_load: at t = {t[row]:.6g} s no loads within the limits give the motion; motor {motors.names[k]!r} "
-                f"would need {loads[row, k]:.6g} {motors.load_units[k]}, and its limit is {limit:.6g}: move more slowly, or "
+                f"max_load: at t = {t[row]:.6g} s no loads within the limits give the motion; motor "
+                f"{motors.names[k]!r} "
+                f"would need {loads[row, k]:.6g} {motors.load_units[k]}, and its limit is {limit:.6g}: move more "
+                "slowly, or "
                 "raise max_load"
             )
         loads[row] = inside

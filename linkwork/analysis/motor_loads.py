@@ -1,4 +1,4 @@
-"""The loads of motors over a motion: columns in time, their extremes, energies, and the envelope of torque and speed."""
+"""The loads of motors over a motion: columns in time, extremes, energies, and the envelope of load and speed."""
 
 from __future__ import annotations
 
@@ -184,8 +184,8 @@ class MotorLoads(ResultBase):
     def check(self) -> FloatArray:
         """Return by how much the accelerations that the loads give differ from those of the motion.
 
-        Forward dynamics gives them, limits of joints and actuators included: where a load exceeds one, the motion is not
-        as wished.
+        Forward dynamics gives them, limits of joints and actuators included: where a load exceeds one, the motion is
+        not as wished.
 
         Returns
         -------
@@ -294,7 +294,9 @@ class MotorLoads(ResultBase):
         return type(self)(self.model, self._of, joined, self._rows.followed(rest._rows))
 
     def _page_part(self, request: PageRequest) -> PagePart:
-        raise MechanismError("loads have no scene: make a page of a simulation, simulate(..., inputs=loads.inputs()).page()")
+        raise MechanismError(
+            "loads have no scene: make a page of a simulation, simulate(..., inputs=loads.inputs()).page()"
+        )
 
     # ---- to look at ----
 
@@ -303,8 +305,8 @@ class MotorLoads(ResultBase):
     ) -> Figure:
         """Plot load over speed of each motor, a panel each: what a motor must be able to do.
 
-        The dashed line is the root mean square of the load, which heats the motor; crosses mark the largest load and the
-        largest speed.
+        The dashed line is the root mean square of the load, which heats the motor; crosses mark the largest load and
+        the largest speed.
 
         Parameters
         ----------
