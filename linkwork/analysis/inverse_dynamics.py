@@ -13,6 +13,7 @@ closed-link robot mechanisms with nonredundant and redundant actuators, IEEE Tra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from linkwork.analysis.motions import (
 )
 from linkwork.analysis.motor_loads import LoadRows, MotorLoads
 from linkwork.analysis.motors import Limits, Motors
+from linkwork.analysis.pose_functions import motor
 from linkwork.errors import LinkworkError, LoadsError, MechanismError
 from linkwork.mechanism import Actuator, Mechanism
 from linkwork.mechanism.forces import of_kind
@@ -202,18 +204,12 @@ def _without_motors(rows: MotionRows, motors: Motors) -> MotionRows:
     """Return a motion whose inputs do not drive the motors."""
     inputs = np.array(rows.inputs)
     inputs[:, motors.speeds[1]] = 0.0
-    return _with(rows, inputs=inputs)
+    return replace(rows, inputs=inputs)
 
 
 def _first(rows: MotionRows, count: int) -> MotionRows:
-    kept = {name: getattr(rows, name)[:count] for name in ("t", "q", "u", "udot", "inputs", "discrete")}
-    return _with(rows, turns=None if rows.turns is None else rows.turns[:count], error=None, **kept)
-
-
-def _with(rows: MotionRows, **changes: Any) -> MotionRows:
-    from dataclasses import replace
-
-    return replace(rows, **changes)
+    kept: dict[str, Any] = {name: getattr(rows, name)[:count] for name in ("t", "q", "u", "udot", "inputs", "discrete")}
+    return replace(rows, turns=None if rows.turns is None else rows.turns[:count], error=None, **kept)
 
 
 # ---- loads ----
@@ -262,11 +258,15 @@ def _equations(space: ConfigurationSpace, motors: Motors, rows: MotionRows, segm
     turns = None if rows.turns is None else rows.turns[segment]
     if turns is None:
         block.count_revolutions(space.model.arguments.turns(space.start))
-    arrays = (rows.t[segment], rows.q[segment], rows.u[segment], rows.udot[segment], rows.inputs[segment])
-    one = block.load_equations(motors.rows, *(array[:1] for array in arrays), None if turns is None else turns[:1], nu)
+    t, q, u, udot, inputs = (x[segment] for x in (rows.t, rows.q, rows.u, rows.udot, rows.inputs))
+    first = block.load_equations(motors.rows, t[:1], q[:1], u[:1], udot[:1], inputs[:1], _first_of(turns), nu)
     if turns is None:
         block.count_revolutions(space.model.arguments.turns(space.start))
-    return block.load_equations(motors.rows, *arrays, turns, one.matrix.shape[1] or 1)
+    return block.load_equations(motors.rows, t, q, u, udot, inputs, turns, max(1, first.matrix.shape[1]))
+
+
+def _first_of(turns: FloatArray | None) -> FloatArray | None:
+    return None if turns is None else turns[:1]
 
 
 Refusal = tuple[int, LinkworkError]
@@ -329,8 +329,6 @@ def _not_driven(
 
 def _undriven(space: ConfigurationSpace, motors: Motors, rows: MotionRows, row: int) -> FloatArray:
     """Return the motions (n, nu) that the constraints leave and in which no motor turns."""
-    from linkwork.analysis.pose_functions import motor
-
     block = space.block
     if len(rows.discrete):
         block.put_discrete_state(rows.discrete[row])

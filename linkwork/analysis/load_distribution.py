@@ -68,7 +68,7 @@ def _inverses(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.zeros((rows, motors, 0)), np.ones(rows)
     if dof == motors:
         try:
-            inverse = np.linalg.inv(matrix)
+            inverse: FloatArray = np.linalg.inv(matrix)
         except np.linalg.LinAlgError:
             pass
         else:

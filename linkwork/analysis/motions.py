@@ -106,7 +106,8 @@ def rows_of_result(model: Model, result: Result, inputs: FloatArray | None) -> M
             "the same mechanism"
         )
     n, run = model.numbering, result._trajectory
-    udot = np.hstack([_matrix(result[f"{name}.a"]) for name in n.tree if n.u[name].stop > n.u[name].start] or [[]])
+    moving = [name for name in n.tree if n.u[name].stop > n.u[name].start]
+    udot = np.hstack([np.empty((len(result), 0)), *(_matrix(result[f"{name}.a"]) for name in moving)])
     finite = np.isfinite(udot).all(axis=1) & np.isfinite(run.inputs).all(axis=1)
     if not finite.all():
         raise MechanismError(
