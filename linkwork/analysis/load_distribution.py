@@ -68,7 +68,7 @@ def _inverses(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.zeros((rows, motors, 0)), np.ones(rows)
     if dof == motors:
         try:
-            inverse: FloatArray = np.linalg.inv(matrix)
+            inverse = np.linalg.inv(matrix).astype(np.float64, copy=False)
         except np.linalg.LinAlgError:
             pass
         else:

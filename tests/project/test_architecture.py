@@ -51,7 +51,8 @@ PYTHON_ARROWS = {
     "linkwork.analysis": {
         *("numpy", "scipy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.draw"),
-        *("linkwork.view", "linkwork.simulation.result"),
+        *("linkwork.view", "linkwork.simulation.result", "linkwork.simulation.inputs"),
+        *("linkwork.simulation.running_state", "matplotlib"),
     },
     "linkwork.coarse_graining": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),
