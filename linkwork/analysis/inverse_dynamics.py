@@ -117,7 +117,7 @@ def inverse_dynamics(
     >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
     >>> loads = lw.inverse_dynamics(mech, {"A": lambda t: (0.5 * t**2, t, 1.0)}, motors="A", t_eval=[0.0, 1.0])
     >>> loads["A.tau"].round(6), loads["A.power"].round(6)
-    (array([-13.715   , -11.913582]), array([ -0.      , -11.913582]))
+    (array([-13.715   , -11.913627]), array([ -0.      , -11.913627]))
     """
     model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
     space = ConfigurationSpace(model, state)

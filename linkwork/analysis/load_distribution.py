@@ -105,10 +105,10 @@ def within(
 
     Examples
     --------
-    >>> limit = np.full(2, 1.5)
+    >>> limit = np.full(2, 1.8)
     >>> found = within(np.array([[1.0, 2.0]]), np.array([1.0, 2.0]), np.ones(2), -2 * limit, limit)
     >>> found.round(12)
-    array([2. , 1.5])
+    array([1.4, 1.8])
     """
     root = np.sqrt(weights)
     size = float(np.abs(root * loads).max()) or 1.0
