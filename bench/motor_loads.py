@@ -54,8 +54,10 @@ def main(options: argparse.Namespace) -> None:
     error = float(np.abs(again.loads - expected).max() / np.abs(expected).max())
     s = model.sizes
     report.text(
-        f"A delta robot, {s.bodies} bodies, {s.joints} joints, {s.loops} loops, its platform on a path in space, {ROWS} rows; "
-        f"CPU time of all rows on one core, best of {rounds}. The loads differ from the closed form by {error:.1e} of the "
+        f"A delta robot, {s.bodies} bodies, {s.joints} joints, {s.loops} loops, its platform on a path in space, "
+        f"{ROWS} rows; "
+        f"CPU time of all rows on one core, best of {rounds}. The loads differ from the closed form by {error:.1e} of "
+        "the "
         "largest."
     )
     report.table(

@@ -370,7 +370,7 @@ typedef struct lw_load_equations {
   /* [rows][3]: displacement [m], speed [m/s] and acceleration [m/s2] by which the motion misses the constraints, angles
    * counted in a length of the mechanism. Small ones do little harm: loads are those along N alone. */
   double *violation;
-  double *actuator; /* [rows][2][actuators]: length and force of each actuator by its input; NULL: not wanted */
+  double *actuator; /* [rows][2][actuators]: length and force of each actuator by its input; NULL: not requested */
   int32_t dof;      /* degrees of freedom of the first row, which the others have as well */
   int32_t done;     /* rows until a failure: all on success */
 } lw_load_equations;

@@ -10,8 +10,12 @@ import numpy as np
 
 from linkwork._util.files import atomic_path
 from linkwork._util.names import verbatim
+from linkwork._util.optional import optional_import
 from linkwork._util.units import axis_label
-from linkwork.draw.plotting import COLORS, DOTS_PER_INCH, GREY, INK, PALE, PANEL_HEIGHT, WIDTH, Figure
+from linkwork.draw.plotting import COLORS, DOTS_PER_INCH, GREY, INK, PALE, PANEL_HEIGHT, WIDTH
+
+with optional_import("plots", "matplotlib", "viz"):
+    from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

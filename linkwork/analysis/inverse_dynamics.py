@@ -4,8 +4,8 @@ With N a basis of the speeds that all constraints leave at a row of the motion, 
 
     N' B' tau = N' (M udot + h - f),
 
-where f are the loads of springs, dampers, actuators that are no motors, and inputs. Constraints, prescribed motions among
-them, do no work along N, so that their forces do not occur: Y. Nakamura and M. Ghodoussi, Dynamics computation of
+where f are the loads of springs, dampers, actuators that are no motors, and inputs. Constraints, prescribed motions
+among them, do no work along N, so that their forces do not occur: Y. Nakamura and M. Ghodoussi, Dynamics computation of
 closed-link robot mechanisms with nonredundant and redundant actuators, IEEE Trans. Robotics and Automation 5 (1989)
 294-302. The core computes these equations for all rows at once.
 """
@@ -13,6 +13,7 @@ closed-link robot mechanisms with nonredundant and redundant actuators, IEEE Tra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from linkwork.analysis.motions import (
 )
 from linkwork.analysis.motor_loads import LoadRows, MotorLoads
 from linkwork.analysis.motors import Limits, Motors
+from linkwork.analysis.pose_functions import motor
 from linkwork.errors import LinkworkError, LoadsError, MechanismError
 from linkwork.mechanism import Actuator, Mechanism
 from linkwork.mechanism.forces import of_kind
@@ -63,8 +65,8 @@ def inverse_dynamics(
 ) -> MotorLoads:
     """Return the loads of motors that give a mechanism a motion, closed loops included.
 
-    Where the motors drive each degree of freedom once, the loads are exact. Where there are more motors, they are those of
-    least norm: the sum of weight times load squared is least in each row, N m and N counted alike. Springs, dampers,
+    Where the motors drive each degree of freedom once, the loads are exact. Where there are more motors, they are those
+    of least norm: the sum of weight times load squared is least in each row, N m and N counted alike. Springs, dampers,
     couplings, reflected inertia, prescribed motions and inputs all count.
 
     Parameters
@@ -73,9 +75,10 @@ def inverse_dynamics(
         Or a compiled model.
     motion
         One of: a mapping from functions of the pose, such as "A", "U.q[2]", "hand.r[1]" or "grip.length", as many as
-        degrees of freedom, to their values; the result of a simulation; arrays (q, u, udot) of the tree joints, (rows, nq),
-        (rows, nu) and (rows, nu). Values are arrays (rows,), which splines of degree 5 interpolate for the derivatives;
-        triples of arrays (value, rate, acceleration); or functions of time that return a value or such a triple.
+        degrees of freedom, to their values; the result of a simulation; arrays (q, u, udot) of the tree joints, (rows,
+        nq), (rows, nu) and (rows, nu). Values are arrays (rows,), which splines of degree 5 interpolate for the
+        derivatives; triples of arrays (value, rate, acceleration); or functions of time that return a value or such a
+        triple.
     motors
         Names of joints, cut ones too, "A", of single speeds, "U[2]", and of actuators; by default all actuators.
     t_eval
@@ -86,8 +89,8 @@ def inverse_dynamics(
     weights
         By motor, in the norm; 1 by default.
     max_load
-        Limits of the loads, by motor or for all: a number for both signs, or (lower, upper). True, and motors that are not
-        named: `max_load` of the joints, ranges of the actuators. By default no limits.
+        Limits of the loads, by motor or for all: a number for both signs, or (lower, upper). True, and motors that are
+        not named: `max_load` of the joints, ranges of the actuators. By default no limits.
     state
         A pose of the branch from which functions of the pose are followed; by default the assembled start.
 
@@ -99,11 +102,11 @@ def inverse_dynamics(
     Raises
     ------
     MechanismError
-        On an unknown name, arrays of the wrong shape or not finite, times that do not ascend, and functions that are not as
-        many as degrees of freedom.
+        On an unknown name, arrays of the wrong shape or not finite, times that do not ascend, and functions that are
+        not as many as degrees of freedom.
     LoadsError
-        Where the motors do not drive a degree of freedom that the motion needs, naming it and the time; in a singular pose;
-        where the loops cannot follow; where limits are too low. The rows before are its `result`.
+        Where the motors do not drive a degree of freedom that the motion needs, naming it and the time; in a singular
+        pose; where the loops cannot follow; where limits are too low. The rows before are its `result`.
 
     Examples
     --------
@@ -114,7 +117,7 @@ def inverse_dynamics(
     >>> mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
     >>> loads = lw.inverse_dynamics(mech, {"A": lambda t: (0.5 * t**2, t, 1.0)}, motors="A", t_eval=[0.0, 1.0])
     >>> loads["A.tau"].round(6), loads["A.power"].round(6)
-    (array([-13.715   , -11.913582]), array([ -0.      , -11.913582]))
+    (array([-13.715   , -11.913627]), array([ -0.      , -11.913627]))
     """
     model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
     space = ConfigurationSpace(model, state)
@@ -189,7 +192,8 @@ def _motion_rows(
         rows = rows_of_arrays(model, motion, t, input_rows(model, inputs, t))
     else:
         raise MechanismError(
-            "motion must be a dictionary such as {'A': values}, the result of a simulation, or arrays (q, u, udot), not "
+            "motion must be a dictionary such as {'A': values}, the result of a simulation, or arrays (q, u, udot), "
+            "not "
             f"{motion!r:.80}"
         )
     add_inputs_of_state(model, inputs, rows, space)
@@ -200,18 +204,12 @@ def _without_motors(rows: MotionRows, motors: Motors) -> MotionRows:
     """Return a motion whose inputs do not drive the motors."""
     inputs = np.array(rows.inputs)
     inputs[:, motors.speeds[1]] = 0.0
-    return _with(rows, inputs=inputs)
+    return replace(rows, inputs=inputs)
 
 
 def _first(rows: MotionRows, count: int) -> MotionRows:
-    kept = {name: getattr(rows, name)[:count] for name in ("t", "q", "u", "udot", "inputs", "discrete")}
-    return _with(rows, turns=None if rows.turns is None else rows.turns[:count], error=None, **kept)
-
-
-def _with(rows: MotionRows, **changes: Any) -> MotionRows:
-    from dataclasses import replace
-
-    return replace(rows, **changes)
+    kept: dict[str, Any] = {name: getattr(rows, name)[:count] for name in ("t", "q", "u", "udot", "inputs", "discrete")}
+    return replace(rows, turns=None if rows.turns is None else rows.turns[:count], error=None, **kept)
 
 
 # ---- loads ----
@@ -260,11 +258,15 @@ def _equations(space: ConfigurationSpace, motors: Motors, rows: MotionRows, segm
     turns = None if rows.turns is None else rows.turns[segment]
     if turns is None:
         block.count_revolutions(space.model.arguments.turns(space.start))
-    arrays = (rows.t[segment], rows.q[segment], rows.u[segment], rows.udot[segment], rows.inputs[segment])
-    one = block.load_equations(motors.rows, *(array[:1] for array in arrays), None if turns is None else turns[:1], nu)
+    t, q, u, udot, inputs = (x[segment] for x in (rows.t, rows.q, rows.u, rows.udot, rows.inputs))
+    first = block.load_equations(motors.rows, t[:1], q[:1], u[:1], udot[:1], inputs[:1], _first_of(turns), nu)
     if turns is None:
         block.count_revolutions(space.model.arguments.turns(space.start))
-    return block.load_equations(motors.rows, *arrays, turns, one.matrix.shape[1] or 1)
+    return block.load_equations(motors.rows, t, q, u, udot, inputs, turns, max(1, first.matrix.shape[1]))
+
+
+def _first_of(turns: FloatArray | None) -> FloatArray | None:
+    return None if turns is None else turns[:1]
 
 
 Refusal = tuple[int, LinkworkError]
@@ -285,8 +287,10 @@ def _impossible(space: ConfigurationSpace, rows: MotionRows, segment: slice, fou
     kind = ("coordinates", "speeds", "accelerations")[what]
     by = f"{found.violation[row, what]:.3g} m{('', '/s', '/s2')[what]}"
     return row, MechanismError(
-        f"motion: at t = {rows.t[segment][row]:.6g} s the {kind} are impossible: they miss loops, couplings or prescribed "
-        f"motions by {by}; take q, u and udot of a simulation, or give functions of the pose, from which all others follow"
+        f"motion: at t = {rows.t[segment][row]:.6g} s the {kind} are impossible: they miss loops, couplings or "
+        "prescribed "
+        f"motions by {by}; take q, u and udot of a simulation, or give functions of the pose, from which all others "
+        "follow"
     )
 
 
@@ -325,8 +329,6 @@ def _not_driven(
 
 def _undriven(space: ConfigurationSpace, motors: Motors, rows: MotionRows, row: int) -> FloatArray:
     """Return the motions (n, nu) that the constraints leave and in which no motor turns."""
-    from linkwork.analysis.pose_functions import motor
-
     block = space.block
     if len(rows.discrete):
         block.put_discrete_state(rows.discrete[row])
@@ -357,8 +359,10 @@ def _limit(
             k = int(np.argmax(excess))
             limit = upper[row, k] if loads[row, k] > upper[row, k] else lower[row, k]
             return int(row), MechanismError(
-                f"max_load: at t = {t[row]:.6g} s no loads within the limits give the motion; motor {motors.names[k]!r} "
-                f"would need {loads[row, k]:.6g} {motors.load_units[k]}, and its limit is {limit:.6g}: move more slowly, or "
+                f"max_load: at t = {t[row]:.6g} s no loads within the limits give the motion; motor "
+                f"{motors.names[k]!r} "
+                f"would need {loads[row, k]:.6g} {motors.load_units[k]}, and its limit is {limit:.6g}: move more "
+                "slowly, or "
                 "raise max_load"
             )
         loads[row] = inside

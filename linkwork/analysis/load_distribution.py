@@ -2,8 +2,8 @@
 
 Least norm is of sum w tau^2, with x = sqrt(w) tau by the pseudo-inverse of A / sqrt(w). Where its loads exceed limits,
 tau = tau_p + Z y with Z a basis of the loads that do nothing; min |y| with lower <= tau <= upper is least distance
-programming, which non-negative least squares solves in finitely many steps: C. L. Lawson and R. J. Hanson, Solving Least
-Squares Problems, 1974, chapter 23.
+programming, which non-negative least squares solves in finitely many steps: C. L. Lawson and R. J. Hanson, Solving
+Least Squares Problems, 1974, chapter 23.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _inverses(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
         return np.zeros((rows, motors, 0)), np.ones(rows)
     if dof == motors:
         try:
-            inverse = np.linalg.inv(matrix)
+            inverse = np.linalg.inv(matrix).astype(np.float64, copy=False)
         except np.linalg.LinAlgError:
             pass
         else:
@@ -105,9 +105,10 @@ def within(
 
     Examples
     --------
-    >>> found = within(np.array([[1.0, 2.0]]), np.array([1.0, 2.0]), np.ones(2), np.array([-9.0, -9.0]), np.full(2, 1.5))
+    >>> limit = np.full(2, 1.8)
+    >>> found = within(np.array([[1.0, 2.0]]), np.array([1.0, 2.0]), np.ones(2), -2 * limit, limit)
     >>> found.round(12)
-    array([2. , 1.5])
+    array([1.4, 1.8])
     """
     root = np.sqrt(weights)
     size = float(np.abs(root * loads).max()) or 1.0

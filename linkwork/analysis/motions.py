@@ -101,15 +101,18 @@ def rows_of_result(model: Model, result: Result, inputs: FloatArray | None) -> M
     own, names = result.model, (model.q_names, model.u_names)
     if (own.q_names, own.u_names) != names:
         raise MechanismError(
-            f"motion: the result of {result.name!r} has other coordinates than {model.mechanism.name!r}: give a result of "
+            f"motion: the result of {result.name!r} has other coordinates than {model.mechanism.name!r}: give a result "
+            "of "
             "the same mechanism"
         )
     n, run = model.numbering, result._trajectory
-    udot = np.hstack([_matrix(result[f"{name}.a"]) for name in n.tree if n.u[name].stop > n.u[name].start] or [[]])
+    moving = [name for name in n.tree if n.u[name].stop > n.u[name].start]
+    udot = np.hstack([np.empty((len(result), 0)), *(_matrix(result[f"{name}.a"]) for name in moving)])
     finite = np.isfinite(udot).all(axis=1) & np.isfinite(run.inputs).all(axis=1)
     if not finite.all():
         raise MechanismError(
-            f"motion: the result has no accelerations or inputs at t = {result.t[np.argmin(finite)]:.6g} s: cut it before, "
+            f"motion: the result has no accelerations or inputs at t = {result.t[np.argmin(finite)]:.6g} s: cut it "
+            "before, "
             "result[:t]"
         )
     discrete = [one.values for one in run.discrete]
@@ -192,7 +195,8 @@ class Course:
         if array.shape != (rows, n):
             wanted = f"({rows},)" if n == 1 else f"({rows}, {n})"
             raise MechanismError(
-                f"motion of {self._name!r}: give an array of shape {wanted}, a number for each time of t_eval, three of "
+                f"motion of {self._name!r}: give an array of shape {wanted}, a number for each time of t_eval, three "
+                "of "
                 f"them (value, rate, acceleration) or a function of time, not {_described(values, array)}"
             )
         return array
@@ -262,7 +266,8 @@ class PrescribedMotion:
         count, dof = sum(one.function.size for one in self._courses), space.tangent().dof
         if count != dof:
             raise MechanismError(
-                f"motion: {', '.join(map(repr, motion)) or 'nothing'} gives {_numbered(count, 'function')} of the pose, and "
+                f"motion: {', '.join(map(repr, motion)) or 'nothing'} gives {_numbered(count, 'function')} of the "
+                "pose, and "
                 f"the mechanism has {_numbered(dof, 'degree')} of freedom: give as many"
             )
 
@@ -312,7 +317,8 @@ class PrescribedMotion:
             if parts > MOST_PARTS:
                 self._enter_time(last, row, 1.0)
                 raise MechanismError(
-                    f"motion: at t = {self._t[row]:.6g} s the mechanism cannot follow {self._names}: no pose on this branch "
+                    f"motion: at t = {self._t[row]:.6g} s the mechanism cannot follow {self._names}: no pose on this "
+                    "branch "
                     "has these values, or it is a dead point of them; keep the motion within reach, or give other "
                     "functions of the pose"
                 )
@@ -352,7 +358,8 @@ class PrescribedMotion:
         left, values, right = np.linalg.svd(rows / space.weights, full_matrices=False)
         if not values[space.nu - 1 : space.nu].min(initial=np.inf) > FULL_RANK * values[:1].max(initial=0.0):
             raise MechanismError(
-                f"motion: at t = {self._t[row]:.6g} s {self._names} do not determine the pose: {self._lacking(right[-1])}; "
+                f"motion: at t = {self._t[row]:.6g} s {self._names} do not determine the pose: "
+                f"{self._lacking(right[-1])}; "
                 "give functions that do, or keep away from this pose"
             )
 

@@ -1,4 +1,4 @@
-"""The loads of motors over a motion: columns in time, their extremes, energies, and the envelope of torque and speed."""
+"""The loads of motors over a motion: columns in time, extremes, energies, and the envelope of load and speed."""
 
 from __future__ import annotations
 
@@ -176,16 +176,13 @@ class MotorLoads(ResultBase):
         if len(self) < 2:
             raise MechanismError("inputs over time need two rows at least: give more times")
         splines = [make_interp_spline(self.t, column, k=min(3, len(self) - 1)) for column in self._rows.inputs.T]
-        return {
-            name: lambda t, spline=spline: float(spline(t))
-            for name, spline in zip(self._of.inputs, splines, strict=True)
-        }
+        return dict(zip(self._of.inputs, map(_function_of_time, splines), strict=True))
 
     def check(self) -> FloatArray:
         """Return by how much the accelerations that the loads give differ from those of the motion.
 
-        Forward dynamics gives them, limits of joints and actuators included: where a load exceeds one, the motion is not
-        as wished.
+        Forward dynamics gives them, limits of joints and actuators included: where a load exceeds one, the motion is
+        not as wished.
 
         Returns
         -------
@@ -276,7 +273,9 @@ class MotorLoads(ResultBase):
 
     def _take(self, places: Places) -> Self:
         motion = self._motion
-        arrays = {name: _between(getattr(motion, name), places) for name in ("q", "u", "udot", "inputs")}
+        arrays: dict[str, Any] = {
+            name: _between(getattr(motion, name), places) for name in ("q", "u", "udot", "inputs")
+        }
         turns = None if motion.turns is None else _between(motion.turns, places)
         discrete = [motion.discrete[i] for i in places.rows] if len(motion.discrete) else []
         taken = replace(motion, t=places.times, turns=turns, discrete=discrete, **arrays)
@@ -288,7 +287,9 @@ class MotorLoads(ResultBase):
         repeated = int(len(self) > 0 and len(other) > 0 and bool((self.loads[-1] == other.loads[0]).all()))
         rest = other._take(_rows_from(other.t, repeated))
         mine, more = self._motion, rest._motion
-        arrays = {k: np.concatenate([getattr(mine, k), getattr(more, k)]) for k in ("t", "q", "u", "udot", "inputs")}
+        arrays: dict[str, Any] = {
+            k: np.concatenate([getattr(mine, k), getattr(more, k)]) for k in ("t", "q", "u", "udot", "inputs")
+        }
         turns = None if mine.turns is None or more.turns is None else np.concatenate([mine.turns, more.turns])
         joined = replace(mine, turns=turns, discrete=[*mine.discrete, *more.discrete], **arrays)
         return type(self)(self.model, self._of, joined, self._rows.followed(rest._rows))
@@ -305,8 +306,8 @@ class MotorLoads(ResultBase):
     ) -> Figure:
         """Plot load over speed of each motor, a panel each: what a motor must be able to do.
 
-        The dashed line is the root mean square of the load, which heats the motor; crosses mark the largest load and the
-        largest speed.
+        The dashed line is the root mean square of the load, which heats the motor; crosses mark the largest load and
+        the largest speed.
 
         Parameters
         ----------
@@ -359,6 +360,10 @@ class MotorLoads(ResultBase):
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         cells = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table)
         return "\n".join([super().__repr__(), *(f"  {line.rstrip()}" for line in cells)])
+
+
+def _function_of_time(spline: Callable[[float], FloatArray]) -> Callable[[float], float]:
+    return lambda t: float(spline(t))
 
 
 def _between(values: FloatArray, places: Places) -> FloatArray:

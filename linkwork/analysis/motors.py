@@ -130,7 +130,8 @@ class Motors:
         return found
 
     def _of_actuators(self, field: str) -> FloatArray:
-        return self._space.block[field][self.actuators[1]]
+        found: FloatArray = self._space.block[field][self.actuators[1]]
+        return found
 
     # ---- what a user gives for each motor ----
 

@@ -25,8 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_mechanism(parser)
     add = parser.add_argument
     table_help = (
-        "the motion, a .csv file with a column 'time' or 't' [s]: all columns of a simulation (A.q, A.u, A.a, ...), or as "
-        "many functions of the pose as degrees of freedom (A.q, hand.r[1]), with or without rates (A.u) and accelerations "
+        "the motion, a .csv file with a column 'time' or 't' [s]: all columns of a simulation (A.q, A.u, A.a, ...), or "
+        "as "
+        "many functions of the pose as degrees of freedom (A.q, hand.r[1]), with or without rates (A.u) and "
+        "accelerations "
         "(A.a)"
     )
     add("motion", type=Path, metavar="TABLE", help=table_help)

@@ -280,7 +280,7 @@ class Block:
         inputs
             (rows, n_inputs).
         turns
-            Coordinates (rows, nq_cut) from which those of the cut joints are counted; None: each row goes on from the
+            Coordinates (rows, nq_cut) from which those of the cut joints are counted; None: each row continues the
             one before.
         capacity
             Degrees of freedom that there are at most.

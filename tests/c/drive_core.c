@@ -202,6 +202,62 @@ static void evaluate(const bench *b) {
   free(matrix);
 }
 
+/* Every speed is a motor: for the state's own accelerations the loads of its inputs satisfy the equations, and so they
+ * do in each row; too small a capacity is refused. */
+static void find_load_equations(const bench *b) {
+  enum { ROWS = 3 };
+  const size_t nq = (size_t)b->size.nq, nu = (size_t)b->size.nu, motors = nu + (size_t)b->size.nu_cut;
+  const lw_field tau = field_named(b->model, "tau"), impulse = field_named(b->model, "impulse");
+  const size_t inputs = (size_t)(impulse.first - tau.first + impulse.rows * impulse.columns);
+  const double *x = lw_state_reals(b->state);
+  double *motor = reals(motors * motors), *t = reals(ROWS), *q = reals(ROWS * nq), *u = reals(ROWS * nu);
+  double *udot = reals(ROWS * nu), *in = reals(ROWS * inputs), *turns = reals(ROWS * (size_t)b->size.nq_cut);
+  double *matrix = reals(ROWS * nu * motors), *load = reals(ROWS * nu), *speed = reals(ROWS * motors);
+  double *violation = reals(ROWS * 3), *actuator = reals(ROWS * 2 * (size_t)b->size.actuators);
+  EXPECT(lw_evaluate(b->state, LW_STAGE_ACCELERATIONS) == LW_OK);
+  for (size_t k = 0; k < motors; k++) motor[k * motors + k] = 1;
+  for (size_t row = 0; row < ROWS; row++) {
+    t[row] = x[field_named(b->model, "time").first];
+    memcpy(q + row * nq, x + field_named(b->model, "q").first, nq * sizeof *q);
+    memcpy(u + row * nu, x + field_named(b->model, "u").first, nu * sizeof *u);
+    memcpy(udot + row * nu, x + field_named(b->model, "acceleration").first, nu * sizeof *udot);
+    memcpy(in + row * inputs, x + tau.first, inputs * sizeof *in);
+  }
+  lw_load_equations of = {.rows = ROWS, .motors = (int32_t)motors, .capacity = (int32_t)nu, .motor = motor};
+  of.t = t, of.q = q, of.u = u, of.udot = udot;
+  of.matrix = matrix, of.load = load, of.speed = speed, of.violation = violation;
+  const lw_status status = lw_find_load_equations(b->state, &of);
+  EXPECT(status == LW_OK || status == LW_ERROR_SINGULAR);
+  EXPECT((status == LW_OK) == (of.done == ROWS));
+  if (status == LW_OK) {
+    double largest = 0;
+    for (size_t k = 0; k < ROWS * nu * motors; k++) largest = fmax(largest, fabs(matrix[k]));
+    EXPECT(of.dof <= b->size.nu && (of.dof == 0 || largest > 0));
+    for (size_t z = 0; z < (size_t)of.dof; z++) {
+      double size = 0;
+      for (size_t k = 0; k < nu; k++) size = fmax(size, fabs(udot[k]));
+      EXPECT(fabs(load[z]) <= 1e-6 * (1 + size) * (1 + largest)); /* the state's inputs give them */
+      EXPECT(load[nu + z] == load[z] || fabs(load[nu + z] - load[z]) <= 1e-9 * (1 + size) * (1 + largest));
+    }
+    of.inputs = in, of.turns = turns, of.actuator = actuator;
+    EXPECT(lw_find_load_equations(b->state, &of) == LW_OK);
+    if (of.dof) {
+      of.capacity = of.dof - 1;
+      EXPECT(lw_find_load_equations(b->state, &of) == LW_ERROR_USAGE && of.done == 0);
+      EXPECT(lw_state_message(b->state)[0]);
+    }
+  }
+  of.rows = 0;
+  EXPECT(lw_find_load_equations(b->state, &of) == LW_OK && of.dof == 0);
+  if (nu) {
+    udot[0] = NAN, of.rows = 1, of.capacity = (int32_t)nu;
+    const lw_status bad = lw_find_load_equations(b->state, &of);
+    EXPECT(bad != LW_OK || !of.dof);
+  }
+  double *all[] = {motor, t, q, u, udot, in, turns, matrix, load, speed, violation, actuator};
+  for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+}
+
 static void differentiate(const bench *b) {
   const lw_field udot = field_named(b->model, "udot"), u = field_named(b->model, "u"),
                  mass = field_named(b->model, "body_mass");
@@ -663,6 +719,7 @@ static void drive(const char *path) {
     differentiate_assembly(&b);
     describe(&b);
     evaluate(&b);
+    find_load_equations(&b);
     set_and_get(&b);
     save_and_restore(&b);
     differentiate(&b);

@@ -52,7 +52,8 @@ PYTHON_ARROWS = {
         *("numpy", "scipy", "pandas", "matplotlib"),
         *("linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.model", "linkwork.results", "linkwork.draw"),
-        *("linkwork.view", "linkwork.simulation.result", "pandas", "matplotlib"),
+        *("linkwork.view", "linkwork.simulation.result", "linkwork.simulation.inputs"),
+        *("linkwork.simulation.running_state", "matplotlib"),
     },
     "linkwork.coarse_graining": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.model"),

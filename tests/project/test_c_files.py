@@ -17,6 +17,7 @@ ONLY_DOUBLE = {
     *(f"csrc/assembly/{name}.inc" for name in ("position_by_loops", "regular_dof", "step_by_loops")),
     *(f"csrc/dca/{name}.inc" for name in ("solve", "solve_double", "velocity_jump")),
     *(f"csrc/dca/{name}.inc" for name in ("joint_space_equations", "joint_space_jump")),
+    "csrc/loops/load_equations.inc",
 }
 
 

@@ -24,7 +24,7 @@ sys.meta_path.insert(0, Missing())
 """
 MADE_BY_THE_PACKAGE = {
     *("CoarseGrained", "Comparison", "Event", "LinearModel", "Model", "Result", "State", "VelocityJump", "SweepResult"),
-    *("Points", "Controller"),
+    *("Points", "Controller", "MotorLoads"),
 }
 WITHOUT_ARGUMENTS = {"Fixed", "Free", "Spherical"}
 OF_ANY_ARGUMENTS = {"pid", "skyhook"}  # settings, which their controllers check

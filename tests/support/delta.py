@@ -1,8 +1,8 @@
 """A delta robot with slender rods, and the loads of its motors in closed form.
 
-A slender uniform rod of mass m with ends a and b has the kinetic energy m/6 (a'.a' + a'.b' + b'.b') and half of its weight
-at each end. The two rods of an arm stay parallel, so that in the angles of the arms and the position p of the platform all
-is a sum over three elbows.
+A slender uniform rod of mass m with ends a and b has the kinetic energy m/6 (a'.a' + a'.b' + b'.b') and half of its
+weight at each end. The two rods of an arm stay parallel, so that in the angles of the arms and the position p of the
+platform all is a sum over three elbows.
 """
 
 from __future__ import annotations
