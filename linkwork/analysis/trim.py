@@ -5,8 +5,7 @@ constraints leave, and S of those that also keep the coordinates held, the pose 
 
     T'h + T'K S c = T'B' f
 
-Where there are more motors than needed f is the least, a force counted in N times a length of the mechanism against
-torques in N m. Where the equations have no solution, a direction is left in which no motor works.
+Where there are more motors than needed f has the least norm, N and N m counted alike, as in inverse dynamics. Where the equations have no solution, a direction is left in which no motor works.
 """
 
 from __future__ import annotations
@@ -59,7 +58,6 @@ def find_motor_loads(search: RestSearch, q: FloatArray, *, fixed: bool) -> Trim:
         The pose to begin at; `fixed`: to be kept whole.
     """
     space, forces = search.space, search.forces
-    lever = np.array([space.length if unit == "rad" else 1.0 for one in forces.motors for unit in one.units])
     best: Trim | None = None
     least = np.inf
     for _ in range(MOST_STEPS):
@@ -68,7 +66,7 @@ def find_motor_loads(search: RestSearch, q: FloatArray, *, fixed: bool) -> Trim:
         kept = basis[:, :0] if fixed else search.balance(q, ()).tangent.basis
         stiffness = basis.T @ forces.stiffness(q, balance) @ kept
         by_load = basis.T @ rows_of(forces.motors, space).T
-        step, loads, lacking = _solve(stiffness, by_load, lever, by_load @ forces.motor_loads + balance.gradient, scale)
+        step, loads, lacking = _solve(stiffness, by_load, by_load @ forces.motor_loads + balance.gradient, scale)
         if lacking is not None:
             return Trim(q, loads, scale, basis @ lacking, converged=False)
         forces.motor_loads = loads
@@ -94,12 +92,11 @@ def _moved(search: RestSearch, q: FloatArray, step: FloatArray) -> FloatArray:
 
 
 def _solve(
-    by_pose: FloatArray, by_load: FloatArray, lever: FloatArray, force: FloatArray, scale: float
+    by_pose: FloatArray, by_load: FloatArray, force: FloatArray, scale: float
 ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
     """Return c and the least f with by_pose c - by_load f + force = 0, and the direction that is left, or None."""
-    weighed = by_load * lever  # f = lever x (f / lever): a torque counts divided by the length
     left = _left_null(by_pose)
-    found: FloatArray = np.linalg.lstsq(left.T @ weighed, left.T @ force, rcond=RANK_TOLERANCE)[0] * lever
+    found: FloatArray = np.linalg.lstsq(left.T @ by_load, left.T @ force, rcond=RANK_TOLERANCE)[0]
     missing = by_load @ found - force
     lack = left @ (left.T @ missing)
     step = np.linalg.lstsq(by_pose, missing, rcond=RANK_TOLERANCE)[0].astype(np.float64)

@@ -165,7 +165,7 @@ def workspace(
     of: str | Sequence[str],
     over: Mapping[str, Sequence[float]] | None = None,
     by: str | Sequence[str] | None = None,
-    fixed: Mapping[str, ArrayLike] | None = None,
+    hold: Mapping[str, ArrayLike] | None = None,
     state: State | None = None,
     limits: Mapping[str, Bounds] | None = None,
     points: int = POINTS,
@@ -187,7 +187,7 @@ def workspace(
     by
         Motors, whose Jacobian is conditioned well or badly; by default all actuators, or without any as many
         coordinates as there are degrees of freedom.
-    fixed
+    hold
         Values of further functions that hold in all poses, as ``{"hand.Q": (1, 0, 0, 0)}``.
     state
         The start; by default the assembled start.
@@ -239,7 +239,7 @@ def workspace(
     bounds = Limits.of(space, limits)
     axes = _axes(space, over, motors, bounds, points)
     grid = Stacked(space, [pose_function(space, name) for name in axes])
-    targets = _targets(space, axes, fixed)
+    targets = _targets(space, axes, hold)
     solver = PoseSolver(space, targets[0], bounds)
     if not solver.dof:
         raise MechanismError("the mechanism cannot move: it has no degree of freedom in its start")
@@ -268,11 +268,11 @@ class _Map:
         space: ConfigurationSpace,
         solver: PoseSolver,
         axes: Sequence[FloatArray],
-        fixed: Sequence[FloatArray],
+        held: Sequence[FloatArray],
         functions: Stacked,
         conditioning: Conditioning,
     ) -> None:
-        self._space, self._solver, self._axes, self._fixed = space, solver, axes, list(fixed)
+        self._space, self._solver, self._axes, self._held = space, solver, axes, list(held)
         self._functions, self._measure = functions, conditioning
         self.shape = tuple(map(len, axes))
         n = math.prod(self.shape)
@@ -314,7 +314,7 @@ class _Map:
     def _reach(self, node: int, q: FloatArray) -> bool:
         place = np.unravel_index(node, self.shape)
         wanted = [axis[[k]] for axis, k in zip(self._axes, place, strict=True)]
-        found = self._solver.newton([*wanted, *self._fixed], q)
+        found = self._solver.newton([*wanted, *self._held], q)
         if not found.found:
             return False
         self.reached[node] = True
@@ -396,7 +396,7 @@ def _axes(
     if (nodes := math.prod(map(len, axes.values()))) > MOST_NODES:
         raise MechanismError(
             f"the grid over {', '.join(axes)} has {nodes:.3g} nodes, more than {MOST_NODES}: give fewer points, or "
-            "fewer functions in over= and values of the others in fixed="
+            "fewer functions in over= and values of the others in hold="
         )
     return axes
 
@@ -423,11 +423,11 @@ def _range(space: ConfigurationSpace, unit: str, name: str, limits: Limits | Non
 
 
 def _targets(
-    space: ConfigurationSpace, axes: Mapping[str, FloatArray], fixed: Mapping[str, ArrayLike] | None
+    space: ConfigurationSpace, axes: Mapping[str, FloatArray], hold: Mapping[str, ArrayLike] | None
 ) -> tuple[Stacked, list[FloatArray]]:
-    """Return the functions of axes and fixed values, and the latter."""
-    given = {name: float(axis[0]) for name, axis in axes.items()} | dict(fixed or {})
-    functions, values, is_path = checked_targets(space, given, "over and fixed")
+    """Return the functions of axes and held values, and the latter."""
+    given = {name: float(axis[0]) for name, axis in axes.items()} | dict(hold or {})
+    functions, values, is_path = checked_targets(space, given, "over and hold")
     if is_path:
-        raise MechanismError("fixed gives one value by name, not a path")
+        raise MechanismError("hold gives one value by name, not a path")
     return functions, [value[0] for value in values[len(axes) :]]

@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--by", nargs="+", metavar="NAME", help=by_help)
     over_help = "axis of the grid with its ends and number of nodes (default: the motors); may be repeated"
     add("--over", type=_axis, action="append", metavar="NAME=LOWER,UPPER[,N]", help=over_help)
-    fixed_help = "value that holds in all poses, as hand.Q=1,0,0,0; may be repeated"
-    add("--fixed", type=values, action="append", default=[], metavar="NAME=VALUES", help=fixed_help)
+    hold_help = "value that holds in all poses, as hand.Q=1,0,0,0; may be repeated"
+    add("--hold", type=values, action="append", default=[], metavar="NAME=VALUES", help=hold_help)
     add_limits(parser)
     add("--points", type=int, default=POINTS, metavar="N", help="nodes along an axis (default: %(default)s)")
     add_output(parser, "table or picture to write", (".csv", *PICTURES))
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         of=arguments.of,
         over=None if arguments.over is None else dict(arguments.over),
         by=arguments.by,
-        fixed=dict(arguments.fixed),
+        hold=dict(arguments.hold),
         limits=dict(arguments.limit),
         points=arguments.points,
         progress=None,

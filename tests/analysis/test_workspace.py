@@ -31,7 +31,7 @@ def test_a_platform_reaches_the_nodes_that_its_struts_allow() -> None:
         of=list(axes),
         over=axes,
         by=STRUTS,
-        fixed={"platform.Q": (1, 0, 0, 0), "platform.r[2]": 0.05},
+        hold={"platform.Q": (1, 0, 0, 0), "platform.r[2]": 0.05},
         length=0.4,
     )
     rest = strut_lengths(np.array([0, 0, HEIGHT]), np.eye(3))
@@ -70,7 +70,7 @@ def test_a_grid_over_turns_shows_where_the_platform_is_singular() -> None:
             of="platform.r",
             over={"platform.r[3]": (HEIGHT, HEIGHT + 0.02, 2)},
             by=STRUTS,
-            fixed={
+            hold={
                 "platform.r[1]": 0.0,
                 "platform.r[2]": 0.0,
                 "platform.Q": Rotation.from_rotvec([0, 0, turn]).as_quat(scalar_first=True),
@@ -141,7 +141,7 @@ def test_wrong_requests_are_refused_by_name() -> None:
         ({"of": "tip.r", "over": {"tip.r": (0, 1)}}, "name one, as"),
         ({"of": "tip.r", "over": {"A": (0, 1, 1)}}, "2 or more, not 1"),
         ({"of": "tip.r", "over": {"A": (0, 1), "A.q": (0, 1)}}, "twice"),
-        ({"of": "tip.r", "over": {"A": (0, 1)}, "fixed": {"A": 0.5}}, "twice"),
+        ({"of": "tip.r", "over": {"A": (0, 1)}, "hold": {"A": 0.5}}, "twice"),
         ({"of": "tip.r", "over": {}}, "ranges by name"),
         ({"of": "tip.r", "points": 2.5}, "whole number"),
         ({"of": "tip.r", "points": 2000}, "more than 1000000"),

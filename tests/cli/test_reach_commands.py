@@ -51,11 +51,11 @@ def test_a_map_is_printed_and_written(capsys: pytest.CaptureFixture[str]) -> Non
     assert "20 of 5 x 4 nodes over A.q, B.q" in capsys.readouterr().out
     assert len(Path("map.csv").read_text().splitlines()) == 21
     assert Path("map.png").stat().st_size > 5000
-    assert main([*command, "--fixed", "B=0.9", "--json"]) == 0
+    assert main([*command, "--hold", "B=0.9", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
     assert facts["nodes"] == {"A.q": 5}
     assert facts["reached"] == 5
-    expected = lw.workspace(five_bar(), of="tip.r[1]", over={"A": (1.8, 2.6, 5)}, fixed={"B": 0.9}, by=["A", "B"])
+    expected = lw.workspace(five_bar(), of="tip.r[1]", over={"A": (1.8, 2.6, 5)}, hold={"B": 0.9}, by=["A", "B"])
     assert facts["extent"]["tip.r[1]"]["greatest"] == pytest.approx(expected["tip.r[1]"].max())
 
 
