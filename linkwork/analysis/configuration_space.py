@@ -31,7 +31,9 @@ SMALLEST = 1e-3  # a matrix without dimension whose largest singular value is sm
 CLOSED = 1e-13  # m for a mechanism of 1 m: violations are rounding
 MOST_STEPS = 50
 
-Task = Callable[[], tuple[FloatArray, FloatArray]]  # at the present pose: value less target (n,), m, and its rows (n, nu)
+Task = Callable[
+    [], tuple[FloatArray, FloatArray]
+]  # at the present pose: value less target (n,), m, and its rows (n, nu)
 
 
 class Tangent(NamedTuple):

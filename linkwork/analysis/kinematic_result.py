@@ -58,6 +58,8 @@ class SpecialPose:
         The pose, at rest.
     name
         Of the transition whose bound it is; else empty.
+    rows
+        Number of rows of the result before it.
     """
 
     kind: str
@@ -65,6 +67,7 @@ class SpecialPose:
     value: float
     state: State
     name: str = ""
+    rows: int = 0
 
     def __str__(self) -> str:
         of = f" of {self.name!r}" if self.name else ""
@@ -147,23 +150,32 @@ class KinematicResult:
     @cached_property
     def _columns(self) -> dict[str, FloatArray]:
         n, rows = self.model.numbering, self._rows
-        found = {self.coordinate: self.values}
+        coordinates = dict(zip(self._coordinate_names, self._coordinates(self.states), strict=True))
+        found = {self.coordinate: self.values} | coordinates
         for name in (*n.tree, *n.cut):
             kind = self.model.mechanism.joints[name].kind
             if not kind.nu:
                 continue
-            q = n.q[name]
-            whole_q = np.array([np.concatenate([row.state.q, row.state.q.cut])[q] for row in rows])
             whole_u = np.array([row.speeds[name] for row in rows])
             whole_a = np.array([row.accelerations[name] for row in rows])
-            for letter, values, count in (("q", whole_q, kind.nq), ("u", whole_u, kind.nu), ("a", whole_a, kind.nu)):
-                columns = values.reshape(len(rows), count).T
-                found |= dict(zip(_numbered(f"{name}.{letter}", count), columns, strict=True))
+            for letter, values in (("u", whole_u), ("a", whole_a)):
+                columns = values.reshape(len(rows), kind.nu).T
+                found |= dict(zip(_numbered(f"{name}.{letter}", kind.nu), columns, strict=True))
         for name in self._functions:
             parts = np.array([row.functions[name] for row in rows]).reshape(len(rows), 3).T
             found |= dict(zip(_derivatives(name), parts, strict=True))
         found["conditioning"] = np.array([row.conditioning for row in rows])
         return found
+
+    @cached_property
+    def _coordinate_names(self) -> list[str]:
+        n, joints = self.model.numbering, self.model.mechanism.joints
+        return [name for joint in (*n.tree, *n.cut) for name in _numbered(f"{joint}.q", joints[joint].kind.nq)]
+
+    def _coordinates(self, states: Iterable[State]) -> FloatArray:
+        """Return the coordinates of all joints (names, states) in the order of `_coordinate_names`."""
+        columns = [np.concatenate([state.q, np.empty(0) if state.q.cut is None else state.q.cut]) for state in states]
+        return np.array(columns).reshape(len(columns), len(self._coordinate_names)).T
 
     def _joint_units(self) -> dict[str, str]:
         units: dict[str, str] = {}
@@ -320,8 +332,12 @@ class KinematicResult:
         from linkwork.draw.plotting import DOTS_PER_INCH, GREY, INK, plot_columns
 
         chosen = self._selected(columns) if columns is not None else self._plotted()
-        values = {name: self[name] for name in chosen}
-        figure = plot_columns(self.values, values, self.units, self.name, None, [p.value for p in self.special_poses])
+        special = self.special_poses
+        places = [pose.rows for pose in special]
+        there = dict(zip(self._coordinate_names, self._coordinates(pose.state for pose in special), strict=True))
+        swept = np.insert(self.values, places, [pose.value for pose in special])
+        values = {name: np.insert(self[name], places, there.get(name, np.nan)) for name in chosen}
+        figure = plot_columns(swept, values, self.units, self.name, None, [pose.value for pose in special])
         figure.axes[-1].set_xlabel(f"{verbatim(self.coordinate)} [{self.units[self.coordinate]}]", color=INK)
         for pose in self.special_poses:
             place = (pose.value, 1.0)

@@ -420,7 +420,9 @@ class _Sweep:
         point = piece.segment.at(piece.mark.parameter)
         self._track(point)
         state = self._state(np.zeros(self.space.nu))
-        pose = SpecialPose(piece.mark.kind, self.name, self.trace.value(point), state, piece.mark.name)
+        pose = SpecialPose(
+            piece.mark.kind, self.name, self.trace.value(point), state, piece.mark.name, len(self.result)
+        )
         self.result.special_poses.append(pose)
 
     def _state(self, speeds: FloatArray) -> State:

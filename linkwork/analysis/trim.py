@@ -5,7 +5,8 @@ constraints leave, and S of those that also keep the coordinates held, the pose 
 
     T'h + T'K S c = T'B' f
 
-Where there are more motors than needed f has the least norm, N and N m counted alike, as in inverse dynamics. Where the equations have no solution, a direction is left in which no motor works.
+Where there are more motors than needed f has the least norm, N and N m counted alike, as in inverse dynamics. Where the
+equations have no solution, a direction is left in which no motor works.
 """
 
 from __future__ import annotations

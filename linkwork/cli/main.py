@@ -70,7 +70,7 @@ COMMANDS = {
         "inverse_dynamics",
         "find the loads of motors that a motion needs",
         "The motion is a table of coordinates or\npoints over time, or of a simulation. Loops are closed.",
-        "linkwork inverse-dynamics examples/five_bar.py motion.csv --motor A --motor E -o loads.csv -o loads.png",
+        "linkwork inverse-dynamics examples/five_bar.py motion.csv --motor L --motor R -o loads.csv -o loads.png",
     ),
     "equilibrium": Command(
         "equilibrium",

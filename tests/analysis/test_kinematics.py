@@ -452,6 +452,13 @@ def test_special_poses_are_marked_in_plots_and_listed() -> None:
     assert [text.get_text() for text in figure.axes[0].texts] == ["branch point"]
 
 
+def test_a_plotted_curve_reaches_its_dead_point() -> None:
+    result = lw.kinematics(crank_rocker(), "D.q", -1.5, 4.0, rows=9, through=True)
+    dead = result.special_poses[0]
+    x, y = result.plot("A.q").axes[0].lines[0].get_data()
+    assert (dead.value, dead.state["A.q"]) == (x[dead.rows], y[dead.rows])
+
+
 # ---- bad input ----
 
 

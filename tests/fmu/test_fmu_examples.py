@@ -37,6 +37,7 @@ RUNS = {
     "joint_lock": Run(1.0, 3e-6),
     "biped_leg": Run(0.5),
     "n_body_pendulum": Run(1.0),
+    "path_generator": Run(1.0),
     "pin": Run(1.0, 3e-6),
     "planar_robot": Run(1.0),
     "quarter_car": Run(0.1),
