@@ -97,7 +97,7 @@ def _solve(
 ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
     """Return c and the least f with by_pose c - by_load f + force = 0, and the direction that is left, or None."""
     left = _left_null(by_pose)
-    found: FloatArray = np.linalg.lstsq(left.T @ by_load, left.T @ force, rcond=RANK_TOLERANCE)[0]
+    found = np.linalg.lstsq(left.T @ by_load, left.T @ force, rcond=RANK_TOLERANCE)[0].astype(np.float64)
     missing = by_load @ found - force
     lack = left @ (left.T @ missing)
     step = np.linalg.lstsq(by_pose, missing, rcond=RANK_TOLERANCE)[0].astype(np.float64)
