@@ -31,6 +31,7 @@ from linkwork.errors import (
 
 if TYPE_CHECKING:
     from linkwork.analysis.assembly_modes import AssemblyModes, assembly_modes
+    from linkwork.analysis.closure_redundancy import RedundantConstraints
     from linkwork.analysis.design import Design, design
     from linkwork.analysis.equilibrium import equilibria, equilibrium
     from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from linkwork.analysis.motor_jacobian import MotorJacobian, motor_jacobian
     from linkwork.analysis.motor_loads import MotorLoads
     from linkwork.analysis.parameter_jacobian import ParameterJacobian, parameter_jacobian
-    from linkwork.analysis.redundant_constraints import RedundantConstraints, redundant_constraints
+    from linkwork.analysis.redundant_constraints import redundant_constraints
     from linkwork.analysis.workspace import Workspace, workspace
     from linkwork.coarse_graining import CoarseGrained, coarse_grain
     from linkwork.comparison import Comparison, compare
@@ -216,7 +217,7 @@ _HOMES = {
     "inverse_dynamics": "analysis.inverse_dynamics",
     "LinearModel": "model.linear_model",
     "MotorJacobian": "analysis.motor_jacobian",
-    "RedundantConstraints": "analysis.redundant_constraints",
+    "RedundantConstraints": "analysis.closure_redundancy",
     "Result": "simulation.result",
     "State": "model.state",
     "Model": "model.model",

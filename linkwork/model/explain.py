@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST = 30  # of one thing; of more only FEW are listed
 FEW = 8
+MOST_SPEEDS = 300  # of the tree; redundant constraints of more take long
 
 
 def explain(system: ModelBase, state: State | None = None) -> str:
@@ -41,9 +42,10 @@ def explain(system: ModelBase, state: State | None = None) -> str:
         return "\n".join([_title(system), "", *_parts(system, None), "", f"nothing is known of its motion: {error}"])
     where = "in its assembled start" if state is None else "in the given state"
     dof = count_dof(system, found)
+    redundant = _redundant(system, state)
     fate = "" if dof else f": {_fate(system.mechanism.couplings.values())}"
     title = f"{_title(system)}, {_counted(dof, *_DOF)} {where}{fate}"
-    return "\n".join([title, "", *_parts(system, found)])
+    return "\n".join([title, "", *_parts(system, found), *redundant])
 
 
 def _title(system: ModelBase) -> str:
@@ -86,6 +88,22 @@ def _parts(system: ModelBase, found: AtState | None) -> Iterator[str]:
     if system.mechanism.transitions:
         yield from ("", "transitions")
         yield from _transitions(system)
+
+
+def _redundant(system: ModelBase, state: State | None) -> list[str]:
+    """Lines on the constraints that others repeat."""
+    from linkwork.analysis.closure_redundancy import find_redundant_constraints
+
+    if system.numbering.nu > MOST_SPEEDS or not (found := find_redundant_constraints(system, state)):
+        return []
+    shown = found.redundant[: MOST if len(found) <= MOST else FEW]
+    head = f"redundant constraints: {found.speeds} speeds - {found.equations} equations + {len(found)} redundant ones"
+    return [
+        "",
+        f"{head} leave {_counted(found.dof, *_DOF)}",
+        *(f"  {one}" for one in shown),
+        *_more(len(found) - len(shown), "constraints"),
+    ]
 
 
 # ---- tree and cuts ----------------------------------------------------------------------------------

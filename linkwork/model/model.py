@@ -49,8 +49,9 @@ class Model(ModelGeometry):
         """Return a report on the compiled mechanism and on its mobility at a state.
 
         Its spanning tree and cut joints; which loops are solved together, in what order and by which method, and why;
-        the speeds that were chosen as independent ones, and how well conditioned the closures are. Long lists are
-        shortened. Without a state it reports on the assembled start, or that the loops cannot be closed.
+        the speeds that were chosen as independent ones, and how well conditioned the closures are; of up to 300 speeds
+        the constraints that are redundant. Long lists are shortened. Without a state it reports on the assembled start,
+        or that the loops cannot be closed.
 
         Parameters
         ----------

@@ -47,6 +47,7 @@ PYTHON_ARROWS = {
     "linkwork.model": {
         *("numpy", "linkwork.errors", "linkwork._util", "linkwork.mechanism", "linkwork.compiler"),
         *("linkwork.core.native", "linkwork.variables", "linkwork.draw", "linkwork.view", "scipy"),
+        "linkwork.analysis.closure_redundancy",
     },
     "linkwork.analysis": {
         *("numpy", "scipy", "pandas", "matplotlib"),
