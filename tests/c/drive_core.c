@@ -208,6 +208,7 @@ static void find_load_equations(const bench *b) {
   enum { ROWS = 3 };
   const size_t nq = (size_t)b->size.nq, nu = (size_t)b->size.nu, motors = nu + (size_t)b->size.nu_cut;
   const lw_field tau = field_named(b->model, "tau"), impulse = field_named(b->model, "impulse");
+  const lw_field reference = field_named(b->model, "cut_reference");
   const size_t inputs = (size_t)(impulse.first - tau.first + impulse.rows * impulse.columns);
   const double *x = lw_state_reals(b->state);
   double *motor = reals(motors * motors), *t = reals(ROWS), *q = reals(ROWS * nq), *u = reals(ROWS * nu);
@@ -222,6 +223,7 @@ static void find_load_equations(const bench *b) {
     memcpy(u + row * nu, x + field_named(b->model, "u").first, nu * sizeof *u);
     memcpy(udot + row * nu, x + field_named(b->model, "acceleration").first, nu * sizeof *udot);
     memcpy(in + row * inputs, x + tau.first, inputs * sizeof *in);
+    memcpy(turns + row * (size_t)b->size.nq_cut, x + reference.first, (size_t)b->size.nq_cut * sizeof *turns);
   }
   lw_load_equations of = {.rows = ROWS, .motors = (int32_t)motors, .capacity = (int32_t)nu, .motor = motor};
   of.t = t, of.q = q, of.u = u, of.udot = udot;
