@@ -155,7 +155,7 @@ def assembly_modes(
     model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
     for value, name in ((starts, "starts"), (seed, "seed")):
         if not isinstance(value, int) or isinstance(value, bool) or value < (name == "starts"):
-            raise MechanismError(f"{name} must be a positive whole number, not {value!r}")
+            raise MechanismError(f"{name} must be a whole number from {int(name == 'starts')}, not {value!r}")
     search = _Search(ConfigurationSpace(model, state), q)
     with Progress(progress) as shown:
         return search.run(starts, np.random.default_rng(seed), shown)

@@ -172,6 +172,8 @@ def equilibria(
     """
     if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
         raise MechanismError(f"starts must be a whole number from 1, not {starts!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise MechanismError(f"seed must be a whole number from 0, not {seed!r}")
     problem = _Problem(mechanism, None, None, inputs, hold, None, speeds, time)
     return problem.scatter(int(starts), np.random.default_rng(seed), Progress(progress))
 

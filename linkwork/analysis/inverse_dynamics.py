@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from linkwork.simulation.inputs import InputValue
 
 CONSISTENT = 1e-8  # of the largest load along a degree of freedom: what motors may leave where they do not drive all
+ROUNDING = 1e-12  # of the weight of the mechanism times its length
+DOUBTFUL = 1e-6  # a motor that turns by less, relative to its most, is looked at
+STILL = 1e-10  # m for each m of the motions possible: one that moves by less rests
 POSSIBLE = 1e-5  # part of the largest speed or acceleration, or of a length, by which a motion may miss the constraints
 
 
@@ -224,7 +227,7 @@ def _loads(
     max_load: Limits,
 ) -> tuple[LoadRows, LinkworkError | None]:
     """Return the loads of rows of one discrete state, and why they end early."""
-    found = _equations(space, motors, rows, segment)
+    found = _without_rounding(space, motors, rows, segment, _equations(space, motors, rows, segment))
     error: LinkworkError | None = found.error
     count = len(found.load)
     if error is not None:
@@ -288,9 +291,8 @@ def _impossible(space: ConfigurationSpace, rows: MotionRows, segment: slice, fou
     by = f"{found.violation[row, what]:.3g} m{('', '/s', '/s2')[what]}"
     return row, MechanismError(
         f"motion: at t = {rows.t[segment][row]:.6g} s the {kind} are impossible: they miss loops, couplings or "
-        "prescribed "
-        f"motions by {by}; take q, u and udot of a simulation, or give functions of the pose, from which all others "
-        "follow"
+        f"prescribed motions by {by}; take q, u and udot of a simulation, or give functions of the pose, from which "
+        "all others follow"
     )
 
 
@@ -309,8 +311,9 @@ def _not_driven(
     """
     dof = load.shape[1]
     lost = spread.conditioning <= RANK_TOLERANCE
-    if len(motors) < dof:
-        lost &= spread.residual > CONSISTENT * float(np.abs(load).max(initial=0.0))
+    if len(motors) < dof or not found.matrix.any():
+        weight = sum(body.mass for body in space.model.mechanism.bodies.values()) * space.length  # at 1 m/s2
+        lost &= spread.residual > CONSISTENT * float(np.abs(load).max(initial=0.0)) + ROUNDING * weight
     if not lost.any():
         return None
     row = int(np.argmax(lost))
@@ -329,16 +332,42 @@ def _not_driven(
 
 def _undriven(space: ConfigurationSpace, motors: Motors, rows: MotionRows, row: int) -> FloatArray:
     """Return the motions (n, nu) that the constraints leave and in which no motor turns."""
-    block = space.block
-    if len(rows.discrete):
-        block.put_discrete_state(rows.discrete[row])
-    block.enter(rows.q[row], rows.u[row], rows.inputs[row], float(rows.t[row]))
-    turning = np.vstack([motor(space, name).rows() for name in motors.names])
-    basis = space.tangent().basis
-    values, right = np.linalg.svd(turning @ basis)[1:]
-    rank = int(np.sum(values > 1e-8 * max(values.max(initial=0.0), 1e-300)))
+    _enter(space, rows, row)
+    turning, basis = _turning(space, motors)
+    values, right = np.linalg.svd(turning)[1:]
+    rank = int(np.sum(values > 1e-8))
     found: FloatArray = (basis @ right[rank:].T).T
     return found
+
+
+def _turning(space: ConfigurationSpace, motors: Motors) -> tuple[FloatArray, FloatArray]:
+    """Return by how much motors (motors, dof) move along the motions that the constraints leave, m, and those."""
+    turning = np.vstack([motor(space, name).rows() for name in motors.names])
+    lever = np.array([space.length if unit == "rad" else 1.0 for unit in motors.units])
+    basis = space.tangent().basis
+    return lever[:, None] * turning @ basis, basis
+
+
+def _without_rounding(
+    space: ConfigurationSpace, motors: Motors, rows: MotionRows, segment: slice, found: LoadEquations
+) -> LoadEquations:
+    """Return the equations without motors that turn by rounding alone: those of joints that rest in the pose."""
+    size = np.abs(found.matrix).max(axis=1, initial=0.0)
+    doubtful = (size < DOUBTFUL) | (size < DOUBTFUL * size.max(axis=0, initial=0.0))
+    if not found.matrix.size or not doubtful.any():
+        return found
+    matrix = found.matrix.copy()
+    for row in np.flatnonzero(doubtful.any(axis=1)):
+        _enter(space, rows, segment.start + int(row))
+        still = np.linalg.norm(_turning(space, motors)[0], axis=1) < STILL
+        matrix[row, :, still] = 0.0
+    return replace(found, matrix=matrix)
+
+
+def _enter(space: ConfigurationSpace, rows: MotionRows, row: int) -> None:
+    if len(rows.discrete):
+        space.block.put_discrete_state(rows.discrete[row])
+    space.block.enter(rows.q[row], rows.u[row], rows.inputs[row], float(rows.t[row]))
 
 
 def _limit(
@@ -357,13 +386,11 @@ def _limit(
         if inside is None:
             excess = np.maximum(loads[row] - upper[row], lower[row] - loads[row]) / np.abs(loads[row]).max()
             k = int(np.argmax(excess))
-            limit = upper[row, k] if loads[row, k] > upper[row, k] else lower[row, k]
+            span = f"{lower[row, k]:.6g} to {upper[row, k]:.6g}"
             return int(row), MechanismError(
                 f"max_load: at t = {t[row]:.6g} s no loads within the limits give the motion; motor "
-                f"{motors.names[k]!r} "
-                f"would need {loads[row, k]:.6g} {motors.load_units[k]}, and its limit is {limit:.6g}: move more "
-                "slowly, or "
-                "raise max_load"
+                f"{motors.names[k]!r} would need {loads[row, k]:.6g} {motors.load_units[k]}, and its limits are "
+                f"{span}: move more slowly, or widen max_load"
             )
         loads[row] = inside
     return len(loads), None

@@ -267,8 +267,7 @@ class PrescribedMotion:
         if count != dof:
             raise MechanismError(
                 f"motion: {', '.join(map(repr, motion)) or 'nothing'} gives {_numbered(count, 'function')} of the "
-                "pose, and "
-                f"the mechanism has {_numbered(dof, 'degree')} of freedom: give as many"
+                f"pose, and the mechanism has {_numbered(dof, 'degree')} of freedom: give as many"
             )
 
     def _course(self, name: str, given: Any) -> Course:
@@ -318,9 +317,8 @@ class PrescribedMotion:
                 self._enter_time(last, row, 1.0)
                 raise MechanismError(
                     f"motion: at t = {self._t[row]:.6g} s the mechanism cannot follow {self._names}: no pose on this "
-                    "branch "
-                    "has these values, or it is a dead point of them; keep the motion within reach, or give other "
-                    "functions of the pose"
+                    "branch has these values, or it is a dead point of them; keep the motion within reach, or give "
+                    "other functions of the pose"
                 )
 
     def _step(self, q: FloatArray, wanted: Sequence[FloatArray]) -> bool:
@@ -359,8 +357,7 @@ class PrescribedMotion:
         if not values[space.nu - 1 : space.nu].min(initial=np.inf) > FULL_RANK * values[:1].max(initial=0.0):
             raise MechanismError(
                 f"motion: at t = {self._t[row]:.6g} s {self._names} do not determine the pose: "
-                f"{self._lacking(right[-1])}; "
-                "give functions that do, or keep away from this pose"
+                f"{self._lacking(right[-1])}; give functions that do, or keep away from this pose"
             )
 
         def solved(rhs: FloatArray) -> FloatArray:

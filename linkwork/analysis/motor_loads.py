@@ -12,7 +12,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.interpolate import make_interp_spline
 
-from linkwork._util.checks import FloatArray
+from linkwork._util.checks import FloatArray, number
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.results.base import ResultBase
 from linkwork.results.files import Column
@@ -330,10 +330,16 @@ class MotorLoads(ResultBase):
         """
         from linkwork.analysis.envelope_plot import plot_envelopes
 
-        for name in limits or {}:
+        if not isinstance(limits, Mapping | None):
+            raise MechanismError(f"limits must be a dictionary by motor such as {{'A': 10.0}}, not {limits!r:.60}")
+        drawn: dict[str, float] = {}
+        for name, limit in (limits or {}).items():
             if name not in self.motors:
                 raise MechanismNameError(f"limits: {name!r} is no motor here: {', '.join(self.motors)} are")
-        return plot_envelopes(self, self._of.units, self._of.load_units, path, limits or {})
+            drawn[name] = number(limit, f"limits of {name!r}")
+            if not drawn[name] > 0.0:
+                raise MechanismError(f"limits of {name!r} must be positive, and hold for both signs, not {limit!r}")
+        return plot_envelopes(self, self._of.units, self._of.load_units, path, drawn)
 
     @property
     def _remarks(self) -> str:

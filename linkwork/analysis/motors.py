@@ -58,6 +58,8 @@ class Motors:
             motor(space, name)  # refuses unknown names
             plain = str(name).removesuffix(".input")
             if plain in known:
+                if space.block["actuator_gain"][known.index(plain)] == 0.0:
+                    raise MechanismError(f"motors: actuator {plain!r} has gain 0, so that its input makes no force")
                 actuators.append((len(self.names), known.index(plain)))
                 self._add(plain, self._of_model[known.index(plain)], rows)
             else:
@@ -120,7 +122,7 @@ class Motors:
         """Return the inputs (rows, actuators that are motors) that give them forces, at lengths and rates."""
         gain = self._of_actuators("actuator_gain")
         passive = self.passive_force(length, rate)
-        found: FloatArray = (force - passive) / np.where(gain == 0.0, np.nan, gain)
+        found: FloatArray = (force - passive) / gain
         return found
 
     def passive_force(self, length: FloatArray, rate: FloatArray) -> FloatArray:

@@ -77,24 +77,39 @@ def run(arguments: argparse.Namespace) -> int:
 
 def read_table(path: Path) -> tuple[FloatArray, dict[str, FloatArray]]:
     """Return the times and the columns of a .csv file by name."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise lw.MechanismError(f"{path} is no table of text ({error}): give a .csv file") from error
     if len(rows) < 2:
         raise lw.MechanismError(f"{path} has no rows: give a header of names, then numbers")
     names = [name.strip() for name in rows[0]]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise lw.MechanismError(f"{path}: the header names {min(repeated)!r} twice")
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(names):
             raise lw.MechanismError(f"{path}, row {number}: {len(row)} values, and the header has {len(names)} names")
     columns: dict[str, FloatArray] = {}
     for name, values in zip(names, zip(*rows[1:], strict=True), strict=True):
-        try:
-            columns[name] = np.array(values, dtype=np.float64)
-        except ValueError:
+        numbers = [_number(text) for text in values]
+        if all(one is None for one in numbers):
             continue  # a column of texts
+        if None in numbers:
+            row = numbers.index(None)
+            raise lw.MechanismError(f"{path}, row {row + 2}: {name!r} is {values[row]!r}, and no number")
+        columns[name] = np.array(numbers, dtype=np.float64)
     time = next((name for name in TIMES if name in columns), None)
     if time is None:
         raise lw.MechanismError(f"{path} has no column 'time' of numbers, s; its columns are {', '.join(names)}")
     return columns.pop(time), columns
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def motion_of(model: lw.Model, columns: dict[str, FloatArray]) -> Any:

@@ -475,3 +475,54 @@ def test_the_result_is_a_table_with_units_and_plots(tmp_path: Path) -> None:
     np.testing.assert_array_equal(figure.axes[0].lines[0].get_ydata(), loads["A.tau"])
     assert (tmp_path / "envelope.png").stat().st_size > 0
     assert len(loads.plot().axes) == 2
+
+
+# ---- motors that rest ----
+
+
+def slider_crank() -> lw.Mechanism:
+    """Crank A of 0.2 m, rod of 0.6 m, slider S that closes the loop."""
+    mech, hinge = lw.Mechanism("slider_crank"), lw.Revolute((0, 1, 0))
+    for name, length, x in (("crank", 0.2, 0.0), ("rod", 0.6, 0.2)):
+        mech.add_body(name, 1.0, (length / 2, 0, 0), lw.inertia.rod(1.0, length), origin=(x, 0, 0))
+    mech.add_body("block", 1.0, (0, 0, 0), lw.inertia.sphere(1.0, 0.1), origin=(0.8, 0, 0))
+    mech.add_joint("A", hinge, "ground", "crank", at=(0, 0, 0))
+    mech.add_joint("B", hinge, "crank", "rod", at=(0.2, 0, 0))
+    mech.add_joint("C", hinge, "rod", "block", at=(0.8, 0, 0))
+    mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "block", at=(0.8, 0, 0))
+    mech.start(q={"A": 0.5})
+    return mech
+
+
+def test_a_motor_at_its_dead_point_drives_nothing() -> None:
+    swing = {"A": lambda t: (0.5 - 0.5 * t, -0.5, 0.0)}
+    with pytest.raises(lw.LoadsError, match=r"at t = 1 s .*motors 'S' drive 0 of 1 degrees of freedom") as caught:
+        lw.inverse_dynamics(slider_crank(), swing, motors="S", t_eval=np.linspace(0, 1, 11))
+    assert isinstance(caught.value.result, lw.MotorLoads)
+    assert len(caught.value.result) == 10
+
+
+def test_a_motor_whose_joint_is_locked_has_no_load() -> None:
+    mech = lw.Mechanism("slides", gravity=(0, 0, 0))
+    for name in "ab":
+        mech.add_body(name, 1.0, (0, 0, 0), lw.inertia.sphere(1.0, 0.1))
+        mech.add_joint(name.upper(), lw.Prismatic((1, 0, 0)), "ground", name, at=(0, 0, 0))
+    mech.add_transition("stop", lw.Lock("A"), when=lw.Time(0.5))
+    result = lw.simulate(mech, 1.0, inputs={"A": 2.0, "B": 3.0}, t_eval=np.linspace(0, 1, 11))
+    loads = lw.inverse_dynamics(mech, result, motors=["A", "B"])
+    np.testing.assert_allclose(loads["B.tau"], 3.0, rtol=1e-12)
+    np.testing.assert_allclose(loads["A.tau"], np.where(loads.t < 0.5, 2.0, 0.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("limits", [{"S": "x"}, {"S": np.nan}, {"S": -1.0}, 3.0])
+def test_limits_of_an_envelope_are_positive_numbers(limits: Any) -> None:
+    loads = lw.inverse_dynamics(slider_crank(), {"A": lambda t: (0.5 + t, 1.0, 0.0)}, motors="S", t_eval=[0.0, 0.1])
+    with pytest.raises(lw.MechanismError, match="limits"):
+        loads.plot_envelope(limits=limits)
+
+
+def test_an_actuator_without_gain_is_no_motor() -> None:
+    mech = slider_crank()
+    mech.add_force(lw.Actuator("pump", {"S": 1.0}, gain=0.0))
+    with pytest.raises(lw.MechanismError, match="'pump' has gain 0"):
+        lw.inverse_dynamics(mech, {"A": lambda t: (0.5 + t, 1.0, 0.0)}, motors="pump", t_eval=[0.0, 0.1])

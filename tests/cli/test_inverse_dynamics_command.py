@@ -83,6 +83,12 @@ def test_what_is_wrong_is_named(four_bar: Path, tmp_path: Path, capsys: pytest.C
     ]
     (tmp_path / "short.csv").write_text("time,A.q\n0.0\n")
     cases.append(([mech, str(tmp_path / "short.csv"), "--motor", "A"], "row 2: 1 values"))
+    (tmp_path / "word.csv").write_text("time,A.q\n0.0,0.1\n0.1,often\n")
+    cases.append(([mech, str(tmp_path / "word.csv"), "--motor", "A"], "row 3: 'A.q' is 'often'"))
+    (tmp_path / "twice.csv").write_text("time,A.q,A.q\n0.0,0.1,0.1\n0.1,0.2,0.2\n")
+    cases.append(([mech, str(tmp_path / "twice.csv"), "--motor", "A"], "names 'A.q' twice"))
+    (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
+    cases.append(([mech, str(tmp_path / "bytes.csv"), "--motor", "A"], "bytes.csv is no table of text"))
     for arguments, text in cases:
         assert main([command, *arguments]) == 1
         assert text in capsys.readouterr().err
