@@ -96,8 +96,8 @@ def read_table(path: Path) -> tuple[FloatArray, dict[str, FloatArray]]:
         if all(one is None for one in numbers):
             continue  # a column of texts
         if None in numbers:
-            row = numbers.index(None)
-            raise lw.MechanismError(f"{path}, row {row + 2}: {name!r} is {values[row]!r}, and no number")
+            first = numbers.index(None)
+            raise lw.MechanismError(f"{path}, first {first + 2}: {name!r} is {values[first]!r}, and no number")
         columns[name] = np.array(numbers, dtype=np.float64)
     time = next((name for name in TIMES if name in columns), None)
     if time is None:
