@@ -97,7 +97,7 @@ def read_table(path: Path) -> tuple[FloatArray, dict[str, FloatArray]]:
             continue  # a column of texts
         if None in numbers:
             first = numbers.index(None)
-            raise lw.MechanismError(f"{path}, first {first + 2}: {name!r} is {values[first]!r}, and no number")
+            raise lw.MechanismError(f"{path}, row {first + 2}: {name!r} is {values[first]!r}, and no number")
         columns[name] = np.array(numbers, dtype=np.float64)
     time = next((name for name in TIMES if name in columns), None)
     if time is None:
