@@ -498,8 +498,8 @@ def design(
         raise MechanismError(f"objective must be a function of the values over the poses, not {objective!r}")
     if not 0.0 < number(rtol, "rtol") < 1.0:
         raise MechanismError(f"rtol must be between 0 and 1, not {rtol:g}")
-    if max_evaluations < 1:
-        raise MechanismError(f"max_evaluations must be at least 1, not {max_evaluations}")
+    if isinstance(max_evaluations, bool) or not isinstance(max_evaluations, int | np.integer) or max_evaluations < 1:
+        raise MechanismError(f"max_evaluations must be a whole number from 1, not {max_evaluations!r}")
     chosen = ParameterSet(model, list(parameters), combinations)
     start, lower, upper = _bounds(chosen, parameters)
     poses = _Poses(model, chosen, of, q, u, tau)

@@ -338,6 +338,11 @@ def identify(
     data = measured(space, measurements, motors, smoothing)
     regression = _Regression(unknowns, data)
     regression.check(possible)
+    if len(data.t) <= len(possible):
+        raise MechanismError(
+            f"measurements: {len(data.t)} rows are left, and {len(possible)} combinations of parameters with "
+            "their deviations need more: measure for longer"
+        )
     return regression.solved()
 
 
@@ -525,6 +530,8 @@ def _base(unknowns: Unknowns, rows: FloatArray) -> BaseParameters:
 
 def _random_regression(space: ConfigurationSpace, unknowns: Unknowns, seed: int) -> FloatArray:
     """Return the loads by the parameters (rows, p) in random motions around the start."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise MechanismError(f"seed must be a whole number from 0, not {seed!r}")
     rng = np.random.default_rng(seed)
     count = max(12, RANDOM_POSES * len(unknowns.names))
     states: list[FloatArray] = []

@@ -123,7 +123,7 @@ def measured(
     inputs = _known_loads(space, columns, chosen)
     states = _closed(space, positions, q[kept], u[kept], udot[kept], chosen)
     samples = Samples(*states[:3], inputs[kept])
-    values = np.array([columns[name] for _, name in chosen]).reshape(len(chosen), -1).T
+    values = np.array([columns[name] for _, name in chosen]).reshape(len(chosen), len(columns.t)).T
     return Measured(columns.t[kept], samples, states[3], tuple(n for _, n in chosen), values[kept], states[4])
 
 
@@ -161,6 +161,8 @@ def _read(path: Path) -> dict[str, FloatArray]:
             rows = [row for row in csv.reader(file) if row]
     except OSError as error:
         raise MechanismError(f"measurements: {path} cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise MechanismError(f"measurements: {path} is no table of text ({error}): give a .csv file") from error
     if len(rows) < 2:
         raise MechanismError(f"measurements: {path} has no rows below its names")
     head, *body = rows

@@ -57,6 +57,12 @@ def test_the_jacobian_of_the_poses_is_that_of_the_closed_form() -> None:
         np.testing.assert_allclose(found.jacobian[:, [0, 2], k], exact, atol=1e-11, err_msg=name)
 
 
+@pytest.mark.parametrize("count", [2.5, 0, True])
+def test_the_number_of_evaluations_is_whole(count: object) -> None:
+    with pytest.raises(lw.MechanismError, match="max_evaluations must be a whole number from 1"):
+        found_by(residuals, max_evaluations=count)
+
+
 def test_the_jacobian_is_that_of_assembly_at_the_same_pose() -> None:
     """The core differentiates both by complex steps, one through all columns of assembly, one through some."""
     found = found_by(residuals, max_evaluations=1)

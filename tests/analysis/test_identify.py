@@ -366,3 +366,24 @@ def test_results_are_shown_and_written(tmp_path, needs) -> None:
     needs("matplotlib")
     found.plot(tmp_path / "i.png")
     assert (tmp_path / "i.png").is_file()
+
+
+def test_a_motion_without_motors_shows_its_damping() -> None:
+    mech = lw.Mechanism("pendulum")
+    mech.add_body("rod", 1.0, (0.5, 0, 0), lw.inertia.rod(1.0, 1.0))
+    mech.add_joint("A", lw.Revolute((0, 1, 0)), "ground", "rod", at=(0, 0, 0))
+    mech.add_force(lw.SpringDamper("A", damping=0.3))
+    run = lw.simulate(mech, 2.0, t_eval=np.linspace(0, 2, 101))
+    data = {"time": run.t, "A.q": run["A.q"], "A.u": run["A.u"], "A.a": run["A.a"]}
+    other = lw.compile(mech).with_parameters({"A.d": 0.1})
+    assert lw.identify(other, data, ["A.d"]).parameters["A.d"] == pytest.approx(0.3, rel=1e-9)
+    with pytest.raises(lw.MechanismError, match="1 rows are left"):
+        lw.identify(other, {name: column[30:31] for name, column in data.items()}, ["A.d"])
+    with pytest.raises(lw.MechanismError, match="seed must be a whole number"):
+        lw.identify(other, data, ["A.d"], seed=-1)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path) -> None:
+    (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
+    with pytest.raises(lw.MechanismError, match=r"bytes.csv is no table of text"):
+        lw.identify(two_r(), tmp_path / "bytes.csv", None)
