@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -14,9 +13,8 @@ from scipy.interpolate import make_interp_spline
 
 from linkwork._util.checks import FloatArray, number
 from linkwork.errors import MechanismError, MechanismNameError
-from linkwork.results.base import ResultBase
 from linkwork.results.files import Column
-from linkwork.results.selection import groups_of
+from linkwork.results.stored_columns import StoredColumns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,7 +57,7 @@ class LoadRows:
         return LoadRows(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in names))
 
 
-class MotorLoads(ResultBase):
+class MotorLoads(StoredColumns):
     """Loads of motors that give a mechanism a motion.
 
     Columns by name: ``loads["A.tau"]`` is the load of a joint, ``loads["A.u"]`` its speed, ``loads["A.power"]`` their
@@ -231,32 +229,6 @@ class MotorLoads(ResultBase):
         columns["power"], units["power"] = self.power.sum(axis=1), "W"
         columns["conditioning"], units["conditioning"] = self._rows.conditioning, "1"
         return columns, units
-
-    @property
-    def names(self) -> list[str]:
-        """Names of all columns but the time."""
-        return list(self._columns)
-
-    @cached_property
-    def _groups(self) -> dict[str, list[str]]:
-        return groups_of(self._columns)
-
-    @cached_property
-    def _known(self) -> Collection[str]:
-        return dict.fromkeys([*self._columns, *self._groups, "time"])
-
-    def _elements(self, name: str) -> list[str]:
-        return self._groups.get(name, [name])
-
-    def _column(self, name: str) -> Column:
-        if name in self._columns:
-            return self._columns[name]
-        if name in self._groups:
-            return np.stack([self._columns[one] for one in self._groups[name]], axis=1)
-        return self.t
-
-    def _unit(self, name: str) -> str:
-        return self._units.get(self._elements(name)[0], "s")
 
     @property
     def _event_times(self) -> list[float]:

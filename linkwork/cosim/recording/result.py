@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from linkwork.errors import CosimError, CosimNameError
-from linkwork.results.base import ResultBase
 from linkwork.results.files import Column, value_type
-from linkwork.results.selection import groups_of
+from linkwork.results.stored_columns import StoredColumns
 from linkwork.results.time_axis import Places
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ class Statistics:
     iterations: int = 0
 
 
-class Result(ResultBase):
+class Result(StoredColumns):
     """Values of variables at the communication points of a run.
 
     A variable is found as ``component.variable``, and elements ``component.r[1]``, ``component.r[2]`` together as
@@ -92,35 +90,9 @@ class Result(ResultBase):
         self.scenes = dict(scenes or {})
 
     @property
-    def names(self) -> list[str]:
-        """Names of all columns but the time."""
-        return list(self._columns)
-
-    @property
     def types(self) -> list[type]:
         """For each column whether it holds float, int, np.uint64, bool or str."""
         return [value_type(values) for values in self._columns.values()]
-
-    @cached_property
-    def _groups(self) -> dict[str, list[str]]:
-        return groups_of(self._columns)
-
-    @cached_property
-    def _known(self) -> Collection[str]:
-        return dict.fromkeys([*self._columns, *self._groups, "time"])
-
-    def _elements(self, name: str) -> list[str]:
-        return self._groups.get(name, [name])
-
-    def _column(self, name: str) -> Column:
-        if name in self._columns:
-            return self._columns[name]
-        if name in self._groups:
-            return np.stack([self._columns[one] for one in self._groups[name]], axis=1)
-        return self.t
-
-    def _unit(self, name: str) -> str:
-        return self._units.get(self._elements(name)[0], "s")
 
     @property
     def _event_times(self) -> list[float]:
