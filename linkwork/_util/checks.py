@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,6 +59,14 @@ def check_finite(array: FloatArray, what: str) -> None:
         raise MechanismError(f"{what} must be finite, not {shortened(array.tolist())}")
 
 
+def real_array(value: object) -> FloatArray:
+    """Return `value` as an array of floats; TypeError or ValueError where it has none, complex numbers included."""
+    array = np.asarray(value)
+    if array.dtype.kind == "c" or value is None:
+        raise TypeError("numbers must be real")
+    return np.asarray(array, dtype=float)
+
+
 def number(value: object, what: str) -> float:
     """Return `value` as one finite float."""
     return float(finite(value, (), what))  # type: ignore[arg-type]
@@ -67,3 +76,16 @@ def shortened(value: object) -> str:
     """Return a value for a message, at most 120 characters of it."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def names_of(names: object, what: str) -> list[str]:
+    """Return names that are given as one or several; `what` is the argument.
+
+    >>> names_of("A", "motors"), names_of(["A", "B"], "motors")
+    (['A'], ['A', 'B'])
+    """
+    listed = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+    found = [name for name in listed if isinstance(name, str)]
+    if len(found) < len(listed):
+        raise MechanismError(f"{what} must be a name or names such as ['A', 'B'], not {shortened(names)}")
+    return found

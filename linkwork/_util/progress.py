@@ -8,6 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
+from linkwork._util.checks import shortened
+from linkwork.errors import MechanismError
+
 INTERVAL = 0.2  # s between updates from a loop
 DELAY = 1.0  # s before a time span is shown on a terminal: short runs show nothing
 SPINNER = "|/-\\"
@@ -47,6 +50,11 @@ class Progress:
     """
 
     def __init__(self, option: ProgressOption, start: float = 0.0, end: float = 0.0) -> None:
+        if not (option is None or isinstance(option, bool) or callable(option)):
+            raise MechanismError(
+                "progress must be True, False, None (only on a terminal) or a function, which gets each "
+                f"ProgressUpdate, not {shortened(option)}"
+            )
         self._report = option if callable(option) else None
         self.active = bool(sys.stderr.isatty() if option is None else option)
         self._start, self._end = start, end

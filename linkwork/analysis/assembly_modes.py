@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray, finite, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
+from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.pose_functions import PoseFunction, pose_function
 from linkwork.errors import AssemblyError, MechanismError
 from linkwork.mechanism import Mechanism
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,6 +35,8 @@ CLOSED = 1e-12  # m for a mechanism of 1 m: violation of an assembly mode
 DIFFERENT = 1e-6  # of the mechanism's length: least distance of two modes
 SPREAD = 1.0  # of displacements about those of the state, relative to the size of the mechanism
 MOST_STEPS = 60
+NEAR = 0.01  # of the mechanism's length: a step that shows whether a pose can move
+DOUBTFUL = 1e-4  # conditioning of poses that are not reached to rounding
 REGULAR = 1e-8  # smallest singular value over the largest; smaller ones belong to poses that can move
 
 
@@ -97,6 +100,7 @@ class AssemblyModes(Sequence["State"]):
 
 
 @checks_keywords
+@on_one_thread
 def assembly_modes(
     mechanism: Mechanism | ModelBase,
     q: Mapping[str, ArrayLike],
@@ -114,7 +118,7 @@ def assembly_modes(
         Or a compiled model.
     q
         Values of the held functions of the pose by name, as many as degrees of freedom: ``{"crank": 0.3}``; joints,
-        actuator lengths, measures or points as in `lw.kinematics`.
+        actuator lengths, measures or points as in `lw.kinematics`. Of a structure without degrees of freedom: ``{}``.
     state
         Its discrete state, time and motions hold, and displacements are scattered about its own; by default the
         assembled start.
@@ -152,7 +156,7 @@ def assembly_modes(
     >>> [round(float(mode["B.q"]), 6) for mode in modes]
     [-2.362906, -0.551831]
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     for value, name in ((starts, "starts"), (seed, "seed")):
         if not isinstance(value, int) or isinstance(value, bool) or value < (name == "starts"):
             raise MechanismError(f"{name} must be a whole number from {int(name == 'starts')}, not {value!r}")
@@ -169,16 +173,21 @@ class _Search:
             raise MechanismError(f"q must be a dictionary such as {{'crank': 0.3}}, not {q!r}")
         self.space = space
         self.held: list[tuple[PoseFunction, FloatArray, FloatArray]] = []
+        self.names: list[str] = []
         for name, value in q.items():
             function = pose_function(space, name)
             count = len(function.value())
             given = finite(value, (count,), name) if count > 1 else np.array([number(value, name)])
             metres = np.array([space.length if unit == "rad" else 1.0 for unit in function.units])
             self.held.append((function, given, metres))
+            if twice := [one for one in function.names if one in self.names]:
+                raise MechanismError(f"q gives {twice[0]!r} twice: give it once")
+            self.names += function.names
         self.origin = space.q
         self.found: list[FloatArray] = []
         self.hits: list[int] = []
-        self.movable = 0  # starts that led to poses that can still move
+        self.free = 0  # most degrees of freedom of poses that can still move
+        self.singular = 0  # starts that led to singular poses
         self.angles = self._angles()
 
     def _angles(self) -> list[int]:
@@ -211,16 +220,28 @@ class _Search:
         return self._modes(growth)
 
     def _refuse(self, starts: int) -> None:
-        if self.movable:
-            free = self.space.tangent(self.task()[1]).dof
+        """Raise the error that tells why there is no mode."""
+        held = f"with {quoted(self.names)} held" if self.names else "while q holds nothing"
+        if self.free:
             raise MechanismError(
-                f"the mechanism can still move with {quoted(one.names[0] for one, _, _ in self.held)} held "
-                f"({free} degree{'s' * (free != 1)} of freedom): hold more coordinates in q"
+                f"the mechanism can still move {held} ({_counted(self.free, 'degree')} of freedom): hold more, as "
+                "many coordinates as it has degrees of freedom, in q"
             )
-        raise AssemblyError(
-            f"no closed pose was found from {starts} starts: the held values may be out of reach; try others, or more "
-            "starts"
-        )
+        if self.singular:
+            raise AssemblyError(
+                f"only singular poses were found {held}, such as dead points and change points, in which modes merge "
+                "and which are known to half the digits: hold slightly other values"
+            )
+        self.space.enter(self.origin)
+        dof = self.space.tangent().dof
+        if len(self.names) > dof:
+            raise AssemblyError(
+                f"no closed pose was found from {_counted(starts, 'start')}: q holds "
+                f"{_counted(len(self.names), 'value')}, and the mechanism has {_counted(dof, 'degree')} of freedom in "
+                "its start, so that they contradict each other unless they fit to 1e-12: hold fewer"
+            )
+        remedy = "the held values may be out of reach: try others" if self.names else "its loops may not close"
+        raise AssemblyError(f"no closed pose was found from {_counted(starts, 'start')}: {remedy}, or more starts")
 
     def _scattered(self, rng: np.random.Generator) -> FloatArray:
         """Return a random pose: any angle, any orientation, displacements within the size of the mechanism."""
@@ -242,9 +263,10 @@ class _Search:
         near = space.closed(q, self.task, MOST_STEPS)
         left = np.concatenate([space.violation(), self.task()[0]])
         if not near.found or not np.abs(left).max(initial=0.0) <= CLOSED * max(space.length, 1e-3):
+            self.singular += near.found and self._conditioning() < DOUBTFUL
             return
         if self._conditioning() < REGULAR:
-            self.movable += space.tangent(self.task()[1], 1e-6).dof > 0
+            self._note_movable()
             return
         pose = self._wrapped(near.q)
         for k, known in enumerate(self.found):
@@ -254,7 +276,21 @@ class _Search:
         self.found.append(pose)
         self.hits.append(1)
 
+    def _note_movable(self) -> None:
+        """Take note of whether the present pose can move, or is singular: then it cannot leave it by a finite step."""
+        space, q = self.space, self.space.q
+        basis = space.tangent(self.task()[1], 1e-6).basis
+        along = basis @ np.random.default_rng(0).standard_normal(basis.shape[1])
+        size = float(np.linalg.norm(space.weights * along))
+        near = space.closed(space.displaced(q, along * (NEAR * space.length / (size or 1.0))), self.task)
+        if near.found and space.distance(near.q, q) > 0.5 * NEAR * space.length:
+            self.free = max(self.free, space.tangent(self.task()[1], 1e-6).dof)
+        else:
+            self.singular += 1
+
     def _conditioning(self) -> float:
+        if not self.space.nu:
+            return 1.0  # nothing can move
         values = self.space.tangent(self.task()[1]).singular_values
         return float(values[-1] / values[0]) if len(values) and values[0] else 0.0
 
@@ -283,6 +319,10 @@ class _Search:
             states.append(self.space.state())
         hits = [self.hits[k] for k in order]
         return AssemblyModes(states, hits, growth, np.array(conditioning), np.array(residuals))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _unit(quaternion: FloatArray) -> FloatArray:

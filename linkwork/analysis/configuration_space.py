@@ -3,7 +3,8 @@
 Poses are coordinates q (nq,) of the tree joints. A displacement s (nu,) is a small motion in the order of the speeds:
 q + s moves each joint along its speeds, on the sphere for a quaternion. The constraints Phi(q, t) = 0, in metres, are
 those of loops, couplings, distances, locks and prescribed motions, J = dPhi/ds; rows may be redundant. Angles are
-weighed against displacements by a length of the mechanism, so that ranks and least steps do not depend on units.
+weighed against displacements by a length of the mechanism, so that ranks and least steps do not depend on units; the
+angle of a rotor, which moves no point, counts by the angles that a gear couples it to.
 
 Everything here comes from positions and velocities alone, so that it exists in singular poses.
 """
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from linkwork._util.checks import FloatArray, number
 from linkwork._util.names import quoted
+from linkwork.analysis.gearing import Gearing
 from linkwork.errors import AssemblyError, MechanismError
 
 if TYPE_CHECKING:
@@ -29,7 +31,11 @@ if TYPE_CHECKING:
 RANK_TOLERANCE = 1e-9  # of a singular value, relative to the largest
 SMALLEST = 1e-3  # a matrix without dimension whose largest singular value is smaller has that one in its place
 CLOSED = 1e-13  # m for a mechanism of 1 m: violations are rounding
+LARGE = 10.0  # size of a row, without dimension, to which larger ones are scaled
 MOST_STEPS = 50
+ORIGIN = np.zeros(3)
+AGREES = 0.05  # of what a step was to gain
+SHORTENED = 0.1  # of what was left remains after a step that was shortened
 
 Task = Callable[
     [], tuple[FloatArray, FloatArray]
@@ -84,8 +90,10 @@ class ConfigurationSpace:
         Numbers of the core at the pose entered last.
     length
         m, by which angles are weighed against displacements.
+    gearing
+        The linear couplings between its coordinates.
     weights
-        (nu,) length of each speed: `length` for rotations, 1 for displacements.
+        (nu,) length of each speed: `length` for rotations, less for geared rotors, 1 for displacements.
     """
 
     def __init__(self, model: ModelBase, state: State | None = None) -> None:
@@ -113,7 +121,9 @@ class ConfigurationSpace:
                 self._positions.append((slice(q.start, q.start + 3), slice(u.start + 3, u.stop), at))
                 self._free_turns.append(self._quaternions[-1])
         self._plain = np.array(plain, dtype=int).reshape(-1, 2).T
+        self._aligned = [self._alignment(name) for name in n.cut]
         self.is_rotation = rotations
+        self.gearing = Gearing(self)
         self.weigh(self._length())
 
     def weigh(self, length: float) -> None:
@@ -122,6 +132,9 @@ class ConfigurationSpace:
             raise MechanismError(f"length must be positive, m, not {length!r}")
         self.length = float(length)
         self.weights = np.where(self.is_rotation, self.length, 1.0)
+        self.weights = self.weights / self.gearing.ratios(self.weights)
+        sizes = np.linalg.norm(self.block.constraint_jacobian() / self.weights, axis=1)
+        self._shares: FloatArray = LARGE / np.maximum(sizes, LARGE)
 
     # ---- poses ----
 
@@ -185,11 +198,37 @@ class ConfigurationSpace:
 
     def violation(self) -> FloatArray:
         """Return Phi (rows,), m, at the present pose."""
-        return self.block.constraints()[0]
+        return self._shares * self.block.constraints()[0]
+
+    def violation_rate(self) -> FloatArray:
+        """Return dPhi/dt (rows,), m/s, at the present pose, speeds and time."""
+        return self._shares * self.block.constraints()[1]
 
     def jacobian(self) -> FloatArray:
         """Return J (rows, nu) at the present pose."""
-        return self.block.constraint_jacobian()
+        return self._shares[:, None] * self.block.constraint_jacobian()
+
+    def is_reversed(self) -> bool:
+        """Whether axes that a joint keeps parallel are opposed in the present pose: Phi vanishes there as well."""
+        closed = self.block["joint_closed"]
+        for joint, bodies, axes, count in self._aligned:
+            if count and (joint not in self.model.changes.switches or closed[joint]):
+                parent, child = (
+                    self.block.body_motion(body, ORIGIN)[1] @ turned for body, turned in zip(bodies, axes, strict=True)
+                )
+                if (np.einsum("ij,ij->j", parent, child)[-count:] < 0.0).any():
+                    return True
+        return False
+
+    def _alignment(self, name: str) -> tuple[int, list[int], list[FloatArray], int]:
+        """Return number, bodies and axes of a joint, and how many axes, the last ones, it keeps parallel."""
+        joints = self.model.mechanism.joints
+        joint, numbers = joints[name], self.model.body_numbers
+        bodies = [numbers.get(body, -1) for body in (joint.parent, joint.child)]
+        frames = (joint.parent_frame, joint.child_frame)
+        axes = [np.asarray(frame.rotation) @ joint.kind.canonical_axes for frame in frames]
+        rotations = 3 if joint.kind.quaternion else sum(unit == "rad" for unit in joint.kind.motion_units)
+        return list(joints).index(name), bodies, axes, {0: 3, 1: 1}.get(rotations, 0)
 
     def tangent(self, extra: FloatArray | None = None, tolerance: float = RANK_TOLERANCE) -> Tangent:
         """Return the motions that the constraints, and further rows (n, nu), leave at the present pose."""
@@ -208,7 +247,7 @@ class ConfigurationSpace:
         Redundant rows are allowed. Without convergence `found` is False and the pose is the best one tried.
         """
         best, least = q, np.inf
-        step_size = self.length
+        radius = StepRadius(self.length)
         for count in range(most_steps + 1):
             self.enter(q)
             left, rows = self.violation(), self.jacobian()
@@ -216,6 +255,7 @@ class ConfigurationSpace:
                 more, more_rows = task()
                 left, rows = np.concatenate([left, more]), np.vstack([rows, more_rows])
             size = float(np.abs(left).max(initial=0.0))
+            radius.see(left)
             if size < least:
                 best, least = q, size
             if size <= CLOSED * max(self.length, 1e-3) or count == most_steps:
@@ -223,11 +263,13 @@ class ConfigurationSpace:
             if count > 8 and size > 0.5 * least and least < 1e3 * CLOSED * self.length:
                 break  # rounding
             step = self.least_step(rows, -left)
-            if (norm := float(np.linalg.norm(self.weights * step))) > step_size:
-                step *= step_size / norm  # within the size of the mechanism
+            if (norm := float(np.linalg.norm(self.weights * step))) > radius.value:
+                step *= radius.value / norm
+                radius.expect(left, rows @ step)
             q = self.displaced(q, step)
         self.enter(best)
-        return Closest(best, least, count, bool(least <= 1e3 * CLOSED * max(self.length, 1e-3)))
+        found = bool(least <= 1e3 * CLOSED * max(self.length, 1e-3)) and not self.is_reversed()
+        return Closest(best, least, count, found)
 
     def least_step(self, rows: FloatArray, values: FloatArray) -> FloatArray:
         """Return the least weighed displacement s with rows @ s = values in the sense of least squares."""
@@ -285,9 +327,35 @@ class ConfigurationSpace:
 
     def _length(self) -> float:
         """Largest lever of the constraints, or size of the bodies."""
-        rows = self.jacobian()
+        rows = self.block.constraint_jacobian()
         lever = float(np.abs(rows[:, self.is_rotation]).max(initial=0.0)) if rows.size else 0.0
         return lever if lever > 1e-9 else self.size
+
+
+class StepRadius:
+    """The longest step that is allowed, m: a length of the mechanism, within which branches are rarely confused.
+
+    It doubles after a step that it shortened and that gained what the rows predict, as along slides and gears, whose
+    rows hardly change; after another step it is the length again.
+    """
+
+    def __init__(self, length: float) -> None:
+        self.length = self.value = length
+        self._predicted: tuple[float, float] | None = None  # norms before the step, and expected after it
+
+    def see(self, left: FloatArray) -> None:
+        """Take note of what is left where the step ended."""
+        if self._predicted is not None:
+            before, after = self._predicted
+            missed = abs(float(np.linalg.norm(left)) - after)
+            self.value = 2.0 * self.value if missed <= AGREES * (before - after) else self.length
+        self._predicted = None
+
+    def expect(self, left: FloatArray, change: FloatArray) -> None:
+        """Take note of what is left, and how the rows predict that a step changes it."""
+        before, after = float(np.linalg.norm(left)), float(np.linalg.norm(left + change))
+        if SHORTENED * before < after < before:
+            self._predicted = before, after
 
 
 def _turned(q: FloatArray, turn: FloatArray) -> FloatArray:

@@ -32,7 +32,7 @@ CONTRACTION = 0.5  # largest |A0^+ (A1 - A0)| of a step
 TARGET = 0.3  # of step control
 FARTHEST = 0.1  # by which the corrector may move, relative to the step
 FARTHEST_MIDDLE = 0.02
-LONGEST, SHORTEST = 0.5, 1e-9  # of steps, relative to the length of the mechanism
+SHORTEST = 1e-9  # of steps, relative to the length of the mechanism
 
 
 class LostBranchError(Unfinished):
@@ -236,7 +236,7 @@ def next_step(curve: Curve, first: Point, length: float) -> Step:
     raise LostBranchError(first)
 
 
-def next_length(curve: Curve, step: Step) -> float:
-    """Return the length to try after a step."""
+def next_length(step: Step, longest: float) -> float:
+    """Return the length to try after a step, at most `longest`."""
     growth = np.clip(TARGET / max(step.contraction, 1e-9), 0.3, 2.0)
-    return float(min(growth * step.upper, LONGEST * curve.scale))
+    return float(min(growth * step.upper, longest))

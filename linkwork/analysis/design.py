@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, number, shortened
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted, suggest
+from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.analysis.parameter_set import Combinations, ParameterSet, computed_variables
@@ -37,7 +38,7 @@ from linkwork.errors import (
 )
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import one
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 from linkwork.model.independent_coordinates import IndependentCoordinates, choose_independent_coordinates
 from linkwork.variables.schema import Column, columns_of
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 STEP = 1e-30  # of complex steps: its square vanishes
 AGREEMENT = 1e-4  # of a complex step with differences, relative, where the objective takes complex numbers properly
+FLAT = 1e-2  # of the parameters' scale: changes by which an objective is seen to depend on none
 PROBE = 1e-5  # of the parameters' scale: half the step of differences of the objective
 REFUSED = (AssemblyError, SingularityError, MechanismError)  # a pose is out of reach, or a number such as a mass wrong
 
@@ -260,6 +262,10 @@ class _Poses:
         self._block.count_revolutions(cut)
 
 
+class _Stopped(Exception):
+    """A search ends before its optimiser does; the text is the reason."""
+
+
 class _Cost:
     """The objective with its derivatives, as an optimiser calls it."""
 
@@ -269,15 +275,17 @@ class _Cost:
         objective: Objective,
         gradient: Callable[[PoseValues], Mapping[str, ArrayLike]] | None,
         scale: FloatArray,
+        most: int,
         progress: Progress,
     ) -> None:
         self.poses, self.parameters, self.objective, self.given = poses, poses.parameters, objective, gradient
-        self.scale, self.progress = scale, progress
+        self.scale, self.most, self.progress = scale, most, progress
         self.how: Gradient = "complex step" if gradient is None else "given"
         self.history: list[FloatArray] = []
         self.costs: list[float] = []
-        self.best: tuple[float, FloatArray] = (np.inf, poses.parameters.values)
+        self.best: tuple[float, FloatArray, FloatArray] = (np.inf, poses.parameters.values, np.zeros(0))
         self.is_residual = True
+        self._shape: tuple[int, ...] | None = None  # of the objective
         self._last: tuple[FloatArray, FloatArray, FloatArray] | None = None  # values, f, df
 
     def begin(self, values: FloatArray) -> None:
@@ -298,12 +306,31 @@ class _Cost:
                 f"parameters without influence on the objective and on {quoted(self.poses.names)}: {quoted(names)}; "
                 "leave them out, or list in `of` what they change"
             )
+        if self.given is not None and f.any() and not df.any():
+            raise MechanismError(
+                "gradient is zero for all parameters at the start: give the derivatives by the values of `of`, or "
+                "start elsewhere"
+            )
+        if f.any() and not df.any() and self._is_flat(values, y, dy, f):
+            raise MechanismError(
+                f"the objective does not depend on the parameters {quoted(self.parameters.names)} near the start: "
+                "compute it from the values that it gets, or start elsewhere"
+            )
         self.remember(values, f, df)
+
+    def _is_flat(self, values: FloatArray, y: FloatArray, dy: FloatArray, f: FloatArray) -> bool:
+        """Whether the objective is the same to the bit at all parameters next to these."""
+        steps = FLAT * self.scale[:, None] * np.eye(len(values))
+        return all(np.array_equal(self._call(y + dy @ step, values + step), f) for step in (*steps, *-steps))
 
     def at(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the objective (k,) and its derivative (k, p); infinite where a pose is out of reach."""
         if self._last is not None and np.array_equal(self._last[0], values):
             return self._last[1:]
+        if len(self.costs) >= self.most:
+            raise _Stopped("The maximum number of function evaluations is exceeded.")
+        if not np.isfinite(values).all():
+            raise _Stopped("The search found no further step.")
         try:
             y, dy = self.poses.at(values)
         except REFUSED:
@@ -320,14 +347,16 @@ class _Cost:
         self.history.append(values.copy())
         self.costs.append(cost)
         if cost < self.best[0]:
-            self.best = cost, values.copy()
+            self.best = cost, values.copy(), f
         self._last = values.copy(), f, df
         if self.progress.due:
             self.progress.show(f"{len(self.costs)} evaluations; least cost {self.best[0]:.6g}")
 
     def _evaluate(self, values: FloatArray, y: FloatArray, dy: FloatArray) -> tuple[FloatArray, FloatArray]:
         f = self._call(y, values)
-        if not np.isfinite(f).all():
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_finite = np.isfinite(_cost(f if self.is_residual else f[0]))
+        if not is_finite:
             raise SolverError(f"the objective is not finite with {self.parameters.describe(values)}")
         if self.how == "given":
             df = self._by_given(values, y, dy, f)
@@ -343,18 +372,47 @@ class _Cost:
         return f, df
 
     def _call(self, y: Any, values: Any) -> NDArray[Any]:
-        names = self.parameters.names
-        found = self.objective(
-            PoseValues(self.poses.names, self.poses.columns, y, dict(zip(names, values, strict=True)))
-        )
-        array = np.asarray(found)
+        found = self._called(self.objective, "the objective", y, values)
+        try:
+            array = np.asarray(found)
+        except ValueError:  # rows of different lengths
+            array = np.asarray(None)
         if array.ndim > 1 or array.dtype.kind not in "fiuc" or not array.size:
-            raise MechanismError(
-                f"the objective must return one number or residuals (k,), not an array of shape {array.shape} and type "
-                f"{array.dtype}"
+            what = f"an array of shape {array.shape}" if array.dtype.kind in "fiuc" else shortened(found)
+            raise self._refusal(f"the objective must return one number or residuals (k,), not {what}")
+        if self._shape not in (None, array.shape):
+            raise self._refusal(
+                f"the objective returned an array of shape {self._shape} before, and now {array.shape}: it must return "
+                "the same residuals in each call"
             )
-        self.is_residual = array.ndim == 1
+        self._shape, self.is_residual = array.shape, array.ndim == 1
+        if array.dtype.kind == "c" and not np.iscomplexobj(y):
+            if array.imag.any():
+                raise self._refusal(
+                    f"the objective must return real numbers for real values, not {shortened(found)}: take real and "
+                    "imaginary part as residuals, for example"
+                )
+            array = array.real
         return array.astype(complex if array.dtype.kind == "c" else float).reshape(-1)
+
+    def _called(self, function: Callable[[PoseValues], Any], what: str, y: Any, values: Any) -> Any:
+        """Return what a function of a user's returns; where it raises in the search, the best design is kept."""
+        try:
+            return function(self._values(y, values))
+        except Exception as error:
+            if not self.costs:
+                raise
+            where = self.parameters.describe(np.real(values))
+            raise SolverError(f"{what} raised {type(error).__name__}: {error}, with {where}") from error
+
+    def _values(self, y: Any, values: Any) -> PoseValues:
+        """Return copies for a function of a user's, who may write into them."""
+        names = dict(zip(self.parameters.names, values, strict=True))
+        return PoseValues(self.poses.names, self.poses.columns, y.copy(), names)
+
+    def _refusal(self, text: str) -> MechanismError | SolverError:
+        """Return the error on what a user's function returns: of an argument at the start, later of the search."""
+        return SolverError(text) if self.costs else MechanismError(text)
 
     def _by_complex_step(self, values: FloatArray, y: FloatArray, dy: FloatArray) -> FloatArray:
         unit = np.eye(len(values))
@@ -380,18 +438,25 @@ class _Cost:
 
     def _by_given(self, values: FloatArray, y: FloatArray, dy: FloatArray, f: FloatArray) -> FloatArray:
         assert self.given is not None
-        names = dict(zip(self.parameters.names, values, strict=True))
-        by_output = self.given(PoseValues(self.poses.names, self.poses.columns, y, names))
+        by_output = self._called(self.given, "gradient", y, values)
+        if not isinstance(by_output, Mapping):
+            raise self._refusal(
+                f"gradient must return a dictionary of derivatives by name of a quantity, not {shortened(by_output)}"
+            )
         df = np.zeros((len(f), len(values)))
         for name, given in by_output.items():
             if name not in self.poses.columns:
                 raise MechanismNameError(f"gradient: of does not have {name!r}: {suggest(name, self.poses.columns)}")
             column = self.poses.columns[name]
             part = dy[:, column.first : column.first + column.count]
-            array = np.asarray(given, dtype=float)
-            if array.size != len(f) * part[..., 0].size:
-                shape = (len(f), *part.shape[: 1 + column.vector])
-                raise MechanismError(f"gradient: {name!r} has shape {array.shape}; it must be {shape}")
+            shape = (len(f), *part.shape[: 1 + column.vector])
+            try:
+                array = np.asarray(given)
+            except ValueError:  # rows of different lengths
+                array = np.asarray(None)
+            if array.dtype.kind not in "fiu" or array.shape not in (shape, shape[1:])[: 1 + (not self.is_residual)]:
+                what = f"shape {array.shape}" if array.dtype.kind in "fiu" else shortened(given)
+                raise self._refusal(f"gradient: {name!r} has {what}; it must be numbers of shape {shape}")
             df += array.reshape(len(f), -1) @ part.reshape(-1, len(values))
         return df
 
@@ -410,6 +475,7 @@ class _Cost:
 
 
 @checks_keywords
+@on_one_thread
 def design(
     mechanism: Mechanism | Model,
     parameters: Mapping[str, Bounds],
@@ -450,7 +516,8 @@ def design(
     combinations
         Parameters that move together, as of `parameter_jacobian`.
     gradient
-        Derivatives of the objective by the values, by name, (k, poses) or (k, poses, 3), instead of complex steps.
+        Derivatives of the objective by the values, by name, (k, poses) or (k, poses, 3), instead of complex steps. For
+        an objective of one number they may be (poses,) or (poses, 3).
     rtol
         Relative change of cost or parameters at which the search ends.
     max_evaluations
@@ -467,12 +534,13 @@ def design(
     ------
     MechanismError
         On unknown names, bounds in the wrong order, a start out of bounds, a parameter without influence, and an
-        objective that returns neither a number nor a vector.
+        objective or gradient that returns at the start neither real numbers nor an array of the right shape, or that
+        does not depend on the parameters.
     AssemblyError, SingularityError
         If the mechanism does not reach all poses with the start values; the text names the pose.
     SolverError
-        If the objective is not finite; the text names the parameters, and the best design so far is the error's
-        `result`.
+        If the objective is not finite, the text names the parameters; if it returns later something else than at the
+        start, such as other residuals, or raises. The best design so far is the error's `result`.
 
     Examples
     --------
@@ -491,25 +559,33 @@ def design(
     >>> round(found["tip.r_body[1]"], 9), round(found["tip.r_body[2]"], 9)
     (0.9, 0.2)
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     if not isinstance(parameters, Mapping) or not parameters:
         raise MechanismError(f"parameters must be a dictionary such as {{'crank.m': (0.5, 2.0)}}, not {parameters!r}")
     if not callable(objective):
         raise MechanismError(f"objective must be a function of the values over the poses, not {objective!r}")
+    if not (gradient is None or callable(gradient)):
+        raise MechanismError(f"gradient must be a function of the values over the poses, not {gradient!r}")
     if not 0.0 < number(rtol, "rtol") < 1.0:
         raise MechanismError(f"rtol must be between 0 and 1, not {rtol:g}")
     if isinstance(max_evaluations, bool) or not isinstance(max_evaluations, int | np.integer) or max_evaluations < 1:
         raise MechanismError(f"max_evaluations must be a whole number from 1, not {max_evaluations!r}")
     chosen = ParameterSet(model, list(parameters), combinations)
+    if ignored := [v.name for v in model.variables if v.kind == "start" and v.name in chosen.elements]:
+        raise MechanismError(
+            f"parameters: {quoted(ignored)} are start values, on which no pose depends: leave them out"
+        )
     start, lower, upper = _bounds(chosen, parameters)
     poses = _Poses(model, chosen, of, q, u, tau)
     scale = _scale(start, lower, upper)
     with Progress(progress) as shown:
-        cost = _Cost(poses, objective, gradient, scale, shown)
+        cost = _Cost(poses, objective, gradient, scale, max_evaluations, shown)
         try:
             cost.begin(start)
             search = _least_squares if cost.is_residual else _minimize
             converged, message = search(cost, start, lower, upper, rtol, max_evaluations)
+        except _Stopped as stop:
+            converged, message = False, str(stop)
         except SolverError as error:
             if np.isfinite(cost.best[0]):
                 error.result = _design(cost, model, start, False, str(error))
@@ -528,6 +604,8 @@ def _least_squares(
     def slope(x: FloatArray) -> FloatArray:
         return cost.at(x)[1]
 
+    if not np.any(cost.at(start)[0] @ cost.at(start)[1]):
+        return True, "The derivative of the sum of squares is zero at the start."
     accuracy = max(rtol, 1e-15)
     options: dict[str, Any] = {"x_scale": cost.scale, "ftol": accuracy, "xtol": accuracy, "gtol": None}
     with np.errstate(invalid="ignore", divide="ignore"):  # of scipy, at a least without residuals
@@ -553,16 +631,14 @@ def _minimize(
 
 
 def _design(cost: _Cost, model: Model, start: FloatArray, converged: bool, message: str) -> Design:
-    chosen, values = cost.parameters, cost.best[1]
+    chosen, (_, values, found) = cost.parameters, cost.best
     y, dy = cost.poses.at(values)
     names = dict(zip(chosen.names, values.tolist(), strict=True))
-    outputs = PoseValues(cost.poses.names, cost.poses.columns, y, dict(names))
-    found = np.asarray(cost.objective(outputs), dtype=float)
     return Design(
         names,
         dict(zip(chosen.names, start.tolist(), strict=True)),
-        found if found.ndim else float(found),
-        outputs,
+        found if cost.is_residual else float(found[0]),
+        PoseValues(cost.poses.names, cost.poses.columns, y, dict(names)),
         dy,
         model.with_parameters(chosen.by_element(values)),
         np.array(cost.history),
@@ -591,7 +667,7 @@ def _bounds(chosen: ParameterSet, parameters: Mapping[str, Bounds]) -> tuple[Flo
             if np.ndim(given) == 0:
                 start[k] = number(given, f"start of {label!r}")
                 continue
-            pair = np.asarray(given, dtype=float)
+            pair = _as_numbers(given)
             if pair.shape != (2,) or np.isnan(pair).any():
                 raise MechanismError(f"{label!r} must have (lower, upper), a start value or None, not {given!r}")
             lower[k], upper[k] = pair
@@ -620,12 +696,12 @@ def _over_poses(model: Model, given: Mapping[str, ArrayLike], what: str) -> tupl
     found: dict[str, FloatArray] = {}
     for name, values in given.items():
         span = model.arguments.span(model.numbering.q, name, what)
-        array = np.array(values, dtype=float)
+        array = _as_numbers(values)
         size = span.stop - span.start
         array = array.reshape(-1, 1) if size == 1 and array.ndim <= 1 else np.atleast_2d(array)
         if array.shape[1] != size or not len(array):
             raise MechanismError(
-                f"{what} of joint {name!r} must be (poses,) or (poses, {size}), not {np.shape(values)}"
+                f"{what} of joint {name!r} must be numbers (poses,) or (poses, {size}), not {shortened(values)}"
             )
         if not np.isfinite(array).all():
             bad = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
@@ -635,6 +711,14 @@ def _over_poses(model: Model, given: Mapping[str, ArrayLike], what: str) -> tupl
     if len(set(counts.values())) > 1:
         raise MechanismError(f"{what}: all joints need as many poses, not {counts}")
     return found, next(iter(counts.values()))
+
+
+def _as_numbers(given: object) -> FloatArray:
+    """Return an array; an empty one of three dimensions where these are no numbers."""
+    try:
+        return np.array(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.empty((0, 0, 0))
 
 
 def _requested(model: Model, coordinates: Mapping[str, FloatArray]) -> list[str]:
@@ -664,14 +748,12 @@ def _independent(
         span = model.arguments.span(n.u, name, "u")
         if name not in coordinates:
             raise MechanismError(f"u of joint {name!r} follows from the others: give speeds of {quoted(coordinates)}")
-        array = np.asarray(given, dtype=float)
+        array = _as_numbers(given)
         array = array.reshape(-1, 1) if span.stop - span.start == 1 else array
         try:
             u_all[:, span] = array
         except ValueError:
-            raise MechanismError(
-                f"u of joint {name!r} has shape {np.shape(given)}; give one speed or {count}"
-            ) from None
+            raise MechanismError(f"u of joint {name!r} must be one speed or {count}, not {shortened(given)}") from None
         if not np.isfinite(u_all[:, span]).all():
             raise MechanismError(f"u of joint {name!r} is not finite")
     return np.hstack([q_all[:, list(chosen.q)], u_all[:, list(chosen.u)]])

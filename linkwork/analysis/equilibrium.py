@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from linkwork._util.checks import FloatArray, finite, number
+from linkwork._util.checks import FloatArray, finite, names_of, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
+from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress
 from linkwork._util.units import LOADS
-from linkwork.analysis.configuration_space import ConfigurationSpace
+from linkwork.analysis.configuration_space import Closest, ConfigurationSpace
 from linkwork.analysis.equilibrium_result import Equilibria, Equilibrium
 from linkwork.analysis.force_balance import ForceBalance, rows_of
-from linkwork.analysis.pose_functions import PoseFunction, motor, pose_function
+from linkwork.analysis.pose_functions import PoseFunction, driving, pose_function
 from linkwork.analysis.rest_search import ACCEPTED, MOST_STEPS, Bound, Held, Rest, RestSearch, Seek
 from linkwork.analysis.scattered_search import ScatteredSearch
 from linkwork.analysis.small_motions import small_motions
@@ -30,7 +31,7 @@ from linkwork.core.native import Stage
 from linkwork.errors import AssemblyError, EquilibriumError, LinkworkError, MechanismError, SingularityError
 from linkwork.mechanism import Actuator, Mechanism, Stop
 from linkwork.mechanism.forces import of_kind
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 from linkwork.model.state import JointArray
 
 if TYPE_CHECKING:
@@ -40,10 +41,14 @@ if TYPE_CHECKING:
 
 Hold = Mapping[str, ArrayLike] | Iterable[str] | None
 STEADY = 1e-7  # what a steady motion may change, relative
+DEAD = 1e-5  # of the scale of the forces: what remains along a motion that no load holds
+ASIDE = 0.1, 0.3, 1.0  # lengths of the mechanism: how far from a singular start what is held is sought
+TRIES = 8  # directions of each
 WAY = 0.7  # rad or lengths of the mechanism: how far a steady motion is followed to see that it stays so
 
 
 @checks_keywords
+@on_one_thread
 def equilibrium(
     mechanism: Mechanism | ModelBase,
     *,
@@ -123,6 +128,7 @@ def equilibrium(
 
 
 @checks_keywords
+@on_one_thread
 def equilibria(
     mechanism: Mechanism | ModelBase,
     *,
@@ -192,7 +198,7 @@ class _Problem:
         speeds: Mapping[str, float] | None,
         time: float | None,
     ) -> None:
-        self.model = model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+        self.model = model = model_of(mechanism)
         if state is not None and q is not None:
             raise MechanismError("give the start as state= or as q=, not both")
         self.given = dict(_by_name(inputs, "inputs", "{'A': 0.1}"))
@@ -200,17 +206,19 @@ class _Problem:
         tau = {name: value for name, value in self.given.items() if name not in motions}
         at = 0.0 if time is None else number(time, "time")
         start = model.assemble(q=q, time=at, motion=motions) if state is None else state
-        self.time = start.time if time is None else at
         self.begin = start
         self.space = ConfigurationSpace(model, start)
+        self.time = start.time if time is None else at
         self.inputs = self._all_inputs(start, tau, motions)
         self.space.block.enter_inputs(self.inputs, self.time)
-        names = _listed(motors, "motors") if motors is not None else None
-        self.motors = None if names is None else {name: motor(self.space, name) for name in names}
-        self.fixed = hold is None and names is not None
+        self.motors = None if motors is None else self._motors(motors)
+        self.fixed = hold is None and motors is not None
         self.held = self._held(hold)
         self.turning = {name: self._turning(name) for name in _by_name(speeds, "speeds", "{'shaft': 30.0}")}
         self.speeds = np.array([number(one, f"speed of {name!r}") for name, one in (speeds or {}).items()])
+        for name, one in self.turning.items():
+            if any(one.names[0] in held.function.names for held in self.held.values()):
+                raise MechanismError(f"{name!r} is in hold and in speeds: it either rests or turns")
         spun = [Held(function, function.value()) for name, function in self.turning.items() if name not in self.held]
         self.search = RestSearch(ForceBalance(self.space), [*self.held.values(), *spun], self._bounds(start))
         self.start = self._reached(self.space.require_closed(start.q, "start"))
@@ -228,17 +236,28 @@ class _Problem:
             inputs[n.n_loads + span.start : n.n_loads + span.stop] = given[span]
         return inputs
 
+    def _motors(self, motors: Iterable[str]) -> dict[str, PoseFunction]:
+        names = _listed(motors, "motors")
+        if not names:
+            raise MechanismError("motors names none: name joints or actuators, such as ['A']")
+        found = {name: driving(self.space, name) for name in names}
+        _refuse_repeated([one for function in found.values() for one in function.names], "motors")
+        joints = self.model.mechanism.joints  # "A[1]" of a joint of one speed is "A"
+        single = {f"{joint}[1]": joint for joint, one in joints.items() if one.kind.nu == 1}
+        return {single.get(name, name): one for name, one in found.items()}
+
     def _held(self, hold: Hold) -> dict[str, Held]:
         if hold is None:
             return {}
         values: Mapping[str, ArrayLike | None]
         values = hold if isinstance(hold, Mapping) else dict.fromkeys(_listed(hold, "hold"))
-        found = {}
+        found: dict[str, Held] = {}
         for name, value in values.items():
             function = pose_function(self.space, name)
             if function.size != np.size(function.value()):
                 raise MechanismError(f"hold: {name!r} is an orientation: hold coordinates, or points such as 'hand.r'")
             found[name] = Held(function, function.value() if value is None else _target(function, value, name))
+        _refuse_repeated([one for held in found.values() for one in held.function.names], "hold")
         return found
 
     def _turning(self, name: str) -> PoseFunction:
@@ -269,9 +288,7 @@ class _Problem:
         """Return the closed pose next to q in which all coordinates have the values at which they are held."""
         if not self.search.held:
             return q
-        found = self.space.closed(q, self.search.task(()))
-        if not found.found:
-            found = self._led_there(q)
+        found = self._found_near(q)
         if not found.found:
             self.space.enter(found.q)
             near = ", ".join(f"{name} = {_text(one.function.value())}" for name, one in self.held.items())
@@ -284,13 +301,31 @@ class _Problem:
                 )
         return found.q
 
-    def _led_there(self, q: FloatArray) -> Any:
+    def _found_near(self, q: FloatArray) -> Closest:
+        """Return where what is held is reached from q; from aside of a pose in which it cannot begin to move."""
+        found = self.space.closed(q, self.search.task(()))
+        if not found.found:
+            found = self._led_there(q)
+        if found.found:
+            return found
+        self.space.enter(q)
+        basis, rng = self.space.tangent().basis, np.random.default_rng(0)
+        ends = [found]
+        for size in ASIDE if basis.size else ():
+            for _ in range(TRIES):
+                along = rng.standard_normal(basis.shape[1])
+                step = size * self.space.length * (basis @ (along / np.linalg.norm(along)))
+                ends.append(self.space.closed(self.space.displaced(q, step), self.search.task(())))
+            if reached := [one for one in ends if one.found]:
+                return min(reached, key=lambda one: self.space.distance(one.q, q))
+        return min(ends, key=lambda one: one.violation)
+
+    def _led_there(self, q: FloatArray) -> Closest:
         """Lead the held coordinates to their values in small steps."""
         self.space.enter(q)
         begins = [one.function.value().copy() for one in self.search.held]
         gaps = [one.function.difference(one.values).copy() for one in self.search.held]
         wanted = self.search.held
-        found = None
         try:
             for part in np.linspace(0.05, 1.0, 20):
                 steps = zip(wanted, begins, gaps, strict=True)
@@ -310,7 +345,7 @@ class _Problem:
         space = self.space
         space.enter(q)
         space.enter_speeds(np.zeros(space.nu))
-        drift = space.block.constraints()[1]
+        drift = space.violation_rate()
         if not np.abs(drift).max(initial=0.0) > 0.0 and not self.speeds.any():
             return np.zeros(space.nu)
         rows = np.vstack([space.jacobian(), rows_of(list(self.turning.values()), space)])
@@ -334,7 +369,7 @@ class _Problem:
         later = ForceBalance(space, u)  # at the later time
         balance = later.at(q, self.search.functions(rest.contacts))
         space.enter_speeds(u)
-        gap, rate = space.block.constraints()
+        gap, rate = space.violation(), space.violation_rate()
         space.block.put_motion(self.time, self.inputs[self.model.numbering.driven])
         space.enter(rest.q)
         if max(np.abs(gap).max(initial=0.0), np.abs(rate).max(initial=0.0) * duration) > STEADY * space.length:
@@ -353,7 +388,9 @@ class _Problem:
         if self.motors is not None:
             return self._trim(seek)
         rest = self._find(self.start, seek)
-        if rest.failure and rest.runs_away is None and seek == "minimum":  # loads that have no potential
+        if (
+            rest.failure and rest.runs_away is None and rest.lacking is None and seek == "minimum"
+        ):  # loads that have no potential
             rest = self._find(self.start, "any")
         found = self._result(rest, self.inputs, {}, self.given)
         if rest.failure:
@@ -371,9 +408,20 @@ class _Problem:
             if rest.failure or np.abs(again - u).max(initial=0.0) <= 1e-12 * np.abs(u).max(initial=0.0):
                 break
             q = rest.q
+        if not np.isfinite(rest.balance.residual):
+            rest.failure = "the forces are not finite"
+        elif rest.runs_away is None:
+            self._check_held(rest)
         if not rest.failure:
             self._check_steady(rest, self.search.forces.u)
         return rest
+
+    def _check_held(self, rest: Rest) -> None:
+        """Note a pose in which no load of what is held balances the forces: a dead point."""
+        if functions := self.search.functions(rest.contacts):
+            lacking = self.search.forces.lacking(rest.q, functions)
+            if lacking is not None and np.abs(self.space.weights * lacking).max() > DEAD * rest.scale:
+                rest.lacking, rest.failure = lacking, "no load on what is held balances the forces"
 
     def _forces(self, u: FloatArray) -> ForceBalance:
         motors = [] if self.motors is None else list(self.motors.values())
@@ -410,6 +458,7 @@ class _Problem:
                 found,
             )
         self._check_limits(by_name, found)
+        self._check_steady(rest, self.search.forces.u)
         if not (trim.converged and found.residual <= ACCEPTED):
             raise EquilibriumError("motors: no constant loads that hold the pose were found from this start", found)
         return found
@@ -507,8 +556,27 @@ class _Problem:
                 f"{name}: there is no pose of rest on this way: {along} runs away, as nothing holds it; add a spring, "
                 "a Stop or a load, or hold it"
             )
+        if rest.lacking is not None:
+            held = quoted([*self.held, *(one.name for one in rest.contacts)])
+            along = self.space.label(rest.lacking)
+            return (
+                f"{name}: no load on {held} holds this pose, a dead point: {along} can begin to move while what is "
+                "held stands still, and forces act along it; hold one of these coordinates instead, or another value"
+            )
         along = self.space.label(rest.balance.tangent.basis @ rest.balance.gradient)
         size = rest.balance.residual / rest.scale
+        if not np.isfinite(size):
+            return f"{name}: the loads are too large for finite forces: check inputs and parameters"
+        basis, functions = rest.balance.tangent.basis, self.search.functions(rest.contacts)
+        stiffness = basis.T @ self.search.forces.stiffness(rest.q, rest.balance, functions) @ basis
+        gradient = rest.balance.gradient
+        if (
+            np.abs(stiffness @ gradient).max(initial=0.0) * self.space.length
+            <= STEADY * rest.balance.residual * rest.scale
+        ):
+            return (
+                f"{name}: there is no pose of rest: nothing holds {along} against the loads; add a spring, or hold it"
+            )
         return f"{name}: {rest.failure}; a force of {size:.1e} of the loads is left along {along}: try another start"
 
     def _result(
@@ -617,14 +685,14 @@ def _by_name(given: Mapping[str, Any] | None, what: str, example: str) -> Mappin
 
 def _listed(names: Iterable[str], what: str) -> list[str]:
     """Return names, each once."""
-    if isinstance(names, str):
-        names = [names]
-    found = list(names) if isinstance(names, Iterable) else []
-    if not found or not all(isinstance(name, str) for name in found):
-        raise MechanismError(f"{what} must be a list of names, such as ['A'], not {names!r:.60}")
-    if len(set(found)) < len(found):
-        raise MechanismError(f"{what} names one twice: {quoted(found)}")
+    found = names_of(names, what)
+    _refuse_repeated(found, what)
     return found
+
+
+def _refuse_repeated(names: Sequence[str], what: str) -> None:
+    if twice := [name for k, name in enumerate(names) if name in names[:k]]:
+        raise MechanismError(f"{what}: {twice[0]!r} is named twice: name it once")
 
 
 def _target(function: PoseFunction, value: ArrayLike, name: str) -> FloatArray:

@@ -43,14 +43,16 @@ class Equilibrium:
     eigenvalues
         Of small motions, 1/s, sorted by frequency: two for each degree of freedom that is not held and has mass.
     frequencies
-        Of the modes without damping, Hz, ascending, one for each degree of freedom with mass; not a number where the
-        stiffness is negative.
+        Of the modes without damping and gyroscopic loads, Hz, one for each degree of freedom with mass, in the order of
+        their squares; not a number where a mode does not oscillate, and where it also grows, as loads that follow a
+        body may make it. Without damping 2 pi times it is the imaginary part of an eigenvalue.
     modes
         (nu, n), columns: speeds of the tree joints in each mode, the largest weighed one 1.
     stiffness
         (dof, dof) along `basis`, with the curvature of the constraints, N/m.
     basis
-        (nu, dof): motions of the tree joints, orthonormal with angles counted in lengths of the mechanism.
+        (nu, dof): motions of the tree joints, orthonormal with angles counted in lengths of the mechanism,
+        those of geared rotors divided by the ratio.
     motor_loads
         What the motors asked for must give, N or N m, by name; of an actuator the force of its input.
     holding

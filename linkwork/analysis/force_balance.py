@@ -23,11 +23,13 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork.analysis.configuration_space import RANK_TOLERANCE, Tangent
+from linkwork.analysis.load_distribution import least_loads, undriven
 
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
     from linkwork.analysis.pose_functions import PoseFunction
 
+ASIDE = 0.01  # of the length of the mechanism: a neighbouring pose
 PROBE = 1e-5  # of a displacement, by which rows of functions are differenced: errors near 1e-10
 
 _FORCES = (
@@ -116,9 +118,9 @@ class ForceBalance:
         space = self.space
         space.enter(q)
         rows = rows_of(held, space)
-        tangent = space.tangent(rows * self._row_scale(rows))
+        tangent = space.tangent(rows * self._sizes(rows))
         force = self.force()
-        multipliers, loads = self._multipliers(force, rows)
+        multipliers, loads = self._multipliers(force, held, rows)
         return Balance(force, tangent, multipliers, loads, tangent.basis.T @ force)
 
     def stiffness(self, q: FloatArray, balance: Balance, held: Sequence[PoseFunction] = ()) -> FloatArray:
@@ -183,18 +185,58 @@ class ForceBalance:
         sizes = (weight, *loads, *np.concatenate(others), *np.abs(balance.force / self.space.weights))
         return float(max(sizes, default=0.0))
 
-    def _multipliers(self, force: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return lambda and mu of least norm that balance forces (nu,) best."""
-        space, scale = self.space, self._row_scale(rows)
-        both = np.vstack([space.jacobian(), rows * scale])
-        if not len(both):
-            return np.zeros(0), np.zeros(0)
-        balance = np.linalg.lstsq((both / space.weights).T, force / space.weights, rcond=RANK_TOLERANCE)[0]
-        found = balance.astype(np.float64)
-        return found[: self._rows], found[self._rows :] * scale[:, 0]
+    def lacking(self, q: FloatArray, held: Sequence[PoseFunction]) -> FloatArray | None:
+        """Return the force along motions that what is held allows to first order only in this pose, as a motion (nu,).
 
-    def _row_scale(self, rows: FloatArray) -> FloatArray:
-        """Return (n, 1): factors that bring rows of functions to the size of those of constraints, m."""
+        None: the pose is no dead point of the functions held. In a dead point no finite load of them works along it.
+        """
+        self.space.enter(q)
+        rows, basis = rows_of(held, self.space), self.space.tangent().basis
+        kept = self.space.tangent(rows * self._sizes(rows)).basis
+        free = undriven(rows * self.row_scale(held, rows) @ basis)
+        if free.shape[1] == kept.shape[1]:
+            if free.shape[1] == self._regularly_free(q, held, basis):
+                return None
+            kept = kept[:, :0]
+        force = free @ (free.T @ (basis.T @ self.force()))
+        along = (self.space.weights[:, None] ** 2 * basis).T @ kept
+        found: FloatArray = basis @ (force - along @ (along.T @ force))
+        return found
+
+    def _regularly_free(self, q: FloatArray, held: Sequence[PoseFunction], basis: FloatArray) -> int:
+        """Return how many motions do not move the functions in neighbouring poses."""
+        along = np.random.default_rng(0).standard_normal(basis.shape[1])
+        step = basis @ along * (ASIDE * self.space.length / max(float(np.linalg.norm(along)), 1.0))
+        self.space.closed(self.space.displaced(q, step))
+        rows = rows_of(held, self.space)
+        found = undriven(rows * self.row_scale(held, rows) @ self.space.tangent().basis)
+        self.space.enter(q)
+        return int(found.shape[1])
+
+    def _multipliers(
+        self, force: FloatArray, held: Sequence[PoseFunction], rows: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return lambda and mu of least norm that balance forces (nu,) best; mu only where constraints do not."""
+        space, loads = self.space, np.zeros(len(rows))
+        if len(rows):
+            scale, basis = self.row_scale(held, rows), space.tangent().basis
+            loads = least_loads(rows * scale @ basis, basis.T @ force)[0] * scale[:, 0]
+        jacobian = space.jacobian()
+        if not len(jacobian):
+            return np.zeros(0), loads
+        left = (force - rows.T @ loads) / space.weights
+        found = np.linalg.lstsq((jacobian / space.weights).T, left, rcond=RANK_TOLERANCE)[0]
+        return found.astype(np.float64), loads
+
+    def row_scale(self, functions: Sequence[PoseFunction], rows: FloatArray) -> FloatArray:
+        """Return (n, 1): factors by which rows (n, nu) of functions are of order 1 outside of dead points."""
+        units = [unit for one in functions for unit in one.units]
+        least = np.array([1.0 if unit == "m" else 1.0 / self.space.length for unit in units])
+        factor: FloatArray = np.minimum(self._sizes(rows), 1.0 / least[:, None])
+        return factor
+
+    def _sizes(self, rows: FloatArray) -> FloatArray:
+        """Return (n, 1): factors by which rows have norm 1 in the weighed speeds, so that the smallest counts."""
         size = np.linalg.norm(rows / self.space.weights, axis=1, keepdims=True)
         factor: FloatArray = 1.0 / np.where(size > 0.0, size, 1.0)
         return factor

@@ -24,13 +24,14 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted, suggest
+from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.load_regressor import Samples, Unknowns, load_columns
 from linkwork.analysis.measured_motion import Measured, measured
 from linkwork.errors import AssemblyError, LinkworkError, MechanismError, MechanismNameError, SolverError
 from linkwork.mechanism import Mechanism
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,6 +216,7 @@ class Identification:
 
 
 @checks_keywords
+@on_one_thread
 def base_parameters(
     mechanism: Mechanism | Model, parameters: Sequence[str] | None = None, *, seed: int = 0
 ) -> BaseParameters:
@@ -252,13 +254,14 @@ def base_parameters(
       rod.mc[3]  [kg.m]
       without influence: rod.IO[1,1], rod.IO[1,2], rod.IO[1,3], rod.IO[2,3], rod.IO[3,3], rod.mc[2], rod.m
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     unknowns = Unknowns(model, parameters)
     space = ConfigurationSpace(model)
     return _base(unknowns, _random_regression(space, unknowns, seed))
 
 
 @checks_keywords
+@on_one_thread
 def identify(
     mechanism: Mechanism | Model,
     measurements: Any,
@@ -280,16 +283,17 @@ def identify(
         ``"time"`` (or ``"t"``), coordinates ``"A.q"``, speeds ``"A.u"``, accelerations ``"A.a"``, loads of motors
         ``"A.tau"`` or ``"motor.input"``, and applied wrenches ``"push.F[1]"``. Coordinates are those of all tree
         joints, or of as many joints as degrees of freedom. ``"q"``, ``"u"``, ``"udot"`` and ``"tau"`` are arrays over
-        the tree joints. Speeds and accelerations that are absent are found by splines.
+        the tree joints. Speeds and accelerations that are absent are found by splines. Columns without a dot in their
+        name are records of something else; all others must be variables of the mechanism.
     parameters
         ``"crank.m"``, ``"crank.r_cm"``, ``"crank.I[2,2]"``, ``"A.d"``, ``"A.c"``, ``"A.q_free"``, ``"A.J"``; first
         moments m c ``"crank.mc"`` and moments of inertia about the origin of the body's frame ``"crank.IO"``; a body
         for its mass and all of these moments. By default all bodies.
     motors
-        Joints and actuators whose loads were measured; by default those with a column that is not zero. All others have
-        no load.
+        Joints "A", single speeds "U[2]" and actuators whose loads were measured; by default those with a column that is
+        not zero. All others have no load.
     smoothing
-        Standard deviation of the measured coordinates, or by name of a column, for splines; by default they
+        Standard deviation of the columns that splines differentiate, or by name of a column; by default splines
         interpolate. Three rows at each end are left out where splines are used.
     seed
         Of the random motions by which the combinations are found.
@@ -302,8 +306,9 @@ def identify(
     Raises
     ------
     MechanismError
-        On unknown names, on parameters without influence, on rows that are not finite, and on data that do not
-        determine what other motions would; the text names these combinations.
+        On unknown names, also of columns with a dot, on names that occur twice, on parameters without influence, on
+        rows that are not finite, and on data that do not determine what other motions would; the text names these
+        combinations.
     AssemblyError
         If no closed pose is near a measured one.
     SolverError
@@ -323,7 +328,7 @@ def identify(
     >>> {name: round(value, 6) for name, value in found.parameters.items()}
     {'rod.IO[2,2]': 2.0, 'rod.mc[1]': 1.223242, 'A.d': 0.3}
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     unknowns = Unknowns(model, parameters)
     space = ConfigurationSpace(model)
     possible = _base(unknowns, _random_regression(space, unknowns, seed))
@@ -363,6 +368,10 @@ class _Regression:
         reference = unknowns.phi(unknowns.start)
         self.Y = transforms @ by_rate  # (n, rows, K)
         self.b = measured_loads - np.einsum("nrd,nd->nr", transforms, rest) + self.Y @ reference
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_finite = np.isfinite([np.sum(self.Y**2), np.sum(self.b**2)]).all()
+        if not is_finite:
+            raise MechanismError("measurements: motions or loads are too large to compute with: check their units (SI)")
 
     def check(self, possible: BaseParameters) -> None:
         """Refuse data that do not determine what other motions would."""

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray
+from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.one_thread import on_one_thread
 from linkwork.analysis.configuration_space import ConfigurationSpace
-from linkwork.analysis.load_distribution import RANK_TOLERANCE, Distribution, least_norm, within
+from linkwork.analysis.load_distribution import RANK_TOLERANCE, Distribution, least_norm, undriven, within
 from linkwork.analysis.motions import (
     MotionRows,
     PrescribedMotion,
@@ -38,7 +39,7 @@ from linkwork.analysis.pose_functions import motor
 from linkwork.errors import LinkworkError, LoadsError, MechanismError
 from linkwork.mechanism import Actuator, Mechanism
 from linkwork.mechanism.forces import of_kind
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 from linkwork.simulation.result import Result
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ POSSIBLE = 1e-5  # part of the largest speed or acceleration, or of a length, by
 
 
 @checks_keywords
+@on_one_thread
 def inverse_dynamics(
     mechanism: Mechanism | Model,
     motion: Mapping[str, Any] | Result | Sequence[Any],
@@ -80,8 +82,8 @@ def inverse_dynamics(
         One of: a mapping from functions of the pose, such as "A", "U.q[2]", "hand.r[1]" or "grip.length", as many as
         degrees of freedom, to their values; the result of a simulation; arrays (q, u, udot) of the tree joints, (rows,
         nq), (rows, nu) and (rows, nu). Values are arrays (rows,), which splines of degree 5 interpolate for the
-        derivatives; triples of arrays (value, rate, acceleration); or functions of time that return a value or such a
-        triple.
+        derivatives (of less with fewer than six rows); triples of arrays (value, rate, acceleration), needed for a
+        single row; or functions of time that return a value or such a triple.
     motors
         Names of joints, cut ones too, "A", of single speeds, "U[2]", and of actuators; by default all actuators.
     t_eval
@@ -90,10 +92,10 @@ def inverse_dynamics(
         Further loads, applied wrenches, inputs of actuators and motions by name, as for `simulate`; by default none, or
         those of the result, but for the motors.
     weights
-        By motor, in the norm; 1 by default.
+        By motor, in the norm; 1 by default. A joint of several speeds stands for each of them.
     max_load
-        Limits of the loads, by motor or for all: a number for both signs, or (lower, upper). True, and motors that are
-        not named: `max_load` of the joints, ranges of the actuators. By default no limits.
+        Limits of the loads, by motor, as for `weights`, or for all: a number for both signs, or (lower, upper). True,
+        and motors that are not named: `max_load` of the joints, ranges of the actuators. By default no limits.
     state
         A pose of the branch from which functions of the pose are followed; by default the assembled start.
 
@@ -105,8 +107,8 @@ def inverse_dynamics(
     Raises
     ------
     MechanismError
-        On an unknown name, arrays of the wrong shape or not finite, times that do not ascend, and functions that are
-        not as many as degrees of freedom.
+        On an unknown name, arrays of the wrong shape or not finite, times that do not ascend, a single row without
+        rates, and functions that are not as many as degrees of freedom. Rows count from 1.
     LoadsError
         Where the motors do not drive a degree of freedom that the motion needs, naming it and the time; in a singular
         pose; where the loops cannot follow; where limits are too low. The rows before are its `result`.
@@ -122,7 +124,7 @@ def inverse_dynamics(
     >>> loads["A.tau"].round(6), loads["A.power"].round(6)
     (array([-13.715   , -11.913627]), array([ -0.      , -11.913627]))
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     space = ConfigurationSpace(model, state)
     chosen = Motors(space, _motor_names(model, motors))
     weight = chosen.weights(weights)
@@ -156,11 +158,9 @@ def _motor_names(model: Model, motors: str | Sequence[str] | None) -> Sequence[s
             raise MechanismError(
                 "motors: the mechanism has no actuators: name the joints that are driven, motors=['A']"
             )
-    if isinstance(motors, str):
-        return [motors]
-    if isinstance(motors, Mapping) or not isinstance(motors, Sequence) or not motors:
-        raise MechanismError(f"motors must be names such as ['A', 'U[2]'], one at least, not {motors!r}")
-    return motors
+    if not (names := names_of(motors, "motors")):
+        raise MechanismError("motors names none: name one at least, a joint or an actuator, such as ['A', 'U[2]']")
+    return names
 
 
 def _refuse_inputs_of_motors(model: Model, motors: Motors, inputs: Mapping[str, InputValue] | None) -> None:
@@ -334,9 +334,7 @@ def _undriven(space: ConfigurationSpace, motors: Motors, rows: MotionRows, row: 
     """Return the motions (n, nu) that the constraints leave and in which no motor turns."""
     _enter(space, rows, row)
     turning, basis = _turning(space, motors)
-    values, right = np.linalg.svd(turning)[1:]
-    rank = int(np.sum(values > 1e-8))
-    found: FloatArray = (basis @ right[rank:].T).T
+    found: FloatArray = (basis @ undriven(turning)).T
     return found
 
 

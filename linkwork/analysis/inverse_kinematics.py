@@ -5,10 +5,11 @@ Constraints and targets are solved together, weighted so that angles count times
     s = d + H^-1 R' (R H^-1 R' + mu)^-1 (r - R d)
 
 with r what constraints and targets lack, R their rows, and d the step to the preferred pose; H = 1 for the
-pose nearest to the start. The damping mu = |r|^2 / length^2 keeps steps short where R is singular and vanishes with r,
+pose nearest to the start. The damping mu = |r|^2 / radius^2 keeps steps short where R is singular and vanishes with r,
 so that convergence is quadratic (Levenberg and Marquardt; Sugihara, Solvability-unconcerned inverse kinematics by the
-Levenberg-Marquardt method, IEEE Trans. Robotics 27, 2011). Limits that a step would exceed become rows, and leave where
-their multiplier has the wrong sign (active set).
+Levenberg-Marquardt method, IEEE Trans. Robotics 27, 2011); the radius is a length of the mechanism, and grows while
+steps gain what R predicts. Limits that a step would exceed become rows, and leave where their multiplier has the wrong
+sign (active set).
 
 A target that no start reaches ends in the nearest pose: the distance from the targets is minimised over the
 configuration space, in coordinates of the tangent space that begin anew from pose to pose (SLSQP of SciPy).
@@ -27,14 +28,15 @@ from numpy.typing import ArrayLike, NDArray
 from linkwork._util.checks import FloatArray, shortened
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
+from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
-from linkwork.analysis.configuration_space import CLOSED, ConfigurationSpace
+from linkwork.analysis.configuration_space import CLOSED, ConfigurationSpace, StepRadius
 from linkwork.analysis.limits import Bounds, Limits
 from linkwork.analysis.pose_functions import Stacked, pose_function
 from linkwork.analysis.tables import data_frame, write_csv
 from linkwork.errors import MechanismError, MechanismNameError, UnreachableError
 from linkwork.mechanism import Mechanism
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +64,7 @@ class Attempt(NamedTuple):
 
     q: FloatArray
     distance: float  # weighted norm of what the targets lack, m
-    violation: float  # of constraints and targets, the largest, m
+    violation: float  # of constraints and targets, the largest, m; infinite where axes of a joint are opposed
     steps: int
     found: bool
 
@@ -89,9 +91,9 @@ class PoseSolver:
         limits: Limits | None = None,
         preferred: tuple[Stacked, Sequence[FloatArray]] | None = None,
     ) -> None:
-        from scipy.linalg.lapack import dposv
+        from scipy.linalg.lapack import dposv, dpotrs
 
-        self._posv = dposv
+        self._posv, self._potrs = dposv, dpotrs
         self.space, self.functions, self.limits = space, functions, limits
         self.length = space.length
         self._weights = functions.weights(self.length)
@@ -123,7 +125,7 @@ class PoseSolver:
         if first.found:
             return first
         failures, steps = [first], first.steps
-        for start in self._starts(q, starts):
+        for start in self._starts(q, starts, failures):
             one = self.newton(wanted, start, near=q)
             steps += one.steps
             if one.found:
@@ -147,43 +149,48 @@ class PoseSolver:
 
         What targets leave open is next to `near`, by default q.
         """
-        space, block, k = self.space, self.space.block, self._constraints
+        space, k = self.space, self._constraints
         rows, left = (self._rows, self._left) if wanted is not None else (self._rows[:k], self._left[:k])
         limits = None if wanted is None else self.limits
         best, least, far = q, np.inf, np.inf
         is_redundant = wanted is not None and (self._is_redundant or self._preferred is not None)
         preference = _Preference(space, q if near is None else near, self._preferred) if is_redundant else None
         settled = not is_redundant
-        count = 0
+        radius, count = StepRadius(self.length), 0
         for count in range(_MOST_STEPS + 1):
             space.enter(q)
-            left[:k] = block.constraints()[0]
+            left[:k] = space.violation()
             if wanted is not None:
                 left[k:] = self._weights * self._lacking(wanted)
             size = float(max(left.max(initial=0.0), -left.min(initial=0.0)))
+            radius.see(left)
             at = limits.values() if limits is not None else None
             outside = limits.excess(at) if limits is not None else 0.0
             if max(size, outside) < least or (is_redundant and max(size, outside) <= self._tolerance):
                 best, least, far = q, max(size, outside), float(np.sqrt(left[k:] @ left[k:]))
             if (size <= CLOSED * self.length and settled and outside <= CLOSED * self.length) or count == _MOST_STEPS:
                 break
-            np.multiply(block.constraint_jacobian(), self._shrink, out=rows[:k])
+            np.multiply(space.jacobian(), self._shrink, out=rows[:k])
             if wanted is not None:
                 np.multiply(self._weights[:, None] * self.functions.rows(), self._shrink, out=rows[k:])
             if preference is not None:
                 preference.enter(q, rows, learns=size < _NEAR * self.length)
-            step, loads = self._step(rows, -left[:k], left[k:], preference, at)
+            step, loads = self._step(rows, -left[:k], left[k:], preference, at, radius.value)
             norm = float(np.sqrt(step @ step))
             settled = settled or (size <= self._tolerance and norm <= _SETTLED * self.length)
             if size <= self._tolerance and norm <= _ROUNDING * self.length:
                 break  # redundant rows may miss by more than rounding, and no step changes that
-            if norm > self.length:
-                step *= self.length / norm
+            if norm > radius.value:
+                step *= radius.value / norm
+            left[k:] *= -1.0  # as the constraints count
+            radius.expect(left, rows @ step)
             if preference is not None:
                 preference.leave(step, loads)
             q = space.displaced(q, self._shrink * step)
         if best is not q:
             space.enter(best)
+        if least <= self._tolerance and space.is_reversed():
+            least = np.inf
         return Attempt(best, far, least, count, least <= self._tolerance)
 
     def _lacking(self, wanted: Sequence[FloatArray]) -> FloatArray:
@@ -199,10 +206,11 @@ class PoseSolver:
         lacking: FloatArray,
         preference: _Preference | None,
         at: FloatArray | None,
+        radius: float,
     ) -> tuple[FloatArray, FloatArray]:
         """Return the weighted step, and the multipliers of the rows; `at` are the values of limits that hold."""
         values = np.concatenate([closing, lacking])
-        damping = float(values @ values) / self.length**2
+        damping = float(values @ values) / radius**2
         preferred, metric = (None, None) if preference is None else (preference.step, preference.metric)
         step, loads = self._least(rows, values, preferred, metric, damping)
         if self.limits is None or at is None:
@@ -246,25 +254,35 @@ class PoseSolver:
         across = rows.T if metric is None else metric @ rows.T
         gram = rows @ across
         diagonal = gram.ravel()[:: len(values) + 1]
-        diagonal += damping + _SMALLEST_DAMPING * max(float(diagonal.sum()), 1e-300)
+        smallest = _SMALLEST_DAMPING * max(float(diagonal.sum()), 1e-300)
+        diagonal += damping + smallest
         missing = values if preferred is None else values - rows @ preferred
-        loads, failed = self._posv(gram, missing, lower=1)[1:]
+        factor, loads, failed = self._posv(gram, missing, lower=1)
         if failed:
             loads = np.linalg.lstsq(gram, missing, rcond=None)[0]
+        elif preferred is not None:  # what the smallest damping leaves counts where the preferred pose is far away
+            loads = loads + self._potrs(factor, smallest * loads, lower=1)[0]
         step: FloatArray = across @ loads
         return (step if preferred is None else preferred + step), loads
 
     # ---- where Newton's method fails ----
 
-    def _starts(self, q: FloatArray, count: int) -> Iterator[FloatArray]:
-        """Return random poses around q, each further away, within the limits of tree joints."""
+    def _starts(self, q: FloatArray, count: int, failures: Sequence[Attempt]) -> Iterator[FloatArray]:
+        """Return random poses around q, each further away, within the limits of tree joints.
+
+        As many follow at random where axes were opposed: motions around q lead to the same opposed axes.
+        """
         rng = np.random.default_rng(1)
         for k in range(count):
             self.space.enter(q)
             basis = self.space.tangent().basis
             away = rng.standard_normal(basis.shape[1]) * self.length * 2.0 * (k + 1) / count
-            moved = self.space.displaced(q, basis @ away)
-            yield moved if self.limits is None else self.limits.clipped(moved)
+            yield self._within(self.space.displaced(q, basis @ away))
+        if any(one.violation == np.inf for one in failures):
+            yield from (self._within(self.space.random_pose(rng)) for _ in range(count))
+
+    def _within(self, q: FloatArray) -> FloatArray:
+        return q if self.limits is None else self.limits.clipped(q)
 
     def _nearest(self, wanted: Sequence[FloatArray], q: FloatArray) -> Attempt:
         """Return the closed pose within the limits where the distance from the targets is least, seen from q."""
@@ -290,7 +308,8 @@ class PoseSolver:
         outside = self.limits.excess() if self.limits is not None else 0.0
         distance = float(np.linalg.norm(lack))
         closed = max(violation, outside)
-        return Attempt(q, distance, closed, 0, max(distance, closed) <= FOUND * scale)
+        is_found = max(distance, closed) <= FOUND * scale and not space.is_reversed()
+        return Attempt(q, distance, closed, 0, is_found)
 
 
 class _Preference:
@@ -500,6 +519,7 @@ class InverseKinematics:
 
 
 @checks_keywords
+@on_one_thread
 def inverse_kinematics(
     mechanism: Mechanism | ModelBase,
     targets: Targets,
@@ -578,7 +598,7 @@ def inverse_kinematics(
         raise MechanismError(f'unreachable must be "return" or "raise", not {unreachable!r}')
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 0:
         raise MechanismError(f"starts must be a number of starts, 0 or more, not {starts!r}")
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     space = ConfigurationSpace(model, state)
     if length is not None:
         space.weigh(length)

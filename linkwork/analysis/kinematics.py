@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import qr
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, names_of, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import quoted
+from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.continuation import CLOSED, Curve, Held, LostBranchError, Point, next_step
@@ -29,7 +30,7 @@ from linkwork.analysis.pose_functions import PoseFunction, joint_rates, pose_fun
 from linkwork.analysis.special_poses import Piece, Trace, Tracked
 from linkwork.errors import AssemblyError, MechanismError, SingularityError, SolverError
 from linkwork.mechanism import Mechanism
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 from linkwork.model.state import JointArray
 
 if TYPE_CHECKING:
@@ -41,10 +42,12 @@ PROBE = 0.05  # of the mechanism's length: a step that shows whether a coordinat
 SAME = 1e-13  # relative difference of values of the swept coordinate that are the same
 FAR = 10.0, 300.0  # displacements of joints, in sizes of the mechanism, where a lost branch, or any, goes to infinity
 FAR_STILL = 1e-4  # slope of the swept coordinate there, in metres by metre
+OUTSIDE = 1e-9  # m or rad by which the start may violate a stop
 DEAD = 1e-13  # conditioning below which speeds do not exist
 
 
 @checks_keywords
+@on_one_thread
 def kinematics(
     mechanism: Mechanism | ModelBase,
     coordinate: str,
@@ -125,10 +128,12 @@ def kinematics(
     >>> result["S.q"].round(6)
     array([0.8     , 0.683975, 0.488546, 0.401337])
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     values = _output_values(q_start, q_end, rows)
-    if not isinstance(max_steps, int) or max_steps < 1:
+    if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
         raise MechanismError(f"max_steps must be a positive whole number, not {max_steps!r}")
+    if not isinstance(through, bool):
+        raise MechanismError(f"through must be True or False, not {through!r}")
     sweep = _Sweep(model, state, coordinate, names_of(hold, "hold"), names_of(columns, "columns"), number(u, "u"))
     return sweep.run(values, through, max_steps, progress)
 
@@ -150,14 +155,6 @@ def _refuse_orientations(names: Sequence[str]) -> None:
                 f"{name!r} is an orientation, whose rates are no derivatives: take a direction, as 'tip.e', "
                 "or the angle of a measure"
             )
-
-
-def names_of(names: str | Sequence[str], what: str) -> list[str]:
-    """Return names that are given as one or several."""
-    listed = [names] if isinstance(names, str) else names
-    if not isinstance(listed, Sequence) or not all(isinstance(name, str) for name in listed):
-        raise MechanismError(f"{what} must be names such as ['B.q'], not {names!r}")
-    return list(listed)
 
 
 class _Sweep:
@@ -184,7 +181,6 @@ class _Sweep:
         self.recorded = [pose_function(self.space, name) for name in columns]
         self.joints = {name: joint_rates(self.space, name) for name, joint in joints.items() if joint.kind.nu}
         self.curve = Curve(self.space, [Held(one, one.value()) for one in held])
-        self.trace = Trace(self.curve, Tracked(self.curve, function))
         self.metres = float(self.curve.metres(function)[0])
         self.cut = [
             (span, joint_rates(self.space, name))
@@ -192,6 +188,7 @@ class _Sweep:
             if model.mechanism.joints[name].kind.quaternion is None and span.stop > span.start
         ]
         self.cut_values = np.array(self.space.start.q.cut)
+        self.trace = Trace(self.curve, Tracked(self.curve, function), [one for _, one in self.cut])
 
     @staticmethod
     def _check_distinct(function: PoseFunction, hold: list[str]) -> None:
@@ -208,6 +205,7 @@ class _Sweep:
             raise AssemblyError(
                 f"the state to begin at is open by {violation:.3g} m: close it first by model.assemble(q=...)"
             )
+        self._check_limits()
         self._check_degrees_of_freedom()
         point = self.curve.point(space.q)
         if point is None:
@@ -215,16 +213,26 @@ class _Sweep:
         self._check_movement(point)
         return point
 
+    def _check_limits(self) -> None:
+        """Refuse a start outside the bounds of stops."""
+        for limit in self.trace.limits:
+            if limit.inside() < -OUTSIDE:
+                name, value = limit.coordinate.name, limit.coordinate.value()
+                raise AssemblyError(
+                    f"the state to begin at violates {limit.name!r}: {name} is {value:.6g} and its bound "
+                    f"{limit.bound:.6g}; begin within, by state=model.assemble(q=...)"
+                )
+
     def _check_degrees_of_freedom(self) -> None:
         """Refuse mechanisms without a degree of freedom and with more than one, and singular starts."""
         held = [one.function.rows() for one in self.curve.held]
         tangent = self.space.tangent(np.vstack(held) if held else None)
         if tangent.dof == 0:
-            why = (
-                "hold leaves it none: hold fewer coordinates"
-                if self.space.tangent().dof
-                else "its constraints leave it none"
-            )
+            if self.space.tangent().dof:
+                others = self._held_by()
+                why = "hold leaves it none: hold fewer coordinates" + (f"; {others}" if others else "")
+            else:
+                why = self._held_by() or "its constraints leave it none"
             raise MechanismError(f"{self.name!r} does not move: the mechanism has no degree of freedom; {why}")
         if tangent.dof == 1:
             return
@@ -289,15 +297,24 @@ class _Sweep:
         )
 
     def _why_still(self) -> str:
-        mech, joint = self.model.mechanism, self.name.split(".")[0]
-        if joint in mech.joints:
-            for name in self.model.numbering.motions:
-                if joint in {term.split("[")[0] for term in mech.couplings[name].terms}:
-                    return f"the motion {name!r} prescribes it"
-            discrete = self.space.start.discrete_state
-            if discrete.size and not np.array_equal(discrete, self.model.initial_discrete_state):
-                return "a lock or a closed pin may hold it in this state, or the constraints do"
-        return "the constraints and the held coordinates keep it, while others move"
+        mech, joint = self.model.mechanism, self.name.split(".")[0].split("[")[0]
+        for name in self.model.numbering.motions:
+            if joint in {term.joint for term in mech.couplings[name].terms.values()}:
+                return f"the motion {name!r} prescribes it"
+        others = self._held_by()
+        others = f"; {others}" if others else ""
+        return f"the constraints and the held coordinates keep it, while others move{others}"
+
+    def _held_by(self) -> str:
+        """Return which prescribed motions, locks and pins take degrees of freedom in the state, and what to do."""
+        model, parts = self.model, []
+        if motions := list(model.numbering.motions):
+            parts.append(f"{quoted(motions)} prescribe{'s' * (len(motions) == 1)} motions, which rest in a sweep")
+        start = self.space.start
+        active = [name for name in model.mechanism.transitions if _is_active(model, start, name)]
+        if active:
+            parts.append(f"{quoted(active)} {'is' if len(active) == 1 else 'are'} in effect in the state")
+        return " and ".join(parts) + (": remove these, or begin in another state" if parts else "")
 
     # ---- the sweep ----
 
@@ -469,6 +486,8 @@ class _Sweep:
     ) -> tuple[FloatArray, FloatArray]:
         """Return rate and second rate (n,) of a function; the block has the speeds."""
         rows = function.rows()
+        if not function.has_slope():
+            return np.full(function.size, np.nan), np.full(function.size, np.nan)
         if not np.isfinite(accelerations).all():
             return rows @ speeds, np.full(function.size, np.nan)
         return rows @ speeds, rows @ accelerations + function.bias()
@@ -489,6 +508,14 @@ class _Sweep:
             return None
         padding = np.zeros(max(0, space.nu - len(constraints) - sum(map(len, held))))  # as in Curve.equations
         return np.concatenate([constraints, *held, padding, swept])
+
+
+def _is_active(model: ModelBase, state: State, name: str) -> bool:
+    """Return whether a lock, a closed pin or a stop is in effect."""
+    try:
+        return bool(model.value(f"{name}.active", state))
+    except MechanismError:
+        return False
 
 
 def _same(one: float, other: float) -> bool:

@@ -16,6 +16,7 @@ from scipy.optimize import nnls
 from linkwork._util.checks import FloatArray
 
 RANK_TOLERANCE = 1e-10  # of a singular value, relative to the largest
+UNDRIVEN = 1e-6  # motion of a coordinate, both weighed, that counts as none: dead points are known to about 1e-7
 WITHIN = 1e-9  # by so much of the largest load limits may be exceeded: rounding
 
 
@@ -59,6 +60,45 @@ def least_norm(matrix: FloatArray, load: FloatArray, weights: FloatArray) -> Dis
     x += np.einsum("kij,kj->ki", inverse, load - np.einsum("kij,kj->ki", scaled, x))  # digits that rounding has cost
     residual = np.abs(np.einsum("kij,kj->ki", scaled, x) - load).max(axis=1, initial=0.0)
     return Distribution(x / np.sqrt(weights), conditioning, residual)
+
+
+def undriven(rows: FloatArray) -> FloatArray:
+    """Return the motions (dof, k), orthonormal, in which no load does work.
+
+    Parameters
+    ----------
+    rows
+        (n, dof), how far the coordinates of loads move by motions, both weighed, so that rows are of order 1.
+
+    Examples
+    --------
+    >>> undriven(np.array([[1e-9, 1.0]])).round(6)
+    array([[-1.],
+           [ 0.]])
+    """
+    if not rows.size:
+        return np.eye(rows.shape[1])
+    values, right = np.linalg.svd(rows)[1:]
+    found: FloatArray = right[int(np.sum(values > UNDRIVEN)) :].T
+    return found
+
+
+def least_loads(rows: FloatArray, force: FloatArray, scale: FloatArray | float = 1.0) -> tuple[FloatArray, FloatArray]:
+    """Return the loads (n,) of least norm with rows' loads = force as far as they work, and the force (dof,) left over.
+
+    Parameters
+    ----------
+    rows
+        (n, dof), by which loads act along motions.
+    force
+        (dof,), which they are to balance.
+    scale
+        Of each row, by which it is of order 1, (n, 1).
+    """
+    free = undriven(rows * scale)
+    lack: FloatArray = free @ (free.T @ force)
+    loads = np.linalg.lstsq(rows.T - free @ (free.T @ rows.T), force - lack, rcond=RANK_TOLERANCE)[0]
+    return loads.astype(np.float64), lack
 
 
 def _inverses(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:

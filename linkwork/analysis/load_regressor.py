@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray
+from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.names import quoted, suggest
+from linkwork.analysis.parameter_set import refuse_repeated
 from linkwork.core.native import Block, OffsetArray, Stage
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.variables.schema import Kind, Variable, matching
@@ -202,8 +203,12 @@ class Unknowns:
         self.model = model
         groups = _groups(model)
         listed = list(model.mechanism.bodies) if parameters is None else parameters
-        names = [listed] if isinstance(listed, str) else list(listed)
-        chosen = [one for name in names for one in _chosen(model, groups, name)]
+        names = names_of(listed, "parameters")
+        chosen: list[tuple[Group, bool, int]] = []
+        for name in names:
+            found = _chosen(model, groups, name)
+            refuse_repeated(map(_element, found), set(map(_element, chosen)), name)
+            chosen += found
         if not chosen:
             raise MechanismError("parameters is empty: name at least one, such as 'crank.m', or a body")
         self.explicit = {one for one in names if any(one in (*g.physical, *g.linear) for g in groups)}
@@ -220,11 +225,11 @@ class Unknowns:
         self.units: list[str] = []
         start: list[float] = []
         for group, is_linear, x, members in zip(self.groups, self._modes, self._base, self._members, strict=True):
-            names_of, units_of = (
+            of_group, units_of_group = (
                 (group.linear, group.linear_units) if is_linear else (group.physical, group.physical_units)
             )
-            self.names += [names_of[k] for k in members]
-            self.units += [units_of[k] for k in members]
+            self.names += [of_group[k] for k in members]
+            self.units += [units_of_group[k] for k in members]
             start += (group.phi(x) if is_linear else x)[members].tolist()
         self.start = np.array(start)
         probe = self.start + np.where(self.start, 0.3 * self.start, 0.3)
@@ -352,8 +357,6 @@ def _groups(model: Model) -> list[Group]:
 
 def _chosen(model: Model, groups: Sequence[Group], name: str) -> list[tuple[Group, bool, int]]:
     """Return group, whether by a linear name, and place of each number that a name stands for."""
-    if not isinstance(name, str):
-        raise MechanismError(f"parameters must be names such as 'crank.m', not {name!r}")
     bodies = dict(zip(model.mechanism.bodies, groups, strict=False))
     if name in bodies:
         return [(bodies[name], True, k) for k in range(10)]
@@ -378,6 +381,12 @@ def _chosen(model: Model, groups: Sequence[Group], name: str) -> list[tuple[Grou
             "damping, free coordinates and reflected inertias are; geometry is found by linkwork.design"
         )
     return list(found)
+
+
+def _element(chosen: tuple[Group, bool, int]) -> str:
+    """Return the name of a number that was chosen; a mass has one whether it is linear or physical."""
+    group, is_linear, k = chosen
+    return (group.linear if is_linear else group.physical)[k]
 
 
 def _mode(group: Group, chosen: Sequence[tuple[int, bool, int]]) -> bool:

@@ -7,18 +7,17 @@ measured is the derivative of a quintic spline.
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray
+from linkwork._util.checks import FloatArray, names_of, number, real_array
 from linkwork._util.names import quoted, suggest
 from linkwork.analysis.load_regressor import Samples
 from linkwork.analysis.pose_functions import PoseFunction, joint_rates, motor
+from linkwork.analysis.tables import TIMES, read_csv
 from linkwork.errors import AssemblyError, MechanismError, MechanismNameError
 from linkwork.mechanism import Actuator
 from linkwork.mechanism.forces import of_kind
@@ -27,8 +26,9 @@ if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
 
 DEGREE: Literal[5] = 5  # of splines
+LARGEST = 1e150  # of a standard deviation, which is squared
+DETERMINED = 1e-4  # of measured coordinates by motions, in metres both: about 1e-5 at a dead point, as poses are known
 ENDS = 3  # rows at each end, where derivatives of splines are poor
-_TIMES = ("time", "t")
 
 
 class Measured(NamedTuple):
@@ -59,29 +59,62 @@ class Measured(NamedTuple):
 
 
 class Columns:
-    """Measured columns by name, all finite and of one length."""
+    """Measured columns by name, all finite and of one length.
 
-    def __init__(self, measurements: Any, names: Sequence[str], arrays: Mapping[str, Sequence[str]]) -> None:
-        table = _table(measurements, names)
-        times = [name for name in _TIMES if name in table]
+    A name with a dot, or of an array (n, k), must be one of the mechanism; all others are records of something else.
+
+    Parameters
+    ----------
+    measurements
+        As a user gives them.
+    names
+        Of the variables of the mechanism.
+    arrays
+        Names of the columns of each array over the tree joints.
+    """
+
+    def __init__(self, measurements: Any, names: Collection[str], arrays: Mapping[str, Sequence[str]]) -> None:
+        table = _table(measurements, names, arrays)
+        times = [name for name in TIMES if name in table]
         if not times:
-            raise MechanismError(f"measurements have no column 'time': they have {quoted(table)}")
+            raise MechanismError(f"measurements have no column 'time': they have {quoted(table) or 'none'}")
         self.t = table.pop(times[0])
         self._values: dict[str, FloatArray] = {}
         for name, values in table.items():
             if name in arrays:
                 self._add_array(name, values, arrays[name])
+            elif values.ndim == 2:
+                self._add(name, {f"{name}[{k + 1}]": values[:, k] for k in range(values.shape[1])})
             elif values.ndim == 1:
-                self._values[name] = values
+                self._add(name, {name: values})
             else:
-                self._values |= {f"{name}[{k + 1}]": values[:, k] for k in range(values.shape[1])}
-        for name, values in [("time", self.t), *self._values.items()]:
+                raise MechanismError(f"measurements: {name!r} has shape {values.shape}; it must be (n,) or (n, k)")
+        for name, values in table.items():
+            which = (
+                "with a dot in its name" if "." in name else "of several numbers in a row" if values.ndim > 1 else ""
+            )
+            if which and not {name, f"{name}[1]"}.intersection(names) and name not in arrays:
+                raise MechanismNameError(
+                    f"measurements: {name!r} is no variable of the mechanism, as a column {which} must be: "
+                    f"{suggest(name, [*names, *arrays])}"
+                )
+        if self.t.ndim != 1:
+            raise MechanismError(f"measurements: {times[0]!r} has shape {self.t.shape}; it must be (n,)")
+        if not len(self.t):
+            raise MechanismError("measurements have no rows")
+        for name, values in [(times[0], self.t), *self._values.items()]:
             self._check(name, values)
 
     def _add_array(self, name: str, values: FloatArray, elements: Sequence[str]) -> None:
         if values.shape[1:] != (len(elements),):
             raise MechanismError(f"measurements: {name!r} has shape {values.shape}; it must be (n, {len(elements)})")
-        self._values |= dict(zip(elements, values.T, strict=True))
+        self._add(name, dict(zip(elements, values.T, strict=True)))
+
+    def _add(self, name: str, columns: Mapping[str, FloatArray]) -> None:
+        for one in columns:
+            if one in self._values:
+                raise MechanismError(f"measurements: {one!r} is given twice, by {name!r} too: leave one out")
+        self._values |= columns
 
     def _check(self, name: str, values: FloatArray) -> None:
         if len(values) != len(self.t):
@@ -113,15 +146,16 @@ def measured(
     model = space.model
     accelerations = [f"der({name})" for name in model.u_names]
     loads = [v.name for v in model.variables if v.kind == "input" and not v.discrete]
-    names = [v.name for v in model.variables if v.kind in ("state", "derivative", "output", "input")]
+    names = dict.fromkeys(v.name for v in model.variables if v.kind not in ("parameter", "start"))
     arrays = {"q": model.q_names, "u": model.u_names, "udot": accelerations, "tau": _tree_loads(space)}
     columns = Columns(measurements, names, arrays)
+    deviations = _deviations(smoothing, columns)
     chosen = _motors(space, columns, motors, loads)
     positions = _positions(space, columns)
-    q, u, udot, derived = _completed(space, columns, positions, smoothing)
+    q, u, udot, derived = _completed(space, columns, positions, deviations)
     kept = slice(ENDS, len(columns.t) - ENDS) if derived else slice(None)
     inputs = _known_loads(space, columns, chosen)
-    states = _closed(space, positions, q[kept], u[kept], udot[kept], chosen)
+    states = _closed(space, positions, columns.t, kept, q, u, udot, chosen)
     samples = Samples(*states[:3], inputs[kept])
     values = np.array([columns[name] for _, name in chosen]).reshape(len(chosen), len(columns.t)).T
     return Measured(columns.t[kept], samples, states[3], tuple(n for _, n in chosen), values[kept], states[4])
@@ -130,22 +164,22 @@ def measured(
 # ---- columns ----
 
 
-def _table(measurements: Any, names: Sequence[str]) -> dict[str, FloatArray]:
+def _table(measurements: Any, names: Collection[str], arrays: Collection[str]) -> dict[str, FloatArray]:
     """Return columns as arrays by name."""
     from linkwork.simulation.result import Result
 
     if isinstance(measurements, Result):
         return {"time": measurements.t} | {n: np.asarray(measurements[n], float) for n in measurements if n in names}
     if isinstance(measurements, str | os.PathLike):
-        return _read(Path(measurements))
+        return read_csv(measurements)
     if isinstance(measurements, Mapping) or hasattr(measurements, "columns"):
         index: Any = getattr(measurements, "index", None)  # of a table of pandas
-        found = {str(index.name): np.asarray(index, float)} if getattr(index, "name", None) in _TIMES else {}
+        found = {str(index.name): np.asarray(index, float)} if getattr(index, "name", None) in TIMES else {}
         for name in measurements:
             try:
-                found[str(name)] = np.asarray(measurements[name], dtype=float)
+                found[str(name)] = real_array(measurements[name])
             except (TypeError, ValueError):
-                if name in names or name in _TIMES:
+                if "." in str(name) or name in (*arrays, *TIMES):
                     raise MechanismError(f"measurements: {name!r} must be numbers") from None
         return found
     raise MechanismError(
@@ -154,31 +188,18 @@ def _table(measurements: Any, names: Sequence[str]) -> dict[str, FloatArray]:
     )
 
 
-def _read(path: Path) -> dict[str, FloatArray]:
-    """Return the columns of a CSV file; what is no number is NaN."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except OSError as error:
-        raise MechanismError(f"measurements: {path} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise MechanismError(f"measurements: {path} is no table of text ({error}): give a .csv file") from error
-    if len(rows) < 2:
-        raise MechanismError(f"measurements: {path} has no rows below its names")
-    head, *body = rows
-    wrong = [k for k, row in enumerate(body) if len(row) != len(head)]
-    if wrong:
-        raise MechanismError(
-            f"measurements: {path}: row {wrong[0] + 1} has {len(body[wrong[0]])} of {len(head)} columns"
-        )
-    return {name.strip(): np.array([_number(row[k]) for row in body]) for k, name in enumerate(head)}
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return np.nan
+def _deviations(smoothing: float | Mapping[str, float] | None, columns: Columns) -> Mapping[str, float]:
+    """Return the standard deviations of columns by name, checked whether splines are needed or not."""
+    if smoothing is None:
+        return {}
+    if not isinstance(smoothing, Mapping):
+        smoothing = dict.fromkeys(columns, smoothing)
+    for name, deviation in smoothing.items():
+        if name not in columns:
+            raise MechanismNameError(f"smoothing: measurements have no {name!r}: {suggest(name, columns)}")
+        if not 0.0 <= number(deviation, f"smoothing of {name!r}") < LARGEST:
+            raise MechanismError(f"smoothing must be a standard deviation of {name!r}, not {deviation!r}")
+    return smoothing
 
 
 def _tree_loads(space: ConfigurationSpace) -> list[str]:
@@ -196,32 +217,29 @@ def _motors(
     space: ConfigurationSpace, columns: Columns, motors: Sequence[str] | None, loads: Sequence[str]
 ) -> list[tuple[PoseFunction, str]]:
     """Return the loads that were measured, with the functions along which they act."""
-    actuators = {f"{a.name}.input" for a in of_kind(space.model.mechanism.forces, Actuator)}
-    possible = [name for name in loads if ".tau" in name or name in actuators]
+    actuators = [f"{a.name}.input" for a in of_kind(space.model.mechanism.forces, Actuator)]
+    gains = dict(zip(actuators, space.block["actuator_gain"], strict=False))
+    possible = [name for name in loads if ".tau" in name or name in gains]
     if motors is None:
         named = [name for name in possible if name in columns and np.any(columns[name])]
     else:
         named = []
-        for given in [motors] if isinstance(motors, str) else motors:
+        for given in names_of(motors, "motors"):
             motor(space, given)  # its errors name the nearest
-            fitting = [
-                n for n in possible if n in (given, f"{given}.tau", f"{given}.input") or n.startswith(f"{given}.tau[")
-            ]
-            absent = [name for name in fitting if name not in columns]
-            if absent:
-                raise MechanismNameError(f"measurements have no {absent[0]!r}: {suggest(absent[0], columns)}")
+            what, bracket, index = given.partition("[")
+            load = f"{what.removesuffix('.tau').removesuffix('.u')}.tau{bracket}{index}"
+            fitting = [n for n in possible if n in (given, load, f"{given}.input") or n.startswith(f"{load}[")]
+            for name in fitting:
+                if name not in columns:
+                    raise MechanismNameError(f"measurements have no {name!r}: {suggest(name, columns)}")
+                if name in named:
+                    raise MechanismError(f"motors: {name!r} is named twice: name it once")
             named += fitting
-    gains = dict(zip(_actuator_inputs(space), space.block["actuator_gain"], strict=False))
     found: list[tuple[PoseFunction, str]] = []
     for name in named:
         function = motor(space, name)
         found.append((_Scaled(function, gains[name]) if name in gains else function, name))
     return found
-
-
-def _actuator_inputs(space: ConfigurationSpace) -> list[str]:
-    """Return names of the inputs of actuators in the order of the block."""
-    return [f"{a.name}.input" for a in of_kind(space.model.mechanism.forces, Actuator)]
 
 
 class _Scaled(PoseFunction):
@@ -286,7 +304,7 @@ def _completed(
     space: ConfigurationSpace,
     columns: Columns,
     positions: Sequence[PoseFunction],
-    smoothing: float | Mapping[str, float] | None,
+    deviations: Mapping[str, float],
 ) -> tuple[FloatArray, FloatArray, FloatArray, bool]:
     """Return coordinates, speeds and accelerations of the tree or of the functions, and whether splines were used."""
     model = space.model
@@ -302,7 +320,7 @@ def _completed(
     if all(name in columns for name in u_names):
         u = np.array([columns[name] for name in u_names]).T
     elif len(q_names) == len(u_names):
-        u = _spline(columns, q_names, q, 1, smoothing)
+        u = _spline(columns, q_names, q, 1, deviations)
         derived = True
     else:
         raise MechanismError(f"measurements need the speeds {quoted(u_names)}: orientations are quaternions")
@@ -310,9 +328,9 @@ def _completed(
     if all(present):
         udot = np.array([columns[name] for (name,) in present]).T
     elif derived:
-        udot = _spline(columns, q_names, q, 2, smoothing)
+        udot = _spline(columns, q_names, q, 2, deviations)
     else:
-        udot = _spline(columns, u_names, u, 1, smoothing)
+        udot = _spline(columns, u_names, u, 1, deviations)
         derived = True
     return q, u, udot, derived
 
@@ -322,7 +340,7 @@ def _spline(
     names: Sequence[str],
     values: FloatArray,
     derivative: int,
-    smoothing: float | Mapping[str, float] | None,
+    deviations: Mapping[str, float],
 ) -> FloatArray:
     from scipy.interpolate import UnivariateSpline
 
@@ -333,10 +351,7 @@ def _spline(
         )
     found = np.empty_like(values)
     for k, name in enumerate(names):
-        of_one = smoothing.get(name, 0.0) if isinstance(smoothing, Mapping) else smoothing or 0.0
-        if not of_one >= 0.0:
-            raise MechanismError(f"smoothing must be a standard deviation of {name!r}, not {of_one!r}")
-        spline = UnivariateSpline(t, values[:, k], k=DEGREE, s=len(t) * of_one**2)
+        spline = UnivariateSpline(t, values[:, k], k=DEGREE, s=len(t) * deviations.get(name, 0.0) ** 2)
         found[:, k] = spline.derivative(derivative)(t)
     return found
 
@@ -344,59 +359,79 @@ def _spline(
 def _closed(
     space: ConfigurationSpace,
     positions: Sequence[PoseFunction],
+    t: FloatArray,
+    kept: slice,
     q: FloatArray,
     u: FloatArray,
     udot: FloatArray,
     motors: Sequence[tuple[PoseFunction, str]],
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return states and accelerations that the loops allow, the bases of their motions, and the rows of the motors."""
-    n, nu = len(q), space.nu
+    first, nu = kept.start or 0, space.nu
+    q, u, udot, times = q[kept], u[kept], udot[kept], t[kept]
+    n = len(q)
     states, speeds, accelerations = np.empty((n, space.nq)), np.empty((n, nu)), np.empty((n, nu))
     bases, rows = [], np.empty((n, len(motors), nu))
     has_loops = bool(space.jacobian().size)
-    near = space.start.q[: space.nq] if positions else None
-    weights = space.weights[:, None]
+    near = space.start.q[: space.nq]
     for k in range(n):
+        row = f"measurements: row {first + k + 1}, t = {times[k]:.6g} s:"
         if positions:
-            wanted, start = q[k], near
-
-            def task(wanted: FloatArray = wanted) -> tuple[FloatArray, FloatArray]:
-                return space.length * _left(positions, wanted), space.length * _rows(positions)
-
-            assert start is not None
-            found = space.closed(start, task)
-            if not found.found:
-                raise AssemblyError(
-                    f"measurements: row {k + 1}: no closed pose near the row before has the measured "
-                    "coordinates, or these do not determine it; measure more joints, or at shorter intervals"
-                )
-            near = found.q
+            near = _pose_of(space, positions, q[k], near, row)
         elif has_loops:
             found = space.closed(q[k])
             if not found.found:
-                raise AssemblyError(f"measurements: row {k + 1}: no closed pose is near the measured coordinates")
+                raise AssemblyError(f"{row} no closed pose is near the measured coordinates")
             near = found.q
         else:
             near = q[k]
             space.enter(near)
-        assert near is not None
         states[k] = near
         basis = space.tangent().basis
-        by = _rows(positions) @ basis if positions else None
-        speeds[k] = basis @ (basis.T @ (weights[:, 0] ** 2 * u[k]) if by is None else np.linalg.solve(by, u[k]))
+        # Motions by measured rates: by functions as many as motions, else the nearest to those of all joints.
+        inverse = _inverse(space, positions, basis, row) if positions else basis.T * space.weights**2
+        speeds[k] = basis @ (inverse @ u[k])
         space.enter_speeds(speeds[k])
         part = np.array(space.block["acceleration"][:nu])
-        if by is None:
-            accelerations[k] = part + basis @ (basis.T @ (weights[:, 0] ** 2 * (udot[k] - part)))
-        else:
-            own = np.concatenate([function.acceleration() for function in positions])
-            accelerations[k] = part + basis @ np.linalg.solve(by, udot[k] - own)
+        own = np.concatenate([function.acceleration() for function in positions]) if positions else part
+        accelerations[k] = part + basis @ (inverse @ (udot[k] - own))
         bases.append(basis)
         for j, (function, _) in enumerate(motors):
             rows[k, j] = function.rows()[0]
     if len({basis.shape for basis in bases}) > 1:
         raise MechanismError("the motion passes through a pose in which the mechanism gains a degree of freedom")
     return states, speeds, accelerations, np.array(bases), rows
+
+
+def _pose_of(
+    space: ConfigurationSpace, positions: Sequence[PoseFunction], values: FloatArray, near: FloatArray, row: str
+) -> FloatArray:
+    """Return the closed pose (nq,) near another in which functions have measured values, and enter it."""
+
+    def task() -> tuple[FloatArray, FloatArray]:
+        return space.length * _left(positions, values), space.length * _rows(positions)
+
+    found = space.closed(near, task)
+    if not found.found:
+        raise AssemblyError(
+            f"{row} no closed pose near the row before has the measured coordinates, or these do not determine it; "
+            "measure more joints, or at shorter intervals"
+        )
+    return found.q
+
+
+def _inverse(space: ConfigurationSpace, positions: Sequence[PoseFunction], basis: FloatArray, row: str) -> FloatArray:
+    """Return how motions along a basis follow from rates of functions, (dof, dof)."""
+    by = _rows(positions) @ basis
+    units = [unit for function in positions for unit in function.units]
+    in_metres = np.array([1.0 if unit == "m" else space.length for unit in units])[:, None] * by
+    if by.shape[0] != by.shape[1] or not np.linalg.svd(in_metres, compute_uv=False)[-1] > DETERMINED:
+        raise AssemblyError(
+            f"{row} the measured coordinates do not determine the motion in this pose, which is singular for them: "
+            "leave these rows out, or measure all tree joints"
+        )
+    inverse: FloatArray = np.linalg.inv(by).astype(np.float64, copy=False)
+    return inverse
 
 
 def _left(positions: Sequence[PoseFunction], wanted: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from linkwork._util.checks import FloatArray
+from linkwork._util.checks import FloatArray, real_array
 from linkwork.analysis.pose_functions import PoseFunction, pose_function
 from linkwork.errors import LinkworkError, MechanismError
 from linkwork.simulation.inputs import Inputs, InputValue
@@ -84,11 +84,13 @@ def times_of(t_eval: Any) -> FloatArray:
     if t_eval is None or times.ndim != 1 or not times.size:
         raise MechanismError(f"t_eval must be the times of the motion, (rows,), s, not {t_eval!r:.80}")
     if not np.isfinite(times).all():
-        raise MechanismError(f"t_eval is not finite in row {int(np.argmin(np.isfinite(times)))}: give finite times, s")
-    if (late := np.diff(times) <= 0).any():
-        row = int(np.argmax(late))
         raise MechanismError(
-            f"t_eval must ascend, and row {row + 1}, t = {times[row + 1]:.6g} s, does not follow t = {times[row]:.6g} s"
+            f"t_eval is not finite in row {int(np.argmin(np.isfinite(times))) + 1}: give finite times, s"
+        )
+    if (late := np.diff(times) <= 0).any():
+        row = int(np.argmax(late)) + 1
+        raise MechanismError(
+            f"t_eval must ascend, and row {row + 1}, t = {times[row]:.6g} s, does not follow t = {times[row - 1]:.6g} s"
         )
     return times
 
@@ -133,7 +135,7 @@ def rows_of_arrays(model: Model, arrays: Sequence[Any], t: FloatArray, inputs: F
     found = []
     for name, values, size in zip(("q", "u", "udot"), arrays, (n.nq, n.nu, n.nu), strict=True):
         try:
-            array = np.asarray(values, dtype=np.float64)
+            array = real_array(values)
         except (TypeError, ValueError):
             raise MechanismError(f"motion: {name} must be an array of numbers, not {values!r:.80}") from None
         if array.shape != (len(t), size):
@@ -143,12 +145,12 @@ def rows_of_arrays(model: Model, arrays: Sequence[Any], t: FloatArray, inputs: F
         if not np.isfinite(array).all():
             row, column = np.argwhere(~np.isfinite(array))[0]
             label = (model.q_names if name == "q" else model.u_names)[column]
-            raise MechanismError(f"motion: {name} is not finite in row {row}, t = {t[row]:.6g} s, at {label!r}")
+            raise MechanismError(f"motion: {name} is not finite in row {row + 1}, t = {t[row]:.6g} s, at {label!r}")
         found.append(array)
     q, u, udot = found
     for joint, place in n.quaternions.items():
         if place.stop <= n.nq and not (lengths := q[:, place].any(axis=1)).all():
-            raise MechanismError(f"motion: q of joint {joint!r} has no direction in row {int(np.argmin(lengths))}")
+            raise MechanismError(f"motion: q of joint {joint!r} has no direction in row {int(np.argmin(lengths)) + 1}")
     return MotionRows(t, q, u, udot, inputs)
 
 
@@ -175,7 +177,9 @@ class Course:
         for what, part in zip(("value", "rate", "acceleration"), parts, strict=True):
             if not (finite := np.isfinite(part).all(axis=1)).all():
                 row = int(np.argmin(finite))
-                raise MechanismError(f"motion of {name!r}: the {what} is not finite in row {row}, t = {t[row]:.6g} s")
+                raise MechanismError(
+                    f"motion of {name!r}: the {what} is not finite in row {row + 1}, t = {t[row]:.6g} s"
+                )
         self.value, self.rate, self.acceleration = parts
 
     def _given(self, given: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -187,7 +191,7 @@ class Course:
     def _rows(self, values: Any) -> FloatArray:
         n, rows = self.function.size, len(self._t)
         try:
-            array = np.asarray(values, dtype=np.float64)
+            array = real_array(values)
         except (TypeError, ValueError):
             array = np.empty((0, 0, 0))
         if array.shape == (rows,) and n == 1:
@@ -204,7 +208,12 @@ class Course:
     def _spline(self, t: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return values, rates and accelerations at the times of the motion from values (samples, n) at times t."""
         degree = min(SPLINE_DEGREE, len(t) - 1)
-        if degree < 1 or not np.isfinite(values).all():
+        if degree < 1 and np.isfinite(values).all():
+            raise MechanismError(
+                f"motion of {self._name!r}: one row has no rate and no acceleration: give them too, (value, rate, "
+                "acceleration), zeros at rest, or several rows"
+            )
+        if not np.isfinite(values).all():
             return values, np.zeros_like(values), np.zeros_like(values)
         spline = make_interp_spline(t, values, k=degree)
         rate, acceleration = (
@@ -228,7 +237,7 @@ class Course:
     def _numbers(self, function: Callable[[float], Any], t: float) -> FloatArray:
         n, given = self.function.size, function(t)
         try:
-            array = np.asarray(given, dtype=np.float64)
+            array = real_array(given)
         except (TypeError, ValueError):
             array = np.empty((0, 0, 0))
         if array.shape not in ((), (1,), (3,), (3, 1)) if n == 1 else array.shape not in ((n,), (3, n)):
@@ -327,7 +336,7 @@ class PrescribedMotion:
 
         def task() -> tuple[FloatArray, FloatArray]:
             ahead = [one.function.difference(value) for one, value in zip(self._courses, wanted, strict=True)]
-            return -np.concatenate(ahead) * self._lengths, self._rows() * self._lengths[:, None]
+            return -np.concatenate([np.zeros(0), *ahead]) * self._lengths, self._rows() * self._lengths[:, None]
 
         space.enter(q)
         left, rows = task()
@@ -348,10 +357,10 @@ class PrescribedMotion:
 
     def _rates(self, row: int) -> tuple[FloatArray, FloatArray]:
         """Return speeds and accelerations of a row in the present pose."""
-        space, block = self._space, self._space.block
+        space = self._space
         rows = np.vstack([space.jacobian(), self._rows() * self._lengths[:, None]])
         space.enter_speeds(np.zeros(space.nu))
-        of_time = block.constraints()[1]
+        of_time = space.violation_rate()
         rate = np.concatenate([one.rate[row] for one in self._courses] or [np.zeros(0)])
         left, values, right = np.linalg.svd(rows / space.weights, full_matrices=False)
         if not values[space.nu - 1 : space.nu].min(initial=np.inf) > FULL_RANK * values[:1].max(initial=0.0):

@@ -24,11 +24,12 @@ import numpy as np
 
 from linkwork._util.checks import FloatArray
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.one_thread import on_one_thread
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.pose_functions import Stacked, stacked, stacked_motors
 from linkwork.errors import MechanismError, SingularityError
 from linkwork.mechanism import Mechanism
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -123,7 +124,8 @@ class MotorJacobian:
     def conditioning(self) -> float:
         """Smallest by largest singular value, 0 to 1; 0 where the pose is singular or a rate is not determined.
 
-        Directions that no motion gives in neighbouring poses either do not count.
+        Directions that no motion gives in neighbouring poses either do not count. With one singular value, as of one
+        function or one motor, it is 1 until the pose is singular: `manipulability` shows how near that is.
         """
         if self.is_singular or not len(self.singular_values):
             return 0.0
@@ -168,6 +170,7 @@ class MotorJacobian:
 
 
 @checks_keywords
+@on_one_thread
 def motor_jacobian(
     mechanism: Mechanism | ModelBase,
     state: State | None = None,
@@ -220,9 +223,14 @@ def motor_jacobian(
       tip.r[2]    2    1
     singular, serial type: no motion gives: tip.r[1]
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     space = ConfigurationSpace(model, state)
     functions, motors = stacked(space, of, "of"), stacked_motors(space, by)
+    for one in functions.parts:
+        if not one.has_slope():
+            raise MechanismError(
+                f"{one.names[0]!r} has no derivative in this pose: its points coincide, or its directions are parallel"
+            )
     if length is not None:
         space.weigh(length)
     return jacobian_at(space, functions, motors)

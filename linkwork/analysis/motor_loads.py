@@ -39,7 +39,8 @@ class LoadRows:
     inputs
         By which the motors are driven, (rows, motors): loads of joints, inputs of actuators.
     conditioning
-        (rows,): 1 / (|A| |A^-1|) of the motors' rows along the motions that the constraints leave.
+        (rows,): 1 / (|A| |A^-1|) of the motors' rows along the motions that the constraints leave, in the Frobenius
+        norm; 1 or 0 with one degree of freedom.
     """
 
     loads: FloatArray
@@ -63,7 +64,9 @@ class MotorLoads(StoredColumns):
     Columns by name: ``loads["A.tau"]`` is the load of a joint, ``loads["A.u"]`` its speed, ``loads["A.power"]`` their
     product; for an actuator ``"grip.force"``, ``"grip.rate"``, ``"grip.power"`` and ``"grip.input"``, the input that
     gives it the force. ``"power"`` is the sum over the motors, ``"conditioning"`` how well the motors drive all degrees
-    of freedom: from 1 down to 0 in a pose where they do not. Between rows, values are interpolated linearly.
+    of freedom compared with each other, from 1/dof down to 0 in a pose where they do not. With one degree of freedom
+    it is 1, and 0 only in the pose itself: the loads show how near that is. Between rows, values are interpolated
+    linearly.
 
     Attributes
     ----------
@@ -185,7 +188,8 @@ class MotorLoads(StoredColumns):
         Returns
         -------
         ndarray
-            (rows,), the largest difference, relative to the largest acceleration of the motion.
+            (rows,), the largest difference of an acceleration of the tree joints, rad/s2 and m/s2 alike, relative to
+            the largest one of all joints and rows of the motion; as it is where the motion has no accelerations.
 
         Raises
         ------

@@ -10,7 +10,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray, number
 from linkwork._util.names import suggest
 from linkwork._util.units import LOADS
-from linkwork.analysis.pose_functions import motor
+from linkwork.analysis.pose_functions import driving
 from linkwork.errors import MechanismError, MechanismNameError
 from linkwork.mechanism import Actuator
 from linkwork.mechanism.forces import of_kind
@@ -18,6 +18,7 @@ from linkwork.mechanism.forces import of_kind
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
 
+MOST_RATIO = 1e12  # of weights: more would hide which motors drive a degree of freedom
 Limit = float | tuple[float, float]
 Limits = bool | Limit | Mapping[str, Limit] | None
 """Limits of loads: none, True for those of joints and actuators, one for all motors, or by name of a motor."""
@@ -55,7 +56,7 @@ class Motors:
         self._of_model = of_kind(space.model.mechanism.forces, Actuator)
         known = [one.name for one in self._of_model]
         for name in names:
-            motor(space, name)  # refuses unknown names
+            driving(space, name)  # refuses unknown names
             plain = str(name).removesuffix(".input")
             if plain in known:
                 if space.block["actuator_gain"][known.index(plain)] == 0.0:
@@ -140,11 +141,13 @@ class Motors:
     def weights(self, given: Mapping[str, float] | None) -> FloatArray:
         """Return the weight of each motor's load, 1 by default."""
         weights = np.ones(len(self))
-        for name, value in self._by_name(given or {}, "weights").items():
-            weight = number(value, f"weights: the weight of motor {name!r}")
+        for k, value in self._by_motor({} if given is None else given, "weights").items():
+            weight = number(value, f"weights: the weight of motor {self.names[k]!r}")
             if not weight > 0:
-                raise MechanismError(f"weights: the weight of motor {name!r} must be positive, not {weight:g}")
-            weights[self.names.index(name)] = weight
+                raise MechanismError(f"weights: the weight of motor {self.names[k]!r} must be positive, not {weight:g}")
+            weights[k] = weight
+        if weights.max() > MOST_RATIO * weights.min():
+            raise MechanismError(f"weights: the largest may be {MOST_RATIO:g} times the least, 1 being the default")
         return weights
 
     def limits(self, given: Limits, length: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -159,12 +162,11 @@ class Motors:
         """
         lower, upper = self._own_limits(length, rate)
         if isinstance(given, Mapping):
-            asked = self._by_name(given, "max_load")
+            asked = self._by_motor(given, "max_load")
         else:
-            asked = {} if given is True else dict.fromkeys(self.names, given)
-        for name, value in asked.items():
-            k = self.names.index(name)
-            lower[:, k], upper[:, k] = _limit(value, name)
+            asked = {} if given is True else dict.fromkeys(range(len(self)), given)
+        for k, value in asked.items():
+            lower[:, k], upper[:, k] = _limit(value, self.names[k])
         return lower, upper
 
     def _own_limits(self, length: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -188,19 +190,26 @@ class Motors:
         low, high = self._space.block[f"actuator_{name}"][2 * a : 2 * a + 2]
         return float(low), float(high)
 
-    def _by_name(self, given: Mapping[str, object], what: str) -> Mapping[str, object]:
+    def _by_motor(self, given: Mapping[str, object], what: str) -> dict[int, object]:
+        """Return values by the number of a motor; a joint of several motors has that of each."""
         if not isinstance(given, Mapping):
             raise MechanismError(f"{what} must be a dictionary by motor such as {{'A': 2.0}}, not {given!r}")
-        for name in given:
-            if name not in self.names:
+        found: dict[int, object] = {}
+        for name, value in given.items():
+            meant = [k for k, one in enumerate(self.names) if name in (one, one.partition("[")[0])]
+            if not meant:
                 raise MechanismNameError(f"{what}: {name!r} is no motor here: {suggest(str(name), self.names)}")
-        return given
+            for k in meant:
+                if k in found:
+                    raise MechanismError(f"{what}: motor {self.names[k]!r} has two values, one by {name!r}: give one")
+                found[k] = value
+        return found
 
 
 def _limit(value: object, name: str) -> tuple[float, float]:
     """Return the limits of a motor from one number, of both signs, or two."""
     try:
-        ends = np.asarray(value, dtype=np.float64)
+        ends = np.array(np.nan) if isinstance(value, bool) else np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         ends = np.array(np.nan)
     lower, upper = (-ends, ends) if ends.ndim == 0 else ends if ends.shape == (2,) else (np.nan, np.nan)

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from linkwork._util.checks import FloatArray, number
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
+from linkwork._util.one_thread import on_one_thread
 from linkwork._util.optional import optional_import
 from linkwork.analysis.parameter_set import Combinations, ParameterSet, computed_variables
 from linkwork.core.native import Stage
@@ -26,7 +27,7 @@ from linkwork.errors import MechanismError, MechanismNameError, SingularityError
 from linkwork.mechanism import Mechanism
 from linkwork.model.arguments import one
 from linkwork.model.base import ASSEMBLY_TOLERANCE
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +95,7 @@ class ParameterJacobian:
 
 
 @checks_keywords
+@on_one_thread
 def parameter_jacobian(
     mechanism: Mechanism | ModelBase,
     parameters: Sequence[str],
@@ -153,7 +155,7 @@ def parameter_jacobian(
                    A.J   gravity[3]
       A.a      -14.715         -1.5
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     chosen = ParameterSet(model, parameters, combinations)
     outputs = computed_variables(model, of)
     model.assemble(q, u, time=time)  # its errors explain

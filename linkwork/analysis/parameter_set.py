@@ -6,12 +6,12 @@ times the change of the combination. The value of a combination is that of its f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray, number
+from linkwork._util.checks import FloatArray, names_of, number, shortened
 from linkwork._util.names import quoted
 from linkwork.core.native import Block
 from linkwork.errors import MechanismError
@@ -57,12 +57,14 @@ class ParameterSet:
     def __init__(self, model: ModelBase, names: Sequence[str], combinations: Combinations | None = None) -> None:
         known = [variable for variable in model.variables if variable.type == "real" and not variable.discrete]
         combined = _checked(combinations)
+        _refuse_names_of_variables(model, combined)
         self.model = model
         moved: dict[str, dict[str, float]] = {}
         elements: dict[str, Variable] = {}
         units: dict[str, str] = {}
-        for name in _sequence(names, "parameters"):
+        for name in names_of(names, "parameters"):
             if name in combined:
+                refuse_repeated([name], moved, name)
                 members = {}
                 for member, weight in combined[name].items():
                     found = matching(known, member, SETTABLE, f"combinations: {name!r}")
@@ -76,7 +78,9 @@ class ParameterSet:
                 moved[name] = members
                 units[name] = elements[next(iter(members))].unit
                 continue
-            for variable in matching(known, name, SETTABLE, "parameters"):
+            fitting = matching(known, name, SETTABLE, "parameters")
+            refuse_repeated([variable.name for variable in fitting], moved, name)
+            for variable in fitting:
                 moved[variable.name] = {variable.name: 1.0}
                 elements[variable.name] = variable
                 units[variable.name] = variable.unit
@@ -118,19 +122,28 @@ def computed_variables(model: ModelBase, names: Sequence[str], what: str = "of")
     """Return the smooth variables that names, or beginnings of names up to a dot or bracket, stand for."""
     known = [variable for variable in model.variables if variable.type == "real" and not variable.discrete]
     found: dict[str, Variable] = {}
-    for name in _sequence(names, what):
+    for name in names_of(names, what):
         found |= {variable.name: variable for variable in matching(known, name, COMPUTED, what)}
     if not found:
         raise MechanismError(f"{what} is empty: name at least one variable, such as 'coupler.r'")
     return list(found.values())
 
 
-def _sequence(names: Sequence[str], what: str) -> list[str]:
-    listed = [names] if isinstance(names, str) else list(names)
-    for name in listed:
-        if not isinstance(name, str):
-            raise MechanismError(f"{what} must be names of variables, not {name!r}")
-    return listed
+def refuse_repeated(elements: Iterable[str], before: Collection[str], name: str) -> None:
+    """Refuse a name of elements that names before stand for as well."""
+    if repeated := [element for element in elements if element in before]:
+        other = "" if repeated[0] == name else f", by {name!r} too"
+        raise MechanismError(f"parameters: {repeated[0]!r} is named twice{other}: name it once")
+
+
+def _refuse_names_of_variables(model: ModelBase, combinations: Iterable[str]) -> None:
+    known = {variable.name for variable in model.variables}
+    known |= {name.partition("[")[0] for name in known}
+    for name in combinations:
+        if name in known:
+            raise MechanismError(
+                f"combinations: {name!r} is a variable of the mechanism: give the combination another name"
+            )
 
 
 def _checked(combinations: Combinations | None) -> dict[str, dict[str, float]]:
@@ -138,6 +151,8 @@ def _checked(combinations: Combinations | None) -> dict[str, dict[str, float]]:
         raise MechanismError(f"combinations must be a dictionary of weights by name, not {combinations!r}")
     found: dict[str, dict[str, float]] = {}
     for name, weights in (combinations or {}).items():
+        if not isinstance(name, str):
+            raise MechanismError(f"combinations must have names, not {shortened(name)}")
         if not isinstance(weights, Mapping) or not weights:
             raise MechanismError(f"combinations: {name!r} must have weights by parameter, not {weights!r}")
         found[name] = {

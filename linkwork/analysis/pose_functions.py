@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linkwork._util.checks import FloatArray
+from linkwork._util.checks import FloatArray, names_of
 from linkwork._util.names import suggest
 from linkwork._util.rotations import quaternions_of
 from linkwork.core.native import Stage
@@ -28,6 +28,8 @@ from linkwork.mechanism.forces import of_kind
 if TYPE_CHECKING:
     from linkwork.analysis.configuration_space import ConfigurationSpace
     from linkwork.mechanism.points import Measure, PointOfInterest
+
+KINK = 1e-12  # of the mechanism's size: points that are nearer coincide; of 1: directions are parallel
 
 _ORIGIN = np.zeros(3)
 _INDEX = re.compile(r"^(?P<what>.*?)(?:\[(?P<element>\d+)\])?$", re.DOTALL)
@@ -64,6 +66,10 @@ class PoseFunction(ABC):
     @abstractmethod
     def rows(self) -> FloatArray:
         """Return (n, nu), the derivative by displacements at the present pose."""
+
+    def has_slope(self) -> bool:
+        """Whether its derivative exists at the present pose; where it does not, the rows are zero."""
+        return True
 
     @abstractmethod
     def acceleration(self) -> FloatArray:
@@ -163,10 +169,14 @@ class _CutCoordinates(PoseFunction):
         self._joint, self._coordinates = joint, _RELATIVE.get(kind.type_name, _fixed)
         self._frames = ClosingFrames(space, joint)
         n = space.model.numbering
-        self._cut = slice(n.u[joint.name].start, n.u[joint.name].stop)
+        self._cut = n.u[joint.name]
+        self._reference = slice(n.q[joint.name].start - n.nq, n.q[joint.name].stop - n.nq)
+        self._angles = np.array([unit == "rad" for unit in self.units], dtype=bool)
 
     def value(self) -> FloatArray:
-        return self._coordinates(*self._frames.relative(), self._joint)[0]
+        """Return the coordinates (n,), angles next to those from which the space counts revolutions."""
+        reference = self.space.block["cut_reference"][self._reference]
+        return reference - self._left(reference)
 
     def rows(self) -> FloatArray:
         rates = self._coordinates(*self._frames.relative(), self._joint)[1]
@@ -177,9 +187,13 @@ class _CutCoordinates(PoseFunction):
         return self.space.block["acceleration"][self._cut].copy()
 
     def difference(self, wanted: FloatArray) -> FloatArray:
-        left = wanted - self.value()
-        angles = np.array([unit == "rad" for unit in self.units])
-        left[angles] = np.arctan2(np.sin(left[angles]), np.cos(left[angles]))  # known but for full revolutions
+        return self._left(wanted)
+
+    def _left(self, wanted: FloatArray) -> FloatArray:
+        """Return what is left to values (n,), angles by the shortest way."""
+        left = wanted - self._coordinates(*self._frames.relative(), self._joint)[0]
+        turns = left[self._angles]
+        left[self._angles] = np.arctan2(np.sin(turns), np.cos(turns))
         return left
 
     def _twist(self, k: int) -> FloatArray:
@@ -280,7 +294,12 @@ class _Measure(PoseFunction):
             return np.array([np.linalg.norm(second - first)])
         return np.array([np.arctan2(np.linalg.norm(np.cross(first, second)), first @ second)])
 
+    def has_slope(self) -> bool:
+        return self._size() > KINK * (self.space.size if self._is_distance else 1.0)
+
     def rows(self) -> FloatArray:
+        if not self.has_slope():
+            return np.zeros((1, self.space.nu))
         first, second = self._ends
         by_first, by_second = self._slopes()
         found: FloatArray = by_first @ first.rows() + by_second @ second.rows()
@@ -289,6 +308,8 @@ class _Measure(PoseFunction):
     def acceleration(self) -> FloatArray:
         block = self.space.block
         block.evaluate(Stage.OUTPUTS)
+        if not self.has_slope():
+            return np.array([np.nan])
         first, second = self._ends
         a, b = (end.value() for end in self._ends)
         by_first, by_second = self._slopes()
@@ -296,21 +317,24 @@ class _Measure(PoseFunction):
         u = block["u"]
         va, vb = first.rows() @ u, second.rows() @ u
         if self._is_distance:
-            along = b - a
-            distance = np.linalg.norm(along)
+            along, distance = b - a, self._size()
             v = vb - va
             return np.array([straight + (v @ v - (v @ along / distance) ** 2) / distance])
-        cosine, sine = a @ b, np.linalg.norm(np.cross(a, b))
+        cosine, sine = a @ b, self._size()
         rate = -(va @ b + a @ vb) / sine
         return np.array([straight - 2.0 * (va @ vb) / sine - rate**2 * cosine / sine])
+
+    def _size(self) -> float:
+        """Return the distance, or the sine of the angle, by which slopes divide."""
+        a, b = (end.value() for end in self._ends)
+        return float(np.linalg.norm(b - a if self._is_distance else np.cross(a, b)))
 
     def _slopes(self) -> tuple[FloatArray, FloatArray]:
         a, b = (end.value() for end in self._ends)
         if self._is_distance:
-            along = (b - a) / np.linalg.norm(b - a)
+            along = (b - a) / self._size()
             return -along, along
-        sine = np.linalg.norm(np.cross(a, b))
-        return -b / sine, -a / sine
+        return -b / self._size(), -a / self._size()
 
 
 class _ActuatorLength(PoseFunction):
@@ -451,6 +475,13 @@ def pose_function(space: ConfigurationSpace, name: str) -> PoseFunction:
         if 1 <= int(element) <= whole.size:
             return _Elements(whole, [int(element) - 1])
         raise MechanismNameError(f"{name!r}: {what!r} has {whole.size} elements, from [1] to [{whole.size}]")
+    joint = space.model.mechanism.joints.get(what.removesuffix(".q"))
+    if joint is not None and joint.kind.quaternion is not None:
+        raise MechanismError(
+            f"{name!r}: joint {joint.name!r} turns by a quaternion, whose elements are no coordinates to "
+            f"sweep, hold or reach: take a point, as '{joint.child}.r[3]', the direction at a point, as 'tip.e[1]', or "
+            "the angle of a measure"
+        )
     raise MechanismNameError(
         f"there is no function of the pose {name!r}, as 'A.q', 'hand.r' or 'hand.Q': {suggest(str(name), functions)}"
     )
@@ -471,9 +502,9 @@ def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) ->
     Raises
     ------
     MechanismError
-        On unknown names, names of a body and a joint alike, and without any.
+        On unknown names, names of a body and a joint alike, one that is given twice, and without any.
     """
-    given = [names] if isinstance(names, str) else list(names)
+    given = names_of(names, what)
     if not given:
         raise MechanismError(f"{what} names no function of the pose, as 'A.q', 'hand.r' or 'hand'")
     bodies, joints = space.model.mechanism.bodies, space.model.mechanism.joints
@@ -483,7 +514,10 @@ def stacked(space: ConfigurationSpace, names: str | Sequence[str], what: str) ->
             f"{what}: {one!r} is a body and a joint: name {one + '.q'!r}, or {one + '.Q'!r} and {one + '.r'!r}"
         )
     full = [part for name in given for part in ((f"{name}.Q", f"{name}.r") if name in bodies else (name,))]
-    return Stacked(space, [pose_function(space, name) for name in full])
+    found = Stacked(space, [pose_function(space, name) for name in full])
+    if twice := [name for k, name in enumerate(found.names) if name in found.names[:k]]:
+        raise MechanismError(f"{what}: {twice[0]!r} is named twice: name it once")
+    return found
 
 
 def stacked_motors(space: ConfigurationSpace, names: str | Sequence[str] | None) -> Stacked:
@@ -499,10 +533,10 @@ def stacked_motors(space: ConfigurationSpace, names: str | Sequence[str] | None)
         if not names:
             joint = next(iter(space.model.mechanism.joints), "A")
             raise MechanismError(f"the mechanism has no actuators: name the joints that are motors, as by=[{joint!r}]")
-    given = [names] if isinstance(names, str) else list(names)
+    given = names_of(names, "by")
     if not given:
         raise MechanismError("by names no motor: joints or actuators are motors")
-    found = Stacked(space, [motor(space, name) for name in given])
+    found = Stacked(space, [driving(space, name) for name in given])
     if twice := [name for k, name in enumerate(found.names) if name in found.names[:k]]:
         raise MechanismError(f"motor {twice[0]!r} is named twice")
     return found
@@ -545,9 +579,36 @@ def motor(space: ConfigurationSpace, name: str) -> PoseFunction:
     actuators = {actuator.name: actuator for actuator in of_kind(mech.forces, Actuator)}
     if (found := actuators.get(str(name).removesuffix(".input"))) is not None:
         return _ActuatorLength(space, found)
-    if _INDEX.sub(r"\g<what>", str(name)).removesuffix(".tau").removesuffix(".u") not in mech.joints:
+    bare = _INDEX.sub(r"\g<what>", str(name)).removesuffix(".tau").removesuffix(".u")
+    if (joint := mech.joints.get(bare.removesuffix(".q"))) is not None and bare not in mech.joints:
+        several = f", or one of its speeds, '{joint.name}[1]'" if joint.kind.nu > 1 else ""
+        raise MechanismNameError(
+            f"there is no motor {name!r}: a motor has the name of its joint, {joint.name!r}{several}"
+        )
+    if bare not in mech.joints:
         raise MechanismNameError(f"there is no motor {name!r}: {suggest(str(name), [*mech.joints, *actuators])}")
     return joint_rates(space, name)
+
+
+def driving(space: ConfigurationSpace, name: str) -> PoseFunction:
+    """Return the function along which a motor that a user names acts, as `motor`.
+
+    Raises
+    ------
+    MechanismError
+        Also where a drive prescribes the coordinate: the load is that of the drive.
+    """
+    found = motor(space, name)
+    joint, _, index = str(name).replace(".tau", "").replace(".u", "").partition("[")
+    for drive in space.model.numbering.motions:
+        terms = list(space.model.mechanism.couplings[drive].terms.values())
+        if len(terms) == 1 and terms[0].joint == joint and (not index or terms[0].element == int(index[:-1]) - 1):
+            raise MechanismError(
+                f"{name!r} cannot be a motor: {drive!r} prescribes its motion, so that a motor would move nothing; "
+                f"the load of the prescribed motion is the variable '{drive}.load' of states and results: leave the "
+                "motor out, or remove the prescribed motion"
+            )
+    return found
 
 
 def point_of_body(space: ConfigurationSpace, body: str, point: FloatArray) -> PoseFunction:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from linkwork._util.keywords import checks_keywords
+from linkwork._util.one_thread import on_one_thread
 from linkwork.analysis.closure_redundancy import RedundantConstraints, find_redundant_constraints
 from linkwork.mechanism import Mechanism
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 
 if TYPE_CHECKING:
     from linkwork.model.base import ModelBase
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 @checks_keywords
+@on_one_thread
 def redundant_constraints(mechanism: Mechanism | ModelBase, state: State | None = None) -> RedundantConstraints:
     """Return the constraints that are redundant in a pose, with the closures and joints to which they belong.
 
@@ -54,5 +56,5 @@ def redundant_constraints(mechanism: Mechanism | ModelBase, state: State | None 
       joint 'right_high': torque about (0, 0, 1), in left_low, left_high, right_low, right_high
       joint 'right_high': force along (0, 1, 0), in left_low, left_high, right_low, right_high
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     return find_redundant_constraints(model, state)

@@ -31,7 +31,8 @@ ZERO_STIFFNESS = 1e-10  # of the largest: it is none
 MOST_TURN = 1.0  # rad in one step
 MOST_STEPS = 400
 FARTHEST = 1e6  # of the size of the mechanism
-MOST_ROTATION = 200.0  # rad
+MOST_ROTATION = 200.0  # rad; more where the coordinates to which gears couple it go less
+FAR = 10.0  # of the size of the mechanism: a displacement with which coordinates that are coupled with it may go
 SMALLEST_RADIUS = 1e-12  # of the length of the mechanism
 
 
@@ -101,6 +102,8 @@ class Rest:
         Why it is no pose of rest; empty: it is one.
     runs_away
         The displacement (nu,) of a pose that went too far.
+    lacking
+        The motion (nu,) along which no load of what is held keeps the pose, at a dead point.
     """
 
     q: FloatArray
@@ -110,6 +113,7 @@ class Rest:
     steps: int
     failure: str = ""
     runs_away: FloatArray | None = field(default=None, repr=False)
+    lacking: FloatArray | None = field(default=None, repr=False)
 
 
 class RestSearch:
@@ -128,11 +132,16 @@ class RestSearch:
     def __init__(self, forces: ForceBalance, held: Sequence[Held] = (), bounds: Sequence[Bound] = ()) -> None:
         self.forces, self.space = forces, forces.space
         self.held, self.bounds = list(held), list(bounds)
+        gearing = self.space.gearing
+        turns = self.space.is_rotation
+        reach = gearing.reach(np.where(turns, MOST_ROTATION, FAR * self.space.size))
+        self.farthest = np.where(turns, reach, np.maximum(reach, FARTHEST * self.space.size))
 
     def task(self, contacts: Sequence[Bound]) -> Task:
         """Return what poses must do besides being closed: have the values held, and touch the stops."""
         targets = [(one.function, one.values) for one in self.held]
         touched = [(one.coordinate, one) for one in contacts]
+        functions = self.functions(contacts)
 
         def left() -> tuple[FloatArray, FloatArray]:
             parts = [function.difference(values) for function, values in targets]
@@ -140,7 +149,9 @@ class RestSearch:
             rows = [function.rows() for function, _ in targets] + [function.rows() for function, _ in touched]
             # closed() asks for Phi + J s = 0: what is left has the sign of a violation
             empty = np.zeros((0, self.space.nu))
-            return -np.concatenate([np.zeros(0), *parts]), np.vstack([empty, *rows])
+            found = np.vstack([empty, *rows])
+            scale = self.forces.row_scale(functions, found)  # m
+            return -np.concatenate([np.zeros(0), *parts]) * scale[:, 0], found * scale
 
         return left
 
@@ -230,8 +241,9 @@ class _Run:
         return step
 
     def _turn(self, step: FloatArray) -> float:
-        """Return the largest rotation of a step (nu,), rad."""
-        return float(np.abs(step[self.space.is_rotation]).max(initial=0.0))
+        """Return the largest rotation of a step (nu,), rad, those of rotors left out."""
+        counted = self.space.is_rotation & ~self.space.gearing.is_rotor
+        return float(np.abs(step[counted]).max(initial=0.0))
 
     def _limited(self, basis: FloatArray, step: FloatArray) -> FloatArray:
         """Return a step that turns no joint by more than `MOST_TURN`."""
@@ -359,10 +371,8 @@ class _Run:
     def _runs_away(self) -> FloatArray | None:
         """Return the displacement from the start if it is too large."""
         gone = self.space.difference(self.q, self.start)
-        turns = self.space.is_rotation
-        if np.abs(gone[turns]).max(initial=0.0) > MOST_ROTATION:
-            return gone
-        return gone if np.abs(gone[~turns]).max(initial=0.0) > FARTHEST * self.space.size else None
+        beyond = np.abs(gone) > self.search.farthest
+        return np.where(beyond, gone, 0.0) if beyond.any() else None
 
     def _rest(self, failure: str = "", far: FloatArray | None = None) -> Rest:
         self.space.enter(self.q)

@@ -17,6 +17,7 @@ from linkwork._util.checks import FloatArray
 
 ZERO = 1e-10  # of the largest stiffness: none
 MASSLESS = 1e-13  # of the largest mass: none
+COMPLEX = 1e-9  # of the largest square of an angular frequency: an imaginary part that is none
 GROWTH = 1e-7  # of the largest eigenvalue: a real part that counts
 
 
@@ -51,10 +52,7 @@ def small_motions(mass: FloatArray, damping: FloatArray, stiffness: FloatArray, 
     values, vectors = np.linalg.eigh(symmetric)
     zero = ZERO * max(float(np.abs(values).max(initial=0.0)), least)
     eigenvalues = _eigenvalues(mass, damping, stiffness)
-    squares, modes = _modes(mass, symmetric, zero)
-    along = np.einsum("ik,ij,jk->k", modes, symmetric, modes) / np.einsum("ik,ik->k", modes, modes)
-    with np.errstate(invalid="ignore"):
-        frequencies = np.sqrt(np.where(np.abs(along) <= zero, 0.0, squares)) / (2.0 * np.pi)
+    frequencies, modes = _modes(mass, stiffness if not _has_potential(stiffness, zero) else symmetric, zero)
     if np.abs(stiffness - stiffness.T).max(initial=0.0) <= 1e-6 * max(float(np.abs(values).max(initial=0.0)), least):
         free = vectors[:, np.abs(values) <= zero]
     else:
@@ -98,12 +96,36 @@ def _eigenvalues(mass: FloatArray, damping: FloatArray, stiffness: FloatArray) -
 
 
 def _modes(mass: FloatArray, stiffness: FloatArray, zero: float) -> tuple[FloatArray, FloatArray]:
-    """Return squares of angular frequencies, ascending, and modes (dof, n); what has no mass follows by stiffness."""
+    """Return frequencies without damping, Hz, ascending, and modes (dof, n); what has no mass follows by stiffness.
+
+    Where K is not symmetric, squares of angular frequencies may be complex: such motions grow while they oscillate, and
+    have no frequency; their modes are the real and the imaginary part.
+    """
     masses, axes = np.linalg.eigh(mass)
     heavy = masses > MASSLESS * masses.max(initial=0.0)
     moved, light = axes[:, heavy], axes[:, ~heavy]
-    values, vectors = np.linalg.eigh(light.T @ stiffness @ light)
-    light = light @ vectors[:, np.abs(values) > zero]
-    shapes = moved - light @ np.linalg.solve(light.T @ stiffness @ light, light.T @ stiffness @ moved)
-    squares, modes = scipy.linalg.eigh(shapes.T @ stiffness @ shapes, moved.T @ mass @ moved)
-    return squares, shapes @ modes
+    left, values, right = np.linalg.svd(light.T @ stiffness @ light)
+    stiff = values > zero
+    follow = right[stiff].T @ ((left[:, stiff].T @ light.T @ stiffness @ moved) / values[stiff, None])
+    shapes = moved - light @ follow
+    inertia, spring = moved.T @ mass @ moved, moved.T @ stiffness @ shapes
+    if (stiffness == stiffness.T).all():
+        squares, vectors = scipy.linalg.eigh(0.5 * (spring + spring.T), inertia)
+    else:
+        squares, vectors = _pencil(spring, inertia)
+    modes = shapes @ vectors
+    along = np.linalg.norm(stiffness @ modes, axis=0) <= zero * np.linalg.norm(modes, axis=0)
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(np.where(along, 0.0, squares)) / (2.0 * np.pi), modes
+
+
+def _pencil(stiffness: FloatArray, mass: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the real eigenvalues of K x = s M x, ascending, complex ones as not a number at their place, and x."""
+    factor = scipy.linalg.cholesky(mass, lower=True)
+    half = scipy.linalg.solve_triangular(factor, stiffness, lower=True)
+    squares, vectors = np.linalg.eig(scipy.linalg.solve_triangular(factor, half.T, lower=True).T)
+    order = np.lexsort((squares.imag, squares.real))
+    squares, vectors = squares[order], scipy.linalg.solve_triangular(factor.T, vectors[:, order])
+    vectors = np.where(squares.imag < 0.0, -vectors.imag, vectors.real)
+    is_real = np.abs(squares.imag) <= COMPLEX * np.abs(squares).max(initial=0.0)
+    return np.where(is_real, squares.real, np.nan), vectors.astype(np.float64)

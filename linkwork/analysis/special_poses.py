@@ -7,7 +7,7 @@ rounding by Brent's method on points that the corrector has put on the curve.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -15,12 +15,25 @@ import numpy as np
 from scipy.optimize import brentq
 
 from linkwork.analysis.branch_points import NEAR, branch_point, crossing, limit_point
-from linkwork.analysis.continuation import Curve, LostBranchError, Point, Segment, next_length, next_step
+from linkwork.analysis.configuration_space import SMALLEST
+from linkwork.analysis.continuation import (
+    ROUNDING,
+    TARGET,
+    Curve,
+    LostBranchError,
+    Point,
+    Segment,
+    Step,
+    next_length,
+    next_step,
+)
 from linkwork.analysis.pose_functions import PoseFunction, joint_rates
 from linkwork.mechanism.actions import Stop
 
 Kind = Literal["dead point", "limit", "branch point"]
 FIRST_STEP = 0.05  # of the mechanism's length
+LONGEST = 0.5  # of the mechanism's length: steps along which functions of the pose may bend
+TURN = 1.0  # rad in a step, of angles whose revolutions are counted
 NEXT_TO = 1e-5  # of the mechanism's length: a branch that is not continued is left this near to its branch point
 MOST_KEPT = 60  # points of a branch, from which a branch point of higher order is found
 INSIDE = 1e-12  # by which a bound may be violated at the start
@@ -40,6 +53,7 @@ class Tracked:
     def __init__(self, curve: Curve, function: PoseFunction, element: int = 0) -> None:
         self.function, self.element = function, element
         self._weights = curve.space.weights
+        self.name = function.names[element]
         self.reference = float(function.value()[element])
 
     def value(self) -> float:
@@ -116,14 +130,20 @@ class Trace:
         With the degree of freedom that is swept.
     swept
         The swept coordinate.
+    recorded
+        Further functions whose revolutions are counted.
     through
         Continue around dead points.
     """
 
-    def __init__(self, curve: Curve, swept: Tracked, *, through: bool = False) -> None:
+    def __init__(
+        self, curve: Curve, swept: Tracked, recorded: Sequence[PoseFunction] = (), *, through: bool = False
+    ) -> None:
         self.curve, self.swept, self.through = curve, swept, through
         self.limits = limits_of(curve)
         self.tracked = [swept, *(limit.coordinate for limit in self.limits)]
+        functions = [*(one.function for one in self.tracked), *recorded]
+        self._bending = [function for function in functions if not function.is_linear]
 
     def value(self, point: Point) -> float:
         """Return the swept coordinate at a point, the block there."""
@@ -186,7 +206,21 @@ class Trace:
                 return
             yield step
             tried = np.inf if step.last.regularity > here.regularity else tried
-            here, length, best = step.last, next_length(curve, step), max(best, step.last.regularity)
+            length = next_length(step, self._longest(step))
+            here, best = step.last, max(best, step.last.regularity)
+
+    def _longest(self, step: Step) -> float:
+        """Return how long the step after a step may be: as far as no tracked function bends or turns much."""
+        longest = np.inf
+        for function in self._bending:
+            rows = []
+            for point in (step.first, step.last):
+                self.curve.space.enter(point.q)
+                rows.append(self.curve.metres(function)[:, None] * function.rows() / self.curve.space.weights)
+            bend = float(np.linalg.norm(rows[1] - rows[0])) / max(float(np.linalg.norm(rows[1])), SMALLEST)
+            turn = float(np.abs(rows[1] @ step.last.tangent).max()) / self.curve.space.length
+            longest = min(longest, TARGET * step.upper / max(bend, ROUNDING), TURN / max(turn, ROUNDING))
+        return max(longest, LONGEST * self.curve.scale)
 
     def _split(self, segment: Segment) -> Iterator[Piece]:
         """Yield the pieces of a segment between its marks."""
@@ -275,6 +309,7 @@ class _AtPoint:
 
 def root(function: Callable[[float], float], lower: float, upper: float) -> float:
     """Return the root of a function that changes sign between two parameters, to rounding."""
-    if (at_lower := function(lower)) == 0.0 or at_lower * function(upper) > 0:  # the latter by rounding at an end
-        return lower
+    at_lower, at_upper = function(lower), function(upper)
+    if at_lower == 0.0 or at_lower * at_upper > 0:  # the latter by rounding at an end
+        return lower if abs(at_lower) <= abs(at_upper) else upper
     return float(brentq(function, lower, upper, xtol=1e-300, rtol=4 * np.finfo(float).eps))

@@ -5,17 +5,23 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from linkwork._util.checks import FloatArray
 from linkwork._util.files import atomic_path
 from linkwork._util.optional import optional_import
+from linkwork.errors import MechanismError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Columns = Mapping[str, NDArray[Any]]
+
+TIMES = ("time", "t")  # names of the column with the times
 
 
 def data_frame(columns: Columns) -> pd.DataFrame:
@@ -31,3 +37,51 @@ def write_csv(path: str | os.PathLike[str], columns: Columns) -> None:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+
+
+def read_csv(path: str | os.PathLike[str]) -> dict[str, FloatArray]:
+    """Return the columns (n,) of numbers of a CSV file by the names in its first line.
+
+    Columns of texts alone are left out, unless their name has a dot, as variables of a mechanism have.
+
+    Raises
+    ------
+    MechanismError
+        On a file that cannot be read, has no rows, a name twice, rows of other lengths or texts among numbers; the text
+        names the line of the file.
+    """
+    path = Path(path)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, skipinitialspace=True)
+            rows = [(reader.line_num, row) for row in reader if row]
+    except OSError as error:
+        raise MechanismError(f"{path} cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise MechanismError(f"{path} is no table of text ({error}): give a .csv file") from error
+    if len(rows) < 2:
+        raise MechanismError(f"{path} has no rows: give a header of names, then numbers")
+    names = [name.strip() for name in rows[0][1]]
+    if repeated := [name for k, name in enumerate(names) if name in names[:k]]:
+        raise MechanismError(f"{path}: the header names {repeated[0]!r} twice: give each column a name of its own")
+    for line, row in rows[1:]:
+        if len(row) != len(names):
+            raise MechanismError(f"{path}, line {line}: {len(row)} values, and the header has {len(names)} names")
+    columns: dict[str, FloatArray] = {}
+    for k, name in enumerate(names):
+        numbers = [_number(row[k]) for _, row in rows[1:]]
+        if None not in numbers:
+            columns[name] = np.array(numbers, dtype=float)
+        elif "." in name or any(number is not None for number in numbers):
+            line, row = rows[1 + numbers.index(None)]
+            raise MechanismError(
+                f"{path}, line {line}: {name!r} is {row[k]!r}, and no number: correct it, or leave out the line"
+            )
+    return columns
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

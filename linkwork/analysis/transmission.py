@@ -26,6 +26,19 @@ def transmission_angle(model: ModelBase, states: Sequence[State], first: str, se
             raise MechanismNameError(f"there is no joint {name!r}: {suggest(name, joints)}")
     if first == second:
         raise MechanismError(f"a coupler reaches from one joint to another: both are {first!r}")
+    rigid = _rigid_bodies(model)
+    ends = [{rigid[body] for body in (joints[name].parent, joints[name].child)} for name in (first, second, output)]
+    coupler = ends[0] & ends[1] - {rigid[GROUND]}
+    if not coupler:
+        raise MechanismError(
+            f"no body has both joints {first!r} and {second!r}: a coupler reaches from the first to the second, and "
+            "the second joins it to the link that the output moves"
+        )
+    if not (ends[1] - coupler) & ends[2] - {rigid[GROUND]}:
+        raise MechanismError(
+            f"output {output!r} does not carry a link with joint {second!r}: name the joint of the link that the "
+            f"coupler drives at {second!r}"
+        )
     if joints[output].kind.nu != 1:
         raise MechanismError(f"joint {output!r} has {joints[output].kind.nu} speeds: an output has one")
     block = model.block()
@@ -34,6 +47,17 @@ def transmission_angle(model: ModelBase, states: Sequence[State], first: str, se
         model.enter(block, state)
         angles[k] = _angle(model, block, joints[first], joints[second], joints[output])
     return angles
+
+
+def _rigid_bodies(model: ModelBase) -> dict[str, str]:
+    """Return of each body the name of one that it is fixed to, the same for all that are fixed together."""
+    mech = model.mechanism
+    found = {name: name for name in (GROUND, *mech.bodies)}
+    for joint in mech.joints.values():
+        if joint.kind.nu == 0:
+            old, new = found[joint.child], found[joint.parent]
+            found = {name: new if one == old else one for name, one in found.items()}
+    return found
 
 
 def _angle(model: ModelBase, block: Block, first: Joint, second: Joint, output: Joint) -> float:

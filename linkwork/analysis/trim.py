@@ -18,6 +18,7 @@ import numpy as np
 from linkwork._util.checks import FloatArray
 from linkwork.analysis.configuration_space import RANK_TOLERANCE
 from linkwork.analysis.force_balance import rows_of
+from linkwork.analysis.load_distribution import least_loads
 from linkwork.analysis.rest_search import ACCEPTED, RESIDUAL
 
 if TYPE_CHECKING:
@@ -66,8 +67,10 @@ def find_motor_loads(search: RestSearch, q: FloatArray, *, fixed: bool) -> Trim:
         basis, scale = balance.tangent.basis, forces.scale(balance)
         kept = basis[:, :0] if fixed else search.balance(q, ()).tangent.basis
         stiffness = basis.T @ forces.stiffness(q, balance) @ kept
-        by_load = basis.T @ rows_of(forces.motors, space).T
-        step, loads, lacking = _solve(stiffness, by_load, by_load @ forces.motor_loads + balance.gradient, scale)
+        rows = rows_of(forces.motors, space)
+        row_scale, rows = forces.row_scale(forces.motors, rows), rows @ basis
+        force = rows.T @ forces.motor_loads + balance.gradient
+        step, loads, lacking = _solve(stiffness, rows, row_scale, force, scale)
         if lacking is not None:
             return Trim(q, loads, scale, basis @ lacking, converged=False)
         forces.motor_loads = loads
@@ -93,14 +96,13 @@ def _moved(search: RestSearch, q: FloatArray, step: FloatArray) -> FloatArray:
 
 
 def _solve(
-    by_pose: FloatArray, by_load: FloatArray, force: FloatArray, scale: float
+    by_pose: FloatArray, rows: FloatArray, row_scale: FloatArray, force: FloatArray, scale: float
 ) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """Return c and the least f with by_pose c - by_load f + force = 0, and the direction that is left, or None."""
+    """Return c and the least f with by_pose c - rows' f + force = 0, and the direction that is left, or None."""
     left = _left_null(by_pose)
-    found = np.linalg.lstsq(left.T @ by_load, left.T @ force, rcond=RANK_TOLERANCE)[0].astype(np.float64)
-    missing = by_load @ found - force
-    lack = left @ (left.T @ missing)
-    step = np.linalg.lstsq(by_pose, missing, rcond=RANK_TOLERANCE)[0].astype(np.float64)
+    found, missed = least_loads(rows @ left, left.T @ force, row_scale)
+    step = np.linalg.lstsq(by_pose, rows.T @ found - force, rcond=RANK_TOLERANCE)[0].astype(np.float64)
+    lack = -left @ missed
     size = float(np.abs(lack).max(initial=0.0))
     return step, found, lack / size if size > 1e-9 * scale else None
 

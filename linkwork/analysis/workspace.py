@@ -22,6 +22,7 @@ from linkwork._util.checks import FloatArray, shortened
 from linkwork._util.checks import length as count_of
 from linkwork._util.keywords import checks_keywords
 from linkwork._util.names import suggest
+from linkwork._util.one_thread import on_one_thread
 from linkwork._util.progress import Progress, ProgressOption
 from linkwork.analysis.configuration_space import ConfigurationSpace
 from linkwork.analysis.inverse_kinematics import PoseSolver, checked_targets
@@ -32,7 +33,7 @@ from linkwork.analysis.tables import data_frame, write_csv
 from linkwork.errors import MechanismError, MechanismNameError, UnreachableError
 from linkwork.mechanism import Actuator, Mechanism
 from linkwork.mechanism.forces import of_kind
-from linkwork.model.compile import compile
+from linkwork.model.compile import model_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 POINTS = 31  # along an axis of the grid
 MOST_NODES = 1_000_000
+STUCK = "the mechanism cannot move: it has no degree of freedom in its start"
 _SEEDS = 64  # nodes near the start that are tried for the first pose
 
 
@@ -159,6 +161,7 @@ class Workspace:
 
 
 @checks_keywords
+@on_one_thread
 def workspace(
     mechanism: Mechanism | ModelBase,
     *,
@@ -231,7 +234,7 @@ def workspace(
       conditioning              0    0.5647  1
       motor_conditioning        1         1  1
     """
-    model = compile(mechanism) if isinstance(mechanism, Mechanism) else mechanism
+    model = model_of(mechanism)
     space = ConfigurationSpace(model, state)
     if length is not None:
         space.weigh(length)
@@ -242,7 +245,7 @@ def workspace(
     targets = _targets(space, axes, hold)
     solver = PoseSolver(space, targets[0], bounds)
     if not solver.dof:
-        raise MechanismError("the mechanism cannot move: it has no degree of freedom in its start")
+        raise MechanismError(STUCK)
     conditioning = Conditioning(space, functions, motors)
     found = _Map(space, solver, list(axes.values()), targets[1], functions, conditioning)
     found.fill(grid.value(), progress)
@@ -359,6 +362,8 @@ def _independent_speeds(space: ConfigurationSpace) -> list[str]:
     from scipy.linalg import qr
 
     basis = space.weights[:, None] * space.tangent().basis
+    if not basis.shape[1]:
+        raise MechanismError(STUCK)
     for name, at in space.model.numbering.u.items():
         if space.model.mechanism.joints[name].kind.quaternion is not None and at.stop <= space.nu:
             basis[at] *= 1e-3
@@ -376,6 +381,11 @@ def _axes(
     """Return the nodes along each axis of the grid by full name of its function."""
     _checked_count(points, "points")
     if over is None:
+        if turning := [name for part in motors.parts for name in part.names if name.partition("[")[0].endswith(".u")]:
+            raise MechanismError(
+                f"motor {turning[0]!r} is a speed of a joint that turns by a quaternion: no coordinate has this rate, "
+                "by which a grid could be made; give the axes of the grid, as over={'hand.r[1]': (-0.5, 0.5)}"
+            )
         over = {name: _range(space, part.units[0], name, limits) for part in motors.parts for name in part.names}
     if not isinstance(over, Mapping) or not over:
         raise MechanismError(f"over must be ranges by name, as {{'A': (0, 1)}}, not {shortened(over)}")

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 
 import linkwork as lw
-from support.linkages import dyad_reach, four_bar, four_bar_form, six_bar, six_bar_form
+from support.builder import cut_at
+from support.linkages import (
+    dyad_reach,
+    four_bar,
+    four_bar_form,
+    six_bar,
+    six_bar_form,
+    slider_crank,
+    slider_crank_form,
+    start_of,
+)
 
 BASE = np.array([(0.0, 0.0), (15.91, 0.0), (0.0, 10.0)])
 PLATFORM = np.array([(0.0, 0.0), (17.04, 0.0), (13.27, 15.0)])
@@ -216,3 +226,67 @@ def test_modes_are_a_sequence_and_a_table() -> None:
     assert list(table["hits"]) == modes.hits
     assert (modes.conditioning > 0.1).all()
     assert (modes.residuals < 1e-12).all()
+
+
+# ---- messages ----
+
+
+def two_links(length: float = 1.0) -> lw.Mechanism:
+    """Slider-crank along x with a crank and a rod of the same or another length."""
+    mech = lw.Mechanism("two_links")
+    for name, size in (("crank", 1.0), ("rod", length), ("piston", 0.0)):
+        mech.add_body(name, mass=1.0, com=(size / 2, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    hinge = lw.Revolute((0, 0, 1))
+    mech.add_joint("A", hinge, "ground", "crank", at=(0, 0, 0))
+    mech.add_joint("B", hinge, "crank", "rod", parent_frame=lw.Frame((1, 0, 0)))
+    mech.add_joint("C", hinge, "rod", "piston", parent_frame=lw.Frame((length, 0, 0)))
+    mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "piston", parent_frame=lw.Frame())
+    mech.start(q={"A": 0.5})
+    return mech
+
+
+@pytest.mark.parametrize(
+    ("q", "error", "text"),
+    [
+        ({}, lw.MechanismError, r"can still move while q holds nothing \(1 degree of freedom\): hold more"),
+        ({"S": 3.0}, lw.AssemblyError, "only singular poses were found with 'S.q' held"),
+        ({"S": 4.0}, lw.AssemblyError, "from 10 starts: the held values may be out of reach"),
+        ({"A": 0.5, "S": 1.0}, lw.AssemblyError, "q holds 2 values, and the mechanism has 1 degree of freedom"),
+        ({"A": 0.5, "A.q": 0.5}, lw.MechanismError, "q gives 'A.q' twice"),
+    ],
+)
+def test_what_prevents_modes_is_told(q: dict[str, float], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        lw.assembly_modes(two_links(2.0), q, starts=10)
+
+
+def test_a_structure_has_the_modes_of_its_poses() -> None:
+    mech = two_links(2.0)
+    mech.prescribe("A", lw.Motion((0.5,)))
+    assert len({round(float(mode["B.q"]), 6) for mode in lw.assembly_modes(mech, {}, starts=20)}) == 2
+    rigid = lw.Mechanism("rigid")
+    rigid.add_body("block", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    rigid.add_joint("F", lw.Fixed(), "ground", "block", at=(0, 0, 0))
+    assert len(lw.assembly_modes(rigid, {}, starts=3)) == 1
+    assert lw.equilibrium(rigid).stable is True
+    assert len(lw.equilibria(rigid, starts=2)) == 1
+
+
+@pytest.mark.parametrize("joint", ["C", "S"])
+def test_opposed_axes_close_no_joint(joint: str) -> None:
+    """The rows of a slide or a hinge vanish for a piston that is upside down as well."""
+    form = slider_crank_form(0.2, 0.6, 0.1)
+    mech = cut_at(slider_crank(0.2, 0.6, 0.1, start_of(form, 0.7, "ABC")), joint)
+    modes = lw.assembly_modes(mech, {"A": 0.7}, starts=100)
+    rise, run = 0.1 - 0.2 * np.sin(0.7), np.sqrt(0.36 - (0.1 - 0.2 * np.sin(0.7)) ** 2)
+    slides = sorted(0.2 * np.cos(0.7) + np.array([-run, run]))
+    np.testing.assert_allclose(sorted(float(one["S.q"]) for one in modes), slides, rtol=0, atol=1e-12)
+    for one in modes:
+        rod = np.arctan2(rise, float(one["S.q"]) - 0.2 * np.cos(0.7))
+        assert np.exp(1j * float(one["C.q"])) == pytest.approx(np.exp(-1j * rod), abs=1e-12)
+    model = lw.compile(mech)
+    for value in slides:
+        found = lw.inverse_kinematics(model, {"S": value, "A": 0.7})
+        assert found.found
+        turn = sum(float(model.value(f"{name}.q", found.state)) for name in "ABC")
+        assert np.cos(turn) == pytest.approx(1.0, abs=1e-9)  # the piston stands upright

@@ -145,6 +145,25 @@ def test_a_nan_names_the_parameters_and_keeps_the_best_design() -> None:
     assert np.isfinite(best.cost)
 
 
+def test_an_objective_that_raises_in_the_search_keeps_the_best_design() -> None:
+    calls = []
+
+    def objective(values):
+        calls.append(1)
+        if len(calls) > 40:
+            raise ZeroDivisionError("of mine")
+        return residuals(values)
+
+    with pytest.raises(
+        lw.SolverError, match="the objective raised ZeroDivisionError: of mine, with crank = "
+    ) as caught:
+        found_by(objective)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    assert isinstance(caught.value.result, Design)
+    with pytest.raises(ZeroDivisionError, match="of mine"):  # at once: a fault of the objective itself
+        found_by(objective)
+
+
 def test_results_are_shown_and_written(tmp_path, needs) -> None:
     found = found_by(residuals)
     frame = found.to_dataframe()
@@ -167,6 +186,11 @@ def test_results_are_shown_and_written(tmp_path, needs) -> None:
         ({"crank": (0.8, 0.1)}, {}, r"bounds of 'crank' are in the wrong order: \(0\.8, 0\.1\)"),
         ({"crank": (0.5, 0.8)}, {}, r"'crank' starts at 0\.4 m, out of its bounds"),
         ({"crank": (1, 2, 3)}, {}, "must have .lower, upper."),
+        ({"crank.r_cm": None, "crank.r_cm[1]": (0, 1)}, {}, r"'crank\.r_cm\[1\]' is named twice: name it once"),
+        ({"crank.r_cm[1]": (0, 1), "crank.r_cm": None}, {}, r"'crank\.r_cm\[1\]' is named twice, by 'crank\.r_cm' too"),
+        ({"crank.m": None}, {"combinations": {"crank.m": {"coupler.m": 1.0}}}, "'crank.m' is a variable of the mech"),
+        ({"crank.m": None}, {"combinations": {"tip.r": {"coupler.m": 1.0}}}, "give the combination another name"),
+        ({"crank": None}, {"of": None}, "of must be a name or names"),
         ({"crank": None, "crank.I[1,1]": None}, {}, r"without influence .*'crank\.I\[1,1\]'"),
         ({}, {}, "parameters must be a dictionary"),
         ({"crank": None}, {"q": {}}, "q must be a dictionary"),
@@ -176,6 +200,19 @@ def test_results_are_shown_and_written(tmp_path, needs) -> None:
         ({"crank": None}, {"u": {"B": 1.0}}, "u of joint 'B' follows"),
         ({"crank": None}, {"u": {"A": [1.0, 2.0]}}, "one speed or 24"),
         ({"crank": None}, {"of": ["tip.rr"]}, "did you mean"),
+        ({"crank": ("low", "high")}, {}, "must have .lower, upper."),
+        ({"crank": None}, {"q": {"A": "all"}}, "q of joint 'A' must be numbers .poses,. or"),
+        ({"crank": None}, {"u": {"A": "fast"}}, "u of joint 'A' must be one speed or 24, not 'fast'"),
+        ({"A.q_start": None}, {}, "parameters: 'A.q_start' are start values, on which no pose depends"),
+        ({"crank": None}, {"gradient": lambda values: {}}, "gradient is zero for all parameters at the start"),
+        ({"crank": None}, {"gradient": 1.0}, "gradient must be a function"),
+        ({"crank": None}, {"gradient": lambda values: np.eye(3)}, "gradient must return a dictionary"),
+        ({"crank": None}, {"gradient": lambda values: {"tip.r": "steep"}}, "'tip.r' has 'steep'; it must be numbers"),
+        (
+            {"crank": None},
+            {"gradient": lambda values: {"tip.r": np.zeros((24, 3, 48))}},
+            r"has shape \(24, 3, 48\); it must be numbers of shape \(48, 24, 3\)",
+        ),
         ({"crank": None}, {"rtol": 2.0}, "rtol must be"),
         ({"crank": None}, {"gradient": lambda values: {"tip.r": 1.0}}, "gradient: 'tip.r' has shape"),
         ({"crank": None}, {"gradient": lambda values: {"tip.x": 1.0}}, "gradient: .*'tip.x'"),
@@ -191,9 +228,74 @@ def test_a_start_out_of_reach_names_the_pose() -> None:
         found_by(residuals, {"crank": 0.9})
 
 
-def test_an_objective_of_the_wrong_kind_is_named() -> None:
-    for objective in (lambda values: "none", lambda values: values["tip.r"]):
-        with pytest.raises(lw.MechanismError, match="must return one number or residuals"):
-            found_by(objective)
-    with pytest.raises(lw.UnknownNameError, match=r"did you mean 'tip\.r'"):
-        found_by(lambda values: values["tip.rr"].ravel())
+@pytest.mark.parametrize(
+    ("objective", "text"),
+    [
+        (lambda values: "none", "must return one number or residuals .k,., not 'none'"),
+        (lambda values: None, "must return one number or residuals .k,., not None"),
+        (lambda values: [[1.0], [2.0, 3.0]], "must return one number"),
+        (lambda values: values["tip.r"], r"not an array of shape \(24, 3\)"),
+        (lambda values: values["tip.r[1]"] + 1j, "must return real numbers for real values"),
+        (lambda values: 3.0, "does not depend on the parameters 'crank', 'coupler'"),
+        (lambda values: TARGET.ravel(), "does not depend on the parameters"),
+        (lambda values: values["tip.rr"].ravel(), r"did you mean 'tip\.r'"),
+    ],
+)
+def test_an_objective_of_the_wrong_kind_is_named(objective, text) -> None:
+    with pytest.raises(lw.MechanismError, match=text):
+        found_by(objective)
+
+
+@pytest.mark.parametrize(
+    ("after", "text"),
+    [
+        (lambda left: left[:-1], r"returned an array of shape \(48,\) before, and now \(47,\)"),
+        (lambda left: (left**2).sum(), r"shape \(48,\) before, and now \(\)"),
+        (lambda left: None, "must return one number or residuals"),
+        (lambda left: left + 1j, "must return real numbers"),
+        (lambda left: 1e200 * left, "objective is not finite"),
+    ],
+)
+def test_an_objective_that_changes_its_kind_keeps_the_best_design(after, text) -> None:
+    def objective(values):
+        left = residuals(values)
+        return left if np.real(values.parameters["crank"]) > 0.37 else after(left)
+
+    with pytest.raises(lw.SolverError, match=text) as caught:
+        found_by(objective)
+    best = caught.value.result
+    assert best["crank"] > 0.37
+    assert 0.0 < best.cost == best.costs.min()
+
+
+def test_an_objective_may_write_into_its_values() -> None:
+    def objective(values):
+        points = values["tip.r"]
+        points[:, [0, 2]] -= TARGET
+        return points[:, [0, 2]].ravel()
+
+    found = found_by(objective)
+    np.testing.assert_allclose([found[name] for name in KNOWN], list(KNOWN.values()), atol=1e-8)
+    np.testing.assert_allclose(found.outputs["tip.r"][:, [0, 2]], TARGET, atol=1e-12)
+
+
+def test_a_start_at_the_least_is_kept() -> None:
+    found = found_by(lambda values: 2.0 + (values.parameters["crank"] - 0.4) ** 4, {"crank": (0.1, 0.6)})
+    assert found["crank"] == pytest.approx(0.4, abs=1e-9)
+    assert found.converged
+
+
+def test_a_search_without_a_further_step_ends() -> None:
+    along = {"along": {"tip.r_body[1]": 1.0}}
+    found = found_by(lambda values: values.parameters["along"], {"along": None}, combinations=along)
+    assert not found.converged
+    assert found.message == "The search found no further step."
+    assert not found.refused
+    tiny = found_by(lambda values: 1e-200 * residuals(values), {"crank": None})
+    assert len(tiny.costs) == 1
+
+
+def test_one_number_is_evaluated_no_more_often_than_asked_for() -> None:
+    found = found_by(lambda values: (residuals(values) ** 2).sum(), max_evaluations=3)
+    assert len(found.costs) == 3
+    assert not found.converged

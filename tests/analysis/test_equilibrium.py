@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -331,6 +332,136 @@ def test_motors_are_kept_to_their_limits() -> None:
     )
 
 
+# ---- loads that follow a body ----
+
+
+@pytest.mark.parametrize("load", [(0, 0, 0, 0, 0, 0), (3, 0, 0, 0, 0, 0), (0, 0, 0, 40, 0, 0), (15, 0, 0, 0, 0, 20)])
+def test_frequencies_are_those_of_the_eigenvalues_under_loads_that_follow_the_body(load: tuple[float, ...]) -> None:
+    mech = lw.Mechanism("follower", gravity=(0, 0, 0))
+    mech.add_body("body", mass=2.0, com=(0.1, 0.05, 0), inertia=np.diag([0.2, 0.3, 0.4]))
+    mech.add_joint("F", lw.Free(), "ground", "body", at=(0, 0, 0))
+    ends = {(1, 0, 0): (2, 0, 0), (-1, 0, 0): (-2, 0.3, 0), (0, 1, 0): (0, 2, 0.2), (0, -1, 1): (0.1, -1, 2)}
+    for k, (point, anchor) in enumerate(ends.items()):
+        spring = {"stiffness": 30.0 + 7 * k, "free": 0.3, "name": f"s{k}"}
+        mech.add_force(lw.SpringDamper(bodies=("ground", "body"), points=(anchor, point), **spring))
+    found = lw.equilibrium(mech, inputs={"F": load}, seek="any")
+    oscillating = found.eigenvalues[found.eigenvalues.imag > 0.0]
+    assert np.abs(oscillating.real).max() < 1e-6
+    np.testing.assert_allclose(found.frequencies, np.sort(oscillating.imag) / (2 * np.pi), rtol=1e-9)
+
+
+def test_what_oscillates_and_grows_has_no_frequency() -> None:
+    stiffness = np.array([[2.0, 1.0, 0.0], [-1.0, 2.0, 0.0], [0.0, 0.0, 9.0]])
+    found = small_motions(np.diag([1.0, 1.0, 1.0]), np.zeros((3, 3)), stiffness, 1.0)
+    np.testing.assert_allclose(found.frequencies, [np.nan, np.nan, 3 / (2 * np.pi)])
+    assert found.stable is False
+    assert np.linalg.matrix_rank(found.modes) == 3
+
+
+# ---- gears ----
+
+
+def geared(ratio: float, rack: bool = False) -> lw.Mechanism:
+    """A pendulum 'A' that a rotor, or a rack, 'M' moves by a gear."""
+    mech = pointed((0, 1, 0), 0.3)
+    mech.add_body("rotor", mass=0.1, com=(0, 0, 0), inertia=lw.inertia.sphere(0.1, 0.02))
+    kind = lw.Prismatic((1, 0, 0)) if rack else HINGE
+    mech.add_joint("M", kind, "ground", "rotor", at=(0, 0, 0))
+    mech.add_coupling("gear", {"M": 1.0, "A": -ratio})
+    return mech
+
+
+@pytest.mark.parametrize(
+    ("ratio", "rack"),
+    [*((one, False) for one in (1e-3, 1.0, 2**0.5, 50.0, 1e3, 1e4)), (0.05, True), (1e-3, True), (2.0, True)],
+)
+def test_gear_ratios_change_neither_the_poses_nor_the_loads(ratio: float, rack: bool) -> None:
+    mech, weight = geared(ratio, rack), 2.0 * G * 0.5
+    found = lw.equilibrium(mech)
+    assert found.state["A.q"] == pytest.approx(np.pi / 2, abs=1e-9)
+    assert found.stable is True
+    for held in ({"A": 1.0}, {"M": ratio}):
+        one = lw.equilibrium(mech, hold=held)
+        (load,) = one.holding.values()
+        assert one.state["A.q"] == pytest.approx(1.0, abs=1e-9)
+        assert load * (ratio if "M" in held else 1.0) == pytest.approx(-weight * np.cos(1.0), rel=1e-8)
+    load = lw.equilibrium(mech, hold={"A": 1.0}, motors=["M"]).motor_loads["M"]
+    assert load * ratio == pytest.approx(-weight * np.cos(1.0), rel=1e-8)
+    everything = lw.equilibria(mech, starts=6)
+    assert {one.stable for one in everything} == {True, False}
+    assert len(everything) == 2 or rack
+
+
+def test_a_geared_rotor_that_nothing_holds_runs_away() -> None:
+    mech = geared(1000.0)
+    mech.gravity = np.zeros(3)
+    with pytest.raises(lw.EquilibriumError, match="runs away"):
+        lw.equilibrium(mech, inputs={"A": 1.0})
+
+
+# ---- dead points of what is held ----
+
+
+def slider_crank() -> lw.Mechanism:
+    """Stretched along x at the start."""
+    mech = lw.Mechanism("slider_crank")
+    for name, length in (("crank", 0.2), ("rod", 0.6)):
+        mech.add_body(name, mass=1.0, com=(length / 2, 0, 0), inertia=lw.inertia.rod(1.0, length))
+    mech.add_body("piston", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.05))
+    mech.add_joint("A", HINGE, "ground", "crank", at=(0, 0, 0))
+    mech.add_joint("B", HINGE, "crank", "rod", parent_frame=lw.Frame((0.2, 0, 0)))
+    mech.add_joint("C", HINGE, "rod", "piston", parent_frame=lw.Frame((0.6, 0, 0)))
+    mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "piston", parent_frame=HERE)
+    return mech
+
+
+def pointed(axis: tuple[int, int, int], angle: float) -> lw.Mechanism:
+    mech = lw.Mechanism("pointed")
+    mech.add_body("rod", mass=2.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(2.0, 1.0))
+    mech.add_joint("A", lw.Revolute(axis), "ground", "rod", at=(0, 0, 0))
+    mech.add_point("tip", "rod", (1, 0, 0))
+    mech.start(q={"A": angle})
+    return mech
+
+
+@pytest.mark.parametrize(
+    ("mech", "given"),
+    [
+        (slider_crank(), {"hold": ["S"]}),
+        (slider_crank(), {"hold": {"S": 0.8}}),
+        (slider_crank(), {"hold": {"S": 0.4}}),
+        (slider_crank(), {"hold": {"S": 0.8}, "motors": ["S"]}),
+        (pointed((0, 1, 0), 0.0), {"hold": ["tip.r[1]"]}),
+        (pointed((0, 1, 0), 0.0), {"hold": {"tip.r[1]": 1.0}}),
+    ],
+)
+def test_no_load_holds_a_dead_point_against_forces(mech: lw.Mechanism, given: dict[str, Any]) -> None:
+    text = "no motor works along" if "motors" in given else "no load on .* holds this pose, a dead point: .*'A'"
+    with pytest.raises(lw.EquilibriumError, match=text) as refused:
+        lw.equilibrium(mech, **given)
+    assert refused.value.result is not None
+
+
+def test_a_dead_point_in_which_forces_are_balanced_is_held() -> None:
+    mech = slider_crank()
+    mech.gravity = np.array([G, 0, 0])
+    assert lw.equilibrium(mech, hold={"S": 0.8}).holding["S"] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("axis", [(0, 1, 0), (0, 0, 1)])
+@pytest.mark.parametrize("quarter", range(4))
+@pytest.mark.parametrize("value", [0.5, -0.2])
+def test_what_is_held_is_reached_from_a_pose_in_which_it_cannot_begin_to_move(
+    axis: tuple[int, int, int], quarter: int, value: float
+) -> None:
+    for k in (1, 2 if axis[2] else 3):
+        found = lw.equilibrium(pointed(axis, quarter * np.pi / 2), hold={f"tip.r[{k}]": value})
+        assert found[f"tip.r[{k}]"] == pytest.approx(value, abs=1e-12)
+        assert found.residual < 1e-12
+    with pytest.raises(lw.AssemblyError, match="no closed pose with"):
+        lw.equilibrium(pointed(axis, quarter * np.pi / 2), hold={"tip.r[1]": 1.5})
+
+
 # ---- stops ----
 
 
@@ -492,7 +623,7 @@ def test_unknown_names_and_values_that_cannot_be_are_refused() -> None:
             lw.equilibrium(mech, **options)
     for options, text in (
         ({"hold": {"A": np.nan}}, "hold: 'A'"),
-        ({"hold": "A", "motors": []}, "motors must be a list"),
+        ({"hold": "A", "motors": []}, "motors names none"),
         ({"motors": ["A", "A"]}, "twice"),
         ({"seek": "best"}, "seek"),
         ({"q": {"A": 0.1}, "state": lw.compile(mech).assemble()}, "not both"),
@@ -619,3 +750,24 @@ def test_inputs_found_and_given_are_each_named_once() -> None:
     with pytest.raises(lw.EquilibriumError, match=r"no motor works along 'S\[") as error:
         lw.equilibrium(ball, inputs={"S": (0.1, 0.2, 0.3)}, motors=["S[2]"])
     np.testing.assert_allclose(error.value.result.inputs["S"], [0.1, -0.3 * G, 0.3], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"inputs": {"A0": 1e308}}, "too large for finite forces"),
+        ({"hold": ["A0"], "speeds": {"A0": 1.0}}, "'A0' is in hold and in speeds"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
+def test_what_was_no_rest_is_refused(given: dict[str, Any], text: str) -> None:
+    with pytest.raises(lw.LinkworkError, match=text):
+        lw.equilibrium(pendulum(), **given)
+
+
+def test_what_falls_is_said_to_be_held_by_nothing() -> None:
+    mech = lw.Mechanism("falls")
+    mech.add_body("body", mass=1.0, com=(0, 0, 0), inertia=lw.inertia.sphere(1.0, 0.1))
+    mech.add_joint("F", lw.Free(), "ground", "body", at=(0, 0, 0))
+    with pytest.raises(lw.EquilibriumError, match=r"nothing holds 'F\[6\]'"):
+        lw.equilibrium(mech)

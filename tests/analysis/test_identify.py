@@ -324,6 +324,10 @@ def test_data_that_do_not_suffice_name_the_combinations() -> None:
         (["B.parent_frame.r[1]"], {}, {}, "geometry is found by linkwork.design"),
         (["l1.IO[1,1]"], {}, {}, r"no load depends on 'l1\.IO\[1,1\]'"),
         (["l1.mc", "l1.r_cm"], {}, {}, "describe the same body"),
+        (["l1", "l1.m"], {}, {}, r"parameters: 'l1\.m' is named twice: name it once"),
+        (["l1.m", "l1"], {}, {}, r"'l1\.m' is named twice, by 'l1' too"),
+        (["l1.mc[1]", "l1.mc"], {}, {}, r"'l1\.mc\[1\]' is named twice, by 'l1\.mc' too"),
+        (3, {}, {}, "parameters must be a name or names .*, not 3"),
         ([], {}, {}, "parameters is empty"),
         (["A.q"], {}, {}, "'A.q'"),
         (["l1"], {"t": None}, {}, "have no column 'time'"),
@@ -334,7 +338,28 @@ def test_data_that_do_not_suffice_name_the_combinations() -> None:
         (["l1"], {"u": None, "t": np.zeros(80)}, {}, "times that increase"),
         (["l1"], {}, {"motors": ["C"]}, "there is no motor 'C'"),
         (["l1"], {"tau": None}, {"motors": ["A"]}, "measurements have no 'A.tau'"),
+        (["l1"], {}, {"motors": ["A", "A.u"]}, "motors: 'A.tau' is named twice"),
+        (["l1"], {}, {"motors": 3}, "motors must be a name or names .*, not 3"),
         (["l1"], {}, {"smooth": 1.0}, "smoothing"),
+        (["l1"], {}, {"smoothing": -1.0}, "smoothing must be a standard deviation"),
+        (["l1"], {}, {"smoothing": "little"}, "smoothing of 'A.q' must be one number"),
+        (["l1"], {}, {"smoothing": {"A.q": np.nan}}, "smoothing of 'A.q' must be finite"),
+        (["l1"], {}, {"smoothing": {"A.qq": 0.1}}, "smoothing: measurements have no 'A.qq': did you mean 'A.q'"),
+        (["l1"], {"B.taau": np.ones(80)}, {}, "'B.taau' is no variable of the mechanism, .*: did you mean 'B.tau'"),
+        (["l1"], {"BB.tau": np.ones(80)}, {}, "'BB.tau' is no variable of the mechanism, .*: did you mean 'B.tau'"),
+        (["l1"], {"taau": np.ones((80, 2))}, {}, "'taau' is no variable .* of several numbers .*: did you mean 'tau'"),
+        (["l1"], {"A.q": np.zeros(80)}, {}, "'A.q' is given twice"),
+        (["l1"], {"tau": np.full((80, 2), 1e200)}, {}, "too large to compute with: check their units"),
+        (["l1"], {"tau": np.full((80, 2), 1j)}, {}, "'tau' must be numbers"),
+        (
+            ["l1"],
+            {name: np.zeros((0, 2)[: 1 + (name != "t")]) for name in ("t", "q", "u", "udot", "tau")},
+            {},
+            "no rows",
+        ),
+        (["l1"], {}, {"smoothing": 1e200}, "smoothing must be a standard deviation"),
+        (["l1"], {"B.tau": np.full(80, "high")}, {}, "'B.tau' must be numbers"),
+        (["l1"], {"B.tau": np.ones((80, 1, 1))}, {}, r"'B.tau' has shape \(80, 1, 1\)"),
     ],
 )
 def test_bad_input_is_named(parameters, change, options, text) -> None:
@@ -347,11 +372,52 @@ def test_bad_input_is_named(parameters, change, options, text) -> None:
 def test_files_that_cannot_be_read_are_named(tmp_path) -> None:
     ragged = tmp_path / "ragged.csv"
     ragged.write_text("time,A.q\n0,1\n1\n")
-    for path, text in ((tmp_path / "none.csv", "cannot be read"), (ragged, "row 2 has 1 of 2")):
+    for path, text in (
+        (tmp_path / "none.csv", "cannot be read"),
+        (ragged, "line 3: 1 values, and the header has 2 names"),
+    ):
         with pytest.raises(lw.MechanismError, match=text):
             lw.identify(two_r(), path)
     with pytest.raises(lw.MechanismError, match="must be a Result, a table"):
         lw.identify(two_r(), 3)
+
+
+def test_records_of_something_else_are_left_out() -> None:
+    data = measured_two_r(np.random.default_rng(0))
+    more = {"temperature": np.full(80, 20.0), "note": ["calm"] * 80, "energy.kinetic": np.ones(80)}
+    assert lw.identify(two_r(), data | more, ["l1"]).parameters == lw.identify(two_r(), data, ["l1"]).parameters
+
+
+def test_motors_are_named_by_joints_loads_or_speeds() -> None:
+    data = measured_two_r(np.random.default_rng(0))
+    found = [lw.identify(two_r(), data, ["l1", "l2"], motors=names) for names in (None, ["A", "B"], ["A.u", "B.tau"])]
+    assert all(one.motors == ("A.tau", "B.tau") for one in found)
+
+
+def test_a_dead_point_of_the_measured_joint_is_named() -> None:
+    mech = lw.Mechanism("slider_crank", gravity=(0, -9.81, 0))
+    hinge = lw.Revolute((0, 0, 1))
+    mech.add_body("crank", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
+    mech.add_body("rod", mass=1.0, com=(0.2, 0, 0), inertia=np.eye(3))
+    mech.add_body("block", mass=1.0, com=(0, 0, 0), inertia=np.eye(3))
+    mech.add_joint("A", hinge, "ground", "crank", parent_frame=lw.Frame())
+    mech.add_joint("B", hinge, "crank", "rod", parent_frame=lw.Frame((0.2, 0, 0)))
+    mech.add_joint("S", lw.Prismatic((1, 0, 0)), "ground", "block", parent_frame=lw.Frame())
+    mech.add_joint("C", hinge, "rod", "block", parent_frame=lw.Frame((0.5, 0, 0)), child_frame=lw.Frame())
+    mech.start(q={"A": 0.3, "S": 0.7})
+    x = np.array([0.69, 0.695, 0.7])
+    data = {"t": np.arange(3.0), "S.q": x, "S.u": 0 * x, "S.a": 0 * x}
+    with pytest.raises(lw.AssemblyError, match=r"row 3, t = 2 s: the measured coordinates do not determine"):
+        lw.identify(mech, data, ["crank.mc[1]"])
+
+
+def test_rows_count_from_the_first_of_the_measurements() -> None:
+    """Three rows at each end are left out where splines are used; they count."""
+    model = lw.compile(five_bar()).with_parameters({"L.parent_frame.r[1]": -0.15})
+    t = np.linspace(0.0, 1.0, 21)
+    data = {"t": t, "L.q": np.where(t > 0.48, np.pi, 2.2), "R.q": np.where(t > 0.48, 0.0, 0.94)}
+    with pytest.raises(lw.AssemblyError, match=r"row 11, t = 0\.5 s: no closed pose"):
+        lw.identify(model, data, ["L.d"])
 
 
 def test_results_are_shown_and_written(tmp_path, needs) -> None:

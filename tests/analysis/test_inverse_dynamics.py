@@ -421,20 +421,29 @@ def test_coordinates_speeds_and_accelerations_that_loops_prevent_are_named(what:
         ({"motors": None}, "no actuators"),
         ({"motors": ["A", "A"]}, "'A' is named twice"),
         ({"t_eval": None}, "t_eval must be the times"),
-        ({"t_eval": T[::-1]}, "row 1, t = 0.9 s, does not follow"),
-        ({"t_eval": np.where(T == 0.5, np.nan, T)}, "not finite in row 5"),
+        ({"t_eval": T[::-1]}, "row 2, t = 0.9 s, does not follow t = 1 s"),
+        ({"t_eval": np.where(T == 0.5, np.nan, T)}, "not finite in row 6"),
         ({"motion": {"A": T}}, "1 function of the pose, and the mechanism has 2 degrees"),
         ({"motion": {"A": T, "E": T[:-1]}}, r"shape \(11,\)"),
-        ({"motion": {"A": T, "E": np.where(T == 0.5, np.nan, T)}}, "motion of 'E': the value is not finite in row 5"),
+        ({"motion": {"A": T, "E": np.where(T == 0.5, np.nan, T)}}, "motion of 'E': the value is not finite in row 6"),
         ({"motion": {"A": T, "F": T}}, "no function of the pose 'F'"),
         ({"motion": {"A": T, "E": "fast"}}, "give an array"),
         ({"motion": {"A": T, "E": lambda t: (t, t)}}, "must return a number, or value, rate"),
+        (
+            {"motion": {"A": [0.1], "E": [0.2]}, "t_eval": [0.0]},
+            "motion of 'A': one row has no rate and no acceleration",
+        ),
         ({"motion": 3.0}, "motion must be a dictionary"),
         ({"motion": (np.zeros((11, 4)), np.zeros((11, 4)), np.zeros((11, 3)))}, r"udot has shape \(11, 3\)"),
-        ({"motion": (np.zeros((11, 4)), np.full((11, 4), np.nan), np.zeros((11, 4)))}, "u is not finite in row 0"),
+        ({"motion": (np.zeros((11, 4)), np.full((11, 4), np.nan), np.zeros((11, 4)))}, "u is not finite in row 1"),
         ({"weights": {"A": -1.0}}, "must be positive"),
         ({"weights": {"B": 1.0}}, "'B' is no motor here"),
         ({"max_load": {"A": (1.0, -1.0)}}, "limit of motor 'A'"),
+        ({"weights": {"A": 1e300}}, "weights: the largest may be 1e.12 times the least"),
+        ({"max_load": {"A": True}}, "limit of motor 'A' must be a positive number"),
+        ({"motion": {"A": T + 1j, "E": T}}, "motion of 'A': give an array"),
+        ({"motion": {"A": lambda t: None, "E": T}}, "the function must return a number"),
+        ({"weights": []}, "weights must be a dictionary"),
         ({"inputs": {"A": 1.0}}, "drives the motor 'A'"),
         ({"inputs": {"F": 1.0}}, "'F'"),
         ({"wheights": {}}, "weights"),
@@ -444,6 +453,25 @@ def test_wrong_arguments_are_refused(change: Values, text: str) -> None:
     given: Values = {"motion": MOTION, "motors": ["A", "E"], "t_eval": T} | change
     with pytest.raises((lw.MechanismError, TypeError), match=text):
         lw.inverse_dynamics(five_bar(), given.pop("motion"), **given)
+
+
+def test_limits_and_weights_of_a_joint_are_those_of_each_of_its_speeds() -> None:
+    mech = lw.Mechanism("ball")
+    mech.add_body("ball", mass=1.0, com=(0.2, 0.0, 0.1), inertia=np.diag([0.1, 0.2, 0.3]))
+    mech.add_joint("S", lw.Spherical(), "ground", "ball", at=(0, 0, 0))
+    row = ([[1.0, 0, 0, 0]], [[0.3, 0.2, 0.1]], [[1.0, 2.0, 3.0]])
+
+    def loads(**options: Any) -> lw.MotorLoads:
+        return lw.inverse_dynamics(mech, row, motors="S", t_eval=[0.0], **options)
+
+    free = loads(weights={"S": 2.0})
+    assert np.array_equal(free.loads, loads(max_load={"S": 100.0}, weights={"S[2]": 3.0, "S[1]": 1.0}).loads)
+    with pytest.raises(lw.LoadsError, match=r"max_load: .* motor 'S\[[123]\]' would need"):
+        loads(max_load={"S": 1e-3})
+    with pytest.raises(lw.MechanismError, match=r"max_load: motor 'S\[2\]' has two values, one by 'S\[2\]': give one"):
+        loads(max_load={"S": 100.0, "S[2]": 50.0})
+    with pytest.raises(lw.MechanismError, match=r"weights: 'S\[4\]' is no motor here"):
+        loads(weights={"S[4]": 100.0})
 
 
 # ---- the result ----

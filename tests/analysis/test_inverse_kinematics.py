@@ -342,3 +342,38 @@ def test_wrong_requests_are_refused_by_name() -> None:
     stiff.add_joint("F", lw.Fixed(), "ground", "block", at=(0, 0, 0))
     with pytest.raises(lw.MechanismError, match="cannot move"):
         lw.inverse_kinematics(stiff, {"block.r": (0, 0, 1)})
+
+
+@pytest.mark.parametrize(
+    ("kind", "target"),
+    [
+        (lw.Revolute((0, 0, 1)), {"A.q": -200.0}),
+        (lw.Prismatic((1, 0, 0)), {"A.q": 3e5}),
+        (lw.Free(), {"part.r": (200.0, -3.0, 50.0)}),
+    ],
+)
+def test_far_targets_are_reached(kind: lw.JointType, target: dict) -> None:
+    mech = lw.Mechanism("far")
+    mech.add_body("part", 1.0, (0.5, 0, 0), np.eye(3))
+    mech.add_joint("A", kind, "ground", "part", parent_frame=lw.Frame())
+    found = lw.inverse_kinematics(mech, target)
+    assert found.found
+    assert found.distance < 1e-9
+
+
+@pytest.mark.parametrize("ratio", [1e-3, 50.0, 1e4])
+def test_targets_behind_a_gear_are_reached_whatever_its_ratio(ratio: float) -> None:
+    mech = arm(2)
+    mech.add_body("rotor", 0.1, (0, 0, 0), np.eye(3) * 1e-5)
+    mech.add_joint("M", lw.Revolute((0, 0, 1)), "link1", "rotor", parent_frame=lw.Frame())
+    mech.add_coupling("gear", {"M": 1.0, "J2": -ratio})
+    for target in ({"J2": -1.0}, {"M": 2.0 * ratio}, {"J2": -100.0}, {"tip.r": (0.3, -1.2, 0.0)}):
+        found = lw.inverse_kinematics(mech, target)
+        assert found.found, target
+        assert float(found["M.q"]) == pytest.approx(ratio * float(found["J2.q"]), rel=1e-9)
+    reached = lw.workspace(mech, of=["tip.r[1]"], by=["J1", "M"], over={"J1": (-1.0, 1.0), "J2": (-2.0, 2.0)}, points=5)
+    assert reached.reached.all()
+    modes = lw.assembly_modes(mech, {"tip.r[1]": 0.3, "tip.r[2]": -1.2}, starts=40)
+    cosines = [np.cos(float(one["J2.q"])) for one in modes]
+    np.testing.assert_allclose(cosines, (0.09 + 1.44 - 2.0) / 2.0, atol=1e-12)
+    assert len({float(np.sign(np.sin(one["J2.q"]))) for one in modes}) == 2

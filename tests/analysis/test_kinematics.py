@@ -253,7 +253,57 @@ def test_a_sweep_ends_where_many_branches_cross(count: int) -> None:
     assert (result.values > 0).all()
 
 
+def geared(mech: lw.Mechanism, joint: str, ratio: float) -> lw.Mechanism:
+    """The same with a rotor "M" on the ground that turns `ratio` times as fast as a joint."""
+    mech.add_body("rotor", mass=0.1, com=(0, 0, 0), inertia=np.eye(3) * 1e-5)
+    ends = ("rotor", "ground") if ratio < 0.0 else ("ground", "rotor")  # in the other direction
+    mech.add_joint(
+        "M", lw.Revolute((0, 0, 1)), *ends, **{f"{'child' if ratio < 0.0 else 'parent'}_frame": lw.Frame((0, 0, 1))}
+    )
+    mech.add_coupling("gear", {"M": 1.0, joint: -ratio})
+    return mech
+
+
+@pytest.mark.parametrize("ratio", [1e-3, 1.0, 1e3, -1e3])
+@pytest.mark.parametrize("swept", ["A.q", "M.q"])
+def test_the_ratio_of_a_gear_does_not_matter(ratio: float, swept: str) -> None:
+    lengths = (0.4, 1.0, 0.4, 1.0)
+    mech = geared(four_bar(*lengths, start_of(four_bar_form(*lengths, 1), 1.0, "ABC")), "A", ratio)
+    scale = ratio if swept == "M.q" else 1.0
+    result = lw.kinematics(mech, swept, 1.0 * scale, 20.0 * scale, rows=5)
+    assert result.ended == "end of the range"
+    marks = np.array([pose.value for pose in result.special_poses]) / scale
+    np.testing.assert_allclose(marks, np.pi * np.arange(1, 7), rtol=1e-10)
+    np.testing.assert_allclose(result["M.q"], ratio * result["A.q"], rtol=1e-12)
+
+
+def test_rotors_have_no_influence_on_the_length_of_steps() -> None:
+    plain = lw.kinematics(crank_rocker(), "A.q", 1.0, 7.0, rows=20)
+    driven = lw.kinematics(geared(crank_rocker(), "A", 1e4), "A.q", 1.0, 7.0, rows=20, max_steps=200)
+    np.testing.assert_allclose(driven["D.q"], plain["D.q"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [lw.Revolute((0, 0, 1)), lw.Prismatic((1, 0, 0))])
+def test_a_long_sweep_of_what_does_not_bend_takes_few_steps(kind: lw.JointType) -> None:
+    mech = lw.Mechanism("long")
+    mech.add_body("part", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    mech.add_joint("A", kind, "ground", "part", parent_frame=lw.Frame())
+    mech.add_point("tip", "part", (1, 0, 0))
+    result = lw.kinematics(mech, "A.q", 0.0, 1e5, rows=12, columns=["tip.r[1]"], max_steps=100)
+    expected = np.cos(result.values) if isinstance(kind, lw.Revolute) else 1.0 + result.values
+    np.testing.assert_allclose(result["tip.r[1]"], expected, rtol=1e-10, atol=1e-10)
+
+
 # ---- other swept coordinates ----
+
+
+def test_a_sweep_of_a_joint_that_closes_a_loop_begins_at_its_own_revolution() -> None:
+    model = lw.compile(cut_at(crank_rocker(), "A"))
+    beyond = lw.kinematics(model, "A.q", 1.0, 8.0, rows=3).states[-1]
+    assert float(model.value("A.q", beyond)) == pytest.approx(8.0)
+    result = lw.kinematics(model, "A.q", 8.0, 9.0, rows=3, state=beyond)
+    check(result, four_bar_form(*CRANK_ROCKER, 1), "ABCD")
+    assert result["D.q"][0] == pytest.approx(float(model.value("D.q", beyond)))
 
 
 def test_a_joint_that_closes_a_loop_counts_revolutions() -> None:
@@ -281,6 +331,27 @@ def test_a_measure_an_actuator_and_a_point_can_be_swept() -> None:
     check(ByCrank(by_motor), form, "ABCS", 1e-11)
     by_height = lw.kinematics(mech, "pin.r[2]", 0.2 * np.sin(1.0), 0.199, rows=9)
     np.testing.assert_allclose(by_height["A.q"], np.arcsin(by_height.values / 0.2), rtol=0, atol=1e-12)
+
+
+def test_a_measure_has_no_rates_where_its_points_coincide_or_its_directions_are_parallel() -> None:
+    mech = lw.Mechanism("pendulum")
+    mech.add_body("arm", mass=1.0, com=(0.5, 0, 0), inertia=lw.inertia.rod(1.0, 1.0))
+    mech.add_joint("A", lw.Revolute((0, 0, 1)), "ground", "arm", parent_frame=lw.Frame())
+    for name, body in (("tip", "arm"), ("mark", "ground")):
+        mech.add_point(name, body, (1, 0, 0), axis=(1, 0, 0))
+    mech.add_measure("gap", "distance", ("tip", "mark"))
+    mech.add_measure("opening", "angle", ("tip", "mark"))
+    result = lw.kinematics(mech, "A.q", -1.0, 1.0, rows=3, columns=["gap.length", "opening.angle"])
+    rates = np.array([result["der(gap.length)"], result["der(opening.angle)"]])
+    np.testing.assert_allclose(rates, [[-np.cos(0.5), np.nan, np.cos(0.5)], [-1.0, np.nan, 1.0]], rtol=1e-12)
+    assert np.isnan(result["der(gap.length,2)"][1])
+    for name, value in (("gap.length", 2 * np.sin(0.25)), ("opening.angle", 0.5)):
+        found = lw.inverse_kinematics(mech, {name: value})
+        assert abs(float(found["A.q"])) == pytest.approx(0.5, abs=1e-9)
+        with pytest.raises(lw.MechanismError, match=f"'{name}' has no derivative in this pose"):
+            lw.motor_jacobian(mech, of=[name], by=["A"])
+        with pytest.raises(lw.MechanismError, match="dead point"):
+            lw.kinematics(mech, name, 0.0, 0.5, rows=3)
 
 
 class ByCrank:
@@ -381,6 +452,18 @@ def test_a_stop_ends_the_sweep() -> None:
         assert lw.kinematics(touched, "A.q", 1.0, 8.0, rows=2).ended == ended
 
 
+@pytest.mark.parametrize("bound", ["lower", "upper"])
+def test_a_start_at_which_a_joint_that_closes_a_loop_is_beyond_its_stop_is_refused(bound: str) -> None:
+    joint = "D"
+    model = lw.compile(crank_rocker())
+    value = float(model.value(f"{joint}.q", model.assemble()))
+    mech = crank_rocker()
+    mech.add_transition("bumper", lw.Stop(joint, **{bound: value + (0.1 if bound == "lower" else -0.1)}))
+    for end in (0.0, 2.0):
+        with pytest.raises(lw.AssemblyError, match=f"violates 'bumper': {joint}.q is "):
+            lw.kinematics(mech, "A.q", 1.0, end, rows=3)
+
+
 # ---- transmission ----
 
 
@@ -413,6 +496,21 @@ def test_the_transmission_angle_of_a_slider_crank_is_that_of_its_rod_with_the_no
     result = lw.kinematics(slider_crank(0.2, 0.6, 0.0, {"A": 1.0}), "A.q", 0.0, 3.0, rows=7)
     expected = np.pi / 2 - np.abs(np.arcsin(0.2 * np.sin(result.values) / 0.6))
     np.testing.assert_allclose(result.transmission_angle("B", "C", "S"), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("joints", "text"),
+    [
+        (("A", "C", "D"), "no body has both joints 'A' and 'C'"),
+        (("B", "D", "A"), "no body has both joints 'B' and 'D'"),
+        (("A", "B", "D"), "output 'D' does not carry a link with joint 'B'"),
+        (("B", "C", "B"), "output 'B' does not carry a link with joint 'C'"),
+    ],
+)
+def test_a_coupler_reaches_from_joint_to_joint_and_drives_the_output(joints: tuple[str, str, str], text: str) -> None:
+    result = lw.kinematics(crank_rocker(), "A.q", 0.2, 1.0, rows=2)
+    with pytest.raises(lw.MechanismError, match=text):
+        result.transmission_angle(*joints)
 
 
 # ---- results ----
@@ -481,7 +579,7 @@ def test_bad_input_is_refused_with_the_remedy() -> None:
     refused("is swept and cannot be held", "A.q", 0, 1, hold=["A"])
     refused("no degree of freedom; hold leaves it none", "A.q", 0, 1, hold=["D.q"])
     refused("did you mean 'B.q'", "A.q", 0, 1, hold=["B.qq"])
-    refused("hold must be names", "A.q", 0, 1, hold=3)
+    refused("hold must be a name or names", "A.q", 0, 1, hold=3)
     refused("is an orientation", "A.q", 0, 1, columns="coupler.Q")
     refused("is an orientation", "coupler.Q[2]", 0, 1)
     refused("is an orientation", "A.q", 0, 1, hold="coupler.Q[1]")

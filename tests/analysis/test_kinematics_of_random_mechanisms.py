@@ -84,6 +84,10 @@ def test_a_sweep_is_the_motion_under_a_drive(family: str) -> None:
     compare(family, 0)
 
 
+def test_a_value_that_a_step_misses_by_rounding_is_its_end() -> None:
+    compare("door_2R", 18)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 20))
 def test_sweeps_of_a_thousand_mechanisms_are_the_motions_under_drives(seed: int) -> None:
